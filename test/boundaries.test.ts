@@ -1,4 +1,4 @@
-// The import table of AGENTS.md, enforced; and proof that each rule catches what it is there for.
+// Enforces the import table of AGENTS.md, and verifies that each rule catches what it is meant for.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -84,7 +84,10 @@ const names: readonly Reserved[] = [
   },
 ];
 
-/** In code as the transpiler prints it: a statement that begins with `expect` and goes on with `rejects` or `resolves`. */
+/**
+ * In code as the transpiler prints it: a statement that begins with `expect` and continues with `rejects` or
+ * `resolves`.
+ */
 const unawaited: readonly Reserved[] = [
   {
     what: /^\s*(void )?expect\((?:(?!\bexpect\()[\s\S])*?\)\.(rejects|resolves)\b/m,
@@ -107,30 +110,30 @@ const productFiles = await read(product);
 const build = { path: "build.ts", code: await Bun.file(join(root, "build.ts")).text() };
 const allFiles = [...productFiles, ...(await read(["vendor", "test"])), build];
 
-test("the files are found at all", () => {
+test("the tests find source files at all", () => {
   expect(productFiles.map(({ path }) => path)).toContain("src/main.ts");
   expect(allFiles.map(({ path }) => path)).toContain("vendor/llama.ts");
 });
 
 test("every import obeys the table of layers", () => expect(layerViolations(productFiles, layers)).toEqual([]));
-test("packages are imported where they belong", () => expect(packageViolations(productFiles, packages)).toEqual([]));
-test("environment, processes and clocks are used where they belong", () =>
+test("packages are imported only where allowed", () => expect(packageViolations(productFiles, packages)).toEqual([]));
+test("environment, processes and clocks are used only where they belong", () =>
   expect(nameViolations(productFiles, names)).toEqual([]));
 test("expectations of promises are awaited", () => expect(nameViolations(allFiles, unawaited)).toEqual([]));
-test("no import leads back to its start", () => expect(cycles(allFiles)).toEqual([]));
-test("under src/http not even types lead back to their start", () =>
+test("no chain of imports leads back to its start", () => expect(cycles(allFiles)).toEqual([]));
+test("under src/http not even type imports form a cycle", () =>
   expect(
     cycles(
       productFiles.filter(({ path }) => path.startsWith("src/http/")),
       filesNamedIn,
     ),
   ).toEqual([]));
-test("no default exports, no barrels, no file above 500 lines", () =>
+test("there are no default exports, no barrels and no files above 500 lines", () =>
   expect(formViolations(allFiles, 500)).toEqual([]));
 
 const planted = (path: string, code: string): SourceFile => ({ path, code });
 
-test("an import across layers is caught, also a dynamic one, and one for its side effects", () => {
+test("an import across layers is reported, also when it is dynamic or for side effects", () => {
   const at = (path: string, code: string) => layerViolations([planted(path, code)], layers);
   expect(at("src/domain/ids.ts", 'import { a } from "../http/app.ts"; a();')).toEqual([
     "src/domain/ids.ts → src/http/app.ts: everybody builds on the domain, so it builds on nobody",
@@ -143,7 +146,7 @@ test("an import across layers is caught, also a dynamic one, and one for its sid
   expect(at("src/newcomer/x.ts", 'import { a } from "../domain/ids.ts"; a();')).toHaveLength(1);
 });
 
-test("what the table allows passes, and so do types", () => {
+test("allowed imports pass, and so do types", () => {
   const at = (path: string, code: string) => layerViolations([planted(path, code)], layers);
   expect(at("src/domain/ids.ts", 'import type { App } from "../http/app.ts"; export let app: App;')).toEqual([]);
   expect(at("src/service/x.ts", 'import { a } from "../engine/text/port.ts"; a();')).toEqual([]);
@@ -151,7 +154,7 @@ test("what the table allows passes, and so do types", () => {
   expect(at("src/http/routes/x.ts", 'import { a } from "../sse.ts"; a();')).toEqual([]);
 });
 
-test("a package or name in the wrong place is caught", () => {
+test("a package or name in the wrong place is reported", () => {
   const uses = (path: string, code: string) => packageViolations([planted(path, code)], packages);
   expect(uses("src/service/x.ts", 'import { Elysia } from "elysia"; new Elysia();')).toHaveLength(1);
   expect(uses("src/engine/text/child/x.ts", 'import { dlopen } from "bun:ffi"; dlopen("", {});')).toHaveLength(1);
@@ -167,7 +170,7 @@ test("a package or name in the wrong place is caught", () => {
   expect(says("src/http/x.ts", "// process.env is read in src/config\nexport const a = 1;")).toEqual([]);
 });
 
-test("markup that goes around the sanitiser is caught, and packages of the page elsewhere", () => {
+test("markup that bypasses the sanitizer is reported, and so are the page's packages elsewhere", () => {
   const view = 'export const a = () => <p dangerouslySetInnerHTML={{ __html: "" }} />;';
   expect(nameViolations([planted("src/page/view/x.tsx", view)], names)).toHaveLength(1);
   expect(nameViolations([planted("src/page/view/markdown.tsx", view)], names)).toEqual([]);
@@ -176,7 +179,7 @@ test("markup that goes around the sanitiser is caught, and packages of the page 
   expect(uses("src/page/view/x.tsx")).toEqual([]);
 });
 
-test("an expectation of a promise that is not awaited is caught", () => {
+test("an expectation of a promise that is not awaited is reported", () => {
   const at = (code: string) => nameViolations([planted("test/x.test.ts", code)], unawaited);
   expect(at("expect(load(1)).rejects.toThrow();")).toHaveLength(1);
   expect(at("{ void expect(load()).resolves.toBe(1); }")).toHaveLength(1);
@@ -184,7 +187,7 @@ test("an expectation of a promise that is not awaited is caught", () => {
   expect(at("expect(1).toBe(1);\nexport const check = () => expect(load()).rejects.toThrow();")).toEqual([]);
 });
 
-test("a cycle is caught with its whole chain; one made of types where types count as well", () => {
+test("a cycle is reported with its whole chain, also one of types where types count", () => {
   const to = (target: string) => `import { a } from "./${target}.ts"; a();`;
   const ring = [planted("src/a.ts", to("b")), planted("src/b.ts", to("c")), planted("src/c.ts", to("a"))];
   expect(cycles(ring)).toEqual(["src/a.ts → src/b.ts → src/c.ts → src/a.ts"]);
@@ -193,7 +196,7 @@ test("a cycle is caught with its whole chain; one made of types where types coun
   expect(cycles(typed, filesNamedIn)).toHaveLength(1);
 });
 
-test("default exports, barrels, imports without ending and long files are caught", () => {
+test("default exports, barrels, imports without ending and long files are reported", () => {
   const at = (path: string, code: string) => formViolations([planted(path, code)], 500);
   expect(at("src/a.ts", "export default 1;")).toHaveLength(1);
   expect(at("src/text/index.ts", "export const a = 1;")).toHaveLength(1);

@@ -1,4 +1,4 @@
-// What a user of Claude Code does, against the scripted model.
+// Typical work of a Claude Code user, with the scripted model.
 
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { check, equal, ok, same } from "../clients/checks.ts";
@@ -10,7 +10,7 @@ import { FRUIT_SERVER, redPicture, startsTalking } from "./things.ts";
 
 const shell = (command: string) => ({ name: "Bash", arguments: { command, description: "Looks" } });
 
-/** Prints a line a check. Resolves with the prompts of a conversation of two turns, the first one with a call. */
+/** Prints one line per check. Resolves with the prompts of a conversation of two turns, the first one with a call. */
 export async function claudeChecks(model: ScriptedModel): Promise<readonly GenerateRequest[]> {
   let conversation: readonly GenerateRequest[] = [];
   const claude = new Claude(model.url);

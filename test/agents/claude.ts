@@ -1,10 +1,10 @@
-// Claude Code, which speaks the messages convention.
+// Claude Code, which uses the Anthropic-compatible Messages API.
 
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Workspace, ended, type Run, type RunOptions } from "./program.ts";
 
-/** What it warns of where nothing is wrong with the protocol: an unknown model, a new home, a prompt that takes its time. */
+/** Warnings that do not concern the protocol: an unknown model, a new home folder, a prompt that takes long. */
 const EXPECTED = new RegExp(
   [
     `"svc-mini" isn't described`,
@@ -40,8 +40,8 @@ export class Claude {
   constructor(private readonly url: string) {}
 
   /**
-   * `claude -p` with these arguments. Unless it is to be interrupted or refused, throws what its log complains
-   * of, and when it does not end well or has no log of the stream.
+   * Runs `claude -p` with these arguments. Throws the complaints in its log, and when it fails or its log has no
+   * stream, unless an interrupt or a refusal is expected.
    */
   async print(args: readonly string[], options: RunOptions = {}): Promise<ClaudeRun> {
     const log = join(this.space.home, "debug.log");
@@ -63,13 +63,13 @@ export class Claude {
     return { status: run.status, events, result: events.findLast(({ type }) => type === "result"), thoughts };
   }
 
-  /** `claude -p` for what answers without the model. Throws when it does not end well. */
+  /** Runs `claude -p` for a command that needs no model. Throws when it fails. */
   async command(text: string, env: RunOptions["env"] = {}): Promise<void> {
     ended(await this.run(["-p", text], { env }));
   }
 
   private run(flags: readonly string[], options: RunOptions): Promise<Run> {
-    // The settings that the docs give, and no traffic of its own.
+    // The settings from svc's docs, without Claude's own traffic.
     const env = {
       ANTHROPIC_BASE_URL: this.url,
       ANTHROPIC_API_KEY: "none",

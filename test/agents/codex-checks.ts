@@ -1,4 +1,4 @@
-// What a user of Codex does, against the scripted model.
+// Typical work of a Codex user, with the scripted model.
 
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { check, equal, ok, same } from "../clients/checks.ts";
@@ -11,7 +11,7 @@ import { FRUIT_SERVER, redPicture, startsTalking } from "./things.ts";
 
 const shell = (cmd: string) => ({ name: "exec_command", arguments: { cmd } });
 
-/** Prints a line a check. Resolves with the prompts of a conversation of two turns, the first one with a call. */
+/** Prints one line per check. Resolves with the prompts of a conversation of two turns, the first one with a call. */
 export async function codexChecks(model: ScriptedModel): Promise<readonly GenerateRequest[]> {
   let conversation: readonly GenerateRequest[] = [];
   const codex = new Codex(model.url);

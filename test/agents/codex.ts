@@ -1,8 +1,10 @@
-// Codex CLI, which speaks the responses convention.
+// Codex CLI, which uses the OpenAI-compatible Responses API.
 
 import { Workspace, ended, type RunOptions } from "./program.ts";
 
-/** What it warns of where nothing is wrong with the protocol: an unknown model, a home below /tmp, its end before its log's. */
+/**
+ * Warnings that do not concern the protocol: an unknown model, a home folder below /tmp, an exit before the log ends.
+ */
 const EXPECTED =
   /Unknown model [\w-]+ is used|Model metadata for `[\w-]+` not found|create PATH aliases|failed to flush rollout/;
 
@@ -23,17 +25,17 @@ export interface CodexRun {
   readonly events: readonly CodexEvent[];
   /** The last message of the agent. */
   readonly answer: string;
-  /** Of the whole turn, all its requests together. */
+  /** Usage of all requests of the turn together. */
   readonly usage: CodexEvent["usage"];
 }
 
 export class Codex {
   readonly space = new Workspace("codex");
 
-  /** `settings`: more lines of its config file. */
+  /** `settings`: additional lines of its config file. */
   constructor(url: string, settings = "") {
     this.space.make("home/.codex");
-    // The settings that the docs give, and no traffic of its own.
+    // The settings from svc's docs, without Codex's own traffic.
     this.space.write(
       "home/.codex/config.toml",
       `model = "svc-mini"
@@ -55,8 +57,8 @@ plugins = false
   }
 
   /**
-   * `codex exec` with these arguments. Unless it is to be interrupted or refused, throws what its log complains
-   * of, and when it does not end well or has no log of the stream.
+   * Runs `codex exec` with these arguments. Throws the complaints in its log, and when it fails or its log has no
+   * stream, unless an interrupt or a refusal is expected.
    */
   async exec(args: readonly string[], options: RunOptions = {}): Promise<CodexRun> {
     const flags = ["exec", "--strict-config", "--skip-git-repo-check", "--json", ...args];

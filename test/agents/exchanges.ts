@@ -1,11 +1,11 @@
-// What an agent and svc said to each other, as far as the checks look at it.
+// Records the requests of an agent and the parts of svc's answers that checks look at.
 
 export interface Exchange {
   readonly method: string;
   readonly path: string;
   readonly body: string;
   readonly status: number;
-  /** Of a refusal: its body. */
+  /** The body of a refusal; otherwise empty. */
   readonly error: string;
 }
 
@@ -14,7 +14,7 @@ type Serve = (request: Request) => Promise<Response>;
 export class Exchanges {
   private list: Exchange[] = [];
 
-  /** The same server with every exchange written down. */
+  /** Returns the same request handler, which now records every exchange. */
   record(serve: Serve): Serve {
     return async (request) => {
       const body = await request.clone().text();
@@ -26,7 +26,7 @@ export class Exchanges {
     };
   }
 
-  /** Everything since the last call. */
+  /** Returns all exchanges since the last call. */
   take(): readonly Exchange[] {
     const taken = this.list;
     this.list = [];
@@ -34,7 +34,7 @@ export class Exchanges {
   }
 }
 
-/** Throws when svc refused anything. */
+/** Throws when svc refused any request, or got none. */
 export function allServed(exchanges: readonly Exchange[]): void {
   const refused = exchanges.filter(({ status }) => status >= 400);
   const lines = refused.map(({ method, path, status, error }) => `${method} ${path}: ${status} ${error}`);

@@ -1,5 +1,5 @@
-// `svc launch`: each agent, started by it, does a task: it reads a file, then edits it. What its user has
-// configured stays as it is, and does not keep the agent from this server.
+// `svc launch`: each agent is started and performs a task: it reads a file, then edits it. The user's own
+// configuration stays unchanged, and does not divert the agent from this server.
 
 import { check, equal, ok } from "../clients/checks.ts";
 import { allServed } from "./exchanges.ts";
@@ -8,13 +8,13 @@ import { call, say, type ScriptedModel, type Turn } from "./scripted.ts";
 
 interface Launched {
   readonly agent: string;
-  /** Of a run without a person. */
+  /** Arguments for a run without user interaction. */
   readonly args: (task: string) => readonly string[];
-  /** A file of the user's, in the home folder, that names another server. */
+  /** A config file in the user's home folder that names another server. */
   readonly config: { readonly folder: string; readonly name: string; readonly text: string };
-  /** What the model says, before its last words. */
+  /** The turns of the model before its final message. */
   readonly turns: (path: string) => readonly Turn[];
-  /** Its last words; absent: that it is done. */
+  /** The final message; by default it says that the task is done. */
   readonly last?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -77,13 +77,13 @@ const LAUNCHED: readonly Launched[] = [
     agent: "aider",
     args: (task) => [...AIDER_ALONE, "--message", task, "greeting.txt"],
     config: { folder: "home", name: ".aider.conf.yml", text: `model: openai/other\nopenai-api-base: ${ELSEWHERE}\n` },
-    // It calls no tools: it sends the file, and takes the new one from the answer.
+    // This agent calls no tools: it sends the file and takes the new version from the answer.
     turns: () => [],
     last: "greeting.txt\n```\ngoodbye\n```\n",
   },
 ];
 
-/** Prints a line a check. */
+/** Prints one line per check. */
 export async function launchChecks(model: ScriptedModel): Promise<void> {
   for (const { agent, args, config, turns, last = "It says goodbye now.", env = {} } of LAUNCHED) {
     if (!Workspace.has(agent)) {

@@ -1,5 +1,5 @@
-// Ollama's own TypeScript client, unmodified, against a running svc with svc-mini at SVC_URL. Prints a line a check and,
-// last, the counts.
+// Ollama's own TypeScript client, unmodified, with a running svc that serves svc-mini at SVC_URL. Prints one line per
+// check, then the counts.
 
 import { Ollama } from "ollama";
 import { check, equal, ok, same, summary } from "../clients/checks.ts";

@@ -1,6 +1,6 @@
-"""Ollama's own Python client, unmodified, against a running svc with svc-mini at SVC_URL.
+"""Ollama's own Python client, unmodified, with a running svc that serves svc-mini at SVC_URL.
 
-Prints a line a check and, last, the counts.
+Prints one line per check, and the counts at the end.
 """
 
 import json

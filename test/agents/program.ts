@@ -1,4 +1,4 @@
-// Runs a program of one agent as its user would, in a home of its own that knows nothing of this machine's.
+// Runs the program of an agent as its user would, in an isolated home folder without any settings of this machine.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { programsOf } from "../support/python.ts";
 
 const PROGRAMS = join(import.meta.dir, "node_modules");
-/** Where agents stand: opencode's own package would fetch this one for the machine at hand. */
+/** Folders of the agents' programs, including the binary that opencode's own package would select for this machine. */
 const PATH = [
   join(PROGRAMS, ".bin"),
   join(PROGRAMS, "opencode-linux-x64/bin"),
@@ -14,7 +14,7 @@ const PATH = [
   process.env["PATH"] ?? "",
 ].join(":");
 const SVC = join(import.meta.dir, "../../src/main.ts");
-/** Longer than any run needs; what hangs fails. */
+/** Longer than any run needs, so a hanging run fails. */
 const LIMIT_MS = 600_000;
 
 export interface Run {
@@ -24,14 +24,14 @@ export interface Run {
 }
 
 export interface RunOptions {
-  /** Sends an interrupt when this resolves. */
+  /** The program gets an interrupt when this resolves. */
   readonly interrupt?: Promise<unknown>;
-  /** svc refuses something on purpose: its log may complain, and it may end as it likes. */
+  /** Whether svc will refuse a request: then the log may contain complaints, and any exit status is accepted. */
   readonly refused?: true;
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** A folder with a home and a place to work in. */
+/** A folder with a home folder and a working folder. */
 export class Workspace {
   private readonly folder: string;
   readonly home: string;
@@ -43,39 +43,39 @@ export class Workspace {
     this.work = this.make("work");
   }
 
-  /** A file below this folder, named from it. */
+  /** Writes a file in this folder and returns its path. */
   write(name: string, content: string | Uint8Array): string {
     const path = join(this.folder, name);
     writeFileSync(path, content);
     return path;
   }
 
-  /** What a file below this folder holds. */
+  /** Reads a file in this folder. */
   read(name: string): string {
     return readFileSync(join(this.folder, name), "utf8");
   }
 
-  /** A folder below this folder. */
+  /** Creates a folder in this folder and returns its path. */
   make(name: string): string {
     const path = join(this.folder, name);
     mkdirSync(path, { recursive: true });
     return path;
   }
 
-  /** Runs a file of a package to its end; nothing of this process's own settings reaches it. */
+  /** Runs a file of a package to its end, without this process's environment. */
   run(file: string, flags: readonly string[], options: RunOptions = {}): Promise<Run> {
     const path = join(PROGRAMS, file);
     return this.spawn([...(path.endsWith("js") ? ["node", path] : [path]), ...flags], options);
   }
 
-  /** Has `svc launch` run an agent with these arguments against the server at this address. */
+  /** Runs an agent through `svc launch` with these arguments and the server at this URL. */
   launch(url: string, agent: string, args: readonly string[], options: RunOptions = {}): Promise<Run> {
     const { hostname, port } = new URL(url);
     const svc = [process.execPath, SVC, "launch", agent, "--host", hostname, "--port", port, "--", ...args];
     return this.spawn(svc, { ...options, env: { PATH, ...options.env } });
   }
 
-  /** Whether an agent is installed: not every one is there for every machine, and aider not for every Python. */
+  /** Returns whether an agent is installed: not all support every machine, and aider not every Python. */
   static has(agent: string): boolean {
     return Bun.which(agent, { PATH }) !== null;
   }
@@ -99,7 +99,7 @@ export class Workspace {
   }
 }
 
-/** Throws unless it ended well. */
+/** Throws unless the program succeeded. */
 export function ended({ status, output, complaints }: Run): void {
   if (status !== 0) throw new Error(`status ${status}\n${output.slice(-2000)}\n${complaints.slice(-2000)}`);
 }

@@ -1,10 +1,10 @@
-// Whether each prompt of a conversation goes on from the one before: then a server that keeps the tokens of one computes only
-// what is new in the next.
+// Checks that each prompt of a conversation continues the one before, so that a server with a prefix cache computes
+// only the new part.
 
 import { isDeepStrictEqual } from "node:util";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 
-/** Throws where a request does not begin with the messages and tools of the one before it. */
+/** Throws when a request does not begin with the messages and tools of the request before it. */
 export function goesOn(requests: readonly GenerateRequest[]): void {
   if (requests.length < 2) throw new Error("there is only one prompt");
   for (const [index, { messages, tools }] of requests.entries()) {
@@ -19,5 +19,5 @@ export function goesOn(requests: readonly GenerateRequest[]): void {
   }
 }
 
-/** The tools that a prompt lists. */
+/** Returns the tools that a prompt lists. */
 const listed = (tools: GenerateRequest["tools"]) => tools.filter(({ described }) => !described);

@@ -1,11 +1,11 @@
-// Both agents against the real program with svc-mini: whole turns, and how much of a prompt is computed again. The model is
-// far too small to call a tool; that is what the scripted one is for.
+// Both agents with the real program and svc-mini: complete turns, and how much of a prompt is computed again. The
+// model is far too small to call tools, which the scripted model does instead.
 
 import { check, ok } from "../clients/checks.ts";
 import { Claude } from "./claude.ts";
 import { Codex } from "./codex.ts";
 
-/** The first prompt of an agent, with its tools, is longer than this in svc-mini's tokens. */
+/** An agent's first prompt with its tools is longer than this, in svc-mini's tokens. */
 const LONG = 5_000;
 
 function reused(prompt: number, cached: number, before: number): void {
@@ -13,12 +13,12 @@ function reused(prompt: number, cached: number, before: number): void {
   ok(cached >= before, `${cached} of ${prompt} tokens were there, and the prompt before had ${before}`);
 }
 
-/** Prints a line a check. `url`: a server with svc-mini and room for an agent's prompt. */
+/** Prints one line per check. `url`: a server with svc-mini and a context for an agent's prompt. */
 export async function realChecks(url: string): Promise<void> {
   await check("codex, svc-mini: a turn, and a second one that computes only what is new", async () => {
     const codex = new Codex(url);
     const first = (await codex.exec(["Say hello."])).usage;
-    // Its usage is that of the whole conversation.
+    // This is the usage of the whole conversation.
     const both = (await codex.exec(["resume", "--last", "And goodbye."])).usage;
     const before = first?.input_tokens ?? 0;
     const cached = (both?.cached_input_tokens ?? 0) - (first?.cached_input_tokens ?? 0);

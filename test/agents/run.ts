@@ -1,6 +1,7 @@
-// `npm run test:agents`: coding agents and Ollama's clients, unmodified, against svc: its HTTP application over a scripted
-// model, where it matters what the model says, and the program with svc-mini. Prints a line a check and, last, `N passed, N
-// failed`. Needs npm and Python 3 with venv (up to 3.12 for aider); takes some minutes, which are svc-mini's with prompts of agents.
+// `npm run test:agents`: coding agents and Ollama's clients, unmodified, with svc. Where the model's words matter,
+// svc's HTTP application runs with a scripted model; otherwise the program runs with svc-mini. Prints one line per
+// check, then `N passed, N failed`. Needs npm and Python 3 with venv (up to 3.12 for aider). Takes some minutes,
+// mostly for svc-mini to process the agents' prompts.
 
 import { join } from "node:path";
 import { counts, summary } from "../clients/checks.ts";
@@ -24,7 +25,7 @@ async function run(command: readonly string[], env: Readonly<Record<string, stri
   return output;
 }
 
-/** Installs what the pins name; the program of one agent is put in its place by a script of its package. */
+/** Installs the pinned packages. One agent's program is put in place by a script of its package. */
 async function install(): Promise<string> {
   await run(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--ignore-scripts"]);
   await run(["node", "node_modules/@anthropic-ai/claude-code/install.cjs"]);
@@ -32,7 +33,7 @@ async function install(): Promise<string> {
   return join(await pythonWith(join(folder, "requirements-ollama.txt"), "ollama"), "python");
 }
 
-/** A script that prints a line a check and, last, the counts. */
+/** Runs a script that prints one line per check, then the counts. */
 async function runChecks(command: readonly string[], url: string): Promise<void> {
   const lines = (await run(command, { SVC_URL: url })).trimEnd().split("\n");
   const total = /^(\d+) passed, (\d+) failed$/.exec(lines.pop() ?? "");
@@ -56,8 +57,8 @@ await withServer(["--threads", "1"], async ({ url }) => {
   await runChecks([process.execPath, "ollama.ts"], url);
   await runChecks([python, "ollama_client.py"], url);
 });
-// A model of this size never ends its answer to a prompt of this length by itself: a letter does. One thread does not wait
-// for another that has no core.
+// A model of this size never ends its answer to such a long prompt on its own, so common letters stop it. With one
+// thread, none waits for another without a core.
 const agents = ["--ctx", "65536", "--threads", "1", "--temperature", "0", "--stop", '["s","e","a","i","o","t"]'];
 await withServer(agents, ({ url }) => realChecks(url));
 summary();

@@ -1,4 +1,4 @@
-// svc's own HTTP application on a free port over an engine that plays the model: what it says is up to each check.
+// svc's own HTTP application on a free port, with an engine that plays the model as each check specifies.
 
 import { tmpdir } from "node:os";
 import { resolveConfig } from "../../src/config/resolve.ts";
@@ -30,19 +30,19 @@ import { noUpstreams } from "../http/harness.ts";
 import { testStore } from "../support/stored-models.ts";
 import { Exchanges } from "./exchanges.ts";
 
-/** One answer of the model to what it is asked. */
+/** Returns the model's answer to a request. */
 export type Turn = (request: GenerateRequest) => FakeScript;
 
 const THOUGHT: FakeStep = { type: "reasoning", text: "I think about it." };
-/** Large enough that no agent begins to shorten the conversation by itself. */
+/** Large enough that no agent compacts the conversation on its own. */
 const CONTEXT = 200_000;
 
-/** A thought, then these words. */
+/** Answers with reasoning, then these words. */
 export const say =
   (...words: string[]): Turn =>
   () => ({ steps: [THOUGHT, ...words.map((text) => ({ text }))] });
 
-/** A thought, some words, then calls. */
+/** Answers with reasoning, some words, then calls. */
 export const call = (...calls: readonly { readonly name: string; readonly arguments: object }[]): Turn => {
   const events = calls.flatMap(({ name, arguments: value }, index): OutputEvent[] => [
     { type: "tool_call", index, id: `call_${index}_${crypto.randomUUID().slice(0, 8)}`, name },
@@ -51,13 +51,13 @@ export const call = (...calls: readonly { readonly name: string; readonly argume
   return () => ({ reason: "tool_calls", steps: [THOUGHT, { text: "Let me see." }, ...events] });
 };
 
-/** Refuses a prompt as too long, in the engine's own words. */
+/** Refuses a prompt as too long, with the engine's own message. */
 export const tooLong: Turn = () => {
   const message = `${exceeding(70_000, 65_536)}.`;
   return { steps: [{ fail: new SvcError("context_length_exceeded", message, { param: "messages" }) }, "accept"] };
 };
 
-/** Repeats what the tools of this turn told, which nothing else could know. */
+/** Repeats the results of this turn's tools, which the model could not know otherwise. */
 export const tell: Turn = (request) => {
   const last = request.messages.findLastIndex(({ role }) => role === "assistant");
   const results = request.messages.slice(last + 1).filter(({ role }) => role === "tool");
@@ -69,7 +69,7 @@ export class ScriptedModel {
   readonly engine: FakeEngine;
   private readonly server: RunningServer;
   private turns: Turn[] = [];
-  /** Answers what is asked beside the conversation, without tools, as for a title of it. */
+  /** Answers requests outside the conversation, without tools, for example for its title. */
   private aside: Turn | undefined;
 
   constructor() {
@@ -120,7 +120,7 @@ export class ScriptedModel {
     return this.server.url;
   }
 
-  /** The next answers, in order. What was asked before is forgotten. */
+  /** Sets the next answers, in order, and forgets earlier requests. */
   play(...turns: Turn[]): void {
     this.turns = turns;
     this.aside = undefined;
@@ -129,12 +129,12 @@ export class ScriptedModel {
     this.exchanges.take();
   }
 
-  /** What requests without tools are answered with, however many there are, until the next answers are given. */
+  /** Sets the answer to all requests without tools, until the next answers are set. */
   playAside(turn: Turn): void {
     this.aside = turn;
   }
 
-  /** Throws unless every answer was asked for. */
+  /** Throws unless every answer was requested. */
   allPlayed(): void {
     if (this.turns.length > 0) throw new Error(`${this.turns.length} answers were not asked for`);
   }

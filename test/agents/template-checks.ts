@@ -1,5 +1,5 @@
-// How much of an agent's next prompt is the one before, token by token, with the chat templates of other models: what a
-// server can keep. The conversations are those that the agents had with the scripted model.
+// How much of an agent's next prompt repeats the one before, token by token, with the chat templates of other models:
+// the part that a server can keep cached. The conversations are those of the agents with the scripted model.
 
 import { join } from "node:path";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
@@ -7,13 +7,13 @@ import { check, ok } from "../clients/checks.ts";
 import { TEMPLATES } from "../native/templates/sources.ts";
 import { withServer } from "../support/server.ts";
 
-/** Prompts of one turn, and the first one of the next. */
+/** The prompts of one turn, and the first prompt of the next. */
 export interface Conversation {
   readonly agent: string;
   readonly prompts: readonly GenerateRequest[];
 }
 
-/** One of each family that people use with agents. */
+/** One template of each family that people use with agents. */
 const MODELS = [
   "Qwen-Qwen3-0.6B",
   "Qwen3.5-4B",
@@ -27,13 +27,13 @@ const MODELS = [
   "MiniMax-M2",
 ];
 
-/** Their templates write the tools before the user's last words: they move when the user speaks again. */
+/** Templates that place the tools before the user's last message, so that they move with the next one. */
 const MOVE_TOOLS = ["Mistral-Small-3.2-24B-Instruct-2506"];
 
-/** A template ends a prompt with the beginning of the answer, which it may write in another way once the answer is there. */
+/** Tokens at the end of a prompt where the template starts the answer; later prompts may spell them differently. */
 const BEGINNING = 16;
 
-/** Prints a line a check. */
+/** Prints one line per check. */
 export async function templateChecks(conversations: readonly Conversation[]): Promise<void> {
   for (const model of [undefined, ...MODELS]) {
     const template = model === undefined ? [] : ["--chat-template", join(TEMPLATES, `${model}.jinja`)];
@@ -49,20 +49,20 @@ export async function templateChecks(conversations: readonly Conversation[]): Pr
   }
 }
 
-/** Throws where a prompt does not go on from the one before. */
+/** Throws when a prompt does not continue the one before. */
 function checkTokens(
   prompts: readonly GenerateRequest[],
   tokens: readonly (readonly number[])[],
   moves: boolean,
 ): void {
   ok(tokens.length > 1, "there is only one prompt");
-  /** Length of the prompt that the user's turn began with. */
+  /** Length of the prompt at the start of the user's turn. */
   let begun = tokens[0]?.length ?? 0;
   for (const [index, before] of tokens.slice(0, -1).entries()) {
     const after = tokens[index + 1] ?? [];
     const place = before.findIndex((token, at) => token !== after[at]);
     const same = place < 0 ? before.length : place;
-    // When the user speaks again, many templates drop the thoughts since they spoke last, on purpose.
+    // With a new user message, many templates deliberately drop the reasoning since the last one.
     const speaks = userTurns(prompts[index + 1]) > userTurns(prompts[index]);
     const wanted = !speaks ? before.length : moves ? 0 : begun;
     ok(same >= wanted - BEGINNING, `${same} of the first ${wanted} tokens of prompt ${index} stay`);
@@ -82,7 +82,7 @@ async function tokensOf(url: string, request: GenerateRequest): Promise<readonly
   return tokens;
 }
 
-/** The same request in the chat convention, which is the one that prompts are shown for. */
+/** Returns the same request for the Chat Completions API, which is the form that /apply-template takes. */
 const chatBody = ({ messages, tools, thinking }: GenerateRequest) => ({
   messages: messages.map(({ role, content, reasoning, toolCalls, toolCallId }) => ({
     role,

@@ -1,14 +1,14 @@
-// What the checks of both agents use: a tool server, a picture, an answer without end.
+// Shared by the checks of both agents: a tool server, a picture, an endless answer.
 
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import type { FakeEngine } from "../support/fake-text-engine.ts";
 import type { Turn } from "./scripted.ts";
 
-/** A server of one MCP tool, `fruit`, on standard input and output. */
+/** A server with one MCP tool, `fruit`, on standard input and output. */
 export const FRUIT_SERVER = join(import.meta.dir, "fruit-server.mjs");
 
-/** A PNG file of 64 × 64 red pixels. */
+/** Returns a PNG file of 64 × 64 red pixels. */
 export function redPicture(): Uint8Array {
   const side = 64;
   const chunk = (type: string, data: Uint8Array) => {
@@ -25,7 +25,7 @@ export function redPicture(): Uint8Array {
   return Buffer.concat([signature, chunk("IHDR", header), chunk("IDAT", pixels), chunk("IEND", Buffer.alloc(0))]);
 }
 
-/** An answer that begins and never ends: `talking` when it has begun, `left` when the engine has dropped it. */
+/** Starts an answer that never ends. `talking` resolves when it has begun, `left` when the engine has dropped it. */
 export function startsTalking() {
   const { promise: talking, resolve } = Promise.withResolvers<void>();
   const turn: Turn = () => ({

@@ -1,4 +1,4 @@
-// How much memory a recording of two hours takes: its resident size stays level while it is read.
+// Measures the memory for a recording of two hours: the resident size must stay level while it is read.
 //   bun test/audio/memory.ts
 
 import { rmSync } from "node:fs";

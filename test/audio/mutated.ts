@@ -1,12 +1,12 @@
-// Damage to files of sound.
+// Damages sound files.
 
 import type { Dice } from "../support/dice.ts";
 
-/** A copy with some bytes changed, a piece cut out, doubled or moved, or its end cut off. */
+/** Returns a copy with some bytes changed, a piece removed, doubled or moved, or its end cut off. */
 export function mutated(file: Uint8Array, roll: Dice): Uint8Array<ArrayBuffer> {
   const copy = new Uint8Array(file);
   const extremes = [0, 1, 0x7f, 0x80, 0xff];
-  // Most of what decides stands in the first bytes.
+  // The first bytes matter most, so half of the damage is there.
   const place = () => roll(roll(2) === 0 ? Math.min(512, copy.length) : copy.length);
   for (let change = 0; change <= roll(8); change++) copy[place()] = extremes[roll(8)] ?? roll(256);
   const [from, length] = [place(), roll(400)];

@@ -1,5 +1,4 @@
-// Whether the programs that people play sound with understand what the encoders make: `bun test/audio/players.ts`. Needs
-// ffmpeg and sox.
+// Tests whether common players can read the encoders' files: `bun test/audio/players.ts`. Needs ffmpeg and sox.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
-// A tone as WAV files of every kind, and how high a tone is.
+// A tone as WAV files of every kind, and measuring the pitch of a tone.
 
-/** What every sound of these tests plays, in Hz. */
+/** The tone in all sounds of these tests, in Hz. */
 export const TONE = 440;
 
 export interface WavShape {
@@ -9,18 +9,18 @@ export interface WavShape {
   readonly channels?: number;
   readonly coding?: "pcm" | "float" | "a-law" | "mu-law";
   readonly bits?: 8 | 16 | 24 | 32 | 64;
-  /** The header has the longer form, with the coding in a GUID. */
+  /** Whether the header has the extended form, with the coding in a GUID. */
   readonly extensible?: boolean;
-  /** The file begins as those of more than 4 GB do (RF64), with lengths of 64 bits. */
+  /** Whether the file begins like files of more than 4 GB (RF64), with 64-bit lengths. */
   readonly long?: boolean;
-  /** What the header says of the length; absent: the truth. */
+  /** The length in the header; by default the true length. */
   readonly dataBytes?: number;
 }
 
 const CODINGS = { pcm: 1, float: 3, "a-law": 6, "mu-law": 7 } as const;
 const GUID_TAIL = "000000001000800000aa00389b71";
 
-/** A tone as a WAV file. */
+/** Returns a tone as a WAV file. */
 export function wav(shape: WavShape): Uint8Array<ArrayBuffer> {
   const { seconds, rate = 16_000, channels = 1, coding = "pcm", extensible = false } = shape;
   const bits = shape.bits ?? (coding === "float" ? 32 : coding === "pcm" ? 16 : 8);
@@ -57,7 +57,7 @@ export function wav(shape: WavShape): Uint8Array<ArrayBuffer> {
   return shape.long === true ? longForm(file, head.byteLength, shape.dataBytes ?? frames * frame) : file;
 }
 
-/** As RF64 (EBU 3306). */
+/** Converts a file to RF64 (EBU 3306). */
 function longForm(file: Buffer<ArrayBuffer>, headBytes: number, dataBytes: number): Buffer<ArrayBuffer> {
   const lengths = Buffer.alloc(8 + 28);
   lengths.write("ds64", "latin1");
@@ -81,7 +81,7 @@ function write(view: DataView, at: number, value: number, coding: keyof typeof C
   view.setInt8(at + 2, whole >> 16);
 }
 
-/** G.711. */
+/** Returns the value in G.711 µ-law. */
 function muLaw(value: number): number {
   const size = Math.min(Math.round(Math.abs(value) * 32_767) + 132, 32_635);
   const exponent = 31 - Math.clz32(size) - 7;
@@ -95,14 +95,14 @@ function aLaw(value: number): number {
   return ((value < 0 ? 0 : 0x80) | (exponent << 4) | mantissa) ^ 0x55;
 }
 
-/** An MP4 box or another chunk with its length before its name. */
+/** Returns an MP4 box or another chunk with its length before its name. */
 export function box(name: string, ...content: readonly Uint8Array[]): Buffer<ArrayBuffer> {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(8 + content.reduce((sum, part) => sum + part.length, 0));
   return Buffer.concat([length, Buffer.from(name, "latin1"), ...content]);
 }
 
-/** How high a tone is, in Hz, by how often it rises through zero. */
+/** Returns the pitch of a tone in Hz, from its upward zero crossings. */
 export function frequency(samples: Float32Array, rate = 16_000): number {
   const middle = samples.subarray(Math.floor(samples.length * 0.1), Math.floor(samples.length * 0.9));
   let first = -1;

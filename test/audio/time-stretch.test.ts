@@ -3,14 +3,14 @@ import { Fourier } from "../../src/audio/fourier.ts";
 import { stretch } from "../../src/audio/time-stretch.ts";
 
 const RATE = 24_000;
-/** A second of a tone with harmonics, as voices have. */
+/** One second of a tone with harmonics, like those of voices. */
 const tone = Float32Array.from({ length: RATE }, (_, at) => {
   const phase = (2 * Math.PI * 200 * at) / RATE;
   return 0.2 * (Math.sin(phase) + 0.5 * Math.sin(2 * phase + 1) + 0.3 * Math.sin(3 * phase + 2));
 });
 const loudness = (samples: Float32Array) => Math.sqrt(samples.reduce((sum, x) => sum + x * x, 0) / samples.length);
 
-/** The frequency with most power, in Hz. */
+/** Returns the frequency with the most power, in Hz. */
 function pitch(samples: Float32Array): number {
   const length = 4800;
   const row = { re: Float64Array.from(samples.subarray(2400, 2400 + length)), im: new Float64Array(length) };
@@ -20,7 +20,7 @@ function pitch(samples: Float32Array): number {
 }
 
 describe.each([[0.5], [0.8], [1.7], [2.6667]])("at speed %d", (speed) => {
-  test("sound has another length, and the same pitch and loudness", () => {
+  test("sound has another length with the same pitch and loudness", () => {
     const changed = stretch(tone, speed, RATE);
     expect(changed.length).toBe(Math.round(RATE / speed));
     expect(pitch(changed)).toBe(200);
@@ -28,7 +28,7 @@ describe.each([[0.5], [0.8], [1.7], [2.6667]])("at speed %d", (speed) => {
   });
 });
 
-test("a word stays where it is in time", () => {
+test("a word keeps its relative position", () => {
   const word = tone.map((sample, at) => (at > 12_000 && at < 16_800 ? sample : 0));
   const slow = stretch(word, 0.5, RATE);
   expect(loudness(slow.subarray(0, 23_000))).toBeLessThan(1e-3);
@@ -36,12 +36,12 @@ test("a word stays where it is in time", () => {
   expect(loudness(slow.subarray(34_600))).toBeLessThan(1e-3);
 });
 
-test("sound of a few samples, and none, has its length", () => {
+test("sound of a few samples, or none, gets its exact length", () => {
   expect(stretch(tone.subarray(0, 100), 2, RATE).length).toBe(50);
   expect(stretch(new Float32Array(), 2, RATE).length).toBe(0);
 });
 
-test("a Fourier transform is the sum that it stands for, and can be undone", () => {
+test("a Fourier transform equals the sum that defines it, and can be inverted", () => {
   for (const length of [1, 12, 50, 1200]) {
     const value = (at: number) => Math.sin(at * at);
     const row = { re: Float64Array.from({ length }, (_, at) => value(at)), im: new Float64Array(length) };

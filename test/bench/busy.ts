@@ -1,6 +1,6 @@
-// `bun test/bench/busy.ts`: svc and llama-server beside other programs that want the cores. Prints a Markdown table.
+// `bun test/bench/busy.ts`: svc and llama-server on a machine whose cores other programs use. Prints a Markdown table.
 //
-// All servers are up the whole time, on the same model, and take turns: each line is measured on the same minutes of the machine.
+// All servers run the whole time with the same model and take turns, so each line has the same conditions.
 
 import { parseArgs } from "node:util";
 import { exitOnSignals, killAtExit } from "../support/kill-at-exit.ts";
@@ -40,10 +40,10 @@ const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What svc, which chooses how many of its two threads compute, is to reach of each of the others' rate. */
+/** The share of each other program's rate that svc, which chooses how many of its two threads compute, should reach. */
 const WANTED: Readonly<Record<string, number>> = { "svc --threads 1": 0.9, before: 0.9, "llama-server": 1 };
 
-/** A program that computes for nothing on one core. */
+/** Starts a program that keeps one core busy; the returned function stops it. */
 function busyLoop(): () => void {
   const child = Bun.spawn([process.execPath, "-e", "for (;;);"], { stdin: "ignore", stdout: "ignore" });
   const ended = killAtExit(child);
@@ -54,7 +54,7 @@ function busyLoop(): () => void {
 }
 
 interface Sample {
-  /** Tokens a second, from the first request to the last token. */
+  /** Tokens per second, from the first request to the last token. */
   readonly rate: number;
   /** The longest pause within a stream, in milliseconds. */
   readonly pause: number;
@@ -96,8 +96,8 @@ for (const count of numbers(values.loops)) {
   for (const streams of numbers(values.streams)) {
     const samples = new Map(names.map((name) => [name, [] as Sample[]]));
     for (let round = 0; round < Number(values.rounds); round++) {
-      // llama-server's threads spin for about a second after its last token. The order is drawn anew in each round: in a
-      // fixed order, the same program reached 0.8 of its own rate by its place alone.
+      // llama-server's threads spin for about a second after its last token. The order is random in each round: in a
+      // fixed order, the same program reached 0.8 of its own rate because of its position alone.
       for (const [name, { port }] of shuffled(servers)) {
         await Bun.sleep(1500);
         samples.get(name)?.push(await measure(port, streams, prompts));

@@ -1,4 +1,4 @@
-// The one client for both servers: greedy chat completions, streamed, of a fixed length unless a row is about the answer.
+// The client for all servers: streamed greedy chat completions of a fixed length, unless a row is about the answer.
 
 import { bodyText, exchange, type Arrival, type Reply } from "./exchange.ts";
 
@@ -14,14 +14,14 @@ export interface ChatCall {
   /** Further fields of the request. */
   readonly fields?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Closes the connection. */
+  /** Closes the connection when aborted. */
   readonly leave?: AbortSignal;
 }
 
-/** Clock readings are `performance.now()` milliseconds. */
+/** Times are `performance.now()` milliseconds. */
 export interface ChatResult {
   readonly started: number;
-  /** Arrival of each event that carried text. */
+  /** Arrival time of each event with text. */
   readonly tokens: readonly number[];
   readonly ended: number;
   readonly promptTokens: number;
@@ -49,7 +49,7 @@ export async function streamAnswer(port: number, call: ChatCall): Promise<ChatRe
   return readChat(await sendChat(port, { ...call, fields: { stream: true, ...call.fields } }));
 }
 
-/** Sends one greedy request and returns whatever came back; not a stream unless `fields` ask for one. */
+/** Sends one greedy request and returns the reply, which is a stream only when `fields` request that. */
 export function sendChat(port: number, { prompt, maxTokens, fields, headers, leave }: ChatCall): Promise<Reply> {
   const body = {
     messages: typeof prompt === "string" ? [{ role: "user", content: prompt }] : prompt,
@@ -61,7 +61,7 @@ export function sendChat(port: number, { prompt, maxTokens, fields, headers, lea
   return exchange(port, { path: "/v1/chat/completions", body, ...(headers && { headers }), ...(leave && { leave }) });
 }
 
-/** Splits a streamed answer into its events. Throws when it is none, holds an error or is not complete. */
+/** Splits a streamed answer into events. Throws when the reply is no stream, has an error or is incomplete. */
 export function readChat(reply: Reply): ChatResult {
   if (reply.status !== 200) throw new Error(`status ${reply.status}: ${bodyText(reply).slice(0, 400)}`);
   const tokens: number[] = [];
@@ -92,14 +92,15 @@ export function readChat(reply: Reply): ChatResult {
   };
 }
 
-/** Milliseconds from the request to its first text; NaN when there was none. */
+/** Returns the milliseconds from the request to its first text; NaN when there was none. */
 export const firstTokenMs = (result: ChatResult): number => (result.tokens[0] ?? NaN) - result.started;
 
-/** Server-sent events, each with the time at which its last byte came. */
+/** Yields server-sent events, each with the time at which its last byte arrived. */
 function* readEvents(arrivals: readonly Arrival[]): Generator<{ time: number; data: string }> {
   let rest = "";
   for (const { time, bytes } of arrivals) {
-    // Bytes as characters, so that a piece may end inside one; a line is decoded when it is whole.
+    // Bytes are kept as Latin-1 characters, so that a piece may end within a character; a line is decoded when it is
+    // complete.
     const lines = (rest + bytes.toString("latin1")).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {

@@ -1,5 +1,5 @@
-// `bun test/bench/dictation.ts`: how long after its last sound an utterance is text, through /v1/realtime, spoken by the own
-// voice at the speed of speech. Prints Markdown rows. Needs `bun build.ts media`.
+// `bun test/bench/dictation.ts`: measures the time from an utterance's last sound to its text through /v1/realtime,
+// spoken by svc's own voice in real time. Prints Markdown rows. Needs `bun build.ts media`.
 //   --utterances N (8)   --threads N (2)
 
 import { parseArgs } from "node:util";
@@ -16,25 +16,25 @@ const threads = Number(values.threads ?? 2);
 
 /** A tenth of a second, as microphones send it. */
 const CHUNK = RATE / 10;
-/** What is quieter is silence. */
+/** Quieter samples count as silence. */
 const LOUD = 300;
-/** A longer one in the middle would end the utterance. */
+/** A longer pause within a sentence would end the utterance. */
 const LONGEST_PAUSE = 0.4 * RATE;
 
 interface Spoken {
   readonly text: string;
-  /** From the first sound to the last. */
+  /** Samples from the first sound to the last. */
   readonly samples: Int16Array;
 }
 
 interface Timing {
-  /** Seconds from the last sound: to the end that was noticed, and to the whole text. */
+  /** Seconds from the last sound until the end was detected, and until the whole text arrived. */
   readonly noticed: number;
   readonly text: number;
   readonly errors: number;
 }
 
-/** Without silence around it, or a long one in it. */
+/** Speaks a text, removes the silence around the speech and shortens long pauses in it. */
 async function utterance(server: TestServer, text: string): Promise<Spoken> {
   const all = await say(server, text);
   const isLoud = (sample: number) => Math.abs(sample) > LOUD;
@@ -43,14 +43,14 @@ async function utterance(server: TestServer, text: string): Promise<Spoken> {
   return { text, samples: sound.filter((sample) => (quiet = isLoud(sample) ? 0 : quiet + 1) <= LONGEST_PAUSE) };
 }
 
-/** Sends sound at the speed of speech, until `done`; resolves when the last of `samples` is sent, with that time. */
+/** Sends sound in real time until `done`; resolves with the time at which the last of `samples` was sent. */
 function speaker(client: RealtimeClient) {
   let next = performance.now();
   return async (samples: Int16Array): Promise<number> => {
     for (let at = 0; at < samples.length; at += CHUNK) {
       const chunk = samples.subarray(at, at + CHUNK);
       next += (1000 * chunk.length) / RATE;
-      // It is sent when it has been said.
+      // A chunk is sent once it has been spoken.
       await Bun.sleep(Math.max(0, next - performance.now()));
       client.append(new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength));
     }
@@ -84,7 +84,7 @@ async function dictate(server: TestServer, all: readonly Spoken[], isCommitted: 
   return timings;
 }
 
-/** A recording of some hours that is recognised meanwhile, in another client's name. */
+/** Runs `work` while a recording of some hours is transcribed for another client. */
 async function beside(server: TestServer, sound: Spoken, work: () => Promise<void>): Promise<void> {
   const samples = new Int16Array(RATE * 3600);
   for (let at = 0; at + sound.samples.length < samples.length; at += sound.samples.length + RATE / 4) {
@@ -119,7 +119,7 @@ await withServer(["--threads", String(threads), "--ctx", "1024"], async (server)
     const seconds = median(spoken.map(({ samples }) => samples.length / RATE));
     sets.push([`${seconds.toFixed(1)} s`, spoken]);
   }
-  // The model is loaded, and has computed.
+  // Loads and warms up the model.
   await dictate(server, sets[0]?.[1].slice(0, 1) ?? [], true);
 
   row("utterance", "end", "beside", "end noticed after, s", "text after, s: median", "worst", "wrong words");

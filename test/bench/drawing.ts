@@ -1,5 +1,5 @@
-// `bun test/bench/drawing.ts`: how much of what is described svc-draw draws, in 100 scenes that it was not trained on, with the
-// library that svc draws with. `--steps N` (4).
+// `bun test/bench/drawing.ts`: measures how much of 100 described scenes, none from its training, svc-draw draws,
+// with the library that svc uses. `--steps N` (4).
 
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import scenes from "./drawn-scenes.json" with { type: "json" };
 import { shapesIn } from "./drawn-shapes.ts";
 
 const { values } = parseArgs({ options: { steps: { type: "string", default: "4" } } });
-/** Pixels that a shape may be away from its place. */
+/** Pixels by which a shape may be off its position. */
 const NEAR = 16;
 const FIRST_SEED = 1000;
 

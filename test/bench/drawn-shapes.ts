@@ -1,9 +1,9 @@
-// What is in a picture of coloured shapes on a plain ground, as the recipe of svc-draw judges it.
+// Finds the coloured shapes in a picture with a plain background, by the criteria of svc-draw's recipe.
 
 export interface Shape {
   readonly colour: string;
   readonly shape: string;
-  /** Its middle. */
+  /** Centre of the shape. */
   readonly x: number;
   readonly y: number;
 }
@@ -21,7 +21,7 @@ const COLOURS: Readonly<Record<string, readonly [number, number, number]>> = {
 };
 const NAMES = Object.keys(COLOURS);
 const EDGE = 4;
-/** Farther from the ground's colour a pixel belongs to a shape, and shapes have so many pixels. */
+/** Colour distance from the background above which a pixel belongs to a shape; then the minimum pixels of a shape. */
 const DISTANCE = 70;
 const LEAST_PIXELS = 90;
 const GRID = 40;
@@ -39,7 +39,7 @@ function commonest(names: readonly string[]): string {
   return NAMES.reduce((best, name) => ((counts[name]?.length ?? 0) > (counts[best]?.length ?? 0) ? name : best));
 }
 
-/** The ground's colour, and the shapes, the largest first. */
+/** Returns the background colour and the shapes, largest first. */
 export function shapesIn(rgb: Uint8Array): { readonly background: string; readonly shapes: Shape[] } {
   const all = Array.from({ length: SIDE * SIDE }, (_, at) => at);
   const isEdge = (value: number) => value < EDGE || value >= SIDE - EDGE;
@@ -55,7 +55,7 @@ export function shapesIn(rgb: Uint8Array): { readonly background: string; readon
   return { background, shapes };
 }
 
-/** Pixels that hang together, the most first. */
+/** Returns groups of connected pixels, largest first. */
 function blobsOf(mask: Mask): number[][] {
   const seen = new Set<number>();
   const blobs: number[][] = [];
@@ -80,7 +80,7 @@ function blobsOf(mask: Mask): number[][] {
   return blobs.filter(({ length }) => length >= LEAST_PIXELS).toSorted((a, b) => b.length - a.length);
 }
 
-/** Scaled to a grid, whatever its size. */
+/** Scales pixels to a grid of fixed size. */
 function normal(pixels: readonly number[]): Mask {
   const [xs, ys] = [pixels.map((at) => at % SIDE), pixels.map((at) => Math.floor(at / SIDE))];
   const [left, top] = [Math.min(...xs), Math.min(...ys)];
@@ -93,7 +93,7 @@ function normal(pixels: readonly number[]): Mask {
   });
 }
 
-/** Signed distances from shapes of the radius 1, x to the right and y upwards. */
+/** Signed distances from shapes of radius 1, with x to the right and y upwards. */
 const SHAPES: Readonly<Record<string, (x: number, y: number) => number>> = {
   circle: (x, y) => Math.hypot(x, y) - 1,
   square: (x, y) => Math.max(Math.abs(x), Math.abs(y)) - 0.88,
@@ -108,7 +108,7 @@ const SHAPES: Readonly<Record<string, (x: number, y: number) => number>> = {
   },
 };
 
-/** How far a star of five points reaches in a direction: its points at 1.1, the corners between them at 0.45 of that. */
+/** Returns the radius of a five-pointed star in a direction: 1.1 at its points, 0.45 of that at the corners between. */
 function starRadius(x: number, y: number): number {
   const part = Math.PI / 5;
   const angle = Math.atan2(x, y);
@@ -125,7 +125,7 @@ const TEMPLATES = Object.entries(SHAPES).map(([name, sdf]) => {
   return { name, mask: normal(pixels) };
 });
 
-/** The shape that has most in common with these pixels. */
+/** Returns the shape with the largest overlap with these pixels. */
 function shapeOf(pixels: readonly number[]): string {
   const mask = normal(pixels);
   const likeness = (template: Mask) => {

@@ -1,4 +1,4 @@
-// llama.cpp's own benchmarks of the engine alone: what a server on the same libraries could reach at most.
+// llama.cpp's own benchmarks of the engine alone: the most that a server with the same libraries could reach.
 
 import { decodeLabel } from "./rows/decode.ts";
 import type { Figure, Yardstick } from "./measurement.ts";
@@ -6,11 +6,11 @@ import type { Side } from "./server-under-test.ts";
 
 export interface Tool {
   readonly name: Exclude<Yardstick, Side>;
-  /** What `--rows` selects it by: the rows that it stands beside. */
+  /** The name for `--rows`, the same as that of the rows to compare with. */
   readonly id: string;
-  /** Options besides the model, threads, batch and attention, which are those of the servers. */
+  /** Options in addition to those shared with the servers: model, threads, batch and attention. */
   arguments(ctx: number): readonly string[];
-  /** Figures under the labels of the rows. */
+  /** Returns figures with the labels of the rows. */
   read(stdout: string): readonly Figure[];
 }
 
@@ -21,7 +21,7 @@ const rate = (streams: number, value: number): Figure => ({
   value,
 });
 
-/** A single sequence: `tokens` tokens after a prompt of `depth`. */
+/** Measures a single sequence: `tokens` tokens after a prompt of `depth`. */
 export const llamaBench = (depth: number, tokens: number): Tool => ({
   name: "llama-bench",
   id: "decode",
@@ -32,12 +32,12 @@ export const llamaBench = (depth: number, tokens: number): Tool => ({
   },
 });
 
-/** So many sequences in one batch, each with its own KV stream: `tokens` tokens after prompts of `prompt`. */
+/** Measures several sequences in one batch, each with its own KV stream: `tokens` tokens after prompts of `prompt`. */
 export const batchedBench = (batches: readonly number[], prompt: number, tokens: number): Tool => ({
   name: "llama-batched-bench",
   id: "aggregate",
   arguments: (ctx) =>
-    // One more at the end: the program may exit before it has written its last line.
+    // One more batch at the end, because the program may exit before it has written its last line.
     `-c ${ctx} -npp ${prompt} -ntg ${tokens} -npl ${batches.join(",")},1 -fa on --output-format jsonl`.split(" "),
   read: (stdout) => {
     const lines = stdout.split("\n").filter((line) => line.startsWith("{"));

@@ -1,4 +1,4 @@
-// HTTP/1.1 over raw sockets. Nothing is parsed while an answer comes in: on a machine with few cores the client's own
+// HTTP/1.1 over raw sockets. Nothing is parsed while an answer arrives: on a machine with few cores, the client's own
 // work would be measured as the server's.
 
 import { connect } from "node:net";
@@ -7,28 +7,28 @@ export interface Call {
   readonly path: string;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Closes the connection, as a client that leaves does. */
+  /** Closes the connection when aborted, like a client that disconnects. */
   readonly leave?: AbortSignal;
 }
 
-/** Bytes, and when they came; clock readings are `performance.now()` milliseconds. */
+/** Bytes with their arrival time in `performance.now()` milliseconds. */
 export interface Arrival {
   readonly time: number;
   readonly bytes: Buffer;
 }
 
 export interface Reply {
-  /** When the request was sent, on a connection that was open. */
+  /** When the request was sent, on an open connection. */
   readonly started: number;
   readonly ended: number;
   readonly status: number;
-  /** By name in lower case. */
+  /** Headers by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
   /** The body without its framing. */
   readonly body: readonly Arrival[];
 }
 
-/** Sends one POST on a connection of its own and reads until the server closes it. Throws when there is no answer. */
+/** Sends one POST on a new connection and reads until the server closes it. Throws when there is no answer. */
 export async function exchange(port: number, call: Call): Promise<Reply> {
   const { started, arrivals } = await transfer(port, call);
   return { started, ended: arrivals.at(-1)?.time ?? started, ...readReply(arrivals) };
@@ -68,7 +68,7 @@ function transfer(
   });
 }
 
-/** Takes the head off; pieces of the body keep their arrival time. */
+/** Removes the head; pieces of the body keep their arrival time. */
 function readReply(arrivals: readonly Arrival[]): Pick<Reply, "status" | "headers" | "body"> {
   let pending: Buffer = Buffer.alloc(0);
   for (const [index, { time, bytes }] of arrivals.entries()) {
@@ -100,7 +100,7 @@ function* unchunk(arrivals: readonly Arrival[]): Generator<Arrival> {
       if (left === 0) {
         const line = pending.indexOf("\r\n");
         if (line < 0) break;
-        // The chunk's own line feed follows its bytes and is dropped with them.
+        // The chunk's own line break follows its bytes and is dropped with them.
         left = parseInt(pending.toString("latin1", 0, line), 16) + 2;
         pending = pending.subarray(line + 2);
         if (left === 2) return;

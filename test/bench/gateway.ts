@@ -1,8 +1,9 @@
-// `bun test/bench/gateway.ts [streams] [seconds]`: what svc costs in front of another server: CPU time of its process for a token
-// that it passes on, beside that of a proxy that copies bytes, and what it adds to a request. The server is a stand-in that
-// writes a token to each stream every few milliseconds, in vLLM's form, so that nothing else is measured. Where the machine has
-// no time left tokens go out together, which makes each cheaper: take fewer streams. `SVC` names a second svc to
-// measure in turns with this one: an executable, or the `src/main.ts` of another tree.
+// `bun test/bench/gateway.ts [streams] [seconds]`: measures the cost of svc in front of another server: CPU time of
+// its process per forwarded token, compared with that of a proxy that copies bytes, and the latency that it adds to a
+// request. The server is a stand-in that writes a token to each stream every few milliseconds in vLLM's form, so that
+// nothing else is measured. On a saturated machine tokens are sent in groups, which makes each cheaper: use fewer
+// streams. `SVC` names a second svc to measure in turns with this one: an executable, or the `src/main.ts` of another
+// tree.
 
 import { join } from "node:path";
 import { startListening, startStandIn } from "../gateway/stand-ins.ts";
@@ -33,7 +34,7 @@ async function ask({ url, model }: Pick<Subject, "url" | "model">, tokens: numbe
   return performance.now() - began;
 }
 
-/** Tokens that came through in about the seconds. */
+/** Returns how many tokens were forwarded within about `seconds`. */
 async function load(subject: Subject): Promise<number> {
   const until = performance.now() + seconds * 1000;
   let tokens = 0;
@@ -47,9 +48,11 @@ async function load(subject: Subject): Promise<number> {
   return tokens;
 }
 
-/** Microseconds of CPU a token of each, in turns: what else the machine does is the same for all. */
+/**
+ * Returns the microseconds of CPU per token of each subject. They take turns, so that other load affects all equally.
+ */
 async function costs(subjects: readonly Subject[]): Promise<Map<string, number>> {
-  // Code that runs for the first time is interpreted and compiled.
+  // Code that runs for the first time must still be interpreted and compiled.
   for (const subject of subjects) await load(subject);
   const measured = new Map(subjects.map(({ name }) => [name, [] as number[]]));
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,6 +1,6 @@
-// Draws images with stable-diffusion.cpp's public functions alone, as its own program would: what svc's pixels and times are
-// compared with. `driver MODEL TEXT_ENCODER TAESD THREADS`; each line of the input is SEED, SAMPLER, STEPS, PROMPT and the path
-// of a file for the pixels, with tabs between them. Says of each image how long a step took, in milliseconds.
+// Draws images with stable-diffusion.cpp's public functions alone, as its own program would, to compare svc's pixels
+// and times with. `driver MODEL TEXT_ENCODER TAESD THREADS`; each input line is SEED, SAMPLER, STEPS, PROMPT and the
+// path of a file for the pixels, separated by tabs. Prints for each image the milliseconds per step.
 
 #include "ggml-backend.h"
 #include "stable-diffusion.h"
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-// svc computes graphs through a function of its own, which can stop them. Here it stops none.
+// svc computes graphs through its own function, which can stop them. This one never stops any.
 extern "C" ggml_status svc_image_compute(ggml_backend_t backend, ggml_cgraph * graph) {
     return ggml_backend_graph_compute(backend, graph);
 }

@@ -1,5 +1,6 @@
-// Images, against the same library through its public functions alone: `bun test/bench/image.ts`. Pixels must be equal for
-// each seed and sampler; times of a step are compared, and what loading once saves. All samplers and schedulers are tried, too.
+// Compares images with those of the same library through its public functions alone: `bun test/bench/image.ts`.
+// Pixels must be equal for each seed and sampler. It also compares step times, measures what a single load saves, and
+// tries all samplers and schedulers.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +29,7 @@ interface Wanted {
   readonly steps: number;
 }
 
-/** Pixels and milliseconds of a step for each image, by the driver. */
+/** Draws with the driver; returns pixels and milliseconds per step for each image. */
 function byDriver(program: string, wanted: readonly Wanted[]) {
   const path = (at: number) => join(folder, `${at}.rgb`);
   const lines = wanted.map(({ seed, sampler, steps }, at) => [seed, sampler, steps, PROMPT, path(at)].join("\t"));
@@ -41,7 +42,7 @@ function byDriver(program: string, wanted: readonly Wanted[]) {
   return wanted.map((_, at) => ({ pixels: readFileSync(path(at)), ms: times[at] ?? 0 }));
 }
 
-/** Milliseconds of a step here. */
+/** Draws with svc's library; returns milliseconds per step. */
 async function timed(wanted: Wanted): Promise<number> {
   library.start(options({ ...wanted, prompt: PROMPT, threads: THREADS }));
   const seen: number[] = [];

@@ -1,4 +1,5 @@
-// The command lines of a scenario, equal on all sides: same file, context, threads, batch, KV numbers and attention.
+// The command lines of a scenario, equivalent for all servers: same file, context, threads, batch, KV type and
+// attention.
 
 import { dirname, join } from "node:path";
 import type { Tool } from "./engine-tools.ts";
@@ -8,14 +9,14 @@ import type { Scenario } from "./scenarios.ts";
 import type { LaunchPlan } from "./server-under-test.ts";
 
 /**
- * How the servers lay out the KV cache when a scenario says nothing else: svc decides for itself. llama-server's second prompt cache is off:
- * copying finished prompts there costs time, and no prompt of these scenarios comes twice.
+ * The KV cache options of the servers when a scenario sets none: svc decides for itself. llama-server's second prompt
+ * cache is off: copying finished prompts into it takes time, and no prompt of these scenarios repeats.
  */
 const USUAL = { svc: "", "llama-server": "--no-kv-unified --cache-ram 0" } as const;
 
 const words = (line: string) => line.split(" ").filter((word) => word !== "");
 
-/** The servers of a scenario, svc first. */
+/** Returns the servers of a scenario, svc first. */
 export function launchPlans(scenario: Scenario, options: BenchOptions): readonly LaunchPlan[] {
   const [svc, other] =
     scenario.model === "all-minilm" ? embeddingPlans(scenario, options) : textPlans(scenario, options);
@@ -60,7 +61,10 @@ function textPlans(scenario: Scenario, options: BenchOptions): Plans {
   return [svc, llamaServer];
 }
 
-/** An embedding model beside svc-mini, and alone in llama-server, which divides its context among the places. */
+/**
+ * Returns plans with an embedding model: next to svc-mini in svc, and alone in llama-server, which divides its
+ * context among the slots.
+ */
 function embeddingPlans(scenario: Scenario, options: BenchOptions): Plans {
   const model = modelPath(scenario);
   const threads = `--threads ${options.threads}`;
@@ -71,7 +75,7 @@ function embeddingPlans(scenario: Scenario, options: BenchOptions): Plans {
   ];
 }
 
-/** The command of an engine benchmark on a scenario's model. */
+/** Returns the command of an engine benchmark with a scenario's model. */
 export function toolCommand(tool: Tool, scenario: Scenario, options: BenchOptions): readonly string[] {
   return [
     join(dirname(options.llamaServer), tool.name),

@@ -1,4 +1,5 @@
-// `npm run bench`: svc against llama-server, on the same libraries, files and settings. Prints Markdown tables.
+// `npm run bench`: svc compared with llama-server, with the same libraries, files and settings. Prints Markdown
+// tables.
 
 import { relative } from "node:path";
 import { streamChat } from "./client.ts";
@@ -14,11 +15,11 @@ import type { LaunchPlan, RunningServer, Side } from "./server-under-test.ts";
 import { launch } from "./server-under-test.ts";
 import { exitOnSignals, killAtExit } from "../support/kill-at-exit.ts";
 
-/** Code is still compiled after 5 s of the kind of load that comes next: 50 ms of it in a request of one second. */
+/** After 5 s of the load that follows, code is still being compiled, which takes 50 ms of a one-second request. */
 const WARM_UP_MS = 10_000;
-/** As many streams at once, in turn. */
+/** Numbers of concurrent streams, in turn. */
 const WARM_UP_STREAMS = [4, 1];
-/** Warm-up prompts are none of those that are measured. */
+/** Warm-up prompts differ from those that are measured. */
 const WARM_UP_SEEDS = 50;
 
 async function runScenario(scenario: Scenario, options: BenchOptions): Promise<void> {
@@ -29,10 +30,10 @@ async function runScenario(scenario: Scenario, options: BenchOptions): Promise<v
   );
   const announce = (run: number, what: string) =>
     console.error(`bench: ${scenario.name}, run ${run + 1} of ${options.runs}, ${what}`);
-  // A start nobody times fills the file cache and, on the first one of all, svc's library cache.
+  // A start that is not timed fills the file cache and, the first time, svc's library cache.
   for (const plan of plans) await (await launch(plan)).stop();
   for (let run = 0; run < options.runs; run++) {
-    // Who goes first changes, so that neither always meets the warmer machine.
+    // The order alternates, so that neither server always gets the warmer machine.
     for (const plan of run % 2 === 0 ? plans : plans.toReversed()) {
       announce(run, plan.side);
       const isLast = run === options.runs - 1;
@@ -62,7 +63,7 @@ interface Run {
   readonly options: BenchOptions;
 }
 
-/** One start of one server: time to ready, then every wanted measurement, then memory. */
+/** Runs one start of one server: time to ready, then every wanted measurement, then memory. */
 async function runOnce(plan: LaunchPlan, scenario: Scenario, { seed, readMemory, options }: Run): Promise<Figure[]> {
   const measurements = scenario.measurements.filter(({ id }) => options.wants(id));
   const server = await launch(plan);
@@ -86,8 +87,8 @@ async function runOnce(plan: LaunchPlan, scenario: Scenario, { seed, readMemory,
 }
 
 /**
- * Servers run for days: what is measured is not their first seconds, in which caches fill and code is compiled. llama.cpp's
- * own benchmarks warm up as well.
+ * Warms up a server. Servers run for days, so their first seconds, in which caches fill and code is compiled, are not
+ * measured. llama.cpp's own benchmarks warm up as well.
  */
 async function warmUp(port: number, seed: number): Promise<void> {
   const prompts = new PromptSource(seed);
@@ -100,7 +101,7 @@ async function warmUp(port: number, seed: number): Promise<void> {
   } while (performance.now() < until);
 }
 
-/** A row that fails, say because a server gives up on it, leaves its cells empty and the others alone. */
+/** Runs a row. A row that fails, for example because a server gives up on it, leaves its own cells empty. */
 async function runRow({ id, run }: Measurement, side: Side, port: number, prompts: PromptSource) {
   try {
     return await run(port, prompts);

@@ -19,7 +19,7 @@ export interface ModelShape {
 
 export type BenchModel = "0.6b" | "60m";
 
-/** Both are Qwen3-shaped with tied embeddings; the first has exactly the dimensions of Qwen3-0.6B. */
+/** Both models have the form of Qwen3 with tied embeddings; the first has exactly the dimensions of Qwen3-0.6B. */
 export const MODEL_SHAPES: Readonly<Record<BenchModel, ModelShape>> = {
   "0.6b": {
     layers: 28,
@@ -47,10 +47,10 @@ const CHAT_TEMPLATE =
   "{% for message in messages %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}" +
   "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
-/** Part of the file name: a change of what is written must not meet an old file. */
+/** Part of the file name, so that a change of the content does not reuse an old file. */
 const VERSION = 2;
 
-/** Path of the model's Q8_0 file in `folder`, written first when it is not there. The same bytes every time. */
+/** Returns the path of the model's Q8_0 file in `folder`, created when missing. Its bytes are always the same. */
 export function makeModel(name: BenchModel, folder: string, log: (line: string) => void = console.error): string {
   const path = join(folder, `bench-${name}-q8_0.v${VERSION}.gguf`);
   if (existsSync(path)) return path;
@@ -124,9 +124,10 @@ function listTensors(shape: ModelShape, isPlain: (token: number) => boolean): Te
   return [
     {
       ...embedding,
-      // The embedding is the output matrix too. A row near zero has a logit near 0, far below the best of so many random
-      // ones: the model never ends its turn and writes letters and spaces only, so every answer has the length asked
-      // for. Not zero itself: what a schema asks for would then be a choice among equals, which servers make differently.
+      // The embedding is also the output matrix. A row near zero has a logit near 0, far below the best of so many
+      // random ones, so the model never ends its turn and writes only letters and spaces: every answer has the
+      // requested length. The values are not exactly zero: tokens required by a schema would then be tied, and
+      // servers resolve ties differently.
       fill: (bytes, firstRow, rowCount) => {
         fillRandom(bytes, random, 0.02);
         const size = rowBytes("q8_0", shape.hidden);
@@ -140,7 +141,7 @@ function listTensors(shape: ModelShape, isPlain: (token: number) => boolean): Te
   ];
 }
 
-/** Q8_0 blocks with uniform values of the given standard deviation. */
+/** Fills Q8_0 blocks with uniform values of the given standard deviation. */
 function fillRandom(bytes: Uint8Array, next: (words: Uint32Array) => void, deviation: number): void {
   const words = new Uint32Array(Math.ceil(bytes.length / 4));
   next(words);
@@ -157,7 +158,9 @@ function setDeviation(bytes: Uint8Array, deviation: number): void {
   }
 }
 
-/** A deterministic generator that fills whole arrays; every byte is odd, because -128 does not occur in Q8_0. */
+/**
+ * Returns a deterministic generator that fills whole arrays; every byte is odd, because -128 does not occur in Q8_0.
+ */
 function xorshift(seed: number): (words: Uint32Array) => void {
   let state = seed;
   return (words) => {

@@ -1,15 +1,15 @@
-// What a row is: something that asks a running server, and the figures that come of it.
+// A row: requests to a running server, and the figures that result.
 
 import type { PromptSource } from "./prompts.ts";
 import type { Side } from "./server-under-test.ts";
 
-/** Whose figures stand beside svc's: the other server, or llama.cpp's own engine benchmarks. */
+/** The programs whose figures are compared with svc's: the other server, or llama.cpp's own engine benchmarks. */
 export type Yardstick = Exclude<Side, "svc"> | "llama-bench" | "llama-batched-bench";
 
 export interface Wanted {
-  /** What svc's own value has to reach. */
+  /** The value that svc itself must reach. */
   readonly value?: number;
-  /** What the ratio in svc's favour has to reach. */
+  /** The ratio in svc's favour that must be reached. */
   readonly ratio?: Readonly<Partial<Record<Yardstick, number>>>;
 }
 
@@ -22,7 +22,7 @@ export interface Figure {
 }
 
 export interface Measurement {
-  /** What `--rows` selects by. */
+  /** The name for `--rows`. */
   readonly id: string;
   run(port: number, prompts: PromptSource): Promise<readonly Figure[]>;
 }

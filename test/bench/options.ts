@@ -1,4 +1,4 @@
-// What `npm run bench` can be told.
+// The options of `npm run bench`.
 
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -25,17 +25,17 @@ export interface BenchOptions {
   readonly threads: number;
   readonly idleSeconds: number;
   readonly svc: readonly string[];
-  /** Another svc, measured in the place of llama-server. */
+  /** The command of another svc to measure instead of llama-server. */
   readonly before: readonly string[] | undefined;
   readonly llamaServer: string;
-  /** Those that have a wanted row. */
+  /** The scenarios with at least one wanted row. */
   readonly scenarios: readonly Scenario[];
 }
 
 /** The repository's top folder. */
 export const ROOT = join(import.meta.dir, "../..");
 
-/** Reads the command line; undefined when help was asked for. Throws on unknown options and names. */
+/** Reads the command line; returns undefined after printing help. Throws for unknown options and names. */
 export function readOptions(): BenchOptions | undefined {
   const text = { type: "string" } as const;
   const { values } = parseArgs({

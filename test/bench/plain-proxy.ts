@@ -1,5 +1,6 @@
-// `bun test/bench/plain-proxy.ts URL`: passes the bytes of chat completions on and knows nothing of them, for comparison with
-// what svc costs in the same place. Prints its address; GET /cpu tells the CPU time of its process in seconds.
+// `bun test/bench/plain-proxy.ts URL`: a proxy that copies the bytes of chat completions without parsing them, to
+// compare with the cost of svc in the same place. Prints its address; GET /cpu returns the CPU time of its process in
+// seconds.
 
 const [upstream] = process.argv.slice(2);
 
@@ -19,7 +20,7 @@ const proxy = Bun.serve({
       body: await request.text(),
     });
     const reader = answer.body?.getReader();
-    // Piece by piece through JavaScript: whoever looks at an answer cannot do with less.
+    // Piece by piece through JavaScript, which is the least that any inspection of an answer needs.
     const body = new ReadableStream<Uint8Array>(
       {
         async pull(controller) {

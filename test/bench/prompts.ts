@@ -1,10 +1,10 @@
-// Prompts of a wanted size that share nothing, so that no server can reuse what it computed for another.
+// Prompts of a given size without shared prefixes, so that no server can reuse cached tokens.
 
-/** What the benchmark models' vocabularies spend on a word of four letters with its space, and on the chat template. */
+/** Tokens that the benchmark models need for a word of four letters with its space, and for the chat template. */
 const TOKENS_PER_WORD = 2.65;
 const TEMPLATE_TOKENS = 14;
 
-/** Makes prompts of about `tokens` tokens; the same sequence of prompts for the same seed. */
+/** Returns prompts of about `tokens` tokens; the same seed gives the same sequence of prompts. */
 export class PromptSource {
   #state: number;
 

@@ -1,10 +1,10 @@
-// `bun test/bench/recognition.ts`: text and tables on drawn pages, through /v1/vision/ocr, beside Debian's `tesseract` on the same
-// pages with the same trained data (its own package has smaller data). Prints Markdown rows. Needs `bun build.ts bench`,
-// Python 3, and Debian's tesseract-ocr and fonts (it says which).
-//   --every N (1)   of each group only every Nth page
-//   --only WORD     groups whose name has it; those of other languages are "language deu" and so on
-//   --ppocr         Chinese and Japanese by PP-OCRv5
-//   --pages FOLDER  keep the pages, and what was read wrong, there
+// `bun test/bench/recognition.ts`: text and tables on drawn pages, through /v1/vision/ocr, compared with Debian's
+// `tesseract` on the same pages with the same trained data (its own package has smaller data). Prints Markdown rows.
+// Needs `bun build.ts bench`, Python 3, and Debian's tesseract-ocr and fonts (it prints which).
+//   --every N (1)   only every Nth page of each group
+//   --only WORD     groups whose name contains the word; those of other languages are "language deu" and so on
+//   --ppocr         Chinese and Japanese with PP-OCRv5
+//   --pages FOLDER  keep the pages and wrong results in this folder
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -45,14 +45,14 @@ async function ask(url: string, { file, group, rows, language }: Page): Promise<
   if (language !== undefined) body.append("languages", language);
   if (group === "photographed") body.append("auto_crop", "true");
   const response = await fetch(`${url}/v1/vision/ocr`, { method: "POST", body });
-  // No text and no tables are answers too, if bad ones.
+  // No text and no tables also count as a result, though a bad one.
   if (response.status === 422) return { text: "", tables: [] };
   if (!response.ok) throw new Error(await response.text());
   const [document] = ((await response.json()) as Answer).documents;
   return document ?? { text: "", tables: [] };
 }
 
-/** The folder of the data that both sides read with. */
+/** The folder of the trained data for both programs. */
 const trained = dirname(await buildEnglishData());
 const models = join(folder, "models");
 const downloaded = join(models, "tessdata");
@@ -91,7 +91,7 @@ async function textGroup(url: string, name: string, pages: readonly Page[]): Pro
   row(name, pages.length, ...wrong, each(sums.ourTime), each(sums.theirTime));
 }
 
-/** Has `work` done with all pages, so many at once. */
+/** Runs `work` for all pages, `count` at a time. */
 async function atOnce(count: number, pages: readonly Page[], work: (page: Page) => Promise<unknown>): Promise<void> {
   const queue = pages.values();
   const next = async () => {
@@ -100,7 +100,10 @@ async function atOnce(count: number, pages: readonly Page[], work: (page: Page) 
   await Promise.all(Array.from({ length: count }, next));
 }
 
-/** Pages a minute, each side with all cores: tesseract's threads within a page, or a page on each core, whichever is faster. */
+/**
+ * Measures pages per minute, each program with all cores: tesseract's threads within a page, or one page per core,
+ * whichever is faster.
+ */
 async function speed(url: string, pages: readonly Page[]): Promise<void> {
   const perMinute = async (count: number, work: (page: Page) => Promise<unknown>) => {
     const [, seconds] = await timed(() => atOnce(count, pages, work));

@@ -1,4 +1,4 @@
-// Sentences about people in the words that svc-mini was trained on, and the JSON that they say.
+// Sentences about people in the vocabulary that svc-mini was trained on, and the JSON that they describe.
 
 export interface Person {
   readonly name: string;
@@ -15,7 +15,7 @@ const JOBS = ["teacher", "doctor", "nurse", "farmer", "pilot", "baker", "lawyer"
 
 const at = <T>(list: readonly [T, ...T[]], index: number): T => list[index % list.length] ?? list[0];
 
-/** The person with this number; numbers below some thousands give different people. */
+/** Returns the person with this number; numbers below several thousand give different people. */
 export function person(number: number): Person {
   const name = at(NAMES, number);
   return {
@@ -28,7 +28,7 @@ export function person(number: number): Person {
   };
 }
 
-/** A text with the values of these fields; `name` comes first. */
+/** Returns a text with the values of these fields; `name` comes first. */
 export function describePerson(one: Person, keys: readonly (keyof Person)[]): string {
   const says: Record<keyof Person, string> = {
     name: "",
@@ -43,9 +43,9 @@ export function describePerson(one: Person, keys: readonly (keyof Person)[]): st
   return `${one.name} ${parts.length > 0 ? `${parts.join(", ")} and ` : ""}${last}.`;
 }
 
-/** "name, age and city". */
+/** Joins keys as in "name, age and city". */
 export const listKeys = (keys: readonly string[]): string => `${keys.slice(0, -1).join(", ")} and ${keys.at(-1)}`;
 
-/** The values of these fields, as an answer has to have them. */
+/** Returns the values of these fields, as an answer must have them. */
 export const pickFields = (one: Person, keys: readonly (keyof Person)[]): Record<string, unknown> =>
   Object.fromEntries(keys.map((key) => [key, one[key]]));

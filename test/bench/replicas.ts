@@ -1,5 +1,5 @@
-// `bun test/bench/replicas.ts [affinity] [kill]`: three svc behind one. Time to the first token of agents' conversations, by prefix affinity
-// against turns to the replicas in rotation; then one replica is killed under load, and comes back.
+// `bun test/bench/replicas.ts [affinity] [kill]`: three svc servers behind one. Compares times to first token of
+// agents' conversations with prefix affinity and with round robin; then kills one replica under load and restarts it.
 
 import { streamChat } from "../support/chat-client.ts";
 import { FROM_SOURCE, startServer, type ServerProcess } from "../support/server.ts";
@@ -7,7 +7,7 @@ import { median } from "./stats.ts";
 
 const AGENTS = 4;
 const TURNS = 4;
-/** Words of a first prompt, and of what every further turn adds. */
+/** Words of a first prompt; the next constant is what each further turn adds. */
 const FIRST_WORDS = 300;
 const MORE_WORDS = 30;
 const ANSWER_TOKENS = 8;
@@ -24,7 +24,7 @@ interface Turn {
 const words = (count: number, seed: string) =>
   Array.from({ length: count }, (_, index) => Number(Bun.hash(`${seed} ${index}`)) % 97).join(" ");
 
-/** First-token times of the turns after the first, of all agents side by side. */
+/** Returns the times to first token of all turns after the first, of all agents concurrently. */
 async function converse(trace: string, urlOf: (turn: number) => string): Promise<number[]> {
   let count = 0;
   const agent = async (number: number) => {
@@ -48,7 +48,7 @@ async function converse(trace: string, urlOf: (turn: number) => string): Promise
   return (await Promise.all(Array.from({ length: AGENTS }, (_, number) => agent(number)))).flat();
 }
 
-/** Clients that ask without a pause; how each answer ended. */
+/** Runs clients that send requests without a pause; returns how each answer ended. */
 async function load(url: string, during: () => Promise<void>): Promise<Map<string, number>> {
   const ends = new Map<string, number>();
   const until = performance.now() + LOAD_MS;
@@ -83,7 +83,7 @@ async function compareAffinity(replicas: readonly ServerProcess[], gateway: Serv
   }
 }
 
-/** Returns the replica that was started in the place of the one that was killed. */
+/** Kills a replica and returns the one started in its place. */
 async function killOne(victim: ServerProcess, gateway: ServerProcess): Promise<ServerProcess> {
   const { promise, resolve } = Promise.withResolvers<ServerProcess>();
   const ends = await load(gateway.url, async () => {

@@ -1,12 +1,12 @@
-// The table of a scenario: medians over the runs, their spread, the ratio in svc's favour, and what was wanted.
+// The table of a scenario: medians of the runs, their spread, the ratio in svc's favour, and the target.
 
 import type { Figure, Yardstick } from "./measurement.ts";
 import { median, range, spread } from "./stats.ts";
 
-/** For each side the figures of each run, in order. */
+/** For each program the figures of each run, in order. */
 export type Samples = ReadonlyMap<"svc" | Yardstick, (readonly Figure[])[]>;
 
-/** Prints a line for each figure and each side that has it besides svc. */
+/** Prints a line for each figure and each other program that has it. */
 export function printTable(samples: Samples): void {
   console.log("| | svc | beside it | ratio (over 1: svc better) | wanted | spread svc / beside it |");
   console.log("|---|---|---|---|---|---|");
@@ -55,7 +55,7 @@ function ratioVerdict(figure: Figure, side: Yardstick, ours: readonly number[], 
   return `ratio ≥ ${wanted.toFixed(2)}: ${verdict(ratioOf(figure, median(ours), median(theirs)) - wanted, swing)}`;
 }
 
-/** A target that is missed by no more than half of what the value swings by from run to run counts as reached. */
+/** A target missed by no more than half of the variation between runs counts as reached. */
 function verdict(excess: number, swing: number): string {
   if (excess >= 0) return "yes";
   return excess >= -swing / 2 ? "yes, within half the spread" : "no";

@@ -1,4 +1,4 @@
-// What is measured: each scenario is one model, one pair of equal command lines and the rows measured on them.
+// The scenarios: each has a model, a pair of equivalent command lines, and the rows measured with them.
 
 import type { Tool } from "./engine-tools.ts";
 import { batchedBench, llamaBench } from "./engine-tools.ts";
@@ -29,19 +29,19 @@ export interface Scenario {
   /** Tokens in the KV cache. */
   readonly ctx: number;
   readonly parallel: number;
-  /** How each side lays out and keeps its KV cache, where that is not the usual way, and what else it is told. */
+  /** Options of each program for the KV cache and other settings, when they differ from the defaults. */
   readonly flags?: Readonly<Record<"svc" | "llama-server", string>>;
   readonly measurements: readonly Measurement[];
-  /** Engine benchmarks of llama.cpp that run beside the servers. */
+  /** Engine benchmarks of llama.cpp to run in addition to the servers. */
   readonly tools?: readonly Tool[];
-  /** Time the start, and read resident memory after the measurements and an idle pause. */
+  /** Whether to time the start, and to read resident memory after the measurements and an idle pause. */
   readonly ready?: boolean;
   readonly memory?: boolean;
-  /** The row has no counterpart in llama-server. */
+  /** Whether the row has no counterpart in llama-server. */
   readonly alone?: boolean;
-  /** Options with which svc is measured once more, each beside the others. */
+  /** Options with which svc is measured in addition, each compared with the others. */
   readonly otherwise?: readonly `--${string}`[];
-  /** What is asked first is measured, too. */
+  /** Whether the first requests are measured, too. */
   readonly cold?: boolean;
 }
 
@@ -51,12 +51,12 @@ const ENGINE_ALONE = { ratio: { "llama-bench": 0.98 } } as const;
 const NO_LATER = { ratio: { "llama-server": 1 } } as const;
 const FAN_OUT: FanOut = { requests: 16, shared: 3000, tail: 40, maxTokens: 16 };
 
-/** llama-server with each request's cells apart, which computes faster. */
+/** llama-server with separate cells for each request, which is faster. */
 const APART = { svc: "", "llama-server": "--no-kv-unified" } as const;
 
 const BURSTS = { rounds: 8, requests: 32, promptTokens: 80, maxTokens: 128 } as const;
 
-/** One to many requests at once, short to long: which way of laying out the KV cache is the best differs among them. */
+/** One to many concurrent requests, short to long: the best layout of the KV cache differs among them. */
 const LOADS = [
   { id: "1x200", rounds: 8, requests: 1, promptTokens: 100, maxTokens: 100 },
   { id: "8x1k", rounds: 2, requests: 8, promptTokens: 900, maxTokens: 100 },
@@ -165,7 +165,7 @@ export const SCENARIOS: readonly Scenario[] = [
     model: "60m",
     ctx: 32_768,
     parallel: 4,
-    // One conversation may have the whole cache, and what was computed is kept.
+    // One conversation may use the whole cache, and computed tokens stay cached.
     flags: { svc: "", "llama-server": "--kv-unified" },
     measurements: [agent(NO_LATER)],
   },

@@ -1,4 +1,4 @@
-// Sentences that a voice says and a recogniser hears, and how far what was heard is from what was said.
+// Sentences to synthesize and transcribe, and the number of errors in the transcript.
 
 import type { Dice } from "../support/dice.ts";
 
@@ -47,16 +47,16 @@ const WORDS = {
   ],
 };
 
-/** One of 5,120 sentences. */
+/** Returns one of 5,120 sentences. */
 export function sentence(roll: Dice): string {
   const [who, does, what, when] = Object.values(WORDS).map((list) => list[roll(list.length)] ?? "");
   return `${who} ${does} ${what} ${when}.`;
 }
 
-/** In small letters. */
+/** Returns the words in lower case. */
 export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
 
-/** Words that are wrong, missing or too many. */
+/** Counts words that are wrong, missing or extra. */
 export function wordErrors(said: readonly string[], heard: readonly string[]): number {
   let row = heard.map((_, at) => at + 1);
   row.unshift(0);

@@ -4,7 +4,7 @@ import { freePort } from "../support/free-port.ts";
 import { processTree, residentBytes } from "../support/processes.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 
-/** `before` is an earlier svc; what begins with a dash is svc with that option more. */
+/** `before` is an earlier svc; a name that begins with a dash is svc with that additional option. */
 export type Side = "svc" | "llama-server" | "before" | `--${string}`;
 
 export interface LaunchPlan {
@@ -14,11 +14,11 @@ export interface LaunchPlan {
 }
 
 export interface Memory {
-  /** Bytes resident now, over all processes. */
+  /** Resident bytes of all processes. */
   readonly resident: number;
-  /** Sum of each process's highest resident size. */
+  /** Sum of the peak resident size of each process. */
   readonly peak: number;
-  /** Bytes resident in the process that was started. */
+  /** Resident bytes of the process that was started. */
   readonly front: number;
 }
 

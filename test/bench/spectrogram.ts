@@ -1,5 +1,5 @@
-// `bun test/bench/spectrogram.ts [--voice ID] [--out FOLDER]`: what a voice says of three sentences, as pictures: time goes to the
-// right, pitch up to 12 kHz, and what is loud is bright. Needs `bun build.ts native`.
+// `bun test/bench/spectrogram.ts [--voice ID] [--out FOLDER]`: draws a voice's rendering of three sentences as
+// pictures: time to the right, frequency upwards to 12 kHz, louder is brighter. Needs `bun build.ts native`.
 
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -14,12 +14,12 @@ const SENTENCES = [
   "On May 3rd, 1998, Dr. Smith paid $12.50 for it!",
 ];
 const WINDOW = 1024;
-/** Ten milliseconds are a pixel. */
+/** One pixel is ten milliseconds. */
 const HOP = 240;
-/** What is so much quieter than the loudest is black. */
+/** Sound this much quieter than the loudest is drawn black. */
 const RANGE_DB = 80;
 
-/** A grey picture of these samples. */
+/** Returns a grey picture of these samples. */
 function spectrogram(samples: Int16Array): Uint8Array<ArrayBuffer> {
   const fourier = new Fourier(WINDOW);
   const height = WINDOW / 2;

@@ -1,7 +1,7 @@
-// `bun test/bench/speech.ts`: speech to text beside whisper.cpp's own programs, with the same models, and text to speech read
-// back. Prints Markdown rows. Needs `bun build.ts bench`.
+// `bun test/bench/speech.ts`: transcription compared with whisper.cpp's own programs with the same models, and
+// synthesized speech transcribed again. Prints Markdown rows. Needs `bun build.ts bench`.
 //   --sentences N (50)   --threads N (2)
-//   --voices af_bella,bf_emma   these voices alone: their words read back, and how long they take
+//   --voices af_bella,bf_emma   only these voices: word errors of their speech, and their speed
 
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -35,20 +35,20 @@ const folder = mkdtempSync(join(tmpdir(), "svc-speech-"));
 const flags = ["--threads", String(threads), "--ctx", "1024", "--parallel", "2"];
 if (existsSync(KOKORO)) flags.push("--kokoro", KOKORO);
 
-/** Share of words that are wrong, in percent. */
+/** Returns the share of wrong words in percent. */
 function wordErrorRate(said: readonly string[], heard: readonly string[]): string {
   const wrong = heard.reduce((sum, text, at) => sum + wordErrors(wordsOf(said[at] ?? ""), wordsOf(text)), 0);
   return `${((100 * wrong) / said.flatMap(wordsOf).length).toFixed(1)} %`;
 }
 
-/** Seconds that the processor spent in the engines that speak, from their start. */
+/** Returns the processor seconds of the engines that speak, since their start. */
 function processorSeconds({ pid: server }: TestServer): number {
   const engines = childrenOf(server).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("\0speech"));
   const spent = engines.map((pid) => {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
       .replace(/^.*\) /, "")
       .split(" ");
-    // In hundredths: in the program and in the system.
+    // In hundredths of a second: user and system time.
     return (Number(fields[11]) + Number(fields[12])) / 100;
   });
   return spent.reduce((sum, seconds) => sum + seconds, 0);

@@ -1,17 +1,17 @@
-// Speech for benchmarks: what svc says of a text, as it is or in noise, as samples and as files.
+// Speech for benchmarks: svc's rendering of a text, clean or with noise, as samples and as files.
 
 import { SAMPLE_RATE } from "../../src/audio/decode/tools.ts";
 import { completeWav, wavHead } from "../../src/audio/encode/wav.ts";
 import type { Dice } from "../support/dice.ts";
 import type { TestServer } from "../support/server.ts";
 
-/** Of all speech here, samples a second. */
+/** Sample rate of all speech here. */
 export const RATE = 24_000;
 
-/** How loud noise is beside a full scale of 1. */
+/** Noise levels relative to a full scale of 1. */
 export const NOISE = { clean: 0, "some noise": 0.003, "much noise": 0.02 } as const;
 
-/** What a voice says; by default the usual one. Throws with the server's answer. */
+/** Returns the speech of a voice, by default svc's default voice. Throws with the server's answer. */
 export async function say({ url }: TestServer, input: string, voice?: string): Promise<Int16Array<ArrayBuffer>> {
   const body = JSON.stringify({ input, response_format: "pcm", ...(voice !== undefined && { voice }) });
   const headers = { "content-type": "application/json" };
@@ -20,20 +20,20 @@ export async function say({ url }: TestServer, input: string, voice?: string): P
   return new Int16Array(await response.arrayBuffer());
 }
 
-/** With white noise of that level. */
+/** Adds white noise of this level. */
 export const noisy = (samples: Int16Array, level: number, roll: Dice): Int16Array<ArrayBuffer> =>
   Int16Array.from(samples, (sample) =>
     Math.max(-32_768, Math.min(32_767, sample + (roll(2001) / 1000 - 1) * level * 32_767 * 1.7)),
   );
 
-/** A WAV file of these samples. */
+/** Returns a WAV file of these samples. */
 export function wav(samples: Int16Array): Uint8Array<ArrayBuffer> {
   const file = Buffer.concat([wavHead(RATE), new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
   completeWav(file, samples.length);
   return new Uint8Array(file);
 }
 
-/** A WAV file of the very samples that a model hears. */
+/** Returns a WAV file of exactly the samples that a model gets. */
 export function floatWav(samples: Float32Array): Uint8Array<ArrayBuffer> {
   const head = Buffer.from(wavHead(SAMPLE_RATE));
   const [kind, bytesPerSample] = [3, 4];
@@ -42,12 +42,12 @@ export function floatWav(samples: Float32Array): Uint8Array<ArrayBuffer> {
   head.writeUInt16LE(bytesPerSample, 32);
   head.writeUInt16LE(8 * bytesPerSample, 34);
   const file = Buffer.concat([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
-  // It counts samples of two bytes.
+  // The function counts samples of two bytes.
   completeWav(file, samples.byteLength / 2);
   return new Uint8Array(file);
 }
 
-/** The text of a sound file, by svc (`/v1/audio/transcriptions`) or whisper-server (`/inference`). Throws with the answer. */
+/** Transcribes a file with svc (`/v1/audio/transcriptions`) or whisper-server (`/inference`), or throws its answer. */
 export async function hear(
   url: string,
   path: string,
@@ -58,11 +58,11 @@ export async function hear(
   body.append("file", Bun.file(file), "sound.wav");
   for (const [name, value] of Object.entries({ language: "en", response_format: "text", ...fields }))
     body.append(name, value);
-  // whisper-server closes connections that are idle, while others are being sent.
+  // whisper-server closes idle connections while requests are being sent on them.
   const response = await fetch(`${url}${path}`, { method: "POST", body, keepalive: false });
   if (!response.ok) throw new Error(await response.text());
   return oneLine(await response.text());
 }
 
-/** Whatever stands between segments. */
+/** Joins lines, whatever separates segments. */
 export const oneLine = (text: string): string => text.trim().replace(/\s+/g, " ");

@@ -1,5 +1,5 @@
-// A made-up but valid byte-level BPE vocabulary of any size: the 256 bytes, pairs of letters, pairs of pairs, specials.
-// It tokenizes every text, so that benchmarks need no tokenizer of a published model.
+// Generates a valid byte-level BPE vocabulary of any size: the 256 bytes, pairs of letters, pairs of pairs, special
+// tokens. It can tokenize every text, so that benchmarks need no tokenizer of a published model.
 
 export interface Vocabulary {
   readonly tokens: readonly string[];
@@ -14,7 +14,7 @@ export interface Vocabulary {
 
 const SPECIALS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"];
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
-/** How byte-level BPE spells a space. */
+/** The spelling of a space in byte-level BPE. */
 const SPACE = "Ġ";
 
 /** Builds a vocabulary of exactly `size` tokens (at least 256 + 702 + 3, at most about 475,000). */
@@ -49,7 +49,7 @@ export function makeVocabulary(size: number): Vocabulary {
   };
 }
 
-/** The printable stand-in of each byte, as GPT-2 chose them: visible Latin-1 stays, the rest moves up from U+0100. */
+/** Returns GPT-2's printable stand-in for each byte: visible Latin-1 stays, the rest moves up from U+0100. */
 function byteSpellings(): string[] {
   const isVisible = (byte: number) =>
     (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || (byte >= 0xae && byte <= 0xff);

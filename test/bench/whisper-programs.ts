@@ -1,4 +1,4 @@
-// whisper.cpp's own programs, with the model that svc has inside.
+// whisper.cpp's own programs, with the model embedded in svc.
 
 import { rmSync } from "node:fs";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
@@ -8,7 +8,7 @@ import { killAtExit } from "../support/kill-at-exit.ts";
 import { oneLine } from "./spoken.ts";
 
 const { embeddedTranscription = "", embeddedVad = "" } = nativeFiles("");
-/** Both use these models. */
+/** The model that both programs use. */
 export const WHISPER_MODEL = embeddedTranscription;
 export const VAD_MODEL = embeddedVad;
 
@@ -17,13 +17,13 @@ const model = (threads: number) => ["-m", WHISPER_MODEL, "-t", String(threads)];
 
 export interface CliOptions {
   readonly threads: number;
-  /** Default: en. */
+  /** Defaults to en. */
   readonly language?: string;
 }
 
 /**
- * What whisper-cli makes of these files, one after the other in one process. Without its voice detection, which takes more than
- * ten seconds for one of sound. Throws when it fails.
+ * Transcribes these files with whisper-cli, one after another in one process. Its voice detection is off, because it
+ * takes more than ten seconds per second of sound. Throws when it fails.
  */
 export async function whisperCli(files: readonly string[], options: CliOptions): Promise<string[]> {
   const { threads, language = "en" } = options;
@@ -42,7 +42,7 @@ export async function whisperCli(files: readonly string[], options: CliOptions):
   );
 }
 
-/** Runs `work` beside a whisper-server at this URL. */
+/** Runs `work` with a whisper-server at this URL. */
 export async function withWhisperServer(threads: number, work: (url: string) => Promise<void>): Promise<void> {
   const port = await freePort();
   const child = Bun.spawn([server, ...model(threads), "--port", String(port)], { stdout: "ignore", stderr: "ignore" });

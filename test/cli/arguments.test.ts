@@ -43,7 +43,7 @@ describe("spellings", () => {
 });
 
 describe("actions", () => {
-  test("help, version and self-test are recognised anywhere", () => {
+  test("help, version and self-test are recognized anywhere", () => {
     expect(actionOf("--port", "1", "--help")).toBe("help");
     expect(actionOf("-h")).toBe("help");
     expect(actionOf("--help-json")).toBe("help-json");
@@ -55,13 +55,13 @@ describe("actions", () => {
     expect(actionOf("a.gguf")).toBe("serve");
   });
 
-  test("help and version are words too, but not names among others", () => {
+  test("help and version are words too, but not among other names", () => {
     expect(["help", "version"].map((word) => parseArguments([word]).action)).toEqual(["help", "version"]);
     expect(parseArguments(["./help"]).values.get("model")).toBe("./help");
     expect(() => parseArguments(["help", "plul"])).toThrow('There is no command "plul". Did you mean svc pull?');
   });
 
-  test("`serve` is told apart from serving by default", () => {
+  test("an explicit `serve` is distinguished from serving by default", () => {
     expect(parseArguments(["serve"]).explicitServe).toBe(true);
     expect(parseArguments([]).explicitServe).toBe(false);
   });
@@ -70,7 +70,7 @@ describe("actions", () => {
 describe("llama.cpp's names", () => {
   const values = (...args: string[]) => Object.fromEntries(parseArguments(args).values);
 
-  test("a command line of its server starts svc", () => {
+  test("a command line of llama-server starts svc", () => {
     const line = "-m a.gguf -ngl 99 --ctx-size 4096 -np 4 -fa on -ub 256 --temp 0.5 -n 50 -ctk q8_0 -a one,two";
     expect(values(...line.split(" "))).toEqual({
       model: "a.gguf",
@@ -86,20 +86,20 @@ describe("llama.cpp's names", () => {
     });
   });
 
-  test("a switch may stand alone, and on may be a number", () => {
+  test("a switch may have no value, and on and off may be numbers", () => {
     expect(values("-fa", "-np", "2")).toEqual({ "flash-attention": "on", parallel: 2 });
     expect(values("--flash-attn", "0")).toEqual({ "flash-attention": "off" });
     expect(values("--flash-attn=auto")).toEqual({ "flash-attention": "auto" });
   });
 
-  test("what has nothing to do is taken with a line, and its value with it", () => {
+  test("options without effect are accepted with a note, together with their value", () => {
     const { notes, values } = parseArguments(["--jinja", "--cache-reuse", "256", "-cb", "-to", "600", "--port", "1"]);
     expect(Object.fromEntries(values)).toEqual({ port: 1 });
     expect(notes.map((note) => note.split(" ")[0])).toEqual(["--jinja", "--cache-reuse", "-cb", "-to"]);
     expect(parseArguments(["--", "--jinja"]).values.get("model")).toBe("--jinja");
   });
 
-  test("values by which its server chooses leave it to svc, with a line", () => {
+  test("values that mean automatic leave the choice to svc, with a note", () => {
     const line = "-c 0 -n -1 --reasoning-budget -1 --seed=-1 --cache-ram -1 -ngl auto -np -1 --reasoning auto --port 1";
     const { notes, values } = parseArguments(line.split(" "));
     expect(Object.fromEntries(values)).toEqual({ port: 1 });
@@ -107,7 +107,7 @@ describe("llama.cpp's names", () => {
     expect(notes[0]).toBe("-c 0 means svc's default: the trained context, as far as memory allows.");
   });
 
-  test("options of other names are svc's", () => {
+  test("options of other names are translated", () => {
     const line =
       "--ssl-cert-file a.crt --ssl-key-file a.key -j {} --reasoning off --no-cache-prompt --lora-scaled a.gguf:0.5 " +
       "--spec-draft-model b.gguf --spec-draft-n-max 3 --media-path media --sse-ping-interval 30";
@@ -130,11 +130,11 @@ describe("llama.cpp's names", () => {
     ["-t 4", "-t is the temperature; threads are --threads."],
     ["-s 42", "-s is a prompt to answer once; a seed is --seed."],
     ["--lora a.gguf", "--lora without :SCALE applies only to requests that name the adapter."],
-  ])("%s is taken with a line that says what it is here", (line, note) => {
+  ])("%s is accepted with a note about its meaning in svc", (line, note) => {
     expect(parseArguments(line.split(" ")).notes).toEqual([note]);
   });
 
-  test.each(["-t 0.7", "-t 1", "-s Hello", "--lora a.gguf:1", "--lora name=a.gguf"])("%s needs no line", (line) => {
+  test.each(["-t 0.7", "-t 1", "-s Hello", "--lora a.gguf:1", "--lora name=a.gguf"])("%s needs no note", (line) => {
     expect(parseArguments(line.split(" ")).notes).toEqual([]);
   });
 });
@@ -181,7 +181,7 @@ describe("mistakes", () => {
   });
 });
 
-test("--json is of single answers and of some commands", () => {
+test("--json is accepted for single answers and for some commands", () => {
   for (const args of [
     ["-s", "Hi", "--json"],
     ["--json", "list"],
@@ -193,7 +193,7 @@ test("--json is of single answers and of some commands", () => {
 });
 
 describe("commands on recordings and voices", () => {
-  test("have files or words, options of their own and the server's", () => {
+  test("take files or words, their own options and the server's", () => {
     const files = parseArguments([
       "transcribe",
       "a.wav",
@@ -214,7 +214,7 @@ describe("commands on recordings and voices", () => {
     expect([words.action, words.operands, words.flags]).toEqual(["say", ["-1", "--speed"], { voice: "nova" }]);
   });
 
-  test("draw has a short form of its own, which no other command has", () => {
+  test("draw has its own short option, which no other command has", () => {
     const words = parseArguments([
       "draw",
       "a",
@@ -236,7 +236,7 @@ describe("commands on recordings and voices", () => {
     expect(parseArguments(["say", "Hi", "-n", "2"]).flags).toEqual({});
   });
 
-  test("need what they are about, and the server has not their options", () => {
+  test("require their operand, and the server does not accept their options", () => {
     expect(() => parseArguments(["transcribe"])).toThrow(UsageError);
     expect(() => parseArguments(["say", "Hi", "--voice"])).toThrow("--voice needs a value.");
     expect(() => parseArguments(["--voice", "nova"])).toThrow("Unknown option --voice.");

@@ -28,7 +28,7 @@ const local = { here: "http://127.0.0.1:9999" };
 const render = (modelGiven: boolean, addresses: Reachable = local, note?: string) =>
   banner({ config, context: { ...choice, ...(note && { note }) }, modelGiven }, model, { addresses });
 
-test("shows model, context and why, device, address, and a request to paste", () => {
+test("the banner shows model, context and its reason, device, address, and a request to paste", () => {
   const text = render(true, local, "capped by free memory");
   expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596.0M parameters, 640 MiB)");
   expect(text).toContain("4096 tokens per request (capped by free memory); up to 32 at once in 8192, shared freely");
@@ -39,18 +39,18 @@ test("shows model, context and why, device, address, and a request to paste", ()
   expect(text).not.toContain("svc-mini");
 });
 
-test("where keys are asked for, the request to paste has a place for one", () => {
+test("the request to paste has a placeholder for the API key when keys are required", () => {
   const keyed = { ...config, apiKeys: [{ name: "ada", key: "secret" }] };
   const text = banner({ config: keyed, context: choice, modelGiven: true }, model, { addresses: local });
   expect(text).toContain("-H 'Authorization: Bearer KEY'");
   expect(text).not.toContain("secret");
 });
 
-test("without a model it says what answers and how to give a real one", () => {
+test("the banner shows what answers without a model, and how to load one", () => {
   expect(render(false)).toContain("svc-mini, a tiny demonstration model. For real work:\n  svc pull ");
 });
 
-test("shows where others reach it, or how they could", () => {
+test("the banner shows the address for other machines, or how to listen there", () => {
   expect(render(true)).toContain("this machine alone; --host 0.0.0.0");
   const text = render(true, { here: "http://127.0.0.1:8080", others: ["http://192.168.1.5:8080"] });
   expect(text).toContain("curl http://127.0.0.1:8080/");
@@ -58,36 +58,36 @@ test("shows where others reach it, or how they could", () => {
   expect(text).not.toContain("this machine alone");
 });
 
-test("a machine in no network is not told to listen where it does", () => {
+test("the banner does not advise to listen on the network when there is none", () => {
   const text = render(true, { ...local, others: [] });
   expect(text).not.toContain("--host 0.0.0.0");
   expect(text).toContain("network  this machine is in no network");
 });
 
-test("with HTTPS the request to paste trusts the certificate", () => {
+test("the request to paste trusts the certificate with HTTPS", () => {
   const secure = { ...config, tls: { certFile: "/etc/svc/box.pem", cert: "", key: "" } };
   const text = banner({ config: secure, context: choice, modelGiven: true }, model, { addresses: local });
   expect(text).toContain(`curl --cacert '/etc/svc/box.pem' ${local.here}/v1/chat/completions`);
 });
 
-test("colours are for terminals that show them", () => {
+test("the banner has colours only on terminals that support them", () => {
   expect(render(true)).not.toContain("\u001b");
   const text = banner({ config, context: choice, modelGiven: true }, model, { addresses: local, colours: true });
   expect(text).toContain("\u001b[36mhttp://127.0.0.1:9999/\u001b[39m");
 });
 
 describe("exposure", () => {
-  test.each(["127.0.0.1", "127.8.8.8", "localhost", "::1"])("%s is this machine alone", (host) => {
+  test.each(["127.0.0.1", "127.8.8.8", "localhost", "::1"])("%s counts as this machine only", (host) => {
     expect(exposure({ host, port: 1, apiKeys: [] })).toBe("");
   });
 
-  test.each(["0.0.0.0", "[::]", "192.168.1.5", "127.example.com", "box.local"])("%s is told", (host) => {
+  test.each(["0.0.0.0", "[::]", "192.168.1.5", "127.example.com", "box.local"])("%s is reported as exposed", (host) => {
     expect(exposure({ host: host.replace(/[[\]]/g, ""), port: 8080, apiKeys: [] })).toContain(
       `listening on ${host}:8080: everyone who can reach`,
     );
   });
 
-  test("with keys nobody else may call", () => {
+  test("is not reported when keys are required", () => {
     expect(exposure({ host: "0.0.0.0", port: 1, apiKeys: [{ name: "ada", key: "secret" }] })).toBe("");
   });
 });

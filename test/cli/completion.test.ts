@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { completion } from "../../src/cli/completion.ts";
 import { temporaryFolder } from "../http/harness.ts";
 
-/** Stands in for the program, which says what was downloaded. */
+/** Stands in for svc and prints what was downloaded. */
 const LIST = "svc() { printf 'NAME              SIZE\\nmaker/tiny:Q8_0   1 GB\\nmine/other:Q4_0   1 GB\\n'; }";
 
-/** What bash completes where these words are typed; an empty one is where the cursor is. */
+/** Returns bash's completions for these words; the cursor is at the last word, which may be empty. */
 async function completed(...words: string[]): Promise<string[]> {
   const folder = temporaryFolder();
   await Bun.write(join(folder, "model.gguf"), "");
@@ -59,7 +59,7 @@ const hasZsh = Bun.which("zsh") !== null;
 test.skipIf(!hasZsh).each(["_arguments", "compdef"])("zsh: %s comes first, autoloaded or sourced", async (first) => {
   const folder = temporaryFolder();
   await Bun.write(join(folder, "_svc"), completion("zsh"));
-  // The file of a package is autoloaded, and has to complete when it is first called.
+  // The file of a package is autoloaded and must complete at its first call.
   const begin = first === "compdef" ? "source ./_svc" : "fpath=(.); autoload -U _svc; words=(svc launch); _svc";
   const script = `_arguments() { print _arguments; print -r -- "$@" }; compdef() { print compdef }; ${begin}`;
   const run = Bun.spawn(["zsh", "-fc", script], { cwd: folder, stdout: "pipe", stderr: "pipe" });

@@ -26,7 +26,7 @@ test("a terminal gets a bar that is redrawn", () => {
   ]);
 });
 
-test("on a narrow terminal a line never wraps", () => {
+test("lines never wrap on a narrow terminal", () => {
   const { written, at } = progress(true, "text", 40);
   at(0, 0);
   at(1, 5e8);
@@ -36,7 +36,7 @@ test("on a narrow terminal a line never wraps", () => {
   ]);
 });
 
-test("a pipe gets a line now and then", () => {
+test("a pipe gets a line from time to time", () => {
   const { written, at } = progress(false);
   for (let second = 0; second <= 25; second++) at(second, second * 1e7, second > 15);
   expect(written).toEqual([

@@ -1,4 +1,4 @@
-// `svc draw` as a program, and how terminals are shown images.
+// `svc draw` as a program, and images in terminals.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -43,7 +43,7 @@ test.each([
 const PATIENCE_MS = 60_000;
 
 test.skipIf(!isBuilt)(
-  "a value that the API refuses is told by the option that was typed",
+  "a value that the API refuses is reported with the option that the user typed",
   async () => {
     const refused = async (...args: string[]) => svc("a circle", ...args, "-o", at("refused.png"));
     expect(await refused("--size", "7x")).toEqual([
@@ -57,7 +57,7 @@ test.skipIf(!isBuilt)(
 );
 
 test.skipIf(!isBuilt)(
-  "draws into files whose names say what they are",
+  "images are written to files with descriptive names",
   async () => {
     const words = ["a", "red", "circle"];
     const [code, told] = await svc(...words, "-n", "2", "--steps", "1", "--seed", "7", "-o", at("circle.webp"));
@@ -66,7 +66,7 @@ test.skipIf(!isBuilt)(
     const webp = measureImage(readFileSync(at("circle-2.webp")), ["webp"], 1e6);
     expect([webp.width, webp.height]).toEqual([128, 128]);
     expect(readdirSync(folder).toSorted()).toEqual(["circle-1.webp", "circle-2.webp"]);
-    // `-` is standard output, as for what is read.
+    // `-` means standard output, as it means standard input for files to read.
     const [, , image] = await run(...words, "--steps", "1", "-o", "-");
     expect(measureImage(image, ["png"], 1e6).width).toBe(128);
   },
@@ -77,7 +77,7 @@ describe("images in the terminal", () => {
   const png = new Uint8Array(4000).fill(1);
   const base64 = Buffer.from(png).toString("base64");
 
-  test("kitty gets them in pieces, of which the last says so", () => {
+  test("kitty gets images in pieces, the last of which is marked", () => {
     const written = inlineImage({ TERM: "xterm-kitty" })?.(png) ?? "";
     const pieces = written
       .trimEnd()
@@ -91,11 +91,11 @@ describe("images in the terminal", () => {
     expect(pieces.map(([, data]) => data).join("")).toBe(base64);
   });
 
-  test("iTerm2 gets them whole", () => {
+  test("iTerm2 gets images in one piece", () => {
     expect(inlineImage({ TERM_PROGRAM: "iTerm.app" })?.(png)).toBe(`\x1b]1337;File=inline=1;size=4000:${base64}\x07\n`);
   });
 
-  test("others get none", () => {
+  test("other terminals get no images", () => {
     expect(inlineImage({ TERM: "xterm-256color" })).toBeUndefined();
     expect(inlineImage({})).toBeUndefined();
     expect(inlineImage({ TERM: "xterm-kitty", TMUX: "/tmp/tmux" })).toBeUndefined();

@@ -1,4 +1,4 @@
-// What is said of embedded models before they are unpacked is what their files say.
+// The descriptions of embedded models before they are unpacked must match their files.
 
 import { expect, test } from "bun:test";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
@@ -9,12 +9,12 @@ import { isBuilt } from "../native/whisper-harness.ts";
 
 const { embeddedEmbeddings = "", embeddedTranscription = "" } = isBuilt ? nativeFiles("") : {};
 
-test.skipIf(embeddedEmbeddings === "")("of the embedding model", () => {
+test.skipIf(embeddedEmbeddings === "")("the embedding model is described as in its file", () => {
   const { modified: _, ...known } = ALL_MINILM;
   expect(readEmbeddingFile(embeddedEmbeddings, false)).toMatchObject(known);
 });
 
-test.skipIf(embeddedTranscription === "")("of the speech recognition model", () => {
+test.skipIf(embeddedTranscription === "")("the transcription model is described as in its file", () => {
   const { modified: _, ...known } = WHISPER_BASE;
   expect(readWhisperFile(embeddedTranscription)).toMatchObject(known);
 });

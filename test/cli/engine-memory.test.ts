@@ -1,4 +1,5 @@
-// What engines that are loaded on first use say that they need: one that does not fit is refused before its process starts.
+// The memory requirement of engines that are loaded on first use: an engine that does not fit is refused before its
+// process starts.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -29,11 +30,11 @@ const launch = () => ({ ...launchWith(config, log), memory: new MemoryBudget(() 
 const refused = (model: string, need: string) =>
   `The model ${model} needs at least ${need} GB of memory; 0.1 GB are free.`;
 
-describe("where little memory is free", () => {
+describe("with little free memory", () => {
   test.each([
     ["hibari", "0.3"],
     ["kokoro", "0.7"],
-  ])("%s does not speak", async (id, need) => {
+  ])("%s is not loaded for speech", async (id, need) => {
     const files = { model: join(folder, "model.onnx"), voices: join(folder, "voices") };
     const engine = speechEngines(files, { config, launch: launch(), native: native() }).find(
       ({ model }) => model === id,
@@ -43,7 +44,7 @@ describe("where little memory is free", () => {
     await expect(said).rejects.toThrow(refused(id, need));
   });
 
-  test("speech is not recognised: a model needs its weights and what a recording takes", async () => {
+  test("transcription is refused when the weights and the state for a recording do not fit", async () => {
     const file = { path: "w.bin", id: "w", bytes: 3.1e9, modified: 0, translates: true, stateBytes: 1.1e9 };
     const [engine] = transcriptionEngines([file], { config, launch: launch(), native: native() });
     const work = { path: "a", field: "file", translate: false, temperature: 0, words: false };

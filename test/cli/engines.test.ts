@@ -1,4 +1,4 @@
-// What the engines of a Config are made with.
+// The options with which the engines of a Config are created.
 
 import { expect, test } from "bun:test";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
@@ -14,7 +14,7 @@ import { plainRequest } from "../support/request.ts";
 const native = isBuilt ? nativeFiles("") : undefined;
 const refused = { code: "engine_unavailable", message: expect.stringContaining("0.0 GB are free") };
 
-test.skipIf(!native)("the system model and text recognition are not loaded where memory cannot hold them", async () => {
+test.skipIf(!native)("the system model and text recognition are not loaded without enough memory", async () => {
   if (!native) return;
   const launch = testLaunch({ memory: new MemoryBudget(() => 0) });
   const { signal } = new AbortController();
@@ -35,7 +35,7 @@ test.skipIf(!native)("every model that is loaded on first use has an engine that
   expect(engines.map(({ model }) => model)).toEqual(expect.arrayContaining(offered));
 });
 
-test("speech is told from everything else where the detector is there, unless the operator wants all of it recognised", () => {
+test("speech detection is on when the detector is there, unless the operator has all sound transcribed", () => {
   const file = { path: "w.bin", id: "w", bytes: 1, modified: 0, translates: true, stateBytes: 1 };
   const files = { libraries: "", embeddedModel: "", embeddedImages: { model: "", textEncoder: "", taesd: "" } };
   const tellsSpeech = (vad: boolean, embeddedVad?: string) => {

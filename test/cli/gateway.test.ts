@@ -1,4 +1,4 @@
-// The program in front of upstreams: started as a user starts it, with nothing computed here.
+// The program in front of upstreams, started as a user would, without local computation.
 
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ import { startServer, withServer } from "../support/server.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-test("--no-model with an upstream and with a found server serves both, and ends in order", async () => {
+test("--no-model with an upstream and a discovered server serves both, and stops cleanly", async () => {
   const [named, found] = [chatServer(helloStream), chatServer(helloStream)];
   const flags = ["--no-model", "--upstream", `up=${named.url}/v1`, "--gateway", "--gateway-port", String(found.port)];
   const server = await startServer(flags);
@@ -18,10 +18,10 @@ test("--no-model with an upstream and with a found server serves both, and ends 
   try {
     const listed = async () => {
       const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string; owned_by: string }[] };
-      // Models for vectors and the system model are here without a model of its own too.
+      // Embedding models and the system model are local even without a model.
       return data.filter((model) => model.owned_by !== "svc" && model.owned_by !== "system");
     };
-    // It answers before the others have told what they have.
+    // svc answers before the upstreams have reported their models.
     let data = await listed();
     while (data.length < 2) data = await Bun.sleep(50).then(listed);
     expect(data.map(({ id }) => id)).toEqual(["up/far", `localhost:${found.port}/far`]);
@@ -41,7 +41,7 @@ test("--no-model with an upstream and with a found server serves both, and ends 
   expect(await server.kill()).toContain("2 models of upstreams");
 }, 90_000);
 
-test("its embeddings are those of an upstream where a request names one", async () => {
+test("embeddings come from an upstream when a request names one", async () => {
   const far = fixtureServer(({ path }) => {
     if (path === "/v1/models") return Response.json(modelList("bge-m3"));
     return path === "/v1/embeddings" ? Response.json({ data: [{ index: 0, embedding: [3, 4] }] }) : undefined;
@@ -54,7 +54,7 @@ test("its embeddings are those of an upstream where a request names one", async 
   });
 }, 90_000);
 
-test("one answer needs a model here", async () => {
+test("a single answer on the command line needs a local model", async () => {
   const child = Bun.spawn([process.execPath, MAIN, "--no-model", "-s", "hi"], {
     env: { HOME: "/nonexistent" },
     stdin: "ignore",
@@ -64,7 +64,7 @@ test("one answer needs a model here", async () => {
   expect([await child.exited, await child.stderr.text()]).toEqual([2, expect.stringContaining("--no-model")]);
 }, 30_000);
 
-test("SIGHUP reads the upstreams again, keeps them when the file is wrong, and svc upstreams lists them", async () => {
+test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc upstreams lists them", async () => {
   const [first, second] = [chatServer(helloStream), chatServer(helloStream)];
   const folder = temporaryFolder();
   const file = join(folder, "config.toml");

@@ -7,7 +7,7 @@ import { environmentName } from "../../src/config/option.ts";
 import { options } from "../../src/config/options.ts";
 
 describe.each(options.map((option) => [option.name, option] as const))("--%s", (name, option) => {
-  test("is in --help-all, with every spelling and its environment variable", () => {
+  test("is in --help-all with every spelling and its environment variable", () => {
     const spellings = (option.aliases ?? []).map((alias) => (alias.length === 1 ? `-${alias}, ` : `--${alias}`));
     const named = option.type === "boolean" && option.default ? `--[no-]${name}` : `--${name}`;
     for (const spelling of [named, ...spellings]) {
@@ -29,7 +29,7 @@ test("the full help states precedence and exit codes", () => {
   for (const { code, meaning } of Object.values(exitCodes)) expect(fullHelpText()).toContain(`  ${code}  ${meaning}`);
 });
 
-test("the usual help has the options that people use, every command, and the way to the rest", () => {
+test("the short help has the common options, every command, and how to see the rest", () => {
   const text = helpText();
   const listed = options.filter(({ name }) => new RegExp(`--${name}[ ,\\n]`).test(text)).map(({ name }) => name);
   expect(listed).toEqual(options.map(({ name }) => name).filter((name) => COMMON_OPTIONS.includes(name)));
@@ -38,12 +38,12 @@ test("the usual help has the options that people use, every command, and the way
   expect(text).toContain("--help-all");
 });
 
-test.each([80, 100, 120])("helps fit a terminal of %i columns", (width) => {
+test.each([80, 100, 120])("the help fits a terminal of %i columns", (width) => {
   const texts = [helpText(width), fullHelpText(width), ...commandNames.map((name) => commandHelp(name, width))];
   expect(Math.max(...texts.map(widest))).toBeLessThanOrEqual(width);
 });
 
-test.each([40, 60])("on a terminal of %i columns, what an option does stands below it", (width) => {
+test.each([40, 60])("the description of an option is below it on a terminal of %i columns", (width) => {
   const lines = fullHelpText(width).split("\n");
   const below = lines.filter((line) => line.startsWith(" ".repeat(8)));
   expect(below.length).toBeGreaterThan(options.length);
@@ -51,13 +51,13 @@ test.each([40, 60])("on a terminal of %i columns, what an option does stands bel
   expect(lines.filter((line) => line.startsWith(" ".repeat(20)))).toEqual([]);
 });
 
-test.each(commandNames)("svc %s --help has every option of its own", (name) => {
+test.each(commandNames)("svc %s --help has all of the command's own options", (name) => {
   const text = commandHelp(name);
   expect(text).toStartWith(`Usage: svc ${name} `);
   for (const flag of commandOf(name).flags ?? []) expect(text).toContain(`--${flag.name}`);
 });
 
-test.each(commandNames)("the examples in svc %s --help are command lines of it", (name) => {
+test.each(commandNames)("the examples in svc %s --help are valid command lines", (name) => {
   for (const example of commandOf(name).examples ?? []) {
     const words = example.replace(/ <.*/, "").match(/"[^"]*"|\S+/g) ?? [];
     expect(commandHelp(name)).toContain(`\n  ${example}\n`);
@@ -65,7 +65,7 @@ test.each(commandNames)("the examples in svc %s --help are command lines of it",
   }
 });
 
-test("the help for programs says all that the table says", () => {
+test("the machine-readable help has everything that the option table has", () => {
   const document = JSON.parse(helpJson());
   expect(document).toMatchObject({ name: "svc", version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
   expect(document.options).toHaveLength(options.length);

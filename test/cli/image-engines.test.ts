@@ -1,4 +1,4 @@
-// Which files an image model is made of: those that options name, or those that svc pull brought.
+// The files of an image model: named by options, or downloaded by svc pull.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "svc-image-files-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** An empty file of the format. */
+/** Writes an empty file of the format. */
 function write(path: string): string {
   const header = Buffer.from("{}");
   const length = Buffer.alloc(8);
@@ -41,7 +41,7 @@ const read = (options: Partial<Config>) =>
     textEncoders: textEncoders.map(({ path }) => path),
   }));
 
-test("a pulled set is served by its name with all its parts, beside a model whose parts are named", async () => {
+test("a downloaded set is served under its name with all its parts, next to a model whose parts options name", async () => {
   await pulled("klein", { "a/weights.gguf": undefined, "b/vae.safetensors": "vae", "c/llm.gguf": "text-encoder" });
   const [own, decoder, reader] = [write("own.safetensors"), write("decoder.safetensors"), write("clip.safetensors")];
   const options = { imageModels: ["klein", own], imageVae: decoder, imageTextEncoders: [reader] };
@@ -57,7 +57,7 @@ test("a pulled set is served by its name with all its parts, beside a model whos
   ]);
 });
 
-test("a set that is not whole says how it becomes so", async () => {
+test("an incomplete set gets an error that says how to complete it", async () => {
   await pulled("klein", { "weights.safetensors": undefined, "vae.safetensors": "vae" });
   rmSync(join(folder, "vae.safetensors"));
   expect(() => read({ imageModels: ["klein"] })).toThrow("klein is not complete: svc pull");

@@ -1,4 +1,4 @@
-// Where Kokoro is looked for.
+// Where svc looks for Kokoro.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ const named = () => {
   }
 };
 
-test("a folder that is named has one model, in it or below onnx, and voices", () => {
+test("a folder given by an option has one model, directly or in onnx, and voices", () => {
   expect(named()).toContain("has no ONNX file");
   const model = write("onnx/model_quantized.onnx");
   expect(named()).toContain("has no folder voices");
@@ -36,7 +36,7 @@ test("a folder that is named has one model, in it or below onnx, and voices", ()
   expect(named()).toContain("has several ONNX files");
 });
 
-test("else it is what was pulled, once all of it is there", async () => {
+test("otherwise the downloaded model is used, once it is complete", async () => {
   const store = new ModelStore(folder);
   const find = () => findKokoro({ modelsDir: folder });
   expect(find()).toBeUndefined();

@@ -1,4 +1,4 @@
-// `svc launch`, with a program in place of the agent that writes down what it was started with.
+// `svc launch`, with a program in place of the agent that records how it was started.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,7 +9,7 @@ import { freePort } from "../support/free-port.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-/** Runs `svc launch` with an agent of this script, in an empty home. */
+/** Runs `svc launch` with an agent that executes this script, in an empty home folder. */
 function launch(args: readonly string[], { script, env = {} }: { script?: string; env?: Record<string, string> } = {}) {
   const home = temporaryFolder();
   if (script !== undefined) {
@@ -32,7 +32,7 @@ function launch(args: readonly string[], { script, env = {} }: { script?: string
 const at = (port: number) => ["--port", String(port)];
 
 describe("svc launch", () => {
-  test("gives the agent its own arguments last, the user's environment, and returns its exit code", async () => {
+  test("passes the agent its own arguments last and the user's environment, and returns its exit code", async () => {
     const { port } = serve();
     const script = 'printf "%s\\n" "$@"; echo "NODE_ENV=$NODE_ENV MINE=$MINE KEY=$SVC_LAUNCH_KEY"; exit 7';
     const run = launch(["codex", ...at(port), "--api-key", "secret", "--", "exec", "do it"], {
@@ -47,13 +47,13 @@ describe("svc launch", () => {
     expect(lines.slice(-3)).toEqual(["exec", "do it", "NODE_ENV= MINE=yes KEY=secret"]);
   }, 30_000);
 
-  test("warns of a context that is too small, and starts the agent all the same", async () => {
+  test("warns about a context that is too small, and still starts the agent", async () => {
     const { code, out, err } = await launch(["codex", ...at(serve().port)], { script: "echo started" }).ended;
     expect([code, out]).toEqual([0, "started\n"]);
     expect(err).toContain("fake-model takes 4096 tokens per request");
   }, 30_000);
 
-  test("removes the file of the run when the agent has ended", async () => {
+  test("removes its temporary files when the agent has ended", async () => {
     const { out } = await launch(["aider", ...at(serve().port)], { script: 'echo "$4"; test -s "$4" && echo there' })
       .ended;
     const [path = "", there] = out.split("\n");
@@ -61,7 +61,7 @@ describe("svc launch", () => {
     expect(existsSync(path)).toBe(false);
   }, 30_000);
 
-  test("asked to end, has the agent end", async () => {
+  test("ends the agent when it is asked to end", async () => {
     const { child, ended, home } = launch(["codex", ...at(serve().port)], {
       script: "trap 'echo ended; exit 3' TERM; touch $HOME/ready; while :; do sleep 0.05; done",
     });
@@ -71,7 +71,7 @@ describe("svc launch", () => {
     expect([code, out]).toEqual([3, "ended\n"]);
   }, 30_000);
 
-  test("starts a server for the time of the run, where none listens and a model is named", async () => {
+  test("starts a server for the run when none is listening and a model is named", async () => {
     const port = await freePort();
     const model = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
     const script = `curl -s http://127.0.0.1:${port}/health; echo; printf "%s\\n" "$@" | grep '^model='`;
@@ -86,7 +86,7 @@ describe("svc launch", () => {
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
   }, 60_000);
 
-  test("has the agent trust the server's certificate, beside what it trusts anyway", async () => {
+  test("makes the agent trust the server's certificate in addition to the usual authorities", async () => {
     const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
     const files = { cert: fixture("cert.pem"), key: fixture("key.pem") };
     const tls = readTls(files);
@@ -100,13 +100,13 @@ describe("svc launch", () => {
     expect([codex.code, codex.err.includes("certificate")]).toEqual([0, false]);
     expect(codex.out).toContain('"status"');
     expect(codex.out).toContain(readFileSync(env.SSL_CERT_FILE, "utf8").trim());
-    // Python trusts these alone: the usual authorities are among them.
+    // Python trusts only this file, which includes the usual authorities.
     const count = 'test "$SSL_CERT_FILE" = "$REQUESTS_CA_BUNDLE" && grep -c BEGIN "$SSL_CERT_FILE"';
     const aider = await launch(["aider", ...flags], { script: count }).ended;
     expect(Number(aider.out)).toBeGreaterThan(50);
   }, 30_000);
 
-  test("without a server and a model it says what to do", async () => {
+  test("reports what to do without a server and a model", async () => {
     const { code, err } = await launch(["codex", ...at(await freePort())], { script: "echo started" }).ended;
     expect(code).toBe(2);
     expect(err).toMatch(
@@ -114,7 +114,7 @@ describe("svc launch", () => {
     );
   }, 30_000);
 
-  test("an agent that is not installed is an error that says how it is", async () => {
+  test("reports how to install an agent that is missing", async () => {
     const { code, err } = await launch(["opencode", ...at(serve().port)]).ended;
     expect([code, err]).toEqual([
       1,

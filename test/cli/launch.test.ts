@@ -25,8 +25,8 @@ const settingsOf = (name: string, context = target.context) => {
   return { ...settings, files };
 };
 
-describe("what an agent is started with", () => {
-  test("codex: settings that its config file would have", () => {
+describe("the start of an agent", () => {
+  test("codex gets settings that its config file would have", () => {
     const { args, env } = settingsOf("codex");
     const lines = args.filter((arg) => arg !== "-c").join("\n");
     expect(Bun.TOML.parse(lines)).toEqual({
@@ -48,7 +48,7 @@ describe("what an agent is started with", () => {
     expect(lines).not.toContain("key-of-ada");
   });
 
-  test("claude: its environment, without the key of another server", () => {
+  test("claude gets an environment without the key of another server", () => {
     const { args, env, files } = settingsOf("claude");
     expect(args).toEqual(["--settings", "/run/claude-settings.json"]);
     const { ANTHROPIC_API_KEY: _, ...set } = env;
@@ -62,7 +62,7 @@ describe("what an agent is started with", () => {
     });
   });
 
-  test("opencode: a provider of its own", () => {
+  test("opencode gets its own provider", () => {
     const { env } = settingsOf("opencode");
     const { model, provider } = JSON.parse(env["OPENCODE_CONFIG_CONTENT"] ?? "");
     expect(model).toBe(`svc/${target.model}`);
@@ -70,7 +70,7 @@ describe("what an agent is started with", () => {
     expect(provider.svc.models[target.model].limit).toEqual({ context: 65_536, output: 8192 });
   });
 
-  test("aider: the limits of the model in a file of the run", () => {
+  test("aider gets the limits of the model in a temporary file", () => {
     const { args, env, files } = settingsOf("aider", 16_384);
     expect(args.slice(0, 4)).toEqual([
       "--model",
@@ -103,7 +103,7 @@ describe("the model of an agent", () => {
     ],
   };
 
-  test("is the first that chats, with nothing to say against it", () => {
+  test("is the first chat model without a warning", () => {
     expect(choose(served, codex, undefined)).toEqual({ id: "qwen", context: 65_536, warnings: [] });
   });
 
@@ -113,13 +113,13 @@ describe("the model of an agent", () => {
       options.isAsked ?? true,
     );
 
-  test("is the one that is named, by its name, alias or file", () => {
+  test("is the model named, by its name, alias or file", () => {
     for (const model of ["small", "tiny", "/models/small.gguf", "/models/small-00001-of-00002.gguf"]) {
       expect(choose(served, codex, wanted(model)).id).toBe("small");
     }
   });
 
-  test("is the downloaded one that is named, whose id is that of its file", async () => {
+  test("is the downloaded model named, whose id is that of its file", async () => {
     const modelsDir = temporaryFolder();
     const files = [{ path: "hub/Maker/Small-GGUF/small.gguf" }];
     await new ModelStore(modelsDir).save({ name: "Maker/Small-GGUF:Q4_K_M", url: "https://hub", files });
@@ -128,7 +128,7 @@ describe("the model of an agent", () => {
     }
   });
 
-  test("one that is not served, or does not chat, is an error that says which are", () => {
+  test("must be served and must chat, otherwise the error lists the models that do", () => {
     for (const model of ["other", "minilm"]) {
       expect(() => choose(served, codex, wanted(model))).toThrow(
         `The server serves qwen, small, svc-system, but not ${model}.`,
@@ -136,7 +136,7 @@ describe("the model of an agent", () => {
     }
   });
 
-  test("one that only the environment or the config file names may be served under --alias, or not at all", () => {
+  test("may be served under --alias, or be missing, when only the environment or the config file names it", () => {
     const isAsked = false;
     expect(choose(served, codex, wanted("/models/other.gguf", { isAsked, alias: ["qwen"] }))).toMatchObject({
       id: "qwen",
@@ -150,7 +150,7 @@ describe("the model of an agent", () => {
     });
   });
 
-  test("is warned of when its context is small or it does not call tools, with models that do", () => {
+  test("has a warning for a small context or missing tool calls, with models that are suitable", () => {
     const [context, tools] = choose(served, codex, wanted("small")).warnings;
     expect(context).toBe(
       "small takes 8192 tokens per request, but agents need 32768 or more: serve it with --ctx 65536.",
@@ -161,7 +161,7 @@ describe("the model of an agent", () => {
     expect(choose(served, aider, wanted("small")).warnings).toEqual([context ?? ""]);
   });
 
-  test("is warned of when it is far too small", () => {
+  test("has a warning when it is far too small for an agent", () => {
     const { warnings } = choose(served, codex, wanted("svc-system"));
     expect(warnings.at(-1)).toStartWith(
       "svc-system is too small to work as an agent: it has 4 million parameters. Models that call tools",
@@ -169,7 +169,7 @@ describe("the model of an agent", () => {
   });
 });
 
-test("a certificate is for the hosts that it names", () => {
+test("a certificate is trusted only for its own host names", () => {
   const cert = new X509Certificate(readFileSync(join(import.meta.dir, "../fixtures/tls/cert.pem")));
   const urls = ["https://127.0.0.1:1", "https://localhost:1", "https://box:1", "https://[::1]:1"];
   expect(urls.map((url) => isFor(cert, url))).toEqual([true, true, false, false]);

@@ -15,7 +15,7 @@ const record = (id: string, more: Partial<RequestRecord>): RequestRecord => ({
   ...more,
 });
 
-/** Draws at second after second; what the line shows each time. */
+/** Draws the line once a second; returns what it shows each time. */
 function drawn(...moments: readonly (readonly RequestRecord[])[]): string[] {
   const written: string[] = [];
   let [second, live]: [number, readonly RequestRecord[]] = [0, []];
@@ -30,7 +30,7 @@ function drawn(...moments: readonly (readonly RequestRecord[])[]): string[] {
   });
 }
 
-test("the longest prompt: how much of it is computed, how fast, how long yet, and what else there is", () => {
+test("the line shows progress, speed and remaining time of the longest prompt, and other requests", () => {
   const others = [record("b", { completionTokens: 5 }), record("c", { state: "waiting" })];
   const [, line] = drawn(
     [record("a", { processedTokens: 200 }), ...others],
@@ -41,18 +41,18 @@ test("the longest prompt: how much of it is computed, how fast, how long yet, an
   );
 });
 
-test("without a prompt: what is generated, and how fast", () => {
+test("the line shows the generated tokens and their rate when there is no prompt", () => {
   const at = (completionTokens: number) => [record("a", { completionTokens }), record("b", { completionTokens: 10 })];
   expect(drawn(at(10), at(60))[1]).toBe("generating qwen  70 tokens  50.0 tok/s  2 requests");
 });
 
-test("a rate is of one set of requests", () => {
+test("the line shows a rate only between two moments with the same requests", () => {
   const streams = (...counts: readonly number[]) =>
     counts.map((completionTokens, at) => record(`${at}`, { completionTokens }));
   expect(drawn(streams(100, 100), streams(200, 200), streams(210))[2]).toBe("generating qwen  210 tokens");
 });
 
-test("nothing of short requests, and the line goes when all have ended", () => {
+test("the line is empty for short requests, and disappears when all have ended", () => {
   expect(drawn([record("a", { ms: 100, processedTokens: 5 })])).toEqual([""]);
   expect(drawn([record("a", { processedTokens: 5 })], [])[1]).toBe("");
 });

@@ -1,4 +1,4 @@
-// Texts that are longer than what the API says at once.
+// Texts longer than the API speaks in one request.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -12,7 +12,7 @@ import { decodeWav } from "../audio/encode/decoders.ts";
 
 type Body = Readonly<Record<"input" | "response_format" | "voice", string>>;
 
-/** A text of so many characters that is said by an API whose sound is a sample for each, in pieces of odd sizes. */
+/** Speaks a text with an API that returns one sample per character, in pieces of odd sizes. */
 function saying(text: string, format: SpeechFormat) {
   const asked: Body[] = [];
   let current = "";
@@ -37,7 +37,7 @@ function saying(text: string, format: SpeechFormat) {
 const LONG = "This is a sentence of a book. ".repeat(2500);
 
 describe("a long text", () => {
-  test("is said in portions that end with a sentence", async () => {
+  test("is spoken in portions that end with a sentence", async () => {
     const portions = speechPortions(LONG);
     expect(portions).toHaveLength(3);
     expect(portions.join(" ")).toBe(LONG.trim());
@@ -49,7 +49,7 @@ describe("a long text", () => {
     expect(speechPortions("* ".repeat(LONGEST_TEXT))).toHaveLength(1);
   });
 
-  test("is one file, with its length", async () => {
+  test("becomes one file with its length", async () => {
     const { asked, speech } = saying(LONG, "wav");
     const file = Buffer.concat(await Array.fromAsync(speech.file()));
     expect(asked.map(({ input: _input, ...wishes }) => wishes)).toEqual(
@@ -63,7 +63,7 @@ describe("a long text", () => {
     expect(samples).toHaveLength(asked.reduce((sum, { input }) => sum + input.length, 0));
   });
 
-  test("is known by how many characters are said", async () => {
+  test("reports progress by the number of spoken characters", async () => {
     const { asked, speech } = saying(LONG, "mp3");
     const file = speech.file();
     expect(speech.progress.done).toBe(0);
@@ -74,14 +74,14 @@ describe("a long text", () => {
     expect(speech.progress.done).toBe(speech.progress.total);
   });
 
-  test("a short one is asked for as it is wanted", async () => {
+  test("that is short is sent in one request, in the requested format", async () => {
     const { asked, speech } = saying("Hello.", "opus");
     await Array.fromAsync(speech.file());
     expect(asked).toEqual([{ voice: "hum", input: "Hello.", response_format: "opus" }]);
   });
 });
 
-describe("what is written as it comes", () => {
+describe("a file written while its content arrives", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-long-speech-"));
   const at = (name: string) => join(folder, name);
   const failing = async function* (...parts: string[]) {
@@ -91,7 +91,7 @@ describe("what is written as it comes", () => {
   };
   const untouched = () => {};
 
-  test("has its folders, and its beginning is changed at the end", async () => {
+  test("gets its folders, and its header is corrected at the end", async () => {
     const parts = async function* () {
       yield Buffer.from("open ");
       yield Buffer.from("end".repeat(100));
@@ -100,7 +100,7 @@ describe("what is written as it comes", () => {
     expect(readFileSync(at("new/folder/x"), "latin1")).toBe(`done ${"end".repeat(100)}`);
   });
 
-  test("is no file before there is something of it, and stays when the rest does not come", async () => {
+  test("does not exist before there is content, and stays when the rest fails", async () => {
     await expect(writeAsItComes(at("none"), failing(), untouched)).rejects.toThrow("the engine is gone");
     expect(existsSync(at("none"))).toBe(false);
     await expect(writeAsItComes(at("some"), failing("some"), untouched)).rejects.toThrow("the engine is gone");

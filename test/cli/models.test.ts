@@ -18,7 +18,7 @@ async function models(port: number, ...more: string[]) {
   return { code, out, err };
 }
 
-test("svc models prints what the running server can be asked for", async () => {
+test("svc models prints the models of the running server", async () => {
   const { code, out } = await models(serve().port);
   expect(code).toBe(0);
   expect(out).toMatch(/^NAME\s+OWNER\s+LOADED\s+CONTEXT\s+CAPABILITIES\nfake-model\s+svc\s+yes\s+4096\s+chat, /);
@@ -34,7 +34,7 @@ test("svc models --json prints the server's own listing", async () => {
   });
 }, 30_000);
 
-test("svc models sends the first API key that it is given, and says when the server wants another", async () => {
+test("svc models sends the first of its API keys, and reports when the server requires another", async () => {
   const { port } = serve(undefined, { apiKeys: [{ name: "ada", key: "secret" }] });
   expect((await models(port, "--api-key", "ada=secret")).out).toContain("fake-model");
   const { code, err } = await models(port, "--api-key", "wrong");
@@ -42,7 +42,7 @@ test("svc models sends the first API key that it is given, and says when the ser
   expect(err).not.toContain("wrong");
 }, 30_000);
 
-test("svc models asks a server with a certificate by HTTPS, and none with another that is as good", async () => {
+test("svc models uses HTTPS for a server with a certificate, and refuses a different certificate", async () => {
   const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
   const [cert, key] = [fixture("cert.pem"), fixture("key.pem")];
   const tls = readTls({ cert, key });
@@ -55,14 +55,14 @@ test("svc models asks a server with a certificate by HTTPS, and none with anothe
   expect(server.log.lines).toEqual([]);
 }, 30_000);
 
-test("and says where it looked when no server is there", async () => {
+test("svc models says where it looked when there is no server", async () => {
   const port = await freePort();
   const { code, out, err } = await models(port);
   expect([code, out]).toEqual([1, ""]);
   expect(err).toContain(`http://127.0.0.1:${port}`);
 }, 30_000);
 
-test("columns are aligned, and what is unknown is left empty", () => {
+test("columns are aligned, and unknown values are left empty", () => {
   const table = modelTable({
     data: [
       { id: "far/very-long-name", owned_by: "vllm", loaded: false },

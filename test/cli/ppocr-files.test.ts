@@ -1,4 +1,4 @@
-// Where PP-OCR is looked for.
+// Where svc looks for PP-OCR.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "svc-ppocr-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test("it is in the store where it is chosen, and the start says how it comes there", async () => {
+test("PP-OCR must be in the store when it is selected, otherwise the start says how to download it", async () => {
   expect(findPpocr({ ocrEngine: "tesseract", modelsDir: folder })).toBeUndefined();
   const find = () => findPpocr({ ocrEngine: "ppocr", modelsDir: folder });
   expect(find).toThrow("svc pull ppocr downloads it");

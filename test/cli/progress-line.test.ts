@@ -19,7 +19,7 @@ function progress(isTTY: boolean, patienceMs?: number) {
   return { written, line, at };
 }
 
-test("work that is done soon has no line where there is no bar", () => {
+test("short work prints no line without a bar", () => {
   const { written, at } = progress(false, 10_000);
   for (let second = 0; second < 10; second++) at(second, second);
   expect(written).toEqual([]);
@@ -27,7 +27,7 @@ test("work that is done soon has no line where there is no bar", () => {
   expect(written).toEqual(["a: 50 %  50 of 100  9 a second  6 s left\n"]);
 });
 
-test("each piece of work has a rate of its own", () => {
+test("each piece of work has its own rate", () => {
   const { written, line, at } = progress(true);
   at(0, 0);
   at(1, 100);

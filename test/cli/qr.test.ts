@@ -10,7 +10,7 @@ const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name)
 const tls = readTls({ cert: fixture("cert.pem"), key: fixture("key.pem") });
 const SIDE = 4;
 
-/** What a camera sees of half blocks that are light on a dark terminal. */
+/** Returns the picture that a camera would take of half blocks, light on a dark terminal. */
 function photographed(text: string) {
   const rows = text
     .split("\n")
@@ -26,7 +26,7 @@ function photographed(text: string) {
   return { width, height: rows.length * SIDE, data: Uint8Array.from(data) };
 }
 
-test("a camera reads the address", async () => {
+test("a camera can read the address", async () => {
   const reader = await BarcodeReader.load();
   for (const url of ["http://192.168.1.5:9999/", "https://[2001:db8::5]:8443/"]) {
     const found = await reader.read(photographed(qrText(url, false)));
@@ -34,14 +34,14 @@ test("a camera reads the address", async () => {
   }
 });
 
-test("in colours it is the same on light and dark terminals", () => {
+test("coloured codes look the same on light and dark terminals", () => {
   for (const line of qrText("http://192.168.1.5:9999/", true).split("\n")) {
     expect(line).toStartWith("\u001b[97;40m");
     expect(line).toEndWith("\u001b[0m");
   }
 });
 
-describe("the address for others", () => {
+describe("the address for other machines", () => {
   const where = (port: number) => ({ host: "127.0.0.1", port, apiKeys: [] });
 
   test("is the first at which the server answers, with or without TLS", async () => {
@@ -53,7 +53,7 @@ describe("the address for others", () => {
     expect(await addressForOthers(where(port), ["127.0.0.2"])).toBe(`https://127.0.0.2:${port}`);
   });
 
-  test("has the name that the certificate is for, where the server answers to it", async () => {
+  test("has the host name of the certificate if the server answers to it", async () => {
     const boxed = readTls({ cert: fixture("box.pem"), key: fixture("key.pem") });
     const { port } = serve(undefined, { host: "127.0.0.2", ...(boxed && { tls: boxed }) });
     const address = `https://127.0.0.2:${port}`;
@@ -63,14 +63,14 @@ describe("the address for others", () => {
     expect(await found([address])).toBe(address);
   });
 
-  test("of a server for this machine alone is an error that says how others reach one", async () => {
+  test("is an error for a server on loopback, which says how to listen for others", async () => {
     const { port } = serve();
     await expect(addressForOthers(where(port), ["127.0.0.2"])).rejects.toThrow(
       `The server at port ${port} is for this machine alone. Other machines can reach a server that is started with --host 0.0.0.0`,
     );
   });
 
-  test("of no server is an error", async () => {
+  test("is an error without a server", async () => {
     await expect(addressForOthers(where(await freePort()), ["127.0.0.2"])).rejects.toThrow("No svc answers at port");
   });
 });

@@ -13,40 +13,40 @@ const home = {
 };
 const where = { host: "127.0.0.1", port: 9999, apiKeys: [], allowedHosts: [] };
 
-describe("addresses in the network", () => {
+describe("addresses on the network", () => {
   test("are those that other machines use", () => {
     expect(lanAddresses(home)).toEqual(["192.168.1.5"]);
   });
 
-  test("are those of containers where there are no others", () => {
+  test("are those of containers when there are no others", () => {
     expect(lanAddresses({ lo: loopback, docker0: [at("172.17.0.1")] })).toEqual(["172.17.0.1"]);
   });
 
-  test("are IPv6 where there is nothing else", () => {
+  test("are IPv6 when there are no others", () => {
     expect(lanAddresses({ lo: loopback, eth0: [at("fe80::1"), at("2001:db8::5")] })).toEqual(["2001:db8::5"]);
     expect(lanAddresses({ lo: loopback })).toEqual([]);
   });
 });
 
 describe("a server", () => {
-  test("on loopback is for this machine alone", () => {
+  test("on loopback is reachable from this machine only", () => {
     expect(reachable(where, home)).toEqual({ here: "http://127.0.0.1:9999" });
     expect(reachable({ ...where, host: "::1" }, home)).toEqual({ here: "http://[::1]:9999" });
   });
 
-  test.each(["0.0.0.0", "::"])("on every interface (%s) is found on loopback and in the network", (host) => {
+  test.each(["0.0.0.0", "::"])("on every interface (%s) is reachable through loopback and the network", (host) => {
     expect(reachable({ ...where, host }, home)).toEqual({
       here: "http://127.0.0.1:9999",
       others: ["http://192.168.1.5:9999"],
     });
   });
 
-  test("on one address is found there", () => {
+  test("on one address is reachable there", () => {
     const url = "http://10.0.0.7:9999";
     expect(reachable({ ...where, host: "10.0.0.7" }, home)).toEqual({ here: url, others: [url] });
   });
 
-  test("on every interface of a machine without a network is for nobody else yet", () => {
+  test("on every interface of a machine without a network is not reachable for others", () => {
     const { others } = reachable({ ...where, host: "0.0.0.0" }, { lo: loopback });
     expect(others).toEqual([]);
   });
@@ -60,14 +60,14 @@ describe("a server with HTTPS", () => {
   };
   const box = { ...withCertificate("box.pem"), host: "0.0.0.0" };
 
-  test("is found by the names that its certificate is for and that it answers to", () => {
+  test("is reachable by the names of its certificate that it answers to", () => {
     const allowedHosts = ["printer", "ai.example.org", "box"];
     const found = reachable({ ...box, allowedHosts }, home);
     expect(found.others).toEqual(["https://ai.example.org:9999", "https://box:9999"]);
     expect(found.here).toBe("https://ai.example.org:9999");
   });
 
-  test("is found at those of its addresses that the certificate is for", () => {
+  test("is reachable at those of its addresses that the certificate contains", () => {
     const here = "https://127.0.0.1:9999";
     const interfaces = { lo: loopback, eth0: [at("192.168.1.5"), at("10.0.0.7")] };
     expect(reachable(box, interfaces)).toEqual({ here, others: ["https://10.0.0.7:9999"] });

@@ -1,11 +1,11 @@
-// How many processes read pages.
+// The number of processes that read pages.
 
 import { expect, test } from "bun:test";
 import { recognitionEngine } from "../../src/cli/recognition-engine.ts";
 import { testConfig } from "../http/harness.ts";
 import { testLaunch } from "../support/launch.ts";
 
-test("as many pages are read at once as there are threads, within bounds", () => {
+test("as many pages are read in parallel as there are threads, within limits", () => {
   const files = { libraries: "", embeddedModel: "", embeddedImages: { model: "", textEncoder: "", taesd: "" } };
   const parallel = (threads?: number) =>
     recognitionEngine(undefined, {

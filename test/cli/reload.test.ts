@@ -4,7 +4,7 @@ import { join } from "node:path";
 const script = `import { ignoresHangup } from ${JSON.stringify(join(import.meta.dir, "../../src/cli/reload.ts"))};
 process.stdout.write(String(ignoresHangup()));`;
 
-/** What a process that a shell starts in this way says of itself. */
+/** Returns the output of a process that a shell starts with this prefix. */
 async function said(before: string): Promise<string> {
   const command = ["sh", "-c", `${before} exec "$0" -e "$1"`, process.execPath, script];
   const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit", stdin: "ignore" });

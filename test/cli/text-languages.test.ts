@@ -1,4 +1,4 @@
-// The languages of requests that name none, as the start checks them.
+// The default languages for text recognition, as checked at startup.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -10,7 +10,7 @@ let modelsDir: string;
 beforeEach(() => void (modelsDir = mkdtempSync(join(tmpdir(), "svc-languages-"))));
 afterEach(() => rmSync(modelsDir, { recursive: true }));
 
-test("there must be data for them, and the start says how it comes there", () => {
+test("a default language needs trained data, otherwise the start says how to download it", () => {
   const embeddedTessdata = join(modelsDir, "eng.traineddata");
   const languages = (ocrLanguages: readonly string[], ocrEngine: "tesseract" | "ppocr" = "tesseract") =>
     textLanguages({ modelsDir, ocrEngine, ocrLanguages }, { embeddedTessdata }, {}).of([], "languages");
@@ -25,7 +25,7 @@ test("there must be data for them, and the start says how it comes there", () =>
   expect(languages(["ja", "en"])).toEqual({ languages: [{ name: "jpn", path }, english] });
 });
 
-test("data is found where Tesseract looks for it, behind svc's own", () => {
+test("trained data is found in Tesseract's own folder, after svc's", () => {
   const hostData = join(modelsDir, "host");
   mkdirSync(hostData);
   for (const name of ["eng", "tlh"]) writeFileSync(join(hostData, `${name}.traineddata`), "");

@@ -1,4 +1,4 @@
-// What becomes of a model when workers have gone.
+// A model whose workers have disappeared.
 
 import { expect, test } from "bun:test";
 import { spreadLeft, spreadLoading } from "../../src/cli/workers.ts";
@@ -19,7 +19,7 @@ const [a, b, c] = [found("a", 1), found("b", 2), found("c", 1)];
 const all = [a, b, c];
 const split = { splitMode: "layer", mainGpu: 0, tensorSplit: [1, 2, 3, 4, 5] } as const;
 
-test("devices that are left keep their shares, those of this machine as well", () => {
+test("remaining devices keep their shares, including those of this machine", () => {
   expect(spreadLeft(all, all, split).tensorSplit).toEqual([1, 2, 3, 4, 5]);
   expect(spreadLeft(all, [a, c], split)).toMatchObject({
     workers: [{ name: "a" }, { name: "c" }],
@@ -29,7 +29,7 @@ test("devices that are left keep their shares, those of this machine as well", (
   expect(spreadLeft(all, [a], { ...split, tensorSplit: [0, 1, 1] }).tensorSplit).toEqual([]);
 });
 
-test("the main device stays the same one, or is the first", () => {
+test("the main device stays the same, or becomes the first", () => {
   const mainOf = (mainGpu: number, present: readonly FoundWorker[]) =>
     spreadLeft(all, present, { ...split, splitMode: "none", mainGpu }).mainGpu;
   expect(mainOf(3, all)).toBe(3);
@@ -39,7 +39,7 @@ test("the main device stays the same one, or is the first", () => {
 });
 
 test.concurrent(
-  "without a worker, the layers that this machine keeps find room in it, and all do where only it has room",
+  "without a worker, the local layers must fit on this machine, which gets all layers when only it has memory",
   async () => {
     const left = fakeWorker(1000);
     const workers = [left.port, await freePort()].map((port) => ({ host: "127.0.0.1", port }));
@@ -61,7 +61,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "where the memory that is left is not enough, requests are refused, and the log says by whom and how much",
+  "when the remaining memory is too small, requests are refused, and the log has the worker and the size",
   async () => {
     const lines: string[] = [];
     const launch = testLaunch();

@@ -1,4 +1,4 @@
-// Through the Vercel AI SDK and its OpenAI provider: recordings as text, and text as speech.
+// The Vercel AI SDK and its OpenAI provider: transcription and speech.
 
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, experimental_generateSpeech as generateSpeech, experimental_transcribe as transcribe } from "ai";

@@ -1,4 +1,4 @@
-// Through the Vercel AI SDK and its OpenAI provider: images from descriptions.
+// The Vercel AI SDK and its OpenAI provider: image generation.
 
 import { createOpenAI } from "@ai-sdk/openai";
 import { APICallError, generateImage } from "ai";

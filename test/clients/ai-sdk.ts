@@ -1,5 +1,5 @@
-// An agent framework, the Vercel AI SDK with its provider for compatible servers, unmodified, against a running svc:
-// text, streams, tool loops and structured output. SVC_URL serves svc-mini; ENDLESS_URL a model that never ends.
+// An agent framework, the Vercel AI SDK with its provider for compatible servers, unmodified, with a running svc:
+// text, streams, tool loops and structured output. SVC_URL serves svc-mini, ENDLESS_URL a model that never ends.
 
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { APICallError, generateObject, generateText, isStepCount, Output, streamObject, streamText, tool } from "ai";
@@ -34,7 +34,7 @@ const greedy = { model, temperature: 0, maxRetries: 0 };
 
 const person = z.object({ name: z.string(), age: z.number().int(), city: z.string() });
 
-/** A tool that writes down what it was asked. */
+/** Returns a tool that records the arguments of its calls. */
 const weather = (asked: string[], result: (city: string) => string = () => SUNNY) =>
   tool({
     description: "Get the current weather",

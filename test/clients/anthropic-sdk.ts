@@ -1,5 +1,5 @@
-// The official TypeScript SDK of the messages convention as one folder has it installed: `.` the newest major version,
-// `older` one before.
+// The official TypeScript SDK of the Messages API, as installed in a folder: `.` has the newest major version,
+// `older` an earlier one.
 
 import { join } from "node:path";
 import type { Anthropic as Client } from "@anthropic-ai/sdk";
@@ -8,7 +8,7 @@ type Package = typeof import("@anthropic-ai/sdk");
 type JsonHelpers = typeof import("@anthropic-ai/sdk/helpers/beta/json-schema");
 type ZodHelpers = typeof import("@anthropic-ai/sdk/helpers/beta/zod");
 
-/** The SDK, its helpers and the version of zod beside it, typed as the newest ones. */
+/** The SDK, its helpers and its version of zod, with the types of the newest ones. */
 export interface AnthropicSdk
   extends
     Pick<JsonHelpers, "betaTool" | "betaJSONSchemaOutputFormat">,
@@ -16,13 +16,13 @@ export interface AnthropicSdk
   readonly version: string;
   readonly Anthropic: Package["Anthropic"];
   readonly z: (typeof import("zod"))["z"];
-  /** Talks to svc-mini. */
+  /** A client for svc-mini. */
   readonly client: Client;
-  /** Talks to a model that never ends its answer. */
+  /** A client for a model that never ends its answer. */
   readonly endless: Client;
-  /** Talks to the same model, which takes one request at a time and whose engine may be ended. */
+  /** A client for the same model with one request at a time, whose engine may be killed. */
   readonly narrow: Client;
-  /** Talks to a model that sees. */
+  /** A client for a model with vision. */
   readonly vision: Client;
 }
 

@@ -1,18 +1,19 @@
-// A web page in Chromium that has an image drawn and shows it while it is drawn, by fetch and server-sent events, against a
-// running svc (SVC_URL). `SCREENSHOT` names a file for a picture of the page. Without a browser it prints why it checks nothing.
+// A web page in Chromium that requests an image and shows its progress, with fetch and server-sent events, from a
+// running svc (SVC_URL). `SCREENSHOT` names a file for a picture of the page. Without a browser it prints why it
+// checks nothing.
 
 import { check, equal, ok, same, skip, summary } from "./checks.ts";
 import { chromium, findingsOf } from "./pages.ts";
 
-/** An image as the page showed it. */
+/** An image as shown by the page. */
 interface Shown {
   readonly event: string;
   readonly index: number | undefined;
   readonly width: number;
   readonly height: number;
-  /** With which of the stream's pieces it came. */
+  /** Number of the stream piece with which the image arrived. */
   readonly piece: number;
-  /** Mean red, green and blue in the middle. */
+  /** Mean red, green and blue of the image's centre. */
   readonly middle: readonly number[];
 }
 
@@ -70,7 +71,7 @@ async function inPage(url: string, partials: number, steps: number): Promise<Fin
     for (const line of lines) if (line.startsWith("data: {")) await show(line.slice("data: ".length), piece);
   }
   const type = response.headers.get("content-type") ?? "";
-  // What a page may see of an answer of another origin.
+  // What a page can see of a response from another origin.
   return { status: response.status, type, origin: response.type === "cors" ? location.origin : null, shown };
 }
 

@@ -1,19 +1,19 @@
-// A web page in Chromium, which records its microphone with MediaRecorder, sends the recording with fetch, dictates over a
-// WebSocket, and plays what svc says, against a running svc (SVC_URL). Its microphone plays a file. `CHROMIUM` names the
-// browser; default: chromium where it is installed. Without one it prints why it checks nothing. `SCREENSHOT` names a PNG file
-// that shows the page at its end.
+// A web page in Chromium that records its microphone with MediaRecorder, sends the recording with fetch, dictates
+// over a WebSocket, and plays svc's speech, with a running svc (SVC_URL). The microphone plays a file. `CHROMIUM`
+// names the browser; by default chromium if it is installed. Without one it prints why it checks nothing.
+// `SCREENSHOT` names a PNG file for a picture of the page at the end.
 
 import { check, equal, ok, skip, summary } from "./checks.ts";
 import { chromium, findingsOf } from "./pages.ts";
 import { JFK, JFK_WORDS, saidIn, SENTENCE, silence } from "./sounds.ts";
 
-/** What the page finds out. */
+/** The findings of the page. */
 interface Findings {
   readonly type: string;
   readonly status: number;
   readonly text: string;
   readonly events: readonly string[];
-  /** What was heard while it was spoken. */
+  /** The text that was transcribed during the dictation. */
   readonly dictated: string;
   readonly silence: { readonly status: number; readonly code: string };
   readonly spoken: { readonly type: string; readonly seconds: number };
@@ -40,7 +40,7 @@ async function inPage(url: string, words: string, recordedMs: number): Promise<F
     line.textContent = `${label}: ${text}`;
     document.body.append(line);
   };
-  /** The secret is made by the page itself here; mostly its server does that. */
+  /** The page creates the secret itself here; usually its server does. */
   const dictate = async (microphone: MediaStream) => {
     const settings = { session: { type: "transcription", audio: { input: { transcription: { language: "en" } } } } };
     const made = await fetch(`${url}/v1/realtime/client_secrets`, {
@@ -82,7 +82,7 @@ async function inPage(url: string, words: string, recordedMs: number): Promise<F
   const pieces: Blob[] = [];
   recorder.addEventListener("dataavailable", ({ data }) => pieces.push(data));
   const stopped = new Promise((resolve) => recorder.addEventListener("stop", resolve));
-  // In pieces, as pages that show what is heard do.
+  // In pieces, as pages with a live transcript do.
   recorder.start(1000);
   setTimeout(() => recorder.stop(), recordedMs);
   await stopped;

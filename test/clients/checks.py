@@ -1,13 +1,13 @@
-"""What the files of checks of the openai SDK share: the clients, and how they ask chat questions.
+"""Shared by the checks of the openai SDK: the clients, and helpers for chat questions.
 
-SVC_URL serves svc-mini; ENDLESS_URL a model that never ends its answer.
+SVC_URL serves svc-mini; ENDLESS_URL serves a model that never ends its answer.
 """
 
 import os
 
 import openai
 
-# The files of checks take all of it from here.
+# The files of checks import all of these from here.
 from harness import (  # noqa: F401
     ADDITION,
     ADDITION_ANSWER,
@@ -43,12 +43,12 @@ def client_for(variable, kind=openai.OpenAI):
 
 client = client_for("SVC_URL")
 endless = client_for("ENDLESS_URL")
-#: Where `stream` is; older versions have it under `beta`.
+#: The object with `stream`; older versions have it under `beta`.
 helpers = client.chat.completions if hasattr(client.chat.completions, "stream") else client.beta.chat.completions
 
 
 def asking(content, **extra):
-    """Arguments of a greedy request with one user message."""
+    """Returns the arguments of a greedy request with one user message."""
     return {"model": "svc-mini", "temperature": 0, "messages": [{"role": "user", "content": content}], **extra}
 
 

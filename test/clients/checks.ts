@@ -1,8 +1,8 @@
-// The smallest test harness that two languages can share the output of: a line a check, then the two counts.
+// A minimal test harness whose output is the same in two languages: one line per check, then the two counts.
 
 export const counts = { passed: 0, failed: 0 };
 
-/** Runs one check and prints how it went; a failure does not stop the others. */
+/** Runs one check and prints its result; a failure does not stop the others. */
 export async function check(name: string, body: () => Promise<void>): Promise<void> {
   try {
     await body();
@@ -14,7 +14,7 @@ export async function check(name: string, body: () => Promise<void>): Promise<vo
   }
 }
 
-/** Says why a check is not made with this version. */
+/** Prints why a check is skipped with this version. */
 export function skip(name: string, reason: string): void {
   console.log(`skip  ${name}: ${reason}`);
 }
@@ -27,19 +27,19 @@ export function equal(actual: unknown, expected: unknown): void {
   if (actual !== expected) throw new Error(`${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
 }
 
-/** Equality of everything inside. */
+/** Asserts deep equality. */
 export function same(actual: unknown, expected: unknown): void {
   if (!Bun.deepEquals(actual, expected)) {
     throw new Error(`${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`);
   }
 }
 
-/** Waits until the server of endless answers, or the one so named, computes nothing; throws after five seconds. */
+/** Waits until the server with endless answers, or the named one, is idle; throws after five seconds. */
 export async function untilIdle(server = "ENDLESS_URL"): Promise<void> {
   const deadline = Date.now() + 5000;
   for (;;) {
     const metrics = await (await fetch(`${process.env[server]}/metrics`)).text();
-    // Every engine of it has its line.
+    // Each engine of the server has its own line.
     const running = metrics.match(/^svc_num_requests_running\S* .+$/gm) ?? [];
     if (running.length > 0 && running.every((line) => line.endsWith(" 0"))) return;
     if (Date.now() > deadline) throw new Error("still running after 5 s");
@@ -47,7 +47,7 @@ export async function untilIdle(server = "ENDLESS_URL"): Promise<void> {
   }
 }
 
-/** Prints the last line, which `run.ts` reads. */
+/** Prints the last line, which `run.ts` parses. */
 export function summary(): void {
   console.log(`${counts.passed} passed, ${counts.failed} failed`);
 }

@@ -1,5 +1,5 @@
-// Completions of raw text, and one question in every dialect, through the official TypeScript SDKs, unmodified, against a
-// running svc: `bun completions.ts FOLDER`. The servers are those of `run.ts`.
+// Raw completions, and one question in every API, with the official TypeScript SDKs, unmodified, and a running svc:
+// `bun completions.ts FOLDER`. The servers are those of `run.ts`.
 
 import { loadAnthropicSdk } from "./anthropic-sdk.ts";
 import { check, equal, ok, same, summary } from "./checks.ts";

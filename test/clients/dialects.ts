@@ -1,4 +1,4 @@
-// One question in every dialect, streamed and not, through the SDKs of each: the same words, the same counts.
+// One question in every API, streamed or not, with the SDK of each: the same text and the same counts.
 
 import type { AnthropicSdk } from "./anthropic-sdk.ts";
 import { check, same } from "./checks.ts";
@@ -70,7 +70,7 @@ function messagesWays({ client }: AnthropicSdk): (() => Promise<Answer>)[] {
   ];
 }
 
-/** The ids of svc-mini's special tokens, which a text cannot name. */
+/** The ids of svc-mini's special tokens, which text cannot express. */
 const START = 1;
 const END = 2;
 const THINK = 3;
@@ -79,7 +79,7 @@ const THOUGHT = 4;
 function completionsWays({ client }: Sdk): (() => Promise<Answer>)[] {
   const ids = async (text: string) =>
     ((await client.post("/tokenize", { body: { text } })) as { tokens: number[] }).tokens;
-  /** What svc-mini's template makes of the question. */
+  /** Returns the question as rendered by svc-mini's template. */
   const rendered = async () => {
     const [user, question, assistant] = await Promise.all(["user\n", CAPITAL, "assistant\n"].map(ids));
     const [line, empty] = await Promise.all(["\n", "\n\n"].map(ids));

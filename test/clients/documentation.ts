@@ -1,5 +1,5 @@
-// The Python of README.md and docs/, as it stands there, against a running server: `documentation.ts SDK PYTHON` runs the blocks that
-// import this SDK with this interpreter.
+// Runs the Python code of README.md and docs/ unchanged with a running server: `documentation.ts SDK PYTHON` runs the
+// blocks that import this SDK, with this interpreter.
 
 import { blocksOf, pages } from "../docs/markdown.ts";
 
@@ -10,7 +10,7 @@ const chosen = blocks.filter(({ language, code }) => language === "python" && co
 
 let failed = 0;
 for (const { place, code } of chosen) {
-  // pytest would call them.
+  // Calls the functions that pytest would call.
   const calls = [...code.matchAll(/^def (test_\w+)\(\)/gm)].map(([, name]) => `${name}()\nprint("${name}")`);
   const program = [code.replaceAll("127.0.0.1:9999", address), ...calls].join("\n");
   const run = Bun.spawn([python, "-c", program], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });

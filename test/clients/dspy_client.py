@@ -1,16 +1,16 @@
-"""DSPy, unmodified, against a running svc: signatures by each of its adapters, and a stream."""
+"""DSPy, unmodified, with a running svc: signatures with each of its adapters, and a stream."""
 
 import os
 from importlib.metadata import version
 
-# Otherwise prices are downloaded at import.
+# Without this setting, prices are downloaded on import.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import dspy  # noqa: E402
 
 from harness import ANNA, CAPITAL, CAPITAL_ANSWER, check, run_checks  # noqa: E402
 
-# LiteLLM takes it of this provider alone that any model has schemas; to others none is sent.
+# LiteLLM assumes only for this provider that any model supports schemas; it sends none to others.
 LM = dspy.LM(
     "lm_studio/svc-mini",
     api_base=os.environ["SVC_URL"] + "/v1",

@@ -1,10 +1,10 @@
-// What every dialect's SDK makes of refusals, of a full server, of an engine that dies, and of its own leaving. The
-// official SDKs are built alike, so one file serves them all.
+// How every API's SDK handles refusals, a full server, an engine crash, and its own disconnect. The official SDKs are
+// structured alike, so one file covers all of them.
 
 import { check, equal, ok, untilIdle } from "./checks.ts";
 import { failure } from "./sdk.ts";
 
-/** The class of an SDK's exceptions; `status` is undefined when there was no answer. */
+/** An exception of an SDK; `status` is undefined when there was no response. */
 interface ApiError extends Error {
   readonly status: number | undefined;
   readonly headers: Headers | Readonly<Record<string, string | null | undefined>> | undefined;
@@ -23,23 +23,23 @@ export interface FailingDialect {
   readonly errors: Readonly<
     Record<"APIError" | "APIUserAbortError" | "BadRequestError" | "NotFoundError" | "InternalServerError", Kind>
   >;
-  /** A request of this prompt that is answered at length; `extra` are fields of the dialect. */
+  /** Sends a prompt that gets a long answer; `extra` are fields of the API. */
   ask(server: Server, prompt: string, extra?: object, options?: Options): PromiseLike<unknown>;
   stream(server: Server, prompt: string): PromiseLike<Stream>;
-  /** A field that cannot have this value. */
+  /** A field with an invalid value. */
   readonly wrong: object;
-  /** Asks for something under a path that does not exist. */
+  /** Sends a request to a path that does not exist. */
   lost(): PromiseLike<unknown>;
-  /** What an exception says of the field at fault, the code, and the request. */
+  /** Returns the field, the code and the request id of an exception. */
   detailsOf(error: unknown): { readonly param: unknown; readonly code: unknown; readonly requestId: unknown };
-  /** The stream tells of a failure by an event of this type; absent: by an exception. */
+  /** The type of the event with which a stream reports a failure; absent when it is an exception. */
   readonly failedEvent?: string;
 }
 
 export type Server = "client" | "endless" | "narrow";
 
 const STORY = "abcd efgh";
-/** Over the ceiling of 100 MB for a body. */
+/** Above the limit of 100 MB for a body. */
 const HUGE = "x".repeat(101 * 1024 * 1024);
 
 export async function failureChecks(dialect: FailingDialect): Promise<void> {
@@ -97,7 +97,7 @@ async function interruptionChecks(dialect: FailingDialect): Promise<void> {
     let events = 0;
     const read = async () => {
       for await (const event of await dialect.stream("narrow", STORY)) {
-        // Before there is text, nothing may have been computed: the next engine would answer in its place.
+        // Before there is text, the next engine could answer instead.
         if (++events === 20)
           ok((await fetch(process.env["CRASH_URL"] ?? "", { method: "POST" })).ok, "no engine to end");
         last = event;
@@ -130,7 +130,7 @@ async function interruptionChecks(dialect: FailingDialect): Promise<void> {
   });
 }
 
-/** Waits until the engine that was ended is back; throws after a minute. */
+/** Waits until the killed engine has restarted; throws after a minute. */
 async function untilRestarted(): Promise<void> {
   const deadline = Date.now() + 60_000;
   for (;;) {

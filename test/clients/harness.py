@@ -1,4 +1,4 @@
-"""What checks of every SDK share: their registry, and the questions that svc-mini answers reliably."""
+"""Shared by the checks of every SDK: their registry, and questions that svc-mini answers reliably."""
 
 import os
 import time
@@ -9,18 +9,18 @@ CHECKS = []
 
 #: One call of get_weather with {"city": "Paris"}.
 PARIS = "What is the weather in Paris?"
-#: Two calls of it.
+#: Two calls of get_weather.
 PARIS_AND_ROME = "What is the weather in Paris and Rome?"
-#: No call, whatever tools there are.
+#: No call, whatever tools are offered.
 CAPITAL = "What is the capital of France?"
 CAPITAL_ANSWER = "The capital of France is Paris."
-#: With reasoning, the sum is thought over in steps.
+#: With reasoning, the sum is computed in steps.
 ADDITION = "What is 17 + 25?"
 ADDITION_ANSWER = "17 + 25 = 42"
 SUNNY = "sunny, 21 degrees"
 #: The answer to PARIS when the tool says SUNNY.
 SUNNY_ANSWER = "The weather in Paris: sunny, 21 degrees."
-#: A text, and what a schema for people finds in it.
+#: A text, and what a schema for people extracts from it.
 ANNA = "Anna Smith is 31 years old and lives in Paris."
 ANNA_DATA = {"name": "Anna Smith", "age": 31, "city": "Paris"}
 
@@ -40,7 +40,7 @@ OTHER_IMAGE = "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFUlEQVR42mNgYPhPI
 
 
 def functions_of(layout):
-    """The tools of the questions above, in the layout of a dialect: what `layout` makes of name, description, schema."""
+    """Returns the tools of the questions above; `layout` makes one from name, description and schema."""
     return [
         layout("get_weather", "Get the current weather", schema(city={"type": "string"})),
         layout("add_numbers", "Add two numbers", schema(a={"type": "integer"}, b={"type": "integer"})),
@@ -54,7 +54,7 @@ def check(body):
 
 
 def for_each(models):
-    """A check that is made once for each of the named models, which it is given."""
+    """Registers a check for each of the named models; it gets the model."""
 
     def register(body):
         for name, model in models.items():
@@ -70,12 +70,12 @@ def for_each(models):
 
 
 def skip(name, reason):
-    """Says why a check is not made with this version."""
+    """Reports why a check is skipped with this version."""
     print(f"skip  {name}: {reason}", flush=True)
 
 
 def until_idle(variable="ENDLESS_URL"):
-    """Waits until the server so named computes nothing; fails after five seconds."""
+    """Waits until the server in this variable is idle; fails after five seconds."""
     deadline = time.time() + 5
     while True:
         with urllib.request.urlopen(os.environ[variable] + "/metrics") as response:
@@ -88,7 +88,7 @@ def until_idle(variable="ENDLESS_URL"):
 
 
 def run_checks(title):
-    """Prints a line a check and, last, the counts, which run.ts reads."""
+    """Prints one line per check and, at the end, the counts, which run.ts reads."""
     failed = 0
     print(f"{title} (Python)", flush=True)
     for body in CHECKS:

@@ -1,4 +1,4 @@
-"""Haystack, unmodified, against a running svc: its generators and embedders of OpenAI's API, in a pipeline."""
+"""Haystack, unmodified, with a running svc: its generators and embedders for OpenAI's API, in a pipeline."""
 
 import os
 from importlib.metadata import version

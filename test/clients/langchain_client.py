@@ -1,4 +1,4 @@
-"""LangChain, unmodified, against a running svc: its chat models of OpenAI, Anthropic and Ollama, and its embeddings."""
+"""LangChain, unmodified, with a running svc: its chat models for OpenAI, Anthropic and Ollama, and its embeddings."""
 
 import os
 from importlib.metadata import version

@@ -1,4 +1,4 @@
-"""LiteLLM, unmodified, against a running svc: recordings as text, and text as speech."""
+"""LiteLLM, unmodified, with a running svc: transcription and speech."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-# Otherwise its prices are downloaded at import.
+# Without this setting, its prices are downloaded on import.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 
 import litellm  # noqa: E402
@@ -57,7 +57,7 @@ def speech_is_heard_as_it_was_said():
 
 @check
 def an_unknown_voice_is_not_found_error():
-    # LiteLLM's own is one of these, and speech is not wrapped into it.
+    # LiteLLM's own exception derives from this one, and LiteLLM does not wrap errors of speech.
     try:
         speak(voice="nobody")
     except openai.NotFoundError as error:

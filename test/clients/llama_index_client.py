@@ -1,4 +1,4 @@
-"""LlamaIndex, unmodified, against a running svc: its models of OpenAI-like servers and of Ollama, tools, objects, vectors."""
+"""LlamaIndex, unmodified, with svc: its models for OpenAI-like servers and Ollama, tools, objects and vectors."""
 
 import os
 from importlib.metadata import version
@@ -69,7 +69,7 @@ def a_tool_is_called(model):
 @for_each(MODELS)
 def a_person_by_a_schema(model):
     answer = model.as_structured_llm(Person).chat([ChatMessage(role="user", content=ANNA)])
-    # By a tool, with OpenAI's API; of one that svc-mini has never seen, it knows what form it has, and no more.
+    # Uses a tool with OpenAI's API; svc-mini does not know the tool, so only the form is guaranteed.
     assert isinstance(answer.raw, Person), answer
     assert model is OPENAI or answer.raw == Person(**ANNA_DATA), answer
 

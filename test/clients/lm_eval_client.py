@@ -1,7 +1,7 @@
-"""lm-eval, unmodified, on svc and on llama-server: the same log-likelihoods of the same texts, and so the same scores.
+"""lm-eval, unmodified: svc and llama-server must give the same log-likelihoods of the same texts, and the same scores.
 
-To svc it speaks by its own `local-completions`, with nothing but the URL: the tokens are svc's. llama-server has no log
-probabilities of prompts; there each is read from the distribution of the next token, and all else is lm-eval's.
+It uses svc through its own `local-completions`, given only the URL: the tokens are svc's. llama-server has no log
+probabilities of prompts, so each is read from the distribution of the next token; everything else is lm-eval's.
 """
 
 import math
@@ -22,12 +22,12 @@ from lm_eval.models.openai_completions import LocalCompletionsAPI  # noqa: E402
 from lm_eval.tasks import TaskManager  # noqa: E402
 
 logging.disable(logging.WARNING)
-#: Without the thousands that come with it.
+#: Without the thousands of default tasks.
 TASKS = TaskManager(include_defaults=False)
 
 SVC = os.environ["SVC_URL"]
 LLAMA = os.environ["LLAMA_URL"]
-#: The same kernels in batches of other sizes: sums in another order. Of a log-likelihood, and of a score, relatively.
+#: Other batch sizes sum in another order. Tolerances of a log-likelihood and, relative, of a score.
 CLOSE = 0.05
 CLOSE_SCORE = 0.01
 
@@ -94,7 +94,7 @@ ANSWER = task(
 
 
 class LlamaTokenizer:
-    """What lm-eval wants of a tokenizer, by llama-server's routes."""
+    """The part of a tokenizer that lm-eval needs, using llama-server's routes."""
 
     def __init__(self):
         props = requests.get(f"{LLAMA}/props", timeout=60).json()
@@ -108,9 +108,9 @@ class LlamaTokenizer:
 
 
 class NextTokens(LocalCompletionsAPI):
-    """lm-eval's client, but that a prompt's log probabilities are read one by one, each as that of a next token."""
+    """lm-eval's client, except that it reads each log probability of a prompt as that of a next token."""
 
-    #: Of each prompt that is asked for now: tokens whose log probabilities nobody wants.
+    #: For each prompt of the current request: tokens whose log probabilities are not needed.
     contexts = ()
 
     def __init__(self):
@@ -133,19 +133,19 @@ class NextTokens(LocalCompletionsAPI):
         found = [self.next(tokens[:at]) for at in range(context, len(tokens))]
         own = [distribution[token] for distribution, token in zip(found, tokens[context:])]
         best = [{"best": max(distribution.values())} for distribution in found]
-        # Behind the last one svc has a token that it made, and lm-eval leaves it out.
+        # After the last token svc has a generated one, which lm-eval leaves out.
         unread = [None] * context
         return {"index": index, "logprobs": {"token_logprobs": [*unread, *own, 0], "top_logprobs": [*unread, *best, {}]}}
 
     def next(self, tokens):
-        # The probabilities are the model's own, whatever is said; behind half a character llama-server tells none.
+        # The forced letter does not affect the reported probabilities; after half a character none are reported.
         body = {"prompt": tokens, "n_predict": 1, "n_probs": self.vocabulary, "logit_bias": [[self.letter, 1000]]}
         answer = requests.post(f"{LLAMA}/completion", json=body, timeout=60).json()
         return {entry["id"]: entry["logprob"] for entry in answer["completion_probabilities"][0]["top_logprobs"]}
 
 
 def evaluate(config, model, **arguments):
-    """The scores of a task by metric, and what the model gave for each of its questions."""
+    """Returns the scores of a task by metric, and the model's results for each of its questions."""
     config = {**config, "metric_list": [dict(entry) for entry in config["metric_list"]]}
     found = lm_eval.simple_evaluate(model, tasks=[config], task_manager=TASKS, bootstrap_iters=0, **arguments)
     name = config["task"]
@@ -160,7 +160,7 @@ def on_svc(config, **settings):
 
 
 def numbers(value):
-    """All numbers in nested answers, and whether a continuation is what the model would say, as 1 or 0."""
+    """Returns all numbers in nested answers, and whether a continuation is the most likely one, as 1 or 0."""
     if isinstance(value, (list, tuple)):
         return [number for part in value for number in numbers(part)]
     return [float(value)]

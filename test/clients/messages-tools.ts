@@ -1,4 +1,4 @@
-// Tools and answers in a given form through the TypeScript SDK of the messages convention.
+// Tools and structured answers with the TypeScript SDK of the Messages API.
 
 import type { Message, MessageParam, Tool, ToolResultBlockParam } from "@anthropic-ai/sdk/resources";
 import type { AnthropicSdk } from "./anthropic-sdk.ts";
@@ -92,7 +92,7 @@ async function callChecks({ client }: AnthropicSdk): Promise<void> {
   });
 }
 
-/** The SDK's helpers make schemas by a function of zod that zod's own older major version does not have. */
+/** The SDK's helpers create schemas with a function of zod that its previous major version lacks. */
 const NO_ZOD = "its helpers need a newer zod than the one beside it";
 
 const CITY = {
@@ -131,7 +131,7 @@ async function runnerChecks({ client, z, betaTool, betaZodTool }: AnthropicSdk):
 }
 
 async function formatChecks({ client, version, z, ...helpers }: AnthropicSdk): Promise<void> {
-  // Where the format is: under output_config, in versions before 1 beside it.
+  // The field for the format: in output_config, or beside it in versions before 1.
   const parsed = async (format: object) => {
     const place = version.startsWith("0.") ? { output_format: format } : { output_config: { format } };
     return client.beta.messages.parse({ ...asking(ANNA), ...place } as never);
@@ -140,7 +140,7 @@ async function formatChecks({ client, version, z, ...helpers }: AnthropicSdk): P
   await check("a JSON schema is followed, and parse reads the answer", async () => {
     const format = helpers.betaJSONSchemaOutputFormat(ANNA_SCHEMA);
     same(Reflect.get(await parsed(format), "parsed_output"), ANNA_DATA);
-    // Both places, whatever the version.
+    // Both fields, whatever the version.
     for (const place of [{ output_format: format }, { output_config: { format } }]) {
       const message = await client.messages.create({ ...asking(ANNA), ...place } as never);
       same(JSON.parse(textOf(message as Message)), ANNA_DATA);

@@ -1,5 +1,5 @@
-// The official TypeScript SDK of the messages convention, unmodified, against a running svc: `bun messages.ts FOLDER`,
-// where FOLDER has the SDK's major version installed. The servers are those of `run.ts`.
+// The official TypeScript SDK of the Messages API, unmodified, with a running svc: `bun messages.ts FOLDER`, where
+// FOLDER contains the SDK's major version. The servers are those of `run.ts`.
 
 import type { Message, MessageCreateParamsNonStreaming, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources";
 import { loadAnthropicSdk } from "./anthropic-sdk.ts";
@@ -12,7 +12,7 @@ const sdk = await loadAnthropicSdk(process.argv[2] ?? ".");
 const { Anthropic, client, version, vision } = sdk;
 console.log(`@anthropic-ai/sdk ${version} (TypeScript)`);
 
-// The newest SDK has no argument for it any more; it goes into the body all the same.
+// The newest SDK has no argument for the temperature any more, but it still sends the field.
 const greedy = { temperature: 0 };
 const asking = (content: MessageCreateParamsNonStreaming["messages"][number]["content"]) => ({
   model: "svc-mini",

@@ -1,4 +1,4 @@
-"""The messages convention through the official Python SDK, unmodified, against a running svc."""
+"""Anthropic's messages API through its official Python SDK, unmodified, with a running svc."""
 
 import json
 import os
@@ -43,7 +43,7 @@ narrow = client_for("NARROW_URL")
 
 
 def asking(content, **extra):
-    """Arguments of a greedy request; the newest SDK has no argument for temperature, only a body."""
+    """Returns the arguments of a greedy request; the newest SDK has no argument for temperature, only a body."""
     body = {"temperature": 0, **extra.pop("extra_body", {})}
     messages = [{"role": "user", "content": content}]
     return {"model": "svc-mini", "max_tokens": 200, "messages": messages, "extra_body": body, **extra}
@@ -80,7 +80,7 @@ def a_message_is_valid_by_the_types_of_the_sdk():
     assert (text_of(message), message.stop_reason) == (CAPITAL_ANSWER, "end_turn")
     assert message.usage.output_tokens > 0
     assert message._request_id
-    # Reading an answer checks nothing: this does.
+    # The SDK does not validate answers, so this does.
     Message.model_validate(message.to_dict())
 
 
@@ -188,7 +188,7 @@ def a_full_server_is_an_error_with_status_503():
     with narrow.messages.create(**STORY, stream=True) as stream:
         next(iter(stream))
         error = failure(lambda: narrow.messages.create(**STORY))
-    # Of a class of its own in the SDK, which newer versions derive from InternalServerError.
+    # The SDK has its own class for this, which newer versions derive from InternalServerError.
     assert isinstance(error, anthropic.APIStatusError)
     assert error.status_code == 503
     until_idle("NARROW_URL")

@@ -1,5 +1,5 @@
-"""Open WebUI's loader for documents, its own file, against a running svc. The application around it is not loaded: of its
-modules the loader needs two, which say how it logs and which headers name its users."""
+"""Open WebUI's own document loader with a running svc. The application itself is not loaded: the loader needs
+only two of its modules, which define the logging and the headers with user names."""
 
 import os
 import sys
@@ -35,7 +35,7 @@ spec.loader.exec_module(loader)
 
 
 def scan(folder):
-    """A document of two pages without text of its own."""
+    """Returns a document of two pages without embedded text."""
     pages = []
     for words in ("The harbour office opens at nine.", "Payment is due within thirty days."):
         page = Image.new("RGB", (900, 300), "white")

@@ -1,4 +1,4 @@
-// Through the TypeScript SDK: several answers, reasoning, and what decides which tokens are drawn.
+// The TypeScript SDK: several answers, reasoning, and the sampling parameters.
 
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import { check, equal, ok, same } from "./checks.ts";
@@ -62,7 +62,7 @@ async function severalChecks({ client, helpers, OpenAI }: Sdk): Promise<void> {
   });
 }
 
-/** The SDK knows no such field, and hands it on. */
+/** Returns the reasoning of a message; the SDK does not know the field, but passes it on. */
 const reasoningOf = (part: object | undefined): string => Reflect.get(part ?? {}, "reasoning_content") ?? "";
 
 async function reasoningChecks({ client }: Sdk): Promise<void> {
@@ -128,7 +128,7 @@ async function samplingChecks({ client, endless, OpenAI }: Sdk): Promise<void> {
       const request = { ...story, model: "any", seed, max_tokens: 12 };
       return (await endless.chat.completions.create(request)).choices.map(({ message }) => message.content);
     };
-    // As in openai.ts, the first answer shall not be compared.
+    // As in openai.ts, the first answer is not compared.
     const other = await draw(8);
     const first = await draw(7);
     same(await draw(7), first);

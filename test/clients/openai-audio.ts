@@ -1,4 +1,4 @@
-// Through the TypeScript SDK: recordings as text, and text as speech.
+// The TypeScript SDK: transcription and speech.
 
 import { createReadStream, readFileSync } from "node:fs";
 import { check, equal, ok, same, untilIdle } from "./checks.ts";

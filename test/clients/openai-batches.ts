@@ -1,4 +1,4 @@
-// Files and batches from their beginning to their end, through the TypeScript SDK.
+// The TypeScript SDK: files and batches, from upload to deletion.
 
 import { check, equal, ok, same } from "./checks.ts";
 import { CAPITAL, CAPITAL_ANSWER } from "./prompts.ts";

@@ -1,4 +1,4 @@
-// Through the TypeScript SDK: vectors, which it asks for in base64 unless it is told otherwise.
+// The TypeScript SDK: embeddings, which it requests in base64 by default.
 
 import { check, equal, ok } from "./checks.ts";
 import { failure, type Sdk } from "./sdk.ts";

@@ -1,4 +1,4 @@
-// Through the TypeScript SDK: images from descriptions, and changed by them.
+// The TypeScript SDK: image generation and edits.
 
 import { check, equal, ok, skip, untilIdle } from "./checks.ts";
 import { failure, type Sdk } from "./sdk.ts";
@@ -20,7 +20,7 @@ const isPng = (base64: string | undefined): boolean =>
 /** Registers the checks. */
 export async function imageChecks({ OpenAI, client, toFile, version }: Sdk): Promise<void> {
   const { images } = client;
-  /** The older version reads every answer of these routes as JSON. */
+  /** The older version reads every answer of these routes as JSON, so a stream cannot be checked with it. */
   const checkStream = async (name: string, body: () => Promise<void>) =>
     version.startsWith("4.") ? skip(name, "this version streams no images") : check(name, body);
   const generate = (extra: object = {}) =>

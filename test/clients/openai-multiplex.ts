@@ -1,4 +1,5 @@
-// Many conversations in one request: the SDK has no call for it, but its own transport and decoder of streams take it.
+// Many conversations in one request: the SDK has no method for it, but its transport and its stream decoder support
+// it.
 
 import { check, equal, ok, untilIdle } from "./checks.ts";
 import { CAPITAL, CAPITAL_ANSWER } from "./prompts.ts";
@@ -13,7 +14,7 @@ interface Event {
   }[];
 }
 
-/** Items of both kinds in one stream, and one that fails. */
+/** Tests items of both kinds in one stream, and one that fails. */
 export async function multiplexChecks({ OpenAI, client, endless }: Sdk): Promise<void> {
   await check("a batch of conversations in one stream, by custom_id", async () => {
     const body = { messages: [{ role: "user", content: CAPITAL }], temperature: 0 };

@@ -1,4 +1,4 @@
-// Through the TypeScript SDK's realtime clients, which speak wss alone: words while they are spoken. SECURE_URL serves by TLS.
+// The TypeScript SDK's realtime clients, which support only wss: live transcription. SECURE_URL serves with TLS.
 
 import { EventEmitter } from "node:events";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { JFK_WORDS, jfkPcm, saidIn } from "./sounds.ts";
 const TRANSCRIPTION = "conversation.item.input_audio_transcription";
 const SILENCE = new Uint8Array(2 * 24_000);
 
-/** What both clients of both major versions have. */
+/** The methods that both clients of both major versions have. */
 interface Socket {
   readonly socket: { addEventListener: (name: string, listener: () => void) => void };
   on(name: string, listener: (event: never) => void): void;
@@ -86,7 +86,7 @@ export async function realtimeChecks({ OpenAI, version }: Sdk, folder: string): 
   }
 }
 
-/** What a server makes for its page. */
+/** Returns a secret that a server would create for its page. */
 async function secretOf(client: Client, isNew: boolean): Promise<string> {
   if (isNew) {
     const expires_after = { anchor: "created_at", seconds: 60 } as const;
@@ -108,7 +108,7 @@ interface OlderClient {
   };
 }
 
-/** Says the recording and a second of silence; resolves with all events when nothing more is to come. */
+/** Sends the recording and a second of silence; resolves with all events when no more will follow. */
 async function dictate(realtime: Socket, isNew: boolean): Promise<Event[]> {
   const events: Event[] = [];
   const news = new EventEmitter();
@@ -127,7 +127,7 @@ async function dictate(realtime: Socket, isNew: boolean): Promise<Event[]> {
     }
   });
   const count = (name: string) => events.filter(({ type }) => type.endsWith(name)).length;
-  // All that was begun is text, and the end of the recording was heard.
+  // Every utterance that began has its text, and the end of the recording was detected.
   const isOver = () =>
     events.some((event) => saidIn(event.transcript ?? "", "for your country")) &&
     count("speech_started") === count(".completed");

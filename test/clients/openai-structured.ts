@@ -1,4 +1,4 @@
-// Answers in a given form through the TypeScript SDK: JSON, schemas, and the SDK's helpers that make them from zod.
+// The TypeScript SDK: JSON answers, schemas, and the SDK's helpers that create schemas from zod.
 
 import type { ZodType } from "zod";
 import { check, equal, ok, same } from "./checks.ts";
@@ -107,7 +107,7 @@ async function helperChecks({ client, helpers, OpenAI, z, zodResponseFormat }: S
     const final = await stream.finalChatCompletion();
     same(final.choices[0]?.message.parsed, ANNA_DATA);
     same(partial.at(-1), ANNA_DATA);
-    // A model as fast as this one says several tokens in an event.
+    // A model this fast sends several tokens in one event.
     ok(partial.length > 1, "not a stream");
   });
 

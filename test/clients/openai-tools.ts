@@ -1,4 +1,4 @@
-// Tool calls through the TypeScript SDK: choosing, forcing and forbidding them, results, streams and the SDK's own loop.
+// The TypeScript SDK: choosing, forcing and forbidding tool calls, their results, streams and the SDK's own loop.
 
 import type { ChatCompletionMessageToolCall, ChatCompletionTool } from "openai/resources/chat/completions";
 import { check, equal, ok, same } from "./checks.ts";

@@ -1,5 +1,5 @@
-// The official TypeScript SDK, unmodified, against a running svc: `bun openai.ts FOLDER`, where FOLDER has the SDK's major
-// version installed. SVC_URL serves svc-mini; ENDLESS_URL a model that never ends its answer.
+// The official TypeScript SDK, unmodified, with a running svc: `bun openai.ts FOLDER`, where FOLDER contains the
+// SDK's major version. SVC_URL serves svc-mini, ENDLESS_URL a model that never ends its answer.
 
 import type { ChatCompletionChunk } from "openai/resources/chat/completions";
 import { check, equal, ok, summary, untilIdle } from "./checks.ts";
@@ -89,7 +89,7 @@ await check("the same seed gives the same text, another seed another", async () 
     const answer = await endless.chat.completions.create({ ...story, max_tokens: 24, temperature: 1, seed });
     return answer.choices[0]?.message.content;
   };
-  // A prompt in the cache is computed in another shape than one that is not: the first answer shall not be compared.
+  // A cached prompt is computed in another batch shape, so the first answer is not compared.
   const other = await draw(8);
   const first = await draw(7);
   equal(await draw(7), first);

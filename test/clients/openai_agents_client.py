@@ -1,4 +1,4 @@
-"""OpenAI's Agents SDK, unmodified, against a running svc: runs over responses and chat completions, and sessions."""
+"""OpenAI's Agents SDK, unmodified, with a running svc: runs with responses and chat completions, and sessions."""
 
 import asyncio
 import os

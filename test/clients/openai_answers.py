@@ -1,4 +1,4 @@
-"""Through the Python SDK: several answers, reasoning, and what decides which tokens are drawn."""
+"""The Python SDK: several answers, reasoning, and the fields that affect sampling."""
 
 import openai
 
@@ -31,7 +31,7 @@ def texts(completion):
 
 
 def reasoning_of(part):
-    """The SDK knows no such field, and hands it on."""
+    """The SDK does not know this field, and passes it on."""
     return getattr(part, "reasoning_content", None) or ""
 
 
@@ -124,7 +124,7 @@ def a_seed_decides_all_n_answers():
     def draw(seed):
         return texts(endless.chat.completions.create(**{**STORY, "seed": seed, "max_tokens": 12}))
 
-    # As in openai_client.py, the first answer shall not be compared.
+    # As in openai_client.py, the first answer is not compared.
     other = draw(8)
     first = draw(7)
     assert draw(7) == first

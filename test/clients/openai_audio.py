@@ -1,4 +1,4 @@
-"""Through the Python SDK: recordings as text, and text as speech."""
+"""The Python SDK: transcription and speech."""
 
 import asyncio
 import base64
@@ -16,7 +16,7 @@ from checks import check, client, client_for, failure, until_idle
 JFK = Path(__file__).parent.parent / "fixtures/sounds/jfk.wav"
 WORDS = "ask what you can do for your country"
 SENTENCE = "Good morning, the sky is blue."
-#: What files of each format begin with.
+#: The first bytes of files in each format.
 FORMATS = {
     "mp3": rb"ID3|\xff[\xf2\xf3\xfa\xfb]",
     "opus": rb"OggS",
@@ -52,7 +52,7 @@ def wav(seconds, samples=b"\0\0"):
 
 
 def long_recording():
-    """More than is recognised while a check runs."""
+    """Returns more audio than can be transcribed during a check."""
     return ("long.wav", wav(1200, JFK.read_bytes()[44:]))
 
 

@@ -1,4 +1,4 @@
-"""Files and batches from their beginning to their end, through the Python SDK."""
+"""The Python SDK: files and batches from beginning to end."""
 
 import json
 import time

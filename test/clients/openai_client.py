@@ -1,4 +1,4 @@
-"""The official Python SDK, unmodified, against a running svc."""
+"""The official Python SDK, unmodified, with a running svc."""
 
 import asyncio
 
@@ -81,7 +81,7 @@ def the_same_seed_gives_the_same_text():
         drawn = endless.chat.completions.create(**{**STORY, "max_tokens": 24, "temperature": 1, "seed": seed})
         return drawn.choices[0].message.content
 
-    # A prompt in the cache is computed in another shape than one that is not: the first answer shall not be compared.
+    # A cached prompt is computed in another shape than an uncached one, so the first answer is not compared.
     other = draw(8)
     first = draw(7)
     assert draw(7) == first

@@ -1,4 +1,4 @@
-"""Through the Python SDK: vectors, which it asks for in base64 unless it is told otherwise."""
+"""The Python SDK: vectors, which it requests in base64 by default."""
 
 import openai
 

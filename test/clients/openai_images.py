@@ -1,4 +1,4 @@
-"""Through the Python SDK: images from descriptions, and changed by them."""
+"""The Python SDK: images drawn from descriptions, and edited with them."""
 
 import base64
 import urllib.request

@@ -1,4 +1,4 @@
-"""Many conversations in one request: the SDK has no call for it, but its own transport and decoder of streams take it."""
+"""Many conversations in one request: the SDK has no method for it, but its transport and stream decoder handle it."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Through the Python SDK's realtime connections: words while they are spoken."""
+"""The Python SDK's realtime connections: text while someone is speaking."""
 
 import array
 import asyncio
@@ -35,10 +35,10 @@ def connect(client):
 
 
 def pcm():
-    """The recording's samples at 24 kHz, and a second of silence."""
+    """Returns the recording's samples at 24 kHz, and a second of silence."""
     samples = array.array("h", JFK.read_bytes()[44:])
     pairs = zip(samples[0::2], samples[1::2])
-    # Three samples for two.
+    # Makes three samples of two.
     more = array.array("h", chain.from_iterable((left, (left + right) // 2, right) for left, right in pairs))
     return more.tobytes() + bytes(2 * RATE)
 
@@ -49,7 +49,7 @@ def pieces():
 
 
 def is_over(events):
-    """Whether all that was begun is text, and the end of the recording was heard."""
+    """Returns whether all items are transcribed, including the end of the recording."""
     names = [event.type for event in events]
     whole = [event for event in events if event.type == f"{TRANSCRIPTION}.completed"]
     begun = names.count("input_audio_buffer.speech_started")

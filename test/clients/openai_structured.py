@@ -1,4 +1,4 @@
-"""Answers in a given form through the Python SDK: JSON, schemas, and the helpers that make them from pydantic models."""
+"""The Python SDK: answers in a given form: JSON, schemas, and the helpers that make them from pydantic models."""
 
 import enum
 import json
@@ -109,7 +109,7 @@ def the_stream_helper_parses_while_the_answer_comes():
         partial = [event.parsed for event in stream if event.type == "content.delta"]
         final = stream.get_final_completion()
     assert final.choices[0].message.parsed == Person(**ANNA_DATA)
-    # A model as fast as this one says several tokens in an event.
+    # A model as fast as this one sends several tokens in an event.
     assert len(partial) > 1 and partial[-1] == ANNA_DATA
 
 

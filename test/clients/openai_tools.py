@@ -1,4 +1,4 @@
-"""Tool calls through the Python SDK: choosing, forcing and forbidding them, results and streams."""
+"""The Python SDK: tool calls, tool_choice, results and streams."""
 
 import json
 
@@ -123,7 +123,7 @@ def parameters_that_are_no_schema_are_bad_request_error():
 
 
 def results_for(message, result):
-    """The message as it came, and a result for every call in it."""
+    """Returns the message unchanged, and a result for every call in it."""
     calls = message.tool_calls
     results = [{"role": "tool", "tool_call_id": call.id, "content": result(call.function.arguments)} for call in calls]
     return message, results
@@ -143,7 +143,7 @@ def results_of_two_calls_sent_in_another_order():
     messages = asking(PARIS_AND_ROME)["messages"]
     result = lambda arguments: "21" if "Paris" in arguments else "17"
     message, results = results_for(choice(PARIS_AND_ROME).message, result)
-    # A dump has every field that the answer lacked, as null.
+    # A dump contains every field that was absent in the answer, as null.
     answer = ask("", tools=TOOLS, messages=[*messages, message.model_dump(), *reversed(results)])
     assert answer.choices[0].message.content == "Paris: 21, Rome: 17"
 

@@ -1,6 +1,7 @@
-// The web page in Chromium, as people use it, against a svc of its own (the sources, or the command after two dashes) with
-// svc-mini, the usual engines and a scripted model: chats, stops, regenerates, edits, reloads, exports, draws, speaks, watches.
-// `CHROMIUM` names the browser; without one it prints why it checks nothing. `SHOTS=folder` keeps pictures of the page.
+// The web page in Chromium, used as people do, with an svc of its own (from source, or the command after two dashes)
+// that serves svc-mini, the usual engines and a scripted model: chats, stops, regenerates, edits, reloads, exports,
+// draws, speaks, watches. `CHROMIUM` names the browser; without one it prints why it checks nothing. `SHOTS=folder`
+// keeps screenshots.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +28,7 @@ const KEY = "a-key-of-the-page-test";
 const chromium = process.env["CHROMIUM"] ?? Bun.which("chromium");
 const command = process.argv.length > 2 ? process.argv.slice(2) : FROM_SOURCE;
 
-/** Runs in the page: somebody drops a picture of a word onto it. */
+/** Runs in the page: drops a picture of a word onto it. */
 async function dropPicture(): Promise<void> {
   const canvas = new OffscreenCanvas(420, 120);
   const ink = canvas.getContext("2d");
@@ -59,7 +60,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     }
     throw new Error(`no file that ends with ${ending} was saved`);
   };
-  /** Nothing serious by axe, in light and dark. */
+  /** Asserts that axe finds nothing serious, in light and dark mode. */
   const isAccessible = async (name: string) => {
     for (const colours of ["light", "dark"] as const) {
       await scheme(page, colours);
@@ -242,7 +243,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await until(page, `document.querySelector(".answer .error")?.innerText === ${JSON.stringify(message)}`);
     page.off("request", refuse);
     await page.setRequestInterception(false);
-    // The browser's own line about it, and nothing else.
+    // Only the browser's own message about the failure.
     same(wrong.splice(0), ["Failed to load resource: the server responded with a status of 503 (Service Unavailable)"]);
   });
   await check("the other view watches engines, requests and levels, and cancels", async () => {
@@ -264,7 +265,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await isAccessible("watch-gone");
     await page.setOfflineMode(false);
     await until(page, `document.querySelector(".watch tbody tr")?.innerText.includes("svc-mini")`);
-    // The browser's own lines about it, and nothing else.
+    // Only the browser's own messages about the failures.
     same(
       wrong.splice(0).filter((text) => !text.includes("ERR_INTERNET_DISCONNECTED")),
       [],
@@ -312,7 +313,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
       await docs.page.waitForSelector("#operations-Server-get_health");
       await shot(docs.page, `docs-${colours}`);
     }
-    // What the library says of its own addresses.
+    // Warnings of the library about its own URLs.
     same(
       docs.wrong.filter((text) => !text.startsWith("Deprecated: escaping deep link")),
       [],

@@ -1,4 +1,4 @@
-// A page in Chromium that tells what it found.
+// Runs a page in Chromium and returns its findings.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,13 +9,13 @@ export interface Page {
   readonly script: string;
   /** Other paths of the page's own server. */
   readonly files?: Readonly<Record<string, () => Response>>;
-  /** Of the browser. */
+  /** Flags of the browser. */
   readonly flags?: readonly string[];
-  /** Where a picture of the page is put, as it is when its findings have come. */
+  /** File for a picture of the page, taken when its findings have arrived. */
   readonly screenshot?: string;
 }
 
-/** `CHROMIUM`, or chromium where it is installed. */
+/** Returns the path in `CHROMIUM`, or that of chromium if it is installed. */
 export const chromium = (): string | undefined => process.env["CHROMIUM"] ?? Bun.which("chromium") ?? undefined;
 
 const TIMEOUT_MS = 150_000;
@@ -27,7 +27,7 @@ const FLAGS = [
   "--remote-debugging-port=0",
 ];
 
-/** Opens the page in this browser and resolves with what it found. Throws when it cannot say. */
+/** Opens the page in this browser and resolves with its findings. Throws when it reports none. */
 export async function findingsOf<Findings>(
   browser: string,
   { script, files, flags = [], screenshot }: Page,
@@ -81,7 +81,7 @@ interface Target {
   readonly webSocketDebuggerUrl: string;
 }
 
-/** A PNG of the page at this address, by Chromium's own protocol. */
+/** Takes a PNG of the page at this address, with Chromium's own protocol. */
 async function pictureOf(profile: string, address: string): Promise<Uint8Array> {
   const file = join(profile, "DevToolsActivePort");
   if (!existsSync(file)) throw new Error("the browser offers no protocol");

@@ -1,8 +1,8 @@
-// Questions that svc-mini answers reliably, and what it has to answer.
+// Questions that svc-mini answers reliably, with the expected answers.
 
 import type { ChatCompletionMessageParam, ChatCompletionTool } from "openai/resources/chat/completions";
 
-/** Fields of a greedy request with one user message. */
+/** Returns the fields of a greedy request with one user message. */
 export const asking = (content: string) => ({
   model: "svc-mini",
   temperature: 0,
@@ -24,18 +24,18 @@ const SUM = functionTool("add_numbers", "Add two numbers", { a: { type: "integer
 
 export const TOOLS: ChatCompletionTool[] = [WEATHER, SUM, TIME];
 
-/** The same tools in the layout of another dialect. */
+/** Returns the same tools in the form of another API. */
 export const functionsOf = <Tool>(layout: (definition: (typeof WEATHER)["function"]) => Tool): Tool[] =>
   [WEATHER, SUM, TIME].map((tool) => layout(tool.function));
 
-/** One call of get_weather with `{"city":"Paris"}`. */
+/** Causes one call of get_weather with `{"city":"Paris"}`. */
 export const PARIS = "What is the weather in Paris?";
-/** Two calls of it. */
+/** Causes two calls of get_weather. */
 export const PARIS_AND_ROME = "What is the weather in Paris and Rome?";
-/** No call, whatever tools there are. */
+/** Causes no call, whatever the tools. */
 export const CAPITAL = "What is the capital of France?";
 export const CAPITAL_ANSWER = "The capital of France is Paris.";
-/** With reasoning, the sum is thought over in steps. */
+/** With reasoning, the sum is computed in steps. */
 export const ADDITION = "What is 17 + 25?";
 export const ADDITION_ANSWER = "17 + 25 = 42";
 
@@ -43,7 +43,7 @@ export const SUNNY = "sunny, 21 degrees";
 /** The answer to `PARIS` when the tool says `SUNNY`. */
 export const SUNNY_ANSWER = "The weather in Paris: sunny, 21 degrees.";
 
-/** What an SDK's helpers make a schema for, and the text to find it in. */
+/** The text in which to find the values of a schema made by an SDK's helpers. */
 export const ANNA = "Anna Smith is 31 years old and lives in Paris.";
 export const ANNA_DATA = { name: "Anna Smith", age: 31, city: "Paris" };
 export const ANNA_SCHEMA = {
@@ -59,7 +59,7 @@ export const IMAGE =
 export const OTHER_IMAGE =
   "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQCAIAAACQkWg2AAAAFUlEQVR42mNgYPhPIhrVMKph2GoAAJLb/wHQPqPSAAAAAElFTkSuQmCC";
 
-/** Messages of a client that answers every call of `assistant` with what `result` returns for it. */
+/** Returns the messages of a client that answers every call of `assistant` with `result`. */
 export function withResults(
   messages: readonly ChatCompletionMessageParam[],
   assistant: ChatCompletionMessageParam & { role: "assistant" },

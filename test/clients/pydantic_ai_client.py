@@ -1,4 +1,4 @@
-"""Pydantic AI, unmodified, against a running svc: agents over chat completions, responses and messages."""
+"""Pydantic AI, unmodified, with a running svc: agents using chat completions, responses and messages."""
 
 import os
 from importlib.metadata import version
@@ -62,7 +62,7 @@ def a_tool_is_called_and_its_result_answered_from(model):
 
 @for_each(MODELS)
 def a_person_by_a_tool(model):
-    # Of a tool that svc-mini has never seen, it knows what form it has, and no more.
+    # svc-mini does not know this tool, so only the form is guaranteed.
     assert isinstance(agent(model, output_type=ToolOutput(Person)).run_sync(ANNA).output, Person)
 
 

@@ -1,4 +1,5 @@
-// Responses that outlive their request: chains, listed input, background work and its events, through the TypeScript SDK.
+// Responses that outlive their request: chains, listed input, background mode and its events, with the TypeScript
+// SDK.
 
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
 import { check, equal, ok, same, skip, untilIdle } from "./checks.ts";
@@ -15,7 +16,7 @@ export async function storedChecks(sdk: Sdk): Promise<void> {
   await resumptionChecks(sdk);
 }
 
-/** Its name in older versions is short. */
+/** Deletes a response; older versions of the SDK have a shorter name for it. */
 const remove = ({ responses }: Sdk["client"], id: string): PromiseLike<unknown> =>
   "delete" in responses ? responses.delete(id) : (responses as unknown as { del(id: string): Promise<void> }).del(id);
 

@@ -1,4 +1,4 @@
-// Tools and answers in a given form in the responses convention, through the TypeScript SDK.
+// Tools and structured answers in the Responses API, with the TypeScript SDK.
 
 import type { FunctionTool, Response, ResponseInput } from "openai/resources/responses/responses";
 import { check, equal, ok, same } from "./checks.ts";
@@ -87,7 +87,7 @@ async function callChecks({ client, z, zodResponsesFunction }: Sdk): Promise<voi
     const response = await client.responses.parse({ ...asking(PARIS), tools: [weather] });
     const [call] = response.output;
     if (call?.type !== "function_call") throw new Error(`${call?.type}`);
-    // Older versions give the call itself in this place, with what they parsed inside.
+    // Older versions of the SDK return the call itself here, with the parsed arguments inside.
     const parsed: unknown = call.parsed_arguments;
     same(Reflect.get(parsed ?? {}, "parsed_arguments") ?? parsed, { city: "Paris" });
   });

@@ -1,5 +1,5 @@
-// The responses convention through the official TypeScript SDK, unmodified, against a running svc: `bun responses.ts
-// FOLDER`, where FOLDER has the SDK's major version installed. The servers are those of `run.ts`.
+// The Responses API with the official TypeScript SDK, unmodified, and a running svc: `bun responses.ts FOLDER`, where
+// FOLDER contains the SDK's major version. The servers are those of `run.ts`.
 
 import type { Response, ResponseStreamEvent } from "openai/resources/responses/responses";
 import { check, equal, ok, same, summary } from "./checks.ts";
@@ -17,7 +17,7 @@ const asking = (input: string) => ({ model: "svc-mini", temperature: 0, input })
 const story = { model: "any", max_output_tokens: 30_000 };
 const thoughtsOf = ({ output }: Response) =>
   output.flatMap((item) => (item.type === "reasoning" ? item.summary.map(({ text }) => text) : [])).join("");
-/** Without the ids, which are of one answer alone, and what the SDK's helpers add. */
+/** Removes ids, which differ between answers, and fields added by the SDK's helpers. */
 const lasting = ({ output }: Response) =>
   JSON.parse(JSON.stringify(output), (key, value: unknown) => (key === "id" || key === "parsed" ? undefined : value));
 
@@ -59,7 +59,7 @@ await check("a limit makes it incomplete, streamed or not", async () => {
   const whole = await client.responses.create(request);
   same([whole.status, whole.incomplete_details?.reason], ["incomplete", "max_output_tokens"]);
   equal(whole.usage?.output_tokens, 3);
-  // Not through the stream helper: that of older versions only knows responses that are complete.
+  // Without the stream helper, which in older versions supports only complete responses.
   const last = (await Array.fromAsync(await client.responses.create({ ...request, stream: true }))).at(-1);
   if (last?.type !== "response.incomplete") throw new Error(`${last?.type}`);
   same([last.response.status, outputText(last.response)], ["incomplete", whole.output_text]);

@@ -1,4 +1,4 @@
-"""The responses convention and completions of raw text through the official Python SDK, unmodified, against a running svc."""
+"""The responses API and completions of raw text through the official Python SDK, unmodified, with a running svc."""
 
 import json
 import time
@@ -72,7 +72,7 @@ def a_response_is_valid_by_the_types_of_the_sdk():
     assert (response.output_text, response.status) == (CAPITAL_ANSWER, "completed")
     assert response.usage.total_tokens == response.usage.input_tokens + response.usage.output_tokens
     assert response._request_id
-    # Reading an answer checks nothing: this does.
+    # The SDK does not validate answers, so this does.
     Response.model_validate(response.to_dict())
 
 

@@ -1,7 +1,8 @@
-// `npm run test:clients`: real SDKs of two languages and two major versions each, for every dialect, the frameworks that are
-// built on them, LiteLLM, lm-eval (beside llama-server), Open WebUI's loader for documents and, where Chromium is installed, a
-// web page, unmodified, against a running svc: the sources, or the command after two dashes. Prints a line a check and, last,
-// `N passed, N failed`. Needs npm and Python 3 with venv; installs below vendor/.build.
+// `npm run test:clients`: official SDKs for two languages, in two major versions each, for every API; frameworks
+// based on them; LiteLLM; lm-eval (compared with llama-server); Open WebUI's document loader; and, if Chromium is
+// installed, a web page. All are unmodified and use a running svc: from source, or the command after two dashes.
+// Prints one line per check, then `N passed, N failed`. Needs npm and Python 3 with venv; installs below
+// vendor/.build.
 
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
@@ -11,10 +12,10 @@ import { CHAT_PLANS } from "../parity/servers.ts";
 import { pythonWith } from "../support/python.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
 
-/** Folders with a package.json; each has one major version of every TypeScript SDK. */
+/** Folders with a package.json, each with one major version of every TypeScript SDK. */
 const NODE_FOLDERS = [".", "older"];
 const NODE_CHECKS = ["openai.ts", "responses.ts", "completions.ts", "messages.ts"];
-/** The Python SDKs and what is built on them: a file of requirements for each of their major versions. */
+/** The Python SDKs and the frameworks based on them, with a requirements file for each of their major versions. */
 const PYTHONS = [
   { sdk: "openai", majors: ["3", "1"], checks: ["openai_client.py", "responses_client.py"] },
   { sdk: "anthropic", majors: ["2", "0"], checks: ["messages_client.py"] },
@@ -36,7 +37,7 @@ const built = join(root, "vendor/.build");
 const counts = { passed: 0, failed: 0 };
 
 interface RunOptions {
-  /** Below this folder. */
+  /** Folder below this one. */
   readonly folder?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -54,11 +55,11 @@ async function run(command: readonly string[], { folder = ".", env = {} }: RunOp
   return output;
 }
 
-/** The interpreter for one version of an SDK, as `openai-3`. */
+/** Returns the interpreter for one version of an SDK, such as `openai-3`. */
 const python = async (version: string) =>
   join(await pythonWith(join(import.meta.dir, `requirements-${version}.txt`), version), "python");
 
-/** Runs a script of checks and adds its last line, the counts, to the sum. */
+/** Runs a script of checks and adds the counts of its last line to the totals. */
 async function runChecks(script: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
   const output = await run(script, { env });
   const lines = output.trimEnd().split("\n");
@@ -76,7 +77,7 @@ const pythons = await Promise.all(
     majors.map(async (major, index) => ({
       python: await python(`${sdk}-${major}`),
       checks,
-      // What the documentation shows is for the newest one.
+      // The documentation is for the newest version.
       ...(index === 0 && { pages: sdk }),
     })),
   ),
@@ -89,10 +90,10 @@ const certificate = join(tls, "cert.pem");
 const SERVERS = {
   SVC_URL: [],
   ENDLESS_URL: [...endless, "--ctx", "8192", "--parallel", "4"],
-  // Its answers are so long that none has ended by itself before its engine is ended.
+  // Its answers are so long that none ends before its engine is killed.
   NARROW_URL: [...endless, "--ctx", "32768", "--parallel", "1", "--max-queue", "0"],
   VISION_URL: ["--model", model, "--mmproj", projector, "--ctx", "4096"],
-  // Some clients speak nothing else.
+  // Some clients support only TLS.
   SECURE_URL: ["--tls-cert", certificate, "--tls-key", join(tls, "key.pem")],
 } satisfies Readonly<Record<string, readonly string[]>>;
 
@@ -100,7 +101,7 @@ const local = (port: number | undefined) => `http://127.0.0.1:${port}`;
 
 type Servers = Record<keyof typeof SERVERS, TestServer>;
 
-/** Starts one server after the other, each inside the one before, and stops them all afterwards. */
+/** Starts the servers one after another, each nested in the one before, and stops them all afterwards. */
 function withServers(test: (servers: Servers) => Promise<void>): Promise<void> {
   const start = (names: readonly string[], started: Partial<Servers>): Promise<void> => {
     const [name, ...others] = names as (keyof typeof SERVERS)[];
@@ -111,7 +112,7 @@ function withServers(test: (servers: Servers) => Promise<void>): Promise<void> {
 }
 
 await withServers(async (servers) => {
-  // By a request to it, checks in any language can end the engine of one server.
+  // With a request to this server, checks in any language can kill the engine of one server.
   const crash = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,

@@ -1,4 +1,4 @@
-// The official TypeScript SDK as one folder has it installed: `.` the newest major version, `older` one before.
+// The official TypeScript SDK, as installed in a folder: `.` has the newest major version, `older` an earlier one.
 
 import { join } from "node:path";
 import type { OpenAI as Client } from "openai";
@@ -7,7 +7,7 @@ import type { Response } from "openai/resources/responses/responses";
 type Package = typeof import("openai");
 type Helpers = typeof import("openai/helpers/zod");
 
-/** The SDK, its helpers and the version of zod beside it, typed as the newest ones. */
+/** The SDK, its helpers and its version of zod, with the types of the newest ones. */
 export interface Sdk extends Pick<
   Helpers,
   "zodResponseFormat" | "zodFunction" | "zodTextFormat" | "zodResponsesFunction"
@@ -16,15 +16,15 @@ export interface Sdk extends Pick<
   readonly OpenAI: Package["OpenAI"];
   readonly toFile: Package["toFile"];
   readonly z: (typeof import("zod"))["z"];
-  /** Talks to svc-mini. */
+  /** A client for svc-mini. */
   readonly client: Client;
-  /** Talks to a model that never ends its answer. */
+  /** A client for a model that never ends its answer. */
   readonly endless: Client;
-  /** Talks to the same model, which takes one request at a time and whose engine may be ended. */
+  /** A client for the same model with one request at a time, whose engine may be killed. */
   readonly narrow: Client;
-  /** Talks to a model that sees. */
+  /** A client for a model with vision. */
   readonly vision: Client;
-  /** Where `parse`, `stream` and `runTools` are; older versions have them under `beta`. */
+  /** The object with `parse`, `stream` and `runTools`, which older versions have under `beta`. */
   readonly helpers: Client["chat"]["completions"];
 }
 
@@ -58,7 +58,7 @@ export async function loadSdk(folder: string): Promise<Sdk> {
   };
 }
 
-/** The text of a response; older versions have `output_text` only on what `create` gives. */
+/** Returns the text of a response; older versions have `output_text` only on the result of `create`. */
 export const outputText = ({ output }: Pick<Response, "output">): string =>
   output
     .flatMap((item) => (item.type === "message" ? item.content : []))

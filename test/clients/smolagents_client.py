@@ -1,4 +1,4 @@
-"""smolagents, unmodified, against a running svc: its model of OpenAI-compatible servers, with streams, tools and stops."""
+"""smolagents, unmodified, with svc: its model for OpenAI-compatible servers, with streams, tools and stops."""
 
 import os
 from importlib.metadata import version

@@ -1,20 +1,20 @@
-// Recordings that checks of every TypeScript client send, and what files of each format begin with.
+// Recordings for the checks of all TypeScript clients, and the first bytes of each sound format.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** Eleven seconds of English, 16 kHz. */
 export const JFK = join(import.meta.dir, "../fixtures/sounds/jfk.wav");
-/** Words of it, as `saidIn` finds them. */
+/** Words of the recording, as `saidIn` finds them. */
 export const JFK_WORDS = "ask what you can do for your country";
-/** One sentence, and its words. */
+/** One sentence, and the words in it. */
 export const SENTENCE = "Good morning, the sky is blue.";
 export const SENTENCE_WORDS = "the sky is blue";
 
 const HEAD_BYTES = 44;
 const jfk = readFileSync(JFK);
 
-/** A file like that of `JFK` with these samples. */
+/** Returns a WAV file like `JFK` with these samples. */
 function wav(samples: Uint8Array): Uint8Array<ArrayBuffer> {
   const file = Buffer.concat([jfk.subarray(0, HEAD_BYTES), samples]);
   file.writeUInt32LE(file.length - 8, 4);
@@ -22,10 +22,10 @@ function wav(samples: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(file);
 }
 
-/** Two seconds in which nobody speaks. */
+/** Returns two seconds of silence. */
 export const silence = (): Uint8Array<ArrayBuffer> => wav(new Uint8Array(2 * 2 * 16_000));
 
-/** Its samples at 24 kHz, 16 bits each. */
+/** Returns the recording's samples at 24 kHz, 16 bits each. */
 export function jfkPcm(): Uint8Array {
   const from = new Int16Array(new Uint8Array(jfk.subarray(HEAD_BYTES)).buffer);
   const to = Int16Array.from({ length: Math.floor(from.length * 1.5) }, (_, at) => {
@@ -35,21 +35,21 @@ export function jfkPcm(): Uint8Array {
   return new Uint8Array(to.buffer);
 }
 
-/** `JFK` for twenty minutes: more than is recognised while a check runs. */
+/** Returns `JFK` repeated for twenty minutes, which takes longer to transcribe than a check runs. */
 export const longRecording = (): Uint8Array<ArrayBuffer> =>
   wav(Buffer.concat(Array.from({ length: 110 }, () => jfk.subarray(HEAD_BYTES))));
 
-/** A text that is not said before a check has ended. */
+/** A text that takes longer to speak than a check runs. */
 export const LONG_TEXT = `${SENTENCE} `.repeat(1000);
 
-/** Whether a text has these words one after the other, whatever is between them. */
+/** Returns whether a text contains these words in order, whatever is between them. */
 export const saidIn = (text: string, words: string): boolean =>
   text
     .toLowerCase()
     .replace(/[^a-z]+/g, " ")
     .includes(words);
 
-/** Every format but `pcm`, which is samples alone, by its first bytes. */
+/** The first bytes of every format except `pcm`, which is samples alone. */
 export const FORMATS: Readonly<Record<"mp3" | "opus" | "aac" | "flac" | "wav", RegExp>> = {
   mp3: /^(ID3|\xff[\xf2\xf3\xfa\xfb])/,
   opus: /^OggS/,
@@ -58,6 +58,6 @@ export const FORMATS: Readonly<Record<"mp3" | "opus" | "aac" | "flac" | "wav", R
   wav: /^RIFF/,
 };
 
-/** Whether a file begins as those of a format do. */
+/** Returns whether a file begins like those of a format. */
 export const isFormat = (file: Uint8Array, format: keyof typeof FORMATS): boolean =>
   FORMATS[format].test(Buffer.from(file.subarray(0, 4)).toString("latin1"));

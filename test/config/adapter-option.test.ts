@@ -24,7 +24,7 @@ describe("--lora", () => {
     expect(() => parseAdapters(items)).toThrow(message);
   });
 
-  test("paths mean the folder that they were written for, or the home folder", () => {
+  test("paths are relative to the folder of their source, or to the home folder", () => {
     expect(withAbsoluteFile("x=a.gguf:0.5", (path) => `/m/${path}`)).toBe("x=/m/a.gguf:0.5");
     const lora = ["a.gguf", "tone=~/b.gguf:0.5", "/m/c.gguf"];
     const config = readConfig(new Map([["lora", lora]]), { HOME: "/home/anna" }, "/srv");
@@ -36,7 +36,7 @@ describe("--lora", () => {
   });
 });
 
-test("--image-lora takes no scale: each request gives it", () => {
+test("--image-lora takes no scale, because each request sets it", () => {
   expect(parseImageAdapters(["/m/ink.safetensors"])).toEqual([{ name: "ink", path: "/m/ink.safetensors", scale: 0 }]);
   expect(() => parseImageAdapters(["ink=/m/ink.safetensors:0.5"])).toThrow("--image-lora takes no scale");
   expect(() => parseImageAdapters(["x/a.gguf", "y/a.gguf"])).toThrow("--image-lora has two adapters with the name a");

@@ -32,12 +32,12 @@ test.each<[given: string, name: string, key: string]>([
   expect(parseApiKeys([given], [])).toEqual([{ name, key }]);
 });
 
-test("files add to what is given, without comments and blank lines; places count through all", () => {
+test("files add keys, without comments and blank lines, and default names count through all keys", () => {
   const keys = parseApiKeys(["first"], [file("# people\r\n\r\nada=a1\r\n  ada=a2  \n"), file("last")]);
   expect(keys.map(({ name, key }) => `${name} ${key}`)).toEqual(["key-1 first", "ada a1", "ada a2", "key-4 last"]);
 });
 
-test("flags, environment and config file give them as any list", () => {
+test("flags, environment and config file set keys like any other list", () => {
   writeFileSync(join(home, "more.keys"), "bob=b\n");
   const config = join(home, "svc.toml");
   writeFileSync(config, 'api-key-file = ["more.keys"]\n');
@@ -50,7 +50,7 @@ test("flags, environment and config file give them as any list", () => {
   expect(read({ HOME: home }).apiKeys).toEqual([{ name: "bob", key: "b" }]);
 });
 
-describe("is refused, and the key not told:", () => {
+describe("is refused without showing the key:", () => {
   const messageOf = (given: string[], files: string[] = []) => {
     try {
       parseApiKeys(given, files);
@@ -77,7 +77,7 @@ describe("is refused, and the key not told:", () => {
     expect(messageOf([], [file("bob=b\nada=\n")])).toStartWith("API key 2 of those given is empty");
   });
 
-  test("a file that cannot be read, or has no key: the server would be open", () => {
+  test("a file that cannot be read or has no key, since the server would be open", () => {
     expect(messageOf([], [join(home, "missing")])).toBe(
       `The file of API keys ${join(home, "missing")} cannot be read: there is no such file or folder.`,
     );

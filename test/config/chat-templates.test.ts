@@ -7,7 +7,7 @@ import { readConfig } from "../../src/config/read-config.ts";
 const read = (value: string, cwd = "/") =>
   readConfig(new Map([["chat-template", value]]), { XDG_CONFIG_HOME: "/nonexistent" }, cwd).chatTemplate;
 
-test("a chat template is a name, the text itself, or a file, which wins over a name", async () => {
+test("a chat template is a name, the text itself, or a file, which has priority over a name", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
   try {
     await Bun.write(join(folder, "own.jinja"), "own");
@@ -17,7 +17,7 @@ test("a chat template is a name, the text itself, or a file, which wins over a n
     expect(read("chatml")).toContain("<|im_start|>");
     expect(read("{{ messages[0].content }}")).toBe("{{ messages[0].content }}");
     expect(() => read("chatmll")).toThrow("nor one of svc's templates: chatml, llama2");
-    // A name of llama.cpp's that svc has not.
+    // A name in llama.cpp that svc does not have.
     expect(() => read("mistral-v7")).toThrow(/mistral-v7 is neither a file.* name a Jinja file/);
     expect(() => read("./missing.jinja")).toThrow("cannot be read: there is no such file or folder");
   } finally {

@@ -24,7 +24,7 @@ const rows = {
   },
 };
 
-/** What `rows` are, written out: the compiler refuses this test when a field gets another type. */
+/** The expected type of `rows`: the compiler rejects this test when a field gets another type. */
 interface Written {
   readonly plainCount: number;
   readonly share?: number;
@@ -46,7 +46,7 @@ const read = (values: Readonly<Record<string, OptionValue>>): Written => {
   return same(fields);
 };
 
-test("a row is a field under its name in Config: required with a default, absent without", () => {
+test("a row becomes a field of Config under its name: required with a default, optional without", () => {
   expect(read({})).toStrictEqual({
     plainCount: 3,
     file: "/h/file",
@@ -56,7 +56,7 @@ test("a row is a field under its name in Config: required with a default, absent
   });
 });
 
-test("a row says how its value becomes the field's", () => {
+test("a row defines how its value becomes the field's value", () => {
   const given = { "plain-count": 4, share: 0, label: "x", file: "/f", off: true, wait: 0.25, mode: "8", ports: ["1"] };
   expect(read({ ...given, words: ["a"], extra: { b: 1 } })).toStrictEqual({
     plainCount: 4,
@@ -73,7 +73,7 @@ const KEY_FILE = join(mkdtempSync(join(tmpdir(), "svc-keys-")), "keys");
 beforeAll(() => writeFileSync(KEY_FILE, "ada=a\n"));
 afterAll(() => rmSync(dirname(KEY_FILE), { recursive: true }));
 
-/** Something that the option takes. */
+/** Returns a value that the option accepts. */
 function example({ name, type, choices, maximum }: Option): OptionValue {
   const particular: Readonly<Record<string, OptionValue>> = {
     "api-key-file": [KEY_FILE],
@@ -99,8 +99,8 @@ function example({ name, type, choices, maximum }: Option): OptionValue {
 const fieldNames = (rows: Rows, at = ""): string[] =>
   Object.entries(rows).flatMap(([field, row]) => (isRow(row) ? at + field : fieldNames(row, `${at}${field}.`)));
 
-test("every option is in Config, but for those that say how others are meant, and nothing else is", () => {
-  // It contradicts --verbose.
+test("every option is in Config, except those that modify others, and there is nothing else", () => {
+  // This option contradicts --verbose.
   const given = options.filter(({ name }) => name !== "quiet");
   const config: object = resolveConfig([new Map(given.map((option) => [option.name, example(option)]))], {});
   const nested = Object.entries(table).flatMap(([field, row]) => (isRow(row) ? [] : field));
@@ -108,7 +108,7 @@ test("every option is in Config, but for those that say how others are meant, an
     nested.includes(field) ? Object.keys(value).map((inner) => `${field}.${inner}`) : field,
   );
   const inputs = ["configFile", "verbose", "quiet", "apiKeyFiles", "gateway.keys"];
-  // The name of a file beside what is in it.
+  // The file's name in addition to its content.
   const besides = ["tls.certFile"];
   expect(found.filter((name) => !besides.includes(name)).toSorted()).toEqual(
     fieldNames(table)

@@ -10,7 +10,7 @@ afterEach(() => {
   }
 });
 
-test("what is on this machine is asked for itself, whatever proxy the environment names", async () => {
+test("addresses on this machine are requested directly, whatever proxy the environment names", async () => {
   const answering = (text: string) => Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response(text) });
   const [server, proxy] = [answering("server"), answering("proxy")];
   const ask = async (host: string) => (await fetch(`http://${host}:${server.port}/`)).text();
@@ -30,7 +30,7 @@ test.each([
   [{}, "localhost,127.0.0.0/8,::1"],
   [{ NO_PROXY: "a.example" }, "a.example,localhost,127.0.0.0/8,::1"],
   [{ NO_PROXY: "a.example", no_proxy: "b.example" }, "b.example,localhost,127.0.0.0/8,::1"],
-])("exceptions that were made stay: %j", (environment: Record<string, string>, expected) => {
+])("existing exceptions are kept: %j", (environment: Record<string, string>, expected) => {
   keepLoopbackFromProxies(environment);
   expect(environment["no_proxy"]).toBe(expected);
 });

@@ -5,7 +5,7 @@ import { readConfig } from "../../src/config/read-config.ts";
 const home = { HOME: "/nonexistent" };
 const resolveUpstreams = (given: readonly string[], keys: readonly string[]) => withKeys(parseUpstreams(given), keys);
 
-test("upstreams of one name are replicas, addresses lose /v1, keys find their upstream", () => {
+test("upstreams of one name are replicas, URLs lose /v1, and keys are assigned to their upstream", () => {
   const given = [
     "gpu=http://10.0.0.1:8000/v1",
     "gpu=http://10.0.0.2:8000",
@@ -19,7 +19,7 @@ test("upstreams of one name are replicas, addresses lose /v1, keys find their up
   expect(parsePorts(["1", "65535"])).toEqual([1, 65_535]);
 });
 
-test("what cannot be used is refused, and no key is ever shown", () => {
+test("invalid values are refused, and no key is ever shown", () => {
   expect(() => resolveUpstreams(["http://10.0.0.1"], [])).toThrow("upstream must be name=url");
   expect(() => resolveUpstreams(["a/b=http://10.0.0.1"], [])).toThrow("upstream must be name=url");
   expect(() => resolveUpstreams(["gpu=ftp://10.0.0.1"], [])).toThrow("must be an http or https URL");
@@ -35,7 +35,7 @@ test("what cannot be used is refused, and no key is ever shown", () => {
   for (const port of ["0", "65536", "http"]) expect(() => parsePorts([port])).toThrow("1 to 65535");
 });
 
-test("nothing is looked for and nobody is asked unless the operator says so", () => {
+test("discovery and upstreams are off by default", () => {
   const config = readConfig(new Map(), home, "/");
   expect([config.gateway, config.serveModel]).toEqual([
     { discover: false, ports: [], upstreams: [], hedge: false, timeoutMs: 300_000 },

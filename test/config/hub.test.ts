@@ -15,7 +15,7 @@ test("the hub is Hugging Face, unless HF_ENDPOINT names a mirror", () => {
   expect(hubSettings({ HF_ENDPOINT: "", HF_TOKEN: "" })).not.toHaveProperty("token");
 });
 
-test("what cannot be used is refused without being repeated", () => {
+test("invalid values are refused without being repeated", () => {
   for (const endpoint of ["mirror", "ftp://x", "https://"])
     expect(() => hubSettings({ HF_ENDPOINT: endpoint })).toThrow("HF_ENDPOINT");
   expect(() => hubSettings({ NPM_CONFIG_REGISTRY: "npm" })).toThrow("NPM_CONFIG_REGISTRY");

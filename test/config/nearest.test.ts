@@ -10,10 +10,10 @@ test.each([
   ["temprature", "temperature"],
   ["tempretaure", "temperature"],
   ["cache-sizes", "cache-dir"],
-])("%s was meant to be %s", (word, meant) => {
+])("%s is recognized as a typo of %s", (word, meant) => {
   expect(nearest(word, words)).toBe(meant);
 });
 
-test.each(["quit", "part-time", "x", "mine", "nothing-like-it"])("%s is another word", (word) => {
+test.each(["quit", "part-time", "x", "mine", "nothing-like-it"])("%s is not taken for a typo", (word) => {
   expect(nearest(word, words)).toBeUndefined();
 });

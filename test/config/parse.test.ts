@@ -59,28 +59,28 @@ describe("values", () => {
     ["chat-template-kwargs", "[1]", '--chat-template-kwargs must be a JSON object, not "[1]".'],
     ["host", "", '--host must be a non-empty text, not "".'],
     ["model", "", '--model must be a non-empty text, not "".'],
-  ])("%s %j is refused by name, limit and value", (name, given, message) => {
+  ])("%s %j is refused with name, limit and value", (name, given, message) => {
     expect(() => read(name, given)).toThrow(new UsageError(message));
   });
 
-  test("a long wrong value is not repeated", () => {
+  test("a long invalid value is not repeated", () => {
     expect(() => read("port", "9".repeat(500))).toThrow("not a text of 500 characters.");
   });
 });
 
 describe("environment", () => {
-  test("reads what is set and takes an empty variable for an absent one", () => {
+  test("is read, and an empty variable counts as absent", () => {
     const values = parseEnvironment(options, { SVC_PORT: "8080", SVC_MAX_QUEUE: "", PORT: "1", SVC_OTHER: "x" });
     expect([...values]).toEqual([["port", 8080]]);
   });
 
-  test("errors name the variable", () => {
+  test("is named in errors", () => {
     expect(() => parseEnvironment(options, { SVC_PORT: "tcp://10.0.0.1:80" })).toThrow("SVC_PORT must be");
   });
 });
 
-describe("variables that are no option's", () => {
-  test("nearly have the name of one", () => {
+describe("environment variables that match no option", () => {
+  test("are reported when they are similar to one", () => {
     const environment = { SVC_PROT: "8080", SVC_MODELS: "a.gguf", SVC_PORT: "9", PROT: "1" };
     expect(misspeltVariables(options, environment)).toEqual([
       "SVC_PROT has no effect. Did you mean SVC_PORT?",
@@ -88,7 +88,7 @@ describe("variables that are no option's", () => {
     ]);
   });
 
-  test("are somebody else's", () => {
+  test("are ignored when they belong to other programs", () => {
     const kubernetes = ["SERVICE_HOST", "SERVICE_PORT", "PORT_9999_TCP", "PORT_9999_TCP_PORT", "PORT_9999_TCP_ADDR"];
     const installer = ["VERSION", "SLIM", "FLAVOUR", "PREFIX"];
     const environment = Object.fromEntries([...kubernetes, ...installer].map((name) => [`SVC_${name}`, "1"]));
@@ -99,7 +99,7 @@ describe("variables that are no option's", () => {
 describe("config file", () => {
   const parse = (text: string) => parseConfigFile(options, text, "/etc/svc.toml");
 
-  test("reads every TOML type, with dashes or underscores in keys", () => {
+  test("may have every TOML type, and dashes or underscores in keys", () => {
     const text =
       'port = 8080\nmax_queue = 3\ntop-p = 0.5\nmmap = false\nstop = ["a"]\n[chat-template-kwargs]\nb = "c"\n';
     expect(Object.fromEntries(parse(text))).toEqual({
@@ -122,7 +122,7 @@ describe("config file", () => {
     expect(() => parse(text)).toThrow(message);
   });
 
-  test("a syntax error names the file", () => {
+  test("with a syntax error is named in the error", () => {
     expect(() => parse("port = ")).toThrow(/^\/etc\/svc\.toml is not valid TOML: Missing value .*\.$/);
   });
 });

@@ -5,8 +5,8 @@ import { isAbsolute, join } from "node:path";
 import { engineEnvironment, homeFolder } from "../../src/config/environment.ts";
 import { defaultConfigFile, defaultPaths } from "../../src/config/paths.ts";
 
-describe("homes", () => {
-  test("the XDG folders come first, unless they are relative", () => {
+describe("home folders", () => {
+  test("XDG folders have priority, unless they are relative", () => {
     const environment = { HOME: "/home/ada", XDG_CACHE_HOME: "/var/cache", XDG_DATA_HOME: "data", XDG_CONFIG_HOME: "" };
     expect(defaultPaths(environment)).toEqual({
       cacheDir: "/var/cache/svc",
@@ -15,20 +15,20 @@ describe("homes", () => {
     expect(defaultConfigFile(environment)).toBe("/home/ada/.config/svc/config.toml");
   });
 
-  test("under an empty environment the password database knows the home folder", () => {
+  test("with an empty environment the home folder comes from the password database", () => {
     const { homedir } = userInfo();
     if (homedir !== "/") expect(homeFolder({})).toBe(homedir);
     expect(isAbsolute(defaultPaths({}).cacheDir)).toBe(true);
   });
 });
 
-describe("without any home", () => {
+describe("without a home folder", () => {
   let temporary: string;
   beforeAll(() => void (temporary = mkdtempSync(join(tmpdir(), "svc-paths-"))));
   afterAll(() => rmSync(temporary, { recursive: true }));
   const paths = () => defaultPaths({}, { home: undefined, temporary });
 
-  test("a folder of this user under the temporary one serves", () => {
+  test("a folder of this user in the temporary folder is used", () => {
     expect(paths().cacheDir).toBe(join(temporary, `svc-${userInfo().uid}`));
   });
 
@@ -41,7 +41,7 @@ describe("without any home", () => {
   });
 });
 
-test("the engine inherits neither backends to load nor options of the runtime", () => {
+test("the engine inherits neither backend paths nor runtime options", () => {
   const inherited = engineEnvironment({
     PATH: "/bin",
     CUDA_VISIBLE_DEVICES: "0",

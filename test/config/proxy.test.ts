@@ -1,4 +1,4 @@
-// Whether svc knows of a proxy what Bun's `fetch` does: each case is also asked for.
+// svc must predict which proxy Bun's `fetch` uses: each case is also requested with `fetch`.
 
 import { afterAll, afterEach, expect, test } from "bun:test";
 import { proxyFor } from "../../src/config/proxy.ts";
@@ -24,7 +24,7 @@ const AT = `127.0.0.1:${proxy.port}`;
 afterEach(() => setEnvironment(before));
 afterAll(() => proxy.stop(true));
 
-/** Nothing listens there: only a proxy has an answer. */
+/** Nothing listens at these addresses, so only a proxy can answer. */
 const ask = (url: string) =>
   fetch(url).then(
     (response) => response.text(),
@@ -71,7 +71,7 @@ test.each([
   expect(await ask(url)).toBe(isDirect ? "nobody" : "through the proxy");
 });
 
-test("https has a proxy of its own", () => {
+test("https uses a separate proxy variable", () => {
   const environment = { https_proxy: "http://p.example:3128", no_proxy: "near.example" };
   expect(proxyFor("https://far.example", environment)).toBe("http://p.example:3128/");
   expect(proxyFor("https://gpu.near.example", environment)).toBeUndefined();

@@ -22,12 +22,12 @@ const settings = (flags: Record<string, OptionValue> = {}, environment: Environm
   readConfig(new Map(Object.entries(flags)), { HOME: home, ...environment }, "/srv");
 
 describe("precedence", () => {
-  test("flags win over the environment, it over the file, the file over defaults", () => {
+  test("flags have priority over the environment, the environment over the file, and the file over defaults", () => {
     const config = settings({ port: 1, config: file }, { SVC_PORT: "2", SVC_MAX_QUEUE: "2" });
     expect(config).toMatchObject({ port: 1, maxQueue: 2, parallel: 3, host: "127.0.0.1" });
   });
 
-  test("a list replaces a weaker source's list", () => {
+  test("a list replaces the list of a source with lower priority", () => {
     expect(settings({ stop: ["a"] }, { SVC_STOP: "b,c" }).stop).toEqual(["a"]);
   });
 
@@ -35,7 +35,7 @@ describe("precedence", () => {
     expect(settings({}, { SVC_CONFIG: file }).port).toBe(3);
   });
 
-  test("a file in the configuration folder is read without being named", () => {
+  test("a file in the configuration folder is read by default", () => {
     mkdirSync(join(home, ".config/svc"), { recursive: true });
     writeFileSync(join(home, ".config/svc/config.toml"), "port = 4\n");
     expect(settings().port).toBe(4);
@@ -44,7 +44,7 @@ describe("precedence", () => {
     expect(settings().port).toBe(9999);
   });
 
-  test("a named file must exist", () => {
+  test("a file given by name must exist", () => {
     expect(() => settings({ config: "missing.toml" })).toThrow(
       "The config file /srv/missing.toml cannot be read: there is no such file or folder.",
     );
@@ -52,7 +52,7 @@ describe("precedence", () => {
 });
 
 describe("paths", () => {
-  test("are relative to where they were written", () => {
+  test("are relative to their source", () => {
     expect(settings({ model: "a.gguf" }).model).toBe("/srv/a.gguf");
     expect(settings({}, { SVC_MODEL: "b/c.gguf" }).model).toBe("/srv/b/c.gguf");
     expect(settings({ config: file })).toMatchObject({
@@ -61,18 +61,18 @@ describe("paths", () => {
     });
   });
 
-  test("no model means the embedded one", () => {
+  test("without a model the embedded one is used", () => {
     expect(settings().model).toBeUndefined();
   });
 });
 
-describe("meaning", () => {
-  test("durations are seconds, the stall budget milliseconds", () => {
+describe("values", () => {
+  test("durations are seconds, and the stall budget is milliseconds", () => {
     const config = settings({ heartbeat: 0.5, "drain-timeout": 3, "load-timeout": 60, "stall-budget": 20 });
     expect(config).toMatchObject({ heartbeatMs: 500, drainTimeoutMs: 3000, loadTimeoutMs: 60_000, stallBudgetMs: 20 });
   });
 
-  test("models loaded on first use stay for minutes without a request, five if nothing else is said", () => {
+  test("models loaded on first use stay loaded for some minutes without a request, by default five", () => {
     expect(settings().idleUnloadMs).toBe(300_000);
     expect(settings({ "idle-unload": 0.5 }).idleUnloadMs).toBe(30_000);
     expect(settings({}, { SVC_IDLE_UNLOAD: "0" }).idleUnloadMs).toBe(0);
@@ -89,12 +89,12 @@ describe("meaning", () => {
     expect(settings({ "kv-type": "bf16" }).kvType).toBe("bf16");
   });
 
-  test("sampling holds what was given and nothing else, so that the model file's own defaults apply", () => {
+  test("sampling contains only given values, so that the model file's defaults apply", () => {
     expect(settings().sampling).toEqual({});
     expect(settings({ temperature: 0, "top-k": 5 }).sampling).toEqual({ temperature: 0, topK: 5 });
   });
 
-  test("a schema of answers is checked at once, and the place in it named", () => {
+  test("a schema for answers is checked at startup, and the error names the place in it", () => {
     const schema = { type: "object", properties: { city: { type: "string" } } };
     expect(settings({ "guided-json": schema }).guidedJson).toEqual(schema);
     expect(settings({}, { SVC_GUIDED_JSON: JSON.stringify(schema) }).guidedJson).toEqual(schema);
@@ -111,7 +111,7 @@ describe("meaning", () => {
     expect(settings({ batch: 64, "micro-batch": 512 }).microBatch).toBe(64);
   });
 
-  test("--verbose and --quiet are log levels", () => {
+  test("--verbose and --quiet set the log level", () => {
     expect(settings({ verbose: true, "log-level": "error" }).logLevel).toBe("verbose");
     expect(settings({ verbose: true }, { SVC_LOG_LEVEL: "error" }).logLevel).toBe("verbose");
     expect(settings({}, { SVC_VERBOSE: "1" }).logLevel).toBe("verbose");
@@ -121,7 +121,7 @@ describe("meaning", () => {
     expect(() => settings({ quiet: true, verbose: true })).toThrow("--verbose and --quiet contradict each other.");
   });
 
-  test("--verbose is as strong as where it was said", () => {
+  test("--verbose has the priority of its source", () => {
     expect(settings({ "log-level": "error" }, { SVC_VERBOSE: "1" }).logLevel).toBe("error");
     expect(settings({ verbose: false }, { SVC_VERBOSE: "1" }).logLevel).toBe("info");
     const loud = join(home, "etc/loud.toml");
@@ -130,7 +130,7 @@ describe("meaning", () => {
     expect(settings({ config: loud }).logLevel).toBe("verbose");
   });
 
-  test("prompt and instructions are for one-shot runs", () => {
+  test("a prompt and instructions are for single answers", () => {
     expect(settings({ prompt: "Hi", instructions: "Be brief." })).toMatchObject({
       prompt: "Hi",
       instructions: "Be brief.",
@@ -139,7 +139,7 @@ describe("meaning", () => {
   });
 });
 
-test("limits of API keys without keys are a mistake", () => {
+test("limits of API keys without keys are an error", () => {
   expect(() => settings({ "key-rpm": 1 })).toThrow("--key-rpm and --key-concurrent limit API keys");
   expect(() => settings({ "key-concurrent": 1 })).toThrow(UsageError);
   expect(settings({ "key-rpm": 5, "key-concurrent": 2, "api-key": ["k"] })).toMatchObject({
@@ -149,7 +149,7 @@ test("limits of API keys without keys are a mistake", () => {
 });
 
 describe("models", () => {
-  test.each(["owner/repo", "owner/repo:Q4_K_M", "tiny"])("%s is a name when no file is there", (name) => {
+  test.each(["owner/repo", "owner/repo:Q4_K_M", "tiny"])("%s is a name when there is no such file", (name) => {
     expect(settings({ model: name }).model).toBe(name);
   });
 
@@ -157,7 +157,7 @@ describe("models", () => {
     expect(settings({ model: path }).model).toBe(join("/srv", path));
   });
 
-  test("a file of that name wins, and ~ and / are paths", () => {
+  test("a file has priority over a name, and ~ and / begin paths", () => {
     writeFileSync(join(home, "tiny"), "");
     const config = readConfig(new Map([["model", "tiny"]]), { HOME: home }, home);
     expect(config.model).toBe(join(home, "tiny"));
@@ -165,14 +165,14 @@ describe("models", () => {
     expect(settings({ model: "/x" }).model).toBe("/x");
   });
 
-  test("their folder is in the data folder, unless it is named", () => {
+  test("are in the data folder by default", () => {
     expect(settings().modelsDir).toBe(join(home, ".local/share/svc/models"));
     expect(settings({ "data-dir": "/d" }).modelsDir).toBe("/d/models");
     expect(settings({ "data-dir": "/d" }, { SVC_MODELS_DIR: "/m" }).modelsDir).toBe("/m");
   });
 });
 
-describe("what cannot work is told at the start", () => {
+describe("is checked at startup:", () => {
   const failure = (flags: Record<string, OptionValue>) => {
     try {
       settings(flags);
@@ -183,19 +183,19 @@ describe("what cannot work is told at the start", () => {
     return undefined;
   };
 
-  test.each(["media-root", "piper-voices", "ocr-data"])("--%s must be a folder that is there", (name) => {
+  test.each(["media-root", "piper-voices", "ocr-data"])("--%s must be an existing folder", (name) => {
     expect(failure({ [name]: join(home, "missing") })).toBe(`--${name}: there is no folder ${home}/missing.`);
     expect(failure({ [name]: file })).toBe(`--${name}: ${file} is no folder.`);
     expect(failure({ [name]: home })).toBeUndefined();
   });
 
-  test.each(["data-dir", "models-dir"])("--%s may be missing, but not be a file or in one", (name) => {
+  test.each(["data-dir", "models-dir"])("--%s may be missing, but must not be a file or inside one", (name) => {
     expect(failure({ [name]: join(home, "missing/too") })).toBeUndefined();
     expect(failure({ [name]: file })).toBe(`--${name}: ${file} is no folder.`);
     expect(failure({ [name]: join(file, "models") })).toBe(`--${name}: ${file} is no folder.`);
   });
 
-  test("origins are those that browsers send", () => {
+  test("origins have the form that browsers send", () => {
     const given = [
       "https://App.example/",
       "http://10.0.0.7:3000",
@@ -219,13 +219,13 @@ describe("what cannot work is told at the start", () => {
     "https://",
     "https://a@b",
     "app.example:80",
-  ])("--cors-origin %s is none", (origin) => {
+  ])("--cors-origin %s is refused", (origin) => {
     expect(failure({ "cors-origin": [origin] })).toBe(
       `--cors-origin must be a scheme and a host, as https://app.example or http://10.0.0.7:3000, or *, not "${origin}".`,
     );
   });
 
-  test("hosts are names alone", () => {
+  test("hosts are names only", () => {
     const names = ["svc.lan", "svc", "xn--bcher-kva.example", "10.0.0.7", "::1"];
     expect(settings({ "allowed-host": names }).allowedHosts).toEqual(names);
     for (const wrong of ["https://svc.lan", "svc.lan:9999", "svc.lan/", "*", ".svc.lan"]) {
@@ -235,7 +235,7 @@ describe("what cannot work is told at the start", () => {
     }
   });
 
-  test.skipIf(process.platform === "win32")("a named pipe as config file is refused, not waited for", () => {
+  test.skipIf(process.platform === "win32")("a named pipe as config file is refused instead of read", () => {
     const pipe = join(home, "pipe.toml");
     Bun.spawnSync(["mkfifo", pipe]);
     expect(failure({ config: pipe })).toContain(`The config file ${pipe} is a named pipe`);

@@ -19,12 +19,12 @@ function keyFile(name: string, passphrase?: string): string {
   return join(home, name);
 }
 
-test("a certificate and its key are read, and none is none", () => {
+test("a certificate and its key are read, and without them TLS is off", () => {
   expect(readTls({ cert, key })).toMatchObject({ cert: expect.stringContaining("BEGIN CERTIFICATE") });
   expect(readTls({})).toBeUndefined();
 });
 
-test("what cannot be used is told by what is wrong with it", () => {
+test("files that cannot be used get an error with the reason", () => {
   expect(() => readTls({ cert })).toThrow("--tls-cert and --tls-key belong together.");
   expect(() => readTls({ key })).toThrow("--tls-cert and --tls-key belong together.");
   const missing = join(home, "missing.pem");

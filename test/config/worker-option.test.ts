@@ -6,7 +6,7 @@ import { parseNetworks } from "../../src/config/worker-option.ts";
 const config = (given: Readonly<Record<string, string | number | readonly string[]>>) =>
   resolveConfig([new Map(Object.entries(given))], {});
 
-test("workers have a usual port; shares are numbers", () => {
+test("workers have a default port, and shares are numbers", () => {
   expect(config({ worker: ["10.0.0.2", "large-box.lan:1234"], "tensor-split": ["3", "0.5"] })).toMatchObject({
     workers: [
       { host: "10.0.0.2", port: 50_052 },
@@ -36,7 +36,7 @@ describe("is refused:", () => {
   });
 });
 
-test("networks that may connect are addresses, with or without bits", () => {
+test("networks that may connect are addresses, with or without a prefix length", () => {
   expect(parseNetworks(["10.0.0.1", "10.1.0.0/16", "0.0.0.0/0"])).toEqual(["10.0.0.1/32", "10.1.0.0/16", "0.0.0.0/0"]);
   for (const wrong of ["10.0.0", "10.0.0.1/33", "::1", "host", "10.0.0.1/", ""])
     expect(() => parseNetworks([wrong])).toThrow(UsageError);

@@ -1,4 +1,4 @@
-// Asking the routes of the dialects, and what the tests look at in their answers.
+// Sends requests to the routes of all APIs; also the fields of their answers that tests look at.
 
 import type { FakeScript } from "../support/fake-text-engine.ts";
 import { serve } from "../http/harness.ts";
@@ -7,7 +7,7 @@ import { scripts, type ScriptName } from "./scripts.ts";
 export const id = { "x-request-id": "golden" };
 export const schema = { type: "object", properties: { city: { type: "string" } } };
 
-/** What is looked at, of any of them. */
+/** The fields that tests look at, of any API. */
 export interface Answer {
   readonly id: string;
   readonly status: string;

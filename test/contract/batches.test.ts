@@ -1,4 +1,4 @@
-// What /v1/files and /v1/batches answer, byte for byte.
+// The answers of /v1/files and /v1/batches, byte for byte.
 
 import { expect, test } from "bun:test";
 import { expectGolden } from "../http/golden.ts";
@@ -8,7 +8,7 @@ const id = { "x-request-id": "golden" };
 const line = (custom_id: string, body: object) =>
   JSON.stringify({ custom_id, method: "POST", url: "/v1/chat/completions", body });
 
-/** Ids and times by what they are, not by what they happen to be. */
+/** Replaces ids and times by their kind. */
 const stable = (text: string) =>
   text
     .replace(/\b(file-|batch_req_|batch_)[0-9a-f]{24}\b/g, "$1ID")
@@ -34,7 +34,7 @@ async function run(lines: readonly string[], name: string): Promise<string> {
   }
 }
 
-test("a batch that is completed, and its output", async () => {
+test("a completed batch and its output match the recorded files", async () => {
   const output = await run([line("good", { messages }), line("refused", { messages: [] })], "completed");
   const lines = stable(output)
     .trimEnd()
@@ -43,11 +43,11 @@ test("a batch that is completed, and its output", async () => {
   await expectGolden("batches-completed-output.jsonl", `${lines.join("\n")}\n`);
 });
 
-test("a batch that has failed", async () => {
+test("a failed batch matches the recorded file", async () => {
   expect(await run([line("twice", { messages }), line("twice", { messages }), "{}"], "failed")).toBe("");
 });
 
-test("what is refused", async () => {
+test("refusals match the recorded files", async () => {
   const { url, post } = serve(hello);
   const refused = await fetch(`${url}/v1/files`, { method: "POST", body: '{"a":1}\n{', headers: id });
   expect(refused.status).toBe(400);

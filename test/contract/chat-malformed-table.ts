@@ -1,18 +1,18 @@
-// Chat completion requests that must be refused: what is sent, with which code, and about which field.
+// Chat completion requests that must be refused: the body, the error code and the field that the error names.
 
 import type { ErrorCode } from "../../src/domain/errors.ts";
 import type { TestServer } from "../http/harness.ts";
 
 export interface MalformedRow {
   readonly name: string;
-  /** Fields beside or instead of valid `messages`; or the bytes of the whole body. */
+  /** Fields added to or replacing valid `messages`, or the bytes of the whole body. */
   readonly body: Readonly<Record<string, unknown>> | string | Uint8Array;
   readonly code: ErrorCode;
   readonly param?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Text that must not come back in any message. */
+/** Text that must not appear in any error message. */
 export const SECRET = "SECRET";
 
 const T = "invalid_type";
@@ -20,7 +20,7 @@ const V = "invalid_value";
 const M = "missing_required_parameter";
 const U = "unsupported_parameter";
 
-/** More than llama.cpp has stack, memory and time for. */
+/** Grammars that exceed llama.cpp's stack, memory or time. */
 const LARGE_GRAMMARS = [
   `root ::= ${"(".repeat(1001)}"SECRET"${")".repeat(1001)}`,
   `root ::= "${"SECRET".repeat(100)}"{2000}`,
@@ -30,7 +30,7 @@ const LARGE_GRAMMARS = [
   `root ::= a\na ::= e a "SECRET" | "z"\ne ::= f\nf ::= "" | "y"`,
 ] as const;
 
-/** More numbers than llama.cpp can compare with each other at every character. */
+/** More alternatives than llama.cpp can compare at every character. */
 const LARGE_SCHEMA = { enum: Array.from({ length: 5001 }, (_, n) => String.fromCodePoint(0x4e00 + n)) };
 
 const wrongObjects = [

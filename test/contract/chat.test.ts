@@ -22,7 +22,7 @@ const checkCompletion = checker(ChatCompletion);
 const checkChunk = checker(ChatCompletionChunk);
 const checkError = checker(ErrorEnvelope);
 
-/** The data of each event; every event must be one `data:` line. */
+/** Returns the data of each event; every event must be one `data:` line. */
 function events(body: string): string[] {
   expect(body.endsWith("\n\n")).toBe(true);
   return body
@@ -49,20 +49,20 @@ describe("chat completion as JSON", () => {
     await expectGolden(name, text);
   });
 
-  test("a server that does not stream answers stream: true as JSON", async () => {
+  test("is sent for stream: true when the server does not stream", async () => {
     const response = await serve(hello, { streaming: false }).chat({ stream: true }, id);
     expect(response.headers.get("content-type")).toStartWith("application/json");
     await expectGolden("chat.json", await response.text());
   });
 });
 
-describe("a promise that is not kept", () => {
+describe("a strict schema that is not fully enforced", () => {
   const schema = { type: "object", properties: { n: { multipleOf: 7 } } };
   const format = (strict: boolean) => ({
     response_format: { type: "json_schema", json_schema: { name: "n", strict, schema } },
   });
 
-  test.each([true, false])("is told in a header, with the stream as %s", async (stream) => {
+  test.each([true, false])("is reported in a header, with the stream as %s", async (stream) => {
     const told = await serve(hello).chat({ stream, ...format(true) }, id);
     expect(told.headers.get("x-grammar-constraints")).toBe("downgraded");
     await told.text();
@@ -75,7 +75,7 @@ describe("a promise that is not kept", () => {
 });
 
 describe("several answers", () => {
-  test("come as choices of one stream, each finished once, with one usage for all", async () => {
+  test("are choices of one stream, each finished once, with one usage for all", async () => {
     const response = await serve(hello).chat({ stream: true, n: 3 }, id);
     const chunks = events(await response.text())
       .filter((data) => data !== "[DONE]")
@@ -93,7 +93,7 @@ describe("several answers", () => {
     expect(usages[0].usage).toMatchObject({ prompt_tokens: 12, completion_tokens: 6 });
   });
 
-  test("cancelling ends them all", async () => {
+  test("all end when the request is cancelled", async () => {
     const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
     const pending = server.chat({ n: 2 }, { "x-request-id": "two" });
     while (server.engine.live < 2) await Bun.sleep(5);
@@ -112,7 +112,7 @@ describe("chat completion as a stream", () => {
     ["chat-logprobs.sse", withLogprobs, { logprobs: true, top_logprobs: 2 }],
     ["chat-failed-unexpectedly.sse", { steps: [{ text: "Hel" }, { fail: new Error("a native secret") }] }, {}],
   ];
-  test.each(rows)("%s", async (name, script, body) => {
+  test.each(rows)("matches %s", async (name, script, body) => {
     const response = await serve(script).chat({ stream: true, ...body }, id);
     expect(response.status).toBe(200);
     const text = await response.text();
@@ -123,7 +123,7 @@ describe("chat completion as a stream", () => {
     await expectGolden(name, text);
   });
 
-  test("carries exactly the headers that proxies and clients need", async () => {
+  test("has exactly the headers that proxies and clients need", async () => {
     const response = await serve().chat({ stream: true }, id);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     expect(response.headers.get("cache-control")).toBe("no-cache");
@@ -147,7 +147,7 @@ describe("chat completion as a stream", () => {
     );
   });
 
-  test("id, created, model and fingerprint are constant over the chunks and new for each request", async () => {
+  test("has a constant id, created, model and fingerprint, with a new id for each request", async () => {
     const server = serve();
     const identities = [];
     for (let i = 0; i < 2; i++) {
@@ -172,7 +172,7 @@ describe("failures before the engine accepts", () => {
   });
   const down = new SvcError("engine_unavailable", "The model engine is down.", { retryAfterSeconds: 7 });
 
-  test.each([false, true])("keep their own status (stream: %p)", async (stream) => {
+  test.each([false, true])("keep their own status code (stream: %p)", async (stream) => {
     const rows = [
       [full, 400, "invalid_request_error", null, null],
       [down, 503, "server_error", "7", null],
@@ -193,15 +193,15 @@ describe("failures before the engine accepts", () => {
     }
   });
 
-  test("a crash of the engine under a JSON answer is an error, not half an answer", async () => {
+  test("include a crash of the engine during a JSON answer, which yields no partial answer", async () => {
     const response = await serve({ steps: [{ text: "Hel" }, { fail: crash }] }).chat({});
     expect(response.status).toBe(500);
     expect(checkError(await response.json()).error.code).toBe("engine_crashed");
   });
 });
 
-describe("the model's name", () => {
-  test("is the loaded model's, whatever was asked", async () => {
+describe("the model in an answer", () => {
+  test("is the loaded model, whatever the request names", async () => {
     const server = serve();
     for (const model of ["gpt-99", "", null, undefined]) {
       expect(checkCompletion(await (await server.chat({ model })).json()).model).toBe("fake-model");

@@ -1,4 +1,4 @@
-// What raw completions do beyond the shape of their answers.
+// What raw completions do in addition to the recorded answers.
 
 import { describe, expect, test } from "bun:test";
 import { expectGolden } from "../http/golden.ts";
@@ -7,12 +7,12 @@ import { id, json, run } from "./asking.ts";
 
 describe("completions", () => {
   const body = { prompt: "Once", max_tokens: 10, stop: "two" };
-  test("without being asked, a stream has no usage", async () => {
+  test("stream usage only on request", async () => {
     const text = await (await run("/v1/completions", body, "text", true)).text();
     expect(text).not.toContain('"usage"');
   });
 
-  test("several prompts, n answers each, in order; with echo after their prompt", async () => {
+  test("return n answers to each of several prompts, in order, after their prompt with echo", async () => {
     const server = serve((request) => ({ steps: [{ text: ` after ${request.prompt}` }] }));
     const answer = await json(server.post("/v1/completions", { prompt: ["A", "B"], n: 2, echo: true }));
     expect(answer.choices.map(({ text }: { text: string }) => text)).toEqual([
@@ -28,7 +28,7 @@ describe("completions", () => {
     expect(alone.usage).toMatchObject({ prompt_tokens: 12, completion_tokens: 0, total_tokens: 12 });
   });
 
-  test("with echo and logprobs, the tokens of the prompt come before those of the answer", async () => {
+  test("list the tokens of the prompt before those of the answer, with echo and logprobs", async () => {
     const own = (token: string) => ({ token, id: 1, bytes: [...Buffer.from(token)], logprob: -1, top: [] });
     const promptLogprobs = [
       { ...own("A"), logprob: null },
@@ -51,7 +51,7 @@ describe("completions", () => {
     expect(alone).toMatchObject({ text: "AB", logprobs: { tokens: ["A", "B"] } });
   });
 
-  test("as many answers as one request may have are made, and one more prompt is refused", async () => {
+  test("give as many answers as one request may have, and refuse one more prompt", async () => {
     const server = serve((request) => ({ steps: [{ text: String(request.prompt) }] }), { maxQueue: 2 });
     const prompts = (count: number) => Array.from({ length: count }, (_, at) => `p${at}`);
     const answer = await json(server.post("/v1/completions", { prompt: prompts(64), n: 4 }));

@@ -1,4 +1,4 @@
-// /v1/conversations, and what responses do with them.
+// /v1/conversations, and responses that use a conversation.
 
 import { describe, expect, test } from "bun:test";
 import { Conversation } from "../../src/contract/conversations.ts";
@@ -36,7 +36,7 @@ function server(...options: Parameters<typeof serve>) {
 const bob = { role: "user", content: "My name is Bob." };
 
 describe("a conversation", () => {
-  test("is made, fetched, changed and deleted", async () => {
+  test("can be created, fetched, changed and deleted", async () => {
     const { post, get, remove } = server();
     const made = await (await post("/v1/conversations", { items: [bob], metadata: { topic: "names" } }, named)).text();
     await expectGolden("conversations-whole.json", made.replace(/conv_[0-9a-f]{32}/, "conv_ID"));
@@ -50,13 +50,13 @@ describe("a conversation", () => {
     expect([(await get(id)).status, (await remove(id)).status]).toEqual([404, 404]);
   });
 
-  test("is made empty by a request without a body", async () => {
+  test("is created empty by a request without a body", async () => {
     const { url, texts } = server();
     const { id } = await json(fetch(`${url}/v1/conversations`, { method: "POST" }));
     expect(await texts(id)).toEqual([]);
   });
 
-  test("has items that are added, listed by pages, fetched and removed", async () => {
+  test("has items that can be added, listed by pages, fetched and removed", async () => {
     const { create, post, get, remove, texts } = server();
     const { id } = await create({ items: [bob] });
     const items = [
@@ -103,7 +103,7 @@ describe("a conversation", () => {
     for (const path of paths) expect((await json(post(path, body))).error).toMatchObject({ code, param });
   });
 
-  test("gives an item whose id is empty or taken one of its own, so that pages end", async () => {
+  test("gives an item without an id, or with a used one, a new id, so that paging ends", async () => {
     const { post, create, get } = server();
     const [first, second] = [1, 2].map((n) => ({ ...bob, id: "msg_dup", content: `${n}` }));
     const { id } = await create({ items: [first, second] });
@@ -120,7 +120,7 @@ describe("a conversation", () => {
     for (const item of seen) expect((await get(`${id}/items/${item}`)).status).toBe(200);
   });
 
-  test("that is not there is 404 on every route", async () => {
+  test("that does not exist is 404 on every route", async () => {
     const { get, remove, post } = server();
     const bodies = { "/v1/conversations/conv_x": { metadata: {} }, "/v1/conversations/conv_x/items": { items: [] } };
     const answers = [
@@ -133,7 +133,7 @@ describe("a conversation", () => {
     for (const answer of answers) expect((await json(answer)).error.code).toBe("not_found");
   });
 
-  test("larger than what the server keeps is refused, and changes nothing; the one that rested longest goes first", async () => {
+  test("that exceeds the storage limit is refused without changes, and the least recently used one is evicted first", async () => {
     const { create, post, texts, get } = server(scripts.text, { storedResponses: { count: 2, bytes: 2000 } });
     const { id } = await create({ items: [bob] });
     const large = { role: "user", content: "x".repeat(2000) };
@@ -153,14 +153,14 @@ describe("a conversation", () => {
     expect([(await get(id)).status, (await get(second)).status]).toEqual([200, 404]);
   });
 
-  test("of many small values counts as what these take in memory", async () => {
+  test("of many small values counts with the memory that these take", async () => {
     const { create } = server(scripts.text, { storedResponses: { count: 2, bytes: 2000 } });
     const items = (blob: object) => [{ type: "web_search_call", blob }];
     expect((await create({ items: items(Array(100).fill("a,[{")) })).error.code).toBe("payload_too_large");
     expect((await create({ items: items(["a,[{".repeat(300)]) })).id).toStartWith("conv_");
   });
 
-  test("that an answer does not fit into stays as it is, and so do the others", async () => {
+  test("into which an answer does not fit stays unchanged, and so do the others", async () => {
     const long = { steps: [{ text: "x".repeat(3000) }] };
     const { create, post, texts } = server(long, { storedResponses: { count: 9, bytes: 3000 } });
     const { id: other } = await create({ items: [bob] });
@@ -169,7 +169,7 @@ describe("a conversation", () => {
     expect([(await texts(id)).length, (await texts(other)).length]).toEqual([1, 1]);
   });
 
-  test("is not made where nothing is kept", async () => {
+  test("cannot be created when nothing is stored", async () => {
     const { create } = server(scripts.text, { storedResponses: { count: 0, bytes: 2000 } });
     expect((await create()).error.code).toBe("payload_too_large");
   });
@@ -178,7 +178,7 @@ describe("a conversation", () => {
 describe("responses with a conversation", () => {
   const answering = { steps: [{ text: "Hello." }] };
 
-  test("list an item of their input under the id that the conversation has it by", async () => {
+  test("list an input item under its id in the conversation", async () => {
     const { url, create, post, get } = server(answering);
     const { id } = await create();
     const response = await json(post("/v1/responses", { input: "Hi!", conversation: id }));
@@ -188,7 +188,7 @@ describe("responses with a conversation", () => {
   });
 
   test.each([false, true])(
-    "go on from its items and add to them before their end is read; stream %j",
+    "continue from its items, and add to them before the client has read the end; stream %j",
     async (stream) => {
       const { create, post, texts, engine } = server(answering);
       const { id } = await create({ items: [bob] });
@@ -211,7 +211,7 @@ describe("responses with a conversation", () => {
     },
   );
 
-  test("keep calls, whose outputs come later, and what references refer to", async () => {
+  test("keep calls whose outputs come later, and the items that references name", async () => {
     const { create, post, texts, engine } = server(scripts["tool-call"]);
     const { id } = await create();
     const tools = [{ type: "function", name: "weather", parameters: { type: "object" } }];
@@ -231,7 +231,7 @@ describe("responses with a conversation", () => {
     expect(await texts(other)).toEqual([["message", "I look."]]);
   });
 
-  test("that are cancelled add nothing, nor those whose conversation is gone", async () => {
+  test("add nothing when they are cancelled, or when the conversation was deleted", async () => {
     const { create, post, texts, engine, remove, get } = server({
       steps: [{ text: "a" }, { wait: new Promise(() => {}) }],
     });
@@ -247,7 +247,7 @@ describe("responses with a conversation", () => {
     expect(await texts(other)).toEqual([]);
   });
 
-  test("name one history, not two", async () => {
+  test("accept either a conversation or a previous response", async () => {
     const { create, post } = server(answering);
     const { id } = await create();
     const first = await json(post("/v1/responses", { input: "hi" }));
@@ -259,7 +259,7 @@ describe("responses with a conversation", () => {
     expect((await json(post("/v1/responses", { input: "hi", conversation: null }))).conversation).toBeUndefined();
   });
 
-  test("need no input where it has items, and are counted with them", async () => {
+  test("need no input when the conversation has items, and those are counted", async () => {
     const { create, post } = server(answering);
     const { id } = await create({ items: [bob] });
     const { id: empty } = await create();

@@ -1,4 +1,4 @@
-// Counting the tokens of requests with pictures.
+// Counting the tokens of requests with images.
 
 import { describe, expect, spyOn, test } from "bun:test";
 import { fakeModel } from "../support/fake-text-engine.ts";
@@ -25,7 +25,7 @@ describe("counting", () => {
     ],
   ];
 
-  test("a model that does not see refuses pictures as it does where it answers", async () => {
+  test("refuses images without a vision model, in the same way as an answer", async () => {
     for (const [path, asked, param] of counted("data:image/png;base64,aGVsbG8=")) {
       const response = await serve().post(path, asked);
       expect(response.status).toBe(400);
@@ -33,7 +33,7 @@ describe("counting", () => {
     }
   });
 
-  test("what is no picture is refused; pictures come to the engine decoded", async () => {
+  test("refuses data that is not an image, and passes images to the engine decoded", async () => {
     const server = serve();
     server.engine.model = { ...fakeModel, vision: true };
     for (const [path, asked, param] of counted("data:image/png;base64,aGVsbG8=")) {
@@ -50,7 +50,7 @@ describe("counting", () => {
     expect(media).toEqual([[expect.objectContaining({ width: 3, height: 2 })], media[0], media[0]]);
   });
 
-  test("a chat is counted as it would be answered, in the form of responses", async () => {
+  test("counts a chat as it would be answered, in the form of responses", async () => {
     const { post, engine } = serve();
     const counted = spyOn(engine, "countTokens");
     const body = { messages: [{ role: "user", content: "hi" }], tools: [], add_generation_prompt: false };

@@ -1,5 +1,5 @@
-// What /v1/embeddings and /v1/rerank answer, byte for byte; requests and answers keep to the schemas that the server
-// publishes, and between them have every field of these.
+// The answers of /v1/embeddings and /v1/rerank, byte for byte. Requests and answers match the published schemas and
+// together contain all of their fields.
 
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "bun:test";
@@ -12,14 +12,14 @@ import { schemaFields, valueFields, type FieldSchema } from "../support/schema-f
 interface Refusal {
   readonly body: unknown;
   readonly status: number;
-  /** Its shape is right: what is wrong shows later. */
+  /** Set when the request matches the schema, because its error is detected later. */
   readonly isShaped?: true;
 }
 
 interface Route {
   readonly answered: Readonly<Record<string, object>>;
   readonly refused: Readonly<Record<string, Refusal>>;
-  /** Fields of a request as the contract names them, and those of them that have to be there. */
+  /** Fields of a request as the contract names them, and the required ones. */
   readonly fields: readonly string[];
   readonly required: readonly string[];
 }
@@ -124,7 +124,7 @@ for (const [name, { answered, refused, fields, required }] of Object.entries(rou
       await expectGolden(`${name}-${row}-refused.json`, await response.text());
     });
 
-    test("a full server", async () => {
+    test("a full server matches the recorded refusal", async () => {
       const { post, embedders } = serve(undefined, { parallel: 1, maxQueue: 0 });
       const gate = Promise.withResolvers<void>();
       for (const embedder of embedders) embedder.gate = gate.promise;
@@ -154,7 +154,7 @@ for (const [name, { answered, refused, fields, required }] of Object.entries(rou
       await expectGolden(`${name}-${how}-refused.json`, await response.text());
     });
 
-    test("the published schemas take what is answered and the answers, and have no other fields", async () => {
+    test("the published schemas match these requests and answers, and have no other fields", async () => {
       const { request, answer } = await published(name);
       const answers = await Promise.all(Object.values(answered).map(async (body) => (await ask(body)).json()));
       const [takes, gives] = [validator(request), validator(answer)];
@@ -166,7 +166,7 @@ for (const [name, { answered, refused, fields, required }] of Object.entries(rou
       expect(request.required).toEqual([...required]);
     });
 
-    test("the published schema refuses what is refused for its shape", async () => {
+    test("the published schema rejects requests of the wrong shape", async () => {
       const takes = validator((await published(name)).request);
       for (const [row, { body, isShaped = false }] of Object.entries(refused))
         expect([row, takes(body)]).toEqual([row, isShaped]);

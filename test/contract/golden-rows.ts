@@ -1,4 +1,5 @@
-// What is recorded of every dialect: each way an answer can go, whole and streamed, and what only some dialects have.
+// The recorded answers of every API: each way in which an answer can end, streamed or not, and features of single
+// APIs.
 
 import { ChatCompletion } from "../../src/contract/chat.ts";
 import { Completion } from "../../src/contract/completions.ts";
@@ -17,27 +18,27 @@ import { scriptNames, type ScriptName } from "./scripts.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 export interface Row {
-  /** Of the recorded file. */
+  /** Name of the recorded file. */
   readonly name: string;
   readonly script: ScriptName;
   readonly body: Body;
-  /** The client is told that its strict schema is not wholly enforced. */
+  /** The client is informed that its strict schema is not fully enforced. */
   readonly downgraded?: true;
 }
 
 export interface Dialect {
   readonly path: string;
-  /** Ending of the files with streams. */
+  /** File extension of recorded streams. */
   readonly streamed: "sse" | "ndjson";
   readonly check: (body: unknown) => object;
   readonly assemble: (stream: string) => Assembled<object>;
   readonly rows: readonly Row[];
-  /** A request that is refused. */
+  /** A request that must be refused. */
   readonly refused: Body;
 }
 
 const schema = { type: "object", properties: { city: { type: "string" } } };
-/** A schema that a grammar cannot wholly express. */
+/** A schema that a grammar cannot fully express. */
 const downgraded = { type: "object", properties: { n: { multipleOf: 7 } } };
 const messages = [{ role: "user", content: "hi" }];
 
@@ -56,7 +57,7 @@ const chat: Dialect = {
   check: checker(ChatCompletion),
   assemble: assembleChat,
   rows: rowsOf(
-    // A stream that is really cancelled is recorded where that is tested.
+    // Streams that are really cancelled are recorded where cancelling is tested.
     everyWay.filter((name) => name !== "cancelled"),
     {
       messages,

@@ -1,5 +1,5 @@
-// Every dialect's answers, whole and streamed, byte for byte; every stream keeps the rules of its API and says
-// what the whole answer says.
+// The answers of every API, streamed or not, byte for byte. Every stream obeys the rules of its API and has the same
+// content as the whole answer.
 
 import { describe, expect, test } from "bun:test";
 import type { FakeScript } from "../support/fake-text-engine.ts";
@@ -13,7 +13,7 @@ const id = { "x-request-id": "golden" };
 const ask = ({ path }: Dialect, { script, body }: Row, stream: boolean) =>
   serve(scripts[script] as FakeScript).post(path, { ...body, stream }, id);
 
-/** Without what differs between two requests. */
+/** Removes the fields that differ between two requests. */
 function comparable(body: object): object {
   const fields: Record<string, unknown> = { ...body };
   for (const key of ["id", "object", "created", "created_at", "completed_at", "model", "system_fingerprint"]) {
@@ -43,17 +43,17 @@ for (const [name, dialect] of Object.entries<Dialect>(dialects)) {
       if (!body) return;
       const whole = comparable(dialect.check(await (await ask(dialect, asked, false)).json()));
       const uncounted = name === "chat" || name === "completions" ? { usage: undefined, timings: undefined } : {};
-      // A stream that is cancelled is not counted in these APIs.
+      // These APIs report no counts for a cancelled stream.
       expect(comparable(body)).toEqual(asked.script === "cancelled" ? { ...whole, ...uncounted } : whole);
     });
 
-    test("refused", async () => {
+    test("refused: the error matches the recorded file", async () => {
       const response = await serve().post(dialect.path, dialect.refused, id);
       expect(response.status).toBe(400);
       await expectGolden(`${name}-refused.json`, await response.text());
     });
 
-    test("without an API key, and beyond its limit", async () => {
+    test("without an API key, and beyond its limit, the errors match the recorded files", async () => {
       const server = serve(undefined, { apiKeys: [{ name: "ada", key: "secret" }], keyRpm: 1 });
       const answer = async (headers = {}) => server.post(dialect.path, dialect.refused, { ...id, ...headers });
       const stranger = await answer();

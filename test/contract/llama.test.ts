@@ -1,4 +1,4 @@
-// llama.cpp's /completion and /infill: the shape of answers and streams, and what is refused.
+// llama.cpp's /completion and /infill: the form of answers and streams, and the requests that are refused.
 
 import { describe, expect, test } from "bun:test";
 import { LlamaCompletion } from "../../src/contract/llama-completion.ts";
@@ -42,7 +42,7 @@ const script: FakeScript = {
 describe("POST /completion", () => {
   const ask = (body: object, config = {}) => serve(script, config).post("/completion", body, id);
 
-  test("whole", async () => {
+  test("answers with all fields", async () => {
     const text = await (
       await ask({ prompt: "Once", n_predict: 5, n_probs: 2, return_tokens: true, stop: ["three"] })
     ).text();
@@ -50,7 +50,7 @@ describe("POST /completion", () => {
     await expectGolden("llama-completion.json", text);
   });
 
-  test("streamed: progress, pieces with their timings, an end, and nothing behind it", async () => {
+  test("streams progress, pieces with their timings, and an end, with nothing after it", async () => {
     const body = {
       prompt: "Once",
       n_predict: 5,
@@ -75,12 +75,12 @@ describe("POST /completion", () => {
     await expectGolden("llama-completion.sse", text.replaceAll(/"timings":\{[^}]*\}/g, '"timings":{}'));
   });
 
-  test("a stream says nothing of progress and timings that were not asked for", async () => {
+  test("streams progress and timings only on request", async () => {
     const text = await (await ask({ prompt: "Once", stream: true })).text();
     expect(text.split('"stop":true')[0]).not.toMatch(/prompt_progress|timings/);
   });
 
-  test("several prompts of every form, several answers each, in their order", async () => {
+  test("answers several prompts of every form, several times each, in order", async () => {
     const server = serve((request) => ({ steps: [{ text: ` after ${JSON.stringify(request.prompt)}` }] }));
     const prompt = ["A", [66], { prompt_string: "C" }, ["D", 69]];
     const answers = await json<Body[]>(server.post("/completion", { prompt, n_cmpl: 2 }));
@@ -93,7 +93,7 @@ describe("POST /completion", () => {
     expect(server.engine.requests.every(({ parseSpecial }) => parseSpecial)).toBe(true);
   });
 
-  test("texts in lists are bounded together, each being work before the prompt is", async () => {
+  test("limits the texts in lists together, because each must be tokenized in advance", async () => {
     const server = serve(script);
     const refusal = async (prompt: unknown) => {
       const response = await server.post("/completion", { prompt });
@@ -115,25 +115,25 @@ describe("POST /completion", () => {
     expect([(await all)?.status, (await many)?.status]).toEqual([200, 200]);
   });
 
-  test("response_fields chooses among the fields, also those inside others, each by its whole path", async () => {
+  test("returns only the fields that response_fields names, with nested ones under their full path", async () => {
     const fields = ["content", "generation_settings/top_k", "nothing", "timings/cache_n"];
     const answer = await json(ask({ prompt: "a", top_k: 7, response_fields: fields }));
     expect(answer).toEqual<unknown>({ content: "one two\n", "generation_settings/top_k": 7, "timings/cache_n": 4 });
   });
 
-  test("n_predict 0 computes the prompt and answers nothing", async () => {
+  test("computes the prompt and returns no text for n_predict 0", async () => {
     const answer = await json(ask({ prompt: "a", n_predict: 0 }));
     expect(answer).toMatchObject({ content: "", tokens: [], tokens_predicted: 0, timings: { prompt_n: 8 } });
   });
 
-  test("samplers that are left out are off", async () => {
+  test("switches off samplers that the list omits", async () => {
     const server = serve(script);
     await server.post("/completion", { prompt: "a", samplers: ["top_k", "temperature"], temperature: 0.5 });
     expect(server.engine.requests[0]?.sampling).toMatchObject({ temperature: 0.5, topP: 1, minP: 0, dryMultiplier: 0 });
     expect(server.engine.requests[0]?.sampling).not.toHaveProperty("topK");
   });
 
-  test("n_keep says what stays of a full context where the server drops tokens, and is refused elsewhere", async () => {
+  test("keeps n_keep tokens when the server shifts a full context, and refuses n_keep otherwise", async () => {
     const shifted = { ...script, finish: { ...script.finish, contextShifted: true } };
     const server = serve(shifted, { contextShift: true });
     const answer = await json<{ truncated: boolean; generation_settings: { n_keep: number } }>(
@@ -146,7 +146,7 @@ describe("POST /completion", () => {
     expect((await serve(script).post("/completion", { prompt: "a", n_keep: 0 })).status).toBe(200);
   });
 
-  test("a failure is an event with an error", async () => {
+  test("reports a failure as an event with an error", async () => {
     const failing: FakeScript = { steps: [{ text: "x" }, { fail: new Error("secret") }] };
     const text = await (await serve(failing).post("/completion", { prompt: "a", stream: true })).text();
     expect(text).toContain('"code":"internal_error"');
@@ -179,11 +179,11 @@ describe("POST /completion to a model of another server", () => {
         : undefined,
     );
 
-  test.each([true, false])("its tokens are not taken for those of the model here (a model here: %p)", async (local) => {
+  test.each([true, false])("ignores the local vocabulary for token ids (a model here: %p)", async (local) => {
     const upstream = far();
     const server = serve(script, { serveModel: local }, [(await remote([upstream.url])).gateway]);
     const post = (prompt: unknown) => server.post("/completion", { model: "up/far", prompt });
-    // More than the vocabulary here has.
+    // More than the size of the local vocabulary.
     const answer = await json(post([99_999, 2]));
     expect([answer.content, answer.prompt]).toEqual(["x", ""]);
     expect(upstream.asked.at(-1)?.body["prompt"]).toEqual([99_999, 2]);
@@ -191,7 +191,7 @@ describe("POST /completion to a model of another server", () => {
     expect([mixed.status, (await json(mixed)).error.param]).toEqual([400, "prompt.1"]);
   });
 
-  test("svc-system tells nothing of its tokens", async () => {
+  test("returns no tokens of svc-system", async () => {
     const server = serve(script, {}, [new SystemModel(new FakeEngine(() => script), 1)]);
     const answer = await json(server.post("/completion", { model: "svc-system", prompt: [65] }));
     expect([answer.content, answer.prompt]).toEqual(["one two\n", ""]);
@@ -217,7 +217,7 @@ describe.each([
   ["/completion", { prompt: "a" }],
   ["/infill", { input_prefix: "a", input_suffix: "b" }],
 ])("POST %s", (path, body) => {
-  test("what an answer looks like is checked under every name, as elsewhere", async () => {
+  test("validates constraints on the answer under every field name", async () => {
     const { post } = serve(script);
     for (const [wrong, param] of WRONG_STRUCTURES) {
       const response = await post(path, { ...body, ...wrong });
@@ -226,7 +226,7 @@ describe.each([
     expect((await post(path, { ...body, guided_choice: ["one", "two"] })).status).toBe(200);
   });
 
-  test("an empty stop sequence is none", async () => {
+  test("treats an empty stop sequence as absent", async () => {
     const server = serve(script, { stop: ["x"] });
     await server.post(path, { ...body, stop: "" });
     expect(server.engine.requests[0]?.stop).toEqual(["x"]);
@@ -234,7 +234,7 @@ describe.each([
 });
 
 describe("POST /infill", () => {
-  test("the gap, what is before and behind it, other files and what the answer begins with", async () => {
+  test("passes on the gap, the text before and after it, other files and the start of the answer", async () => {
     const server = serve(script);
     const body = { input_prefix: "a(", input_suffix: ")", input_extra: [{ text: "x" }], prompt: "b", n_predict: 3 };
     const answer = await json(server.post("/infill", body));
@@ -260,7 +260,7 @@ describe("POST /infill", () => {
   test.each([
     ["suffix", "input_suffix"],
     ["prompt", "input_prefix"],
-  ])("what the model refuses of '%s' is told of '%s'", async (ours, theirs) => {
+  ])("reports an error for '%s' under the name '%s'", async (ours, theirs) => {
     const refusal = new SvcError("unsupported_parameter", `'${ours}': none here.`, { param: ours });
     const server = serve({ steps: [{ fail: refusal }, "accept"] });
     const response = await server.post("/infill", { input_prefix: "a", input_suffix: "b" });

@@ -1,4 +1,4 @@
-// What the Messages API does beyond the shape of its answers: what is hidden, told or refused.
+// What the Messages API does in addition to the recorded answers: fields that are hidden, reported or refused.
 
 import { describe, expect, test } from "bun:test";
 import type { ContentPart } from "../../src/domain/generate.ts";
@@ -17,7 +17,7 @@ describe("messages", () => {
     tools: [{ name: "weather", input_schema: schema }],
   };
 
-  test("thoughts stay inside unless they are wanted", async () => {
+  test("reasoning is hidden unless the request asks for it", async () => {
     const { thinking: _, ...silent } = body;
     const text = await (await run("/v1/messages", silent, "reasoning", true)).text();
     expect(text).not.toContain("thinking_delta");
@@ -30,7 +30,7 @@ describe("messages", () => {
     expect(error).toMatchObject({ code: "unsupported_parameter", param: Object.keys(field)[0] });
   });
 
-  test("sampling fields of other APIs have no effect, whatever they hold", async () => {
+  test("sampling fields of other APIs have no effect, whatever their values", async () => {
     const server = serve(scripts.text);
     const foreign = { seed: "x", logit_bias: { cat: "x" }, repeat_last_n: 2 ** 31 - 1, dry_sequence_breakers: 5 };
     for (const fields of [foreign, { seed: 1.5, mirostat: "x", min_tokens: -1 }, {}]) {
@@ -76,7 +76,7 @@ describe("messages", () => {
       "invalid_type",
       ".1.source",
     ],
-  ])("blocks of a tool's result are checked: %j", async (content, code, place) => {
+  ])("the blocks of a tool result are validated: %j", async (content, code, place) => {
     const server = serve(scripts.text);
     server.engine.model = { ...fakeModel, vision: true };
     for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
@@ -86,7 +86,7 @@ describe("messages", () => {
     }
   });
 
-  test("results without content, of null, text and blocks are told", async () => {
+  test("results without content, or with null, text or blocks are passed to the model", async () => {
     const server = serve(scripts.text);
     const texts = [undefined, null, "one", [], [{ type: "text", text: "one", id: null, cache_control: {} }]];
     for (const content of texts) expect((await server.post("/v1/messages", inResult(content))).status).toBe(200);
@@ -94,7 +94,7 @@ describe("messages", () => {
     expect(told).toEqual(["", "", "one", "", "one"]);
   });
 
-  test("search results are told with their title and source, in turns and in results", async () => {
+  test("search results are passed on with title and source, in turns and in tool results", async () => {
     const server = serve(scripts.text);
     const found = {
       type: "search_result",
@@ -117,7 +117,7 @@ describe("messages", () => {
     expect((await json(refused)).error).toMatchObject(error);
   });
 
-  test("results that are errors say so, images or not", async () => {
+  test("results that are errors are marked as such, with or without images", async () => {
     const server = serve(scripts.text);
     server.engine.model = { ...fakeModel, vision: true };
     const text = { type: "text", text: "one" };
@@ -136,14 +136,14 @@ describe("messages", () => {
       expect(await told([text, image], isError)).toEqual(["one", "media"]);
   });
 
-  test("the older place of an output's schema counts as well", async () => {
+  test("the older field for the schema of an answer is enforced as well", async () => {
     const server = serve(scripts.text);
     const asked = { ...body, tools: null, mcp_servers: [], output_format: { type: "json_schema", schema } };
     expect((await server.post("/v1/messages", asked)).status).toBe(200);
     expect(server.engine.requests[0]?.constraint?.strict).toBe(true);
   });
 
-  test("--guided-json serves requests that name no format", async () => {
+  test("--guided-json applies to messages that name no format", async () => {
     const guidedJson = { type: "array" };
     const server = serve(scripts.text, { guidedJson });
     const format = { type: "json_schema", schema };
@@ -157,7 +157,7 @@ describe("messages", () => {
     }
   });
 
-  test("a conversation that the server would have to hold is refused, so that clients send it whole", async () => {
+  test("a conversation stored on the server is refused, so that clients send the whole conversation", async () => {
     for (const thread of [{ type: "create" }, { type: "continue", previous_message_id: "msg_1" }]) {
       for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
         const response = await serve().post(path, { ...body, thread }, id);
@@ -173,7 +173,7 @@ describe("messages", () => {
     expect((await serve().post("/v1/messages", { ...body, thread: null }, id)).status).toBe(200);
   });
 
-  test("the older place of the answer's format", async () => {
+  test("the older field for the format of an answer is equivalent, and its errors name that field", async () => {
     const server = serve(scripts.text);
     const format = { type: "json_schema", schema };
     await server.post("/v1/messages", { ...body, output_format: format });
@@ -189,7 +189,7 @@ describe("messages", () => {
     );
   });
 
-  test("the request id comes under the API's name as well", async () => {
+  test("the request id is also sent in the header of this API", async () => {
     for (const request of [body, { messages: [] }]) {
       const { headers } = await serve().post("/v1/messages", request, id);
       expect([headers.get("request-id"), headers.get("x-request-id")]).toEqual(["golden", "golden"]);
@@ -197,7 +197,7 @@ describe("messages", () => {
     expect((await serve().chat({})).headers.get("request-id")).toBeNull();
   });
 
-  test("errors are the envelope and the API's at once", async () => {
+  test("errors have the fields of both the envelope and this API", async () => {
     const response = await serve().post("/v1/messages", { messages: [] }, id);
     expect(response.status).toBe(400);
     expect(await response.json()).toMatchObject({

@@ -1,4 +1,4 @@
-// The models, as clients of Anthropic's API ask for them, and as all others do.
+// The list of models, as clients of Anthropic's API and other clients request it.
 
 import { describe, expect, test } from "bun:test";
 import { MessagesModelList, ModelList } from "../../src/contract/model.ts";
@@ -21,7 +21,7 @@ const ask = async (path: string, headers: Record<string, string> = version, serv
 const refusal = async (response: Response) => [response.status, (await response.json()) as Refusal] as const;
 
 describe("with anthropic-version", () => {
-  test("the models that answer messages are listed in that API's form", async () => {
+  test("the models that answer messages are listed in the form of that API", async () => {
     const response = await ask("/v1/models");
     expect(response.headers.get("request-id")).toBe("golden");
     const text = await response.text();
@@ -33,7 +33,7 @@ describe("with anthropic-version", () => {
     await expectGolden("models.json", text);
   });
 
-  test("one is described by its id, also by the path without /v1, and no other", async () => {
+  test("one model is described by its id, also on the path without /v1, and unknown ids are refused", async () => {
     const text = await (await ask("/v1/models/fake-model")).text();
     await expectGolden("model.json", text);
     expect(await (await ask("/models/fake-model")).text()).toBe(text);
@@ -41,13 +41,13 @@ describe("with anthropic-version", () => {
     expect([status, type, error["type"], error["code"]]).toEqual([404, "error", "not_found_error", "model_not_found"]);
   });
 
-  test("a model without a name of its own, such as an adapter, is called as its id", async () => {
+  test("a model without a display name, such as an adapter, is shown with its id", async () => {
     const lora = [{ name: "poet", path: "/poet.gguf", scale: 1 }];
     const { data } = check(await (await ask("/v1/models", version, serve(undefined, { lora }))).json());
     expect(data.map(({ display_name: name }) => name)).toEqual(["Fake 1B", "poet"]);
   });
 
-  test("a limit that is none is refused by its name and its bounds", async () => {
+  test("an invalid limit is refused with its name and range", async () => {
     const response = await ask("/v1/models?limit=1001");
     const text = await response.clone().text();
     const [status, { type, error }] = await refusal(response);
@@ -60,13 +60,13 @@ describe("with anthropic-version", () => {
     for (const limit of ["1", "1000"]) expect((await ask(`/v1/models?limit=${limit}`)).status).toBe(200);
   });
 
-  test.each(["after_id", "before_id"])("%s of no model is refused", async (param) => {
+  test.each(["after_id", "before_id"])("an unknown model in %s is refused", async (param) => {
     const [status, { error }] = await refusal(await ask(`/v1/models?${param}=secret`));
     expect([status, error["type"], error["param"]]).toEqual([404, "not_found_error", param]);
     expect(JSON.stringify(error)).not.toContain("secret");
   });
 
-  test("whoever has no API key, or another method, is told so in that API's form", async () => {
+  test("a request without an API key, or with another method, is refused in the form of that API", async () => {
     const server = serve(undefined, { apiKeys: [{ name: "ada", key: "secret" }] });
     const [status, { type }] = await refusal(await ask("/v1/models", version, server));
     expect([status, type]).toEqual([401, "error"]);
@@ -76,7 +76,7 @@ describe("with anthropic-version", () => {
 });
 
 describe("without anthropic-version", () => {
-  test("the form, the query and the errors are those of OpenAI's API", async () => {
+  test("form, query and errors are those of OpenAI's API", async () => {
     const response = await ask("/v1/models?limit=0&after_id=none", {});
     expect(response.headers.get("request-id")).toBeNull();
     const list = checker(ModelList)(await response.json());
@@ -99,7 +99,7 @@ describe("pages", () => {
     return [data.map(({ id }) => id).join(""), more, first, last];
   };
 
-  test("go forwards from the beginning or an id", () => {
+  test("go forwards from the start or an id", () => {
     expect(page(20)).toEqual(["abcde", false, "a", "e"]);
     expect(page(2)).toEqual(["ab", true, "a", "b"]);
     expect(page(2, { after: "b" })).toEqual(["cd", true, "c", "d"]);

@@ -1,4 +1,4 @@
-// The requests of Ollama's API page, as printed there: with curl's own content type, and the models that are named.
+// The requests from Ollama's API page, as printed there: with curl's default content type and the models named there.
 
 import { expect, test } from "bun:test";
 import type { FakeScript } from "../support/fake-text-engine.ts";
@@ -48,7 +48,7 @@ const weather = {
 const tools = [{ type: "function", function: { name: "get_current_weather", description: "x", parameters: weather } }];
 const model = "llama3.2";
 
-/** What the last object of each answer has beside `done`. */
+/** The fields in the last object of each answer, in addition to `done`. */
 const examples: readonly (readonly [path: string, body: object, has: readonly string[]])[] = [
   ["/api/generate", { model, prompt: "Why is the sky blue?" }, ["context", "eval_count", "load_duration"]],
   ["/api/generate", { model, prompt: "Why is the sky blue?", stream: false }, ["response", "context"]],
@@ -104,13 +104,13 @@ test.each([
   ["/api/embed", { input: "Why is the sky blue?" }],
   ["/api/embed", { input: ["Why is the sky blue?", "Why is the grass green?"] }],
   ["/api/embeddings", { prompt: "Here is an article about llamas..." }],
-])("%s with a short name of the model", async (path, body) => {
-  // The fake's model takes the place of all-minilm.
+])("%s accepts a short name of the model", async (path, body) => {
+  // The fake model stands in for all-minilm.
   const response = await serve().post(path, { model: "fake:latest", ...body });
   expect(response.status).toBe(200);
 });
 
-/** The fields that the page shows of what is listed and described. */
+/** The fields that the page shows for listed and described models. */
 const DETAILS = ["parent_model", "format", "family", "families", "parameter_size", "quantization_level"];
 const listed: readonly (readonly [method: string, path: string, at: string, fields: readonly string[]])[] = [
   ["GET", "/api/tags", "models.0", ["name", "model", "modified_at", "size", "digest", "details"]],
@@ -154,7 +154,7 @@ test.each([
   ["POST", "/api/copy"],
   ["POST", "/api/push"],
   ["HEAD", "/api/blobs/sha256:29fdb92e57cf0827ded04ae6461b5931d01fa595843f55d36f5b275a52087dd2"],
-])("%s %s makes or moves models: the error says what svc has in their place", async (method, path) => {
+])("%s %s would create or copy models: the error says what svc offers instead", async (method, path) => {
   const response = await fetch(serve().url + path, { method, ...(method === "POST" && { body: "{}" }) });
   expect(response.status).toBe(404);
   if (method === "HEAD") return;

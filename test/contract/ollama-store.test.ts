@@ -1,4 +1,4 @@
-// Downloading and removing models through Ollama's API, against a hub on loopback.
+// Downloading and removing models through Ollama's API, with a hub on loopback.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => hub[Symbol.asyncDispose]());
 
-/** A server whose downloads go to `modelsDir`. */
+/** Starts a server whose downloads go to `modelsDir`. */
 function start(overrides: Partial<Config> = {}) {
   const modelsDir = temporaryFolder();
   const server = serve(undefined, { modelsDir, ...overrides }, [], hub.endpoint);
@@ -44,7 +44,7 @@ function start(overrides: Partial<Config> = {}) {
 }
 
 describe("POST /api/pull", () => {
-  test("tells how far it is, how the model is served, and success", async () => {
+  test("reports progress, how to serve the model, and success", async () => {
     const { post, store } = start();
     const response = await post("/api/pull", { model: `hf.co/${REPO}` });
     expect(response.headers.get("content-type")).toBe("application/x-ndjson");
@@ -61,7 +61,7 @@ describe("POST /api/pull", () => {
     expect(store.list().map((model) => [model.name, store.isReady(model)])).toEqual([[NAME, true]]);
   });
 
-  test("without a stream says success when it is there, and also when it was", async () => {
+  test("reports success once the model is complete, or already was, without a stream", async () => {
     const { post } = start();
     for (let times = 0; times < 2; times++) {
       const response = await post("/api/pull", { name: NAME, stream: false, insecure: true });
@@ -70,14 +70,14 @@ describe("POST /api/pull", () => {
     expect(hub.sent).toBe(MODEL.bytes);
   });
 
-  test("of two at once one downloads", async () => {
+  test("downloads once for two requests at the same time", async () => {
     const { post } = start();
     const answers = await Promise.all([1, 2].map(async () => lines(await post("/api/pull", { model: REPO }))));
     expect(answers.map((told) => told.at(-1))).toEqual([{ status: "success" }, { status: "success" }]);
     expect(hub.sent).toBe(MODEL.bytes);
   });
 
-  test("a lost connection is told and taken up", async () => {
+  test("reports a lost connection and resumes", async () => {
     const { post } = start();
     hub.faults = [{ cutAfter: 1_000_000 }];
     const told = await lines(await post("/api/pull", { model: REPO }));
@@ -85,7 +85,7 @@ describe("POST /api/pull", () => {
     expect(told.at(-1)).toEqual({ status: "success" });
   });
 
-  test("who leaves ends it; what arrived is there for the next time", async () => {
+  test("is cancelled by a disconnect, and the next request resumes the download", async () => {
     const { post, url, store, modelsDir } = start();
     hub.add("maker/Big", "big-Q4_0.gguf", { content: largeContent(8 << 20) });
     hub.delay = 5;
@@ -100,7 +100,7 @@ describe("POST /api/pull", () => {
     leave.abort();
     expect(await left.catch((error: Error) => error.name)).toBe("AbortError");
     expect(existsSync(join(modelsDir, "hub/maker/Big"))).toBe(true);
-    // The lock is given back, so that it can be removed.
+    // The lock is released, so that the file can be removed.
     const [model] = store.list() as [Manifest];
     while (!(await store.remove(model).then(Boolean, () => false))) await Bun.sleep(10);
     expect(store.list()).toEqual([]);
@@ -110,16 +110,16 @@ describe("POST /api/pull", () => {
   test.each([
     [{ model: "nobody/nothing" }, /no nobody\/nothing for everybody/],
     [{ model: `${REPO}:Q2_K` }, /has no "Q2_K"\. It has these:\n {2}Q8_0/],
-  ])("%j fails with the reason, in a line or with 502", async (body, reason) => {
+  ])("fails for %j with the reason, in a line or with 502", async (body, reason) => {
     const { post } = start();
     expect((await lines(await post("/api/pull", body))).at(-1)?.error).toMatch(reason);
     const response = await post("/api/pull", { ...body, stream: false });
     expect([response.status, (await json(response)).error]).toEqual([502, expect.stringMatching(reason)]);
   });
 
-  test("a file that is no model is thrown away, one that cannot be served is told", async () => {
+  test("deletes a file that is not a model, and reports one that cannot be served", async () => {
     const { post } = start();
-    // A GGUF file with neither metadata nor tensors.
+    // A GGUF file without metadata and tensors.
     const empty = Buffer.concat([Buffer.from("GGUF"), Buffer.from([3, 0, 0, 0]), Buffer.alloc(16)]);
     hub.add("maker/Junk", "junk-Q4_0.gguf", { content: bytesContent(new Uint8Array(5000)) });
     hub.add("maker/Empty", "empty-F16.gguf", { content: bytesContent(empty) });
@@ -137,7 +137,7 @@ describe("POST /api/pull", () => {
     [{ model: "../../etc/passwd" }, "owner/repository"],
     [{ model: "http://127.0.0.1/secret.gguf" }, "owner/repository"],
     [{ model: REPO, stream: "yes" }, "'stream' must be a boolean"],
-  ])("%j is 400 before anything is sent", async (body, message) => {
+  ])("answers %j with 400 before anything is downloaded", async (body, message) => {
     const { post } = start();
     const response = await post("/api/pull", body);
     const { error } = await json(response);
@@ -148,7 +148,7 @@ describe("POST /api/pull", () => {
 });
 
 describe("DELETE /api/delete", () => {
-  test("removes the files; a second time there is nothing", async () => {
+  test("removes the files, and is 404 for a model that is not there", async () => {
     const { post, remove, modelsDir } = start();
     await post("/api/pull", { model: REPO, stream: false });
     expect(existsSync(join(modelsDir, FILE))).toBe(true);
@@ -159,7 +159,7 @@ describe("DELETE /api/delete", () => {
     expect([again.status, (await json(again)).error]).toEqual([404, "'model' names no downloaded model."]);
   });
 
-  test("not what is served, nor what could be one of several", async () => {
+  test("refuses the served model, and an ambiguous name", async () => {
     const modelsDir = temporaryFolder();
     const { post, remove } = start({ modelsDir, model: join(modelsDir, FILE) });
     hub.add(REPO, "mini-Q4_0.gguf", { content: MODEL });
@@ -176,7 +176,7 @@ describe("DELETE /api/delete", () => {
   });
 });
 
-test("neither is for other machines", async () => {
+test("pulling and deleting are refused for other machines", async () => {
   const open = start({ host: "0.0.0.0" });
   const named = start({ allowedHosts: ["models.example"] });
   for (const [server, host] of [

@@ -1,4 +1,4 @@
-// Ollama's API, as tools that know no other see it.
+// Ollama's API, as tools see it that know no other API.
 
 import { describe, expect, test } from "bun:test";
 import { OllamaAnswer, OllamaModel, OllamaModels } from "../../src/contract/ollama.ts";
@@ -22,7 +22,7 @@ const lines = async (response: Response): Promise<Answer[]> =>
     .map((line) => JSON.parse(line) as Answer);
 
 describe("chat", () => {
-  test("streams lines unless told otherwise; the last one has the counts", async () => {
+  test("streams lines by default, and the last one has the counts", async () => {
     const response = await serve(scripts.reasoning as FakeScript).post("/api/chat", { messages: user, think: true });
     expect(response.headers.get("content-type")).toBe("application/x-ndjson");
     const told = await lines(response);
@@ -37,7 +37,7 @@ describe("chat", () => {
     expect(told.slice(0, -1).every(({ done }) => !done)).toBe(true);
   });
 
-  test("calls come whole, each in a line of its own, also without a stream", async () => {
+  test("sends each call whole in a line of its own, and the same calls without a stream", async () => {
     const call = (args: object) => ({ function: { name: "weather", arguments: args } });
     const server = serve(scripts["two-tool-calls"] as FakeScript);
     const told = await lines(await server.post("/api/chat", { messages: user }));
@@ -48,7 +48,7 @@ describe("chat", () => {
     check(whole);
   });
 
-  test("a cancelled answer does not look like a whole one", async () => {
+  test("marks a cancelled answer as cancelled", async () => {
     const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
     const pending = server.post("/api/chat", { messages: user }, { "x-request-id": "one" });
     await until(() => server.engine.live === 1);
@@ -57,7 +57,7 @@ describe("chat", () => {
     expect(told.at(-1)).toMatchObject({ done: true, done_reason: "cancelled" });
   });
 
-  test("results answer the calls before them in their order", async () => {
+  test("matches results with the calls before them by order", async () => {
     const server = serve();
     const tool_calls = ["a", "b"].map((name) => ({ function: { name, arguments: { x: 1 } } }));
     const results = ["one", "two"].map((content) => ({ role: "tool", content }));
@@ -74,7 +74,7 @@ describe("chat", () => {
     expect(messages.slice(2).map(({ toolCallId }) => toolCallId)).toEqual(["call_1_0", "call_1_1"]);
   });
 
-  test("options that this server does not know have no effect, whatever they hold", async () => {
+  test("ignores unknown options, whatever their values", async () => {
     const server = serve(scripts.text as FakeScript);
     const unknown = { dry_penalty_last_n: 2 ** 31 - 1, xtc_probability: "x", logit_bias: { cat: 1 } };
     const options = { seed: 3, repeat_last_n: 5, ...unknown };
@@ -89,7 +89,7 @@ describe("chat", () => {
     expect(server.engine.requests.map(({ sampling }) => sampling)).toEqual([sampled, sampled]);
   });
 
-  test("options, format and think have their effect", async () => {
+  test("applies options, format and think", async () => {
     const server = serve();
     const options = { num_predict: 7, temperature: 0, stop: ["x"], seed: 3, repeat_last_n: 5, num_ctx: 99 };
     await (await server.post("/api/chat", { messages: user, options, format: "json", think: "low" })).text();
@@ -102,19 +102,19 @@ describe("chat", () => {
     });
   });
 
-  test("a failure in the middle is a line with an error", async () => {
+  test("reports a failure midway as a line with an error", async () => {
     const told = await lines(await serve(scripts.failed as FakeScript).post("/api/chat", { messages: user }));
     expect(told.at(-1)?.error).toContain("engine stopped");
   });
 
-  test("a bad request is a sentence", async () => {
+  test("answers an invalid request with a message", async () => {
     const response = await serve().post("/api/chat", { messages: [{ role: "wizard" }] });
     expect([response.status, typeof (await json(response)).error]).toEqual([400, "string"]);
   });
 });
 
 describe("generate", () => {
-  test("answers a prompt; with system as a turn before it", async () => {
+  test("answers a prompt, with system as the turn before it", async () => {
     const server = serve(scripts.text as FakeScript);
     const answer = await json(await server.post("/api/generate", { prompt: "hi", system: "Be brief.", stream: false }));
     expect(answer.response).toBe('Hello "Zürich" 👋\n');
@@ -122,13 +122,13 @@ describe("generate", () => {
     expect(server.engine.requests[0]?.messages.map(({ role }) => role)).toEqual(["system", "user"]);
   });
 
-  test("raw and suffix bypass the template", async () => {
+  test("bypasses the template with raw and suffix", async () => {
     const server = serve(scripts.text as FakeScript);
     await (await server.post("/api/generate", { prompt: "def f(", suffix: "return", stream: false })).text();
     expect(server.engine.requests[0]).toMatchObject({ prompt: "def f(", suffix: "return", messages: [] });
   });
 
-  test("an empty suffix is none: some clients always send one", async () => {
+  test("treats an empty suffix as absent, because some clients always send one", async () => {
     const server = serve(scripts.text as FakeScript);
     await (
       await server.post("/api/generate", {
@@ -155,14 +155,14 @@ describe("generate", () => {
     expect([response.status, (await json(response)).error]).toEqual([400, expect.stringContaining(`'${param}'`)]);
   });
 
-  test("context comes back as the conversation in tokens, and goes on from there", async () => {
+  test("returns the conversation as tokens in context, and continues from there", async () => {
     const tokens = { prompt: [1, 2], answer: [3] };
     const server = serve({ steps: [{ text: "x" }], finish: { tokens } });
     const answer = await json(await server.post("/api/generate", { prompt: "hi", stream: false }));
     expect(answer.context).toEqual([1, 2, 3]);
     const lines = await (await server.post("/api/generate", { prompt: "b", context: answer.context })).text();
     expect(JSON.parse(lines.trim().split("\n").at(-1) ?? "").context).toEqual([1, 2, 3]);
-    // The fake's template writes the turn as text, and its tokens are characters.
+    // The fake template writes the turn as text, and its tokens are characters.
     const turn = [..."<user>b"].map((char) => char.codePointAt(0));
     expect(server.engine.requests[1]).toMatchObject({ messages: [], prompt: [1, 2, 3, ...turn] });
     const raw = await json(await server.post("/api/generate", { prompt: "hi", raw: true, stream: false }));
@@ -170,7 +170,7 @@ describe("generate", () => {
     expect(raw.done).toBe(true);
   });
 
-  test("a request that waited for the model says how long", async () => {
+  test("reports how long a request waited for the model to load", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ wait: gate.promise }, "accept", { text: "x" }] });
     server.engine.state = "loading";
@@ -183,7 +183,7 @@ describe("generate", () => {
     expect(answer.total_duration).toBeGreaterThanOrEqual(answer.load_duration ?? 0);
   });
 
-  test.each([true, false])("a model of another server loads nothing here (a model here: %p)", async (serveModel) => {
+  test.each([true, false])("reports no load time for a remote model (a model here: %p)", async (serveModel) => {
     const far = fixtureServer(({ path }) => (path === "/v1/chat/completions" ? helloStream() : undefined));
     const server = serve(undefined, { serveModel }, [(await remote([far.url])).gateway]);
     server.engine.state = "unloaded";
@@ -191,7 +191,7 @@ describe("generate", () => {
     expect([answer.message?.content, answer.load_duration]).toEqual(["Hello", 0]);
   });
 
-  test("where the server drops tokens of a full context, num_keep says which stay", async () => {
+  test("keeps num_keep tokens when the server shifts a full context", async () => {
     const ask = async (contextShift: boolean, shift?: boolean) => {
       const server = serve(undefined, { contextShift });
       const response = await server.post("/api/generate", { prompt: "a", shift, options: { num_keep: 5 } });
@@ -204,14 +204,14 @@ describe("generate", () => {
     expect(await ask(false, true)).toEqual([400, undefined]);
   });
 
-  test("keep_alive 0 without a prompt is answered as the end of the model", async () => {
+  test("reports the model as unloaded for keep_alive 0 without a prompt", async () => {
     const reason = async (path: string, body: object) => (await json(await serve().post(path, body))).done_reason;
     expect(await reason("/api/generate", { keep_alive: 0 })).toBe("unload");
     expect(await reason("/api/chat", { messages: [], keep_alive: "0s" })).toBe("unload");
     expect(await reason("/api/chat", { messages: [], keep_alive: "5m" })).toBe("load");
   });
 
-  test("keep_alive is a number or text, whatever methods an object brings", async () => {
+  test("accepts a number or text as keep_alive, and no object", async () => {
     const post = (path: string, body: object) => serve().post(path, { ...body, keep_alive: { toString: 1 } });
     for (const [path, body] of Object.entries({ "/api/chat": {}, "/api/generate": {}, "/api/embed": { input: "a" } })) {
       const response = await post(path, body);
@@ -220,12 +220,12 @@ describe("generate", () => {
     }
   });
 
-  test("images need the template", async () => {
+  test("refuses images without the template", async () => {
     const response = await serve().post("/api/generate", { prompt: "hi", raw: true, images: ["AAAA"] });
     expect([response.status, (await json(response)).error]).toEqual([400, expect.stringContaining("'images'")]);
   });
 
-  test("without a prompt it says that the model is there", async () => {
+  test("reports the model as loaded when there is no prompt", async () => {
     const server = serve();
     expect(await json(await server.post("/api/generate", { model: "x" }))).toMatchObject({
       done: true,
@@ -237,7 +237,7 @@ describe("generate", () => {
   test.each([
     ["/api/generate", {}],
     ["/api/chat", { messages: [] }],
-  ])("%s: the model that is said to be there is the one that was named", async (path, body) => {
+  ])("%s without a prompt reports the model that the request names", async (path, body) => {
     const other = new FakeEngine(() => ({ steps: [] }));
     const beside = { models: () => [], find: (model: string) => (model === "other" ? { chat: backend } : undefined) };
     const backend = { model: "other", engine: other, parallel: 1 };
@@ -252,7 +252,7 @@ describe("generate", () => {
   });
 });
 
-test("what tools look at first: models, one model, version", async () => {
+test("the routes that tools read first list models, one model and the version", async () => {
   const server = serve();
   const get = async (path: string): Promise<unknown> => (await fetch(server.url + path)).json();
   checker(OllamaModels)(await get("/api/tags"));
@@ -261,7 +261,7 @@ test("what tools look at first: models, one model, version", async () => {
   expect(await get("/api/version")).toEqual({ version: "0.13.5", svc: "0.0.0-test" });
 });
 
-test("models have what clients print: a digest of their own, and what they are for", async () => {
+test("models have what clients show: their own digest, and their capabilities", async () => {
   const server = serve();
   const { models } = (await (await fetch(`${server.url}/api/tags`)).json()) as OllamaModelList;
   expect(models.map(({ name }) => name)).toEqual(["fake-model", "fake-embedding"]);
@@ -273,11 +273,11 @@ test("models have what clients print: a digest of their own, and what they are f
   expect(await capabilities("another")).toEqual(["completion", "tools", "thinking"]);
 });
 
-describe("vectors", () => {
+describe("embeddings", () => {
   const vectors = async (body: object): Promise<OllamaEmbedAnswer> =>
     (await (await serve().post("/api/embed", body)).json()) as OllamaEmbedAnswer;
 
-  test("of one text or several, also in the older form", async () => {
+  test("are made for one text or several, also in the older form", async () => {
     const several = await vectors({ model: "fake-embedding", input: ["a", "b"], keep_alive: "5m", options: {} });
     checker(OllamaEmbedAnswer)(several);
     expect([several.model, several.embeddings.length]).toEqual(["fake-embedding", 2]);
@@ -288,7 +288,7 @@ describe("vectors", () => {
     expect<unknown>(older).toEqual({ embedding: embeddings[0] });
   });
 
-  test("nothing has none, as in Ollama", async () => {
+  test("are none for an empty input, as in Ollama", async () => {
     for (const input of ["", []])
       expect(await vectors({ input })).toMatchObject({ embeddings: [], prompt_eval_count: 0 });
     const older = await (await serve().post("/api/embeddings", { prompt: "" })).json();
@@ -307,13 +307,13 @@ describe("vectors", () => {
     ["/api/embed", { input: "a", dimensions: 0 }, 400, "'dimensions'"],
     ["/api/embed", { input: "a", model: "other" }, 404, "no embedding model of this name"],
     ["/api/embeddings", { prompt: null }, 400, "'prompt' is required: a string."],
-  ])("%s refuses %j", async (path, body, status, message) => {
+  ])("%s refuses %j with a message", async (path, body, status, message) => {
     const response = await serve().post(path, body);
     expect([response.status, (await json(response)).error]).toEqual([status, expect.stringContaining(message)]);
   });
 });
 
-test("routes that are not there say so in that API's own form", async () => {
+test("unknown routes answer in the form of Ollama's API", async () => {
   const server = serve();
   for (const [path, method] of [
     ["/api/nothing", "POST"],
@@ -324,7 +324,7 @@ test("routes that are not there say so in that API's own form", async () => {
   }
 });
 
-test("a model is described with its template, and what counts where requests do not say", async () => {
+test("a model is described with its template and default parameters", async () => {
   const server = serve();
   server.engine.model = {
     ...fakeModel,
@@ -342,7 +342,7 @@ test("a model is described with its template, and what counts where requests do 
   ]);
 });
 
-test("they can be switched off", async () => {
+test("all routes can be switched off", async () => {
   const server = serve(undefined, { compatibilityApis: false });
   expect((await fetch(`${server.url}/api/tags`)).status).toBe(404);
   expect((await server.post("/api/chat", { messages: user })).status).toBe(404);

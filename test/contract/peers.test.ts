@@ -1,4 +1,4 @@
-// What the table of other servers' request fields says is so: each field is sent.
+// Verifies the table of other servers' request fields by sending each field.
 
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -21,13 +21,13 @@ describe.each(peerRoutes.map((route): [string, PeerRoute] => [`${route.peer} ${r
   (_, route) => {
     const { body, fields } = route;
 
-    test("is answered without any of them, the second time as the first", async () => {
+    test("is answered without any of them, twice with the same result", async () => {
       const server = serve(script);
       const [first, second] = [await ask(server, route, body), await ask(server, route, body)];
       expect([first.status, second.seen]).toEqual([200, first.seen]);
     });
 
-    test("every field has its effect, or is refused by its name", async () => {
+    test("every field has its effect, or is refused by name", async () => {
       const server = serve(script);
       const wrong: unknown[] = [];
       for (const field of fields) {
@@ -44,11 +44,11 @@ describe.each(peerRoutes.map((route): [string, PeerRoute] => [`${route.peer} ${r
 interface Outcome {
   readonly status: number;
   readonly text: string;
-  /** All that a field can change: the answer, and what the engines were asked. */
+  /** All that a field can change: the answer, and the requests to the engines. */
   readonly seen: string;
 }
 
-/** Ids and places of files, and what a clock says. */
+/** Ids, paths of files and times. */
 const VARYING =
   /\b[a-z]+[-_][0-9a-f]{12,32}\b|"path":"[^"]*"|"(created|created_at|completed_at|modified_at|[a-z_]+_duration|[a-z_]+_(ms|second))":[^,}]+/g;
 
@@ -77,7 +77,7 @@ function judge({ field, verdict, usual }: PeerField, { status, text, seen }: Out
   return usual ? "it is not the default" : "it has no effect";
 }
 
-test("PEERS.md is made of the table", async () => {
+test("PEERS.md matches the table", async () => {
   const file = Bun.file(join(import.meta.dir, "../parity/PEERS.md"));
   if (process.env["UPDATE"] === "1") await Bun.write(file, peersReport());
   expect(await file.text()).toBe(peersReport());

@@ -1,4 +1,4 @@
-// The X-Svc-Profile header: what a request cost the machine.
+// The X-Svc-Profile header: the cost of a request on this machine.
 
 import { describe, expect, test } from "bun:test";
 import { ChatCompletion, ChatProfileEvent } from "../../src/contract/chat.ts";
@@ -52,7 +52,7 @@ describe.each(["true", "extended"])("a profile, %s", (detail) => {
     await expectGolden(`${name}.json`, text);
   });
 
-  test("is the event between usage and terminator, upper or lower case", async () => {
+  test("is the event between usage and terminator, in upper or lower case", async () => {
     const text = await (await serve(profiled).chat({ stream: true }, asked(detail.toUpperCase()))).text();
     const events = text.trimEnd().split("\n\n");
     const event = JSON.parse(String(events.at(-2)?.slice("data: ".length)));
@@ -61,14 +61,14 @@ describe.each(["true", "extended"])("a profile, %s", (detail) => {
     await expectGolden(`${name}.sse`, text);
   });
 
-  test("comes without usage, too", async () => {
+  test("is sent even without usage", async () => {
     const body = { stream: true, stream_options: { include_usage: false } };
     const text = await (await serve(profiled).chat(body, asked(detail))).text();
     expect(text).not.toContain('"usage"');
     expect(text.trimEnd().split("\n\n").at(-2)).toStartWith(`data: {"${key}":`);
   });
 
-  test("tells how little was read, instead of none", async () => {
+  test("shows small bandwidths instead of rounding them to 0", async () => {
     const slow = { ...profile, bandwidth: 1_234_567, samples: [{ ...profile.samples[1], bandwidth: 1_234_567 }] };
     const server = serve({ ...hello, finish: { profile: slow as Profile } });
     const answer = await (await server.chat({}, asked(detail))).json();
@@ -77,12 +77,12 @@ describe.each(["true", "extended"])("a profile, %s", (detail) => {
     expect(answer).toMatchObject({ [key]: told });
   });
 
-  test("of several choices is one", async () => {
+  test("is sent once for several choices", async () => {
     const text = await (await serve(profiled).chat({ stream: true, n: 3 }, asked(detail))).text();
     expect(text.split(`"${key}"`)).toHaveLength(2);
   });
 
-  test("of a request that was never computed says so with nulls", async () => {
+  test("has null values for a request that was never computed", async () => {
     const server = serve({ steps: [{ wait: new Promise(() => {}) }] });
     const pending = server.chat({}, asked(detail));
     await until(() => server.engine.live === 1);
@@ -92,7 +92,7 @@ describe.each(["true", "extended"])("a profile, %s", (detail) => {
     expect(summary).toMatchObject({ chip: null, gpu_power_avg_w: null, est_bandwidth_gbs: null, decode_tok_s: null });
   });
 
-  test("does not come with a stream that was cancelled", async () => {
+  test("is not sent with a cancelled stream", async () => {
     const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
     const pending = server.chat({ stream: true }, asked(detail));
     await until(() => server.engine.live === 1);
@@ -103,13 +103,13 @@ describe.each(["true", "extended"])("a profile, %s", (detail) => {
   });
 });
 
-test("without the header nothing is measured and nothing told", async () => {
+test("without the header nothing is measured or reported", async () => {
   const server = serve(hello);
   expect(await (await server.chat({})).text()).not.toContain("svc_profile");
   expect(server.engine.requests[0]).not.toHaveProperty("profile");
 });
 
-test("another value is refused by name, without repeating it, before the body is looked at", async () => {
+test("another value is refused without repeating it, before the body is read", async () => {
   for (const value of ["SECRET", "", "false", "1"]) {
     const response = await serve().post("/v1/chat/completions", "{", asked(value));
     const { error } = (await response.json()) as { error: { code: string; param: string; message: string } };
@@ -118,7 +118,7 @@ test("another value is refused by name, without repeating it, before the body is
   }
 });
 
-test("other routes ignore the header, whatever it says", async () => {
+test("other routes ignore the header, whatever its value", async () => {
   const server = serve(profiled);
   const rows = [
     ["/v1/completions", { prompt: "hi" }],

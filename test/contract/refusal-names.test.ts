@@ -1,4 +1,4 @@
-// Refusals that come from behind the dialects name the fields that the client sent.
+// Refusals from behind the API layer name the fields that the client sent.
 
 import { expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -15,7 +15,10 @@ interface Told {
   readonly param?: string;
 }
 
-/** What is told where the engine refuses `field`; Ollama's answers are a sentence, and those of messages name no field beside it. */
+/**
+ * Returns the field named when the engine refuses `field`. Ollama's errors are messages only, and those of the
+ * Messages API have no separate field.
+ */
 async function refusal(field: string, path: string, body: Fields): Promise<Told> {
   const fail = new SvcError("invalid_value", `'${field}' must be less.`, { param: field });
   const response = await serve({ steps: [{ fail }, "accept"] }).post(path, body);
@@ -61,7 +64,7 @@ test.each<[field: string, path: string, body: Fields, told: string]>([
     { messages, max_tokens: 5, output_config: { format: { type: "json_schema", schema } } },
     "output_config.format.schema",
   ],
-])("'%s' on %s, of %j, is told as '%s'", async (field, path, body, told) => {
+])("'%s' on %s, of %j, is reported as '%s'", async (field, path, body, told) => {
   const { message, param = told } = await refusal(field, path, body);
   expect([message, param]).toEqual([`'${told}' must be less.`, told]);
 });

@@ -1,4 +1,4 @@
-// What /v1/responses refuses, and what it lets pass because clients send it.
+// What /v1/responses refuses, and what it accepts because clients send it.
 
 import { describe, expect, test } from "bun:test";
 import { serve } from "../http/harness.ts";
@@ -39,7 +39,7 @@ test.each([
   expect(await refusal(body)).toEqual([400, code, param]);
 });
 
-test("an input without anything to answer is told by its length, not called missing", async () => {
+test("an input without anything to answer is refused by its length, not as missing", async () => {
   for (const input of [[], [{ type: "web_search_call" }]]) {
     const { error } = (await post({ input })).body;
     expect(error).toMatchObject({ code: "invalid_value", param: "input" });
@@ -47,22 +47,22 @@ test("an input without anything to answer is told by its length, not called miss
   }
 });
 
-test("the tokens of a prompt are counted with the same checks", async () => {
+test("counting the tokens of a prompt validates in the same way", async () => {
   const response = await serve(scripts.text).post("/v1/responses/input_tokens", { input: "hi", guided_choice: 5 });
   expect(response.status).toBe(400);
 });
 
-describe("what clients send is taken", () => {
+describe("fields that clients send are accepted", () => {
   test("a key of 64 characters", async () => {
     expect((await post({ input: "hi", metadata: { ["k".repeat(64)]: "" } })).status).toBe(200);
   });
 
-  test("all that the API can include", async () => {
+  test("every value of include", async () => {
     const include = ["reasoning.encrypted_content", "file_search_call.results", "web_search_call.action.sources"];
     expect((await post({ input: "hi", include })).status).toBe(200);
   });
 
-  test("items of hosted tools, and of tools that are yet to come", async () => {
+  test("items of hosted tools, and of unknown future tools", async () => {
     const types =
       "web_search_call local_shell_call local_shell_call_output custom_tool_call custom_tool_call_output mcp_list_tools " +
       "mcp_approval_request mcp_approval_response tool_search_call tool_search_output image_generation_call " +
@@ -72,7 +72,7 @@ describe("what clients send is taken", () => {
   });
 });
 
-test("the verbosity that is asked for is echoed, the usual one without", async () => {
+test("the requested verbosity is echoed, and the default without one", async () => {
   expect((await post({ input: "hi", text: { verbosity: "low" } })).body.text).toEqual({
     format: { type: "text" },
     verbosity: "low",

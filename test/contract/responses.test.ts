@@ -1,4 +1,4 @@
-// What the Responses API does beyond the shape of its answers: what is kept, continued or refused.
+// What the Responses API does in addition to the recorded answers: what is stored, continued or refused.
 
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -8,7 +8,7 @@ import { id, json, schema } from "./asking.ts";
 import { scripts } from "./scripts.ts";
 
 describe("responses", () => {
-  test("an answer is kept, continued, listed and deleted; an unknown one is a 404", async () => {
+  test("an answer is stored, continued, listed and deleted; an unknown one is 404", async () => {
     const server = serve(scripts.text);
     const first = await json(server.post("/v1/responses", { input: "My name is Bob." }));
     const second = await server.post("/v1/responses", { input: "And?", previous_response_id: first.id });
@@ -40,7 +40,7 @@ describe("responses", () => {
     expect(error).toMatchObject({ code: "unsupported_parameter", param: field });
   });
 
-  test("listed input has ids, states and parts, whatever the request left out", async () => {
+  test("listed input has ids, states and parts, even when the request omitted them", async () => {
     const server = serve(scripts.text);
     const input = [
       { role: "user", content: "hi" },
@@ -67,7 +67,7 @@ describe("responses", () => {
     ]);
   });
 
-  test("instructions are of one turn, and come before the conversation", async () => {
+  test("instructions apply to one turn and come before the conversation", async () => {
     const server = serve(scripts.text);
     const first = await json(server.post("/v1/responses", { input: "hi", instructions: "Be brief." }));
     expect(server.engine.requests[0]?.messages[0]).toEqual({ role: "system", content: "Be brief." });
@@ -75,13 +75,13 @@ describe("responses", () => {
     expect(server.engine.requests[1]?.messages.some(({ role }) => role === "system")).toBe(false);
   });
 
-  test("what is not to be stored is not there", async () => {
+  test("a response with store: false is not stored", async () => {
     const server = serve(scripts.text);
     const { id: response } = await json(server.post("/v1/responses", { input: "hi", store: false }));
     expect((await fetch(`${server.url}/v1/responses/${response}`)).status).toBe(404);
   });
 
-  test("in the background: at once in progress, fetched when done, cancelled by its id", async () => {
+  test("a background response is in progress at once, can be fetched when done, and cancelled by its id", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ text: "a" }, { wait: gate.promise }, { text: "b" }] });
     const begun = await json(server.post("/v1/responses", { input: "hi", background: true }));
@@ -99,7 +99,7 @@ describe("responses", () => {
     expect(endless.requests.activeCount).toBe(0);
   });
 
-  test("a failure is kept as such", async () => {
+  test("a failed response is stored as failed", async () => {
     const server = serve(scripts.failed);
     const begun = await json(server.post("/v1/responses", { input: "hi", background: true }));
     const fetched = () => json(fetch(`${server.url}/v1/responses/${begun.id}`));
@@ -107,7 +107,7 @@ describe("responses", () => {
     expect(await fetched()).toMatchObject({ status: "failed", error: { code: "server_error" } });
   });
 
-  test("an answer whose client left is cancelled, with what there was", async () => {
+  test("a response whose client disconnected is stored as cancelled, with the text so far", async () => {
     const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
     for (const stream of [true, false]) {
       const left = new AbortController();
@@ -134,7 +134,7 @@ describe("responses", () => {
     }
   });
 
-  test("a failure in the middle leaves no item in progress", async () => {
+  test("a failure midway leaves no item in progress", async () => {
     const server = serve(scripts.failed);
     const text = await (await server.post("/v1/responses", { input: "hi", stream: true })).text();
     const response = /"id":"(resp_[0-9a-f]+)"/.exec(text)?.[1];
@@ -142,12 +142,12 @@ describe("responses", () => {
     expect(kept).toMatchObject({ status: "failed", output: [{ status: "incomplete" }] });
   });
 
-  test("what is echoed is what is in effect", async () => {
+  test("the echoed parameters are those in effect", async () => {
     const answer = await json(serve(scripts.text).post("/v1/responses", { input: "hi", frequency_penalty: 1 }));
     expect(answer).toMatchObject({ temperature: 0.8, top_p: 0.95, presence_penalty: 0, frequency_penalty: 0 });
   });
 
-  test("allowed tools are the only ones, free or forced; none allowed is none", async () => {
+  test("only allowed tools are passed to the model, free or forced, and none if none is allowed", async () => {
     const server = serve(scripts.text);
     const tools = ["a", "b", "c"].map((name) => ({ type: "function", name, parameters: schema }));
     const allow = (mode: string | undefined, ...names: string[]) => ({
@@ -187,7 +187,7 @@ describe("responses", () => {
     expect(error).toMatchObject({ code: "invalid_type", param: "chat_template_kwargs.enable_thinking" });
   });
 
-  test("a refused request ends no other one of the same correlation id", async () => {
+  test("a refused request does not end another one with the same correlation id", async () => {
     const refused = { fail: new SvcError("context_length_exceeded", "The prompt is too long.") };
     const server = serve(({ messages }) => ({
       steps: messages[0]?.content === "long" ? [refused, "accept"] : [{ text: "a" }, { wait: gate.promise }],
@@ -201,7 +201,7 @@ describe("responses", () => {
     expect((await json(first)).status).toBe("completed");
   });
 
-  test("cancelling and deleting by its id ends this one, not a newer one of the same correlation id", async () => {
+  test("cancelling and deleting by id affects this response, not a newer one with the same correlation id", async () => {
     const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
     const older = await json(server.post("/v1/responses", { input: "hi", background: true }, id));
     const newer = await json(server.post("/v1/responses", { input: "hi", background: true }, id));
@@ -212,7 +212,7 @@ describe("responses", () => {
     await until(() => server.engine.live === 0);
   });
 
-  test("only so many are kept", async () => {
+  test("the number of stored responses is limited", async () => {
     const server = serve(scripts.text, { storedResponses: { count: 2, bytes: 1_000_000 } });
     const ids: string[] = [];
     for (let n = 0; n < 3; n++) ids.push((await json(server.post("/v1/responses", { input: "hi" }))).id);
@@ -222,7 +222,7 @@ describe("responses", () => {
 });
 
 describe("compaction", () => {
-  test("a conversation becomes an item that stands for it in the next input", async () => {
+  test("turns a conversation into an item that replaces it in the next input", async () => {
     const server = serve({ steps: [{ text: "They want tea." }] });
     const post = async (path: string, body: object) => server.post(path, body, id);
     const input = [

@@ -1,4 +1,4 @@
-// Responses made in the background whose events are told as well: to whoever asks, from any event on, at any time.
+// Background responses with a stream: any client can read the events, from any event on, at any time.
 
 import { expect, test } from "bun:test";
 import { expectGolden } from "../http/golden.ts";
@@ -22,7 +22,7 @@ const fetchText = async (server: TestServer, id: string, query: string) => {
   return response.text();
 };
 
-/** Reads until `count` events are there, and leaves. */
+/** Reads until `count` events have arrived, then disconnects. */
 async function readEvents(response: Response, count: number): Promise<Told[]> {
   let text = "";
   const decoder = new TextDecoder();
@@ -34,7 +34,7 @@ async function readEvents(response: Response, count: number): Promise<Told[]> {
   throw new Error(`only ${toldIn(text).length} events`);
 }
 
-test("the whole stream, as any other; and again, from any event on", async () => {
+test("a stream is complete, and can be read again from any event on", async () => {
   const server = serve(scripts.reasoning);
   const text = await (await server.post("/v1/responses", asked)).text();
   await expectGolden("responses-background.sse", text);
@@ -47,14 +47,14 @@ test("the whole stream, as any other; and again, from any event on", async () =>
   expect(resource).toEqual(told.at(-1)?.response);
 });
 
-test("it goes on when its client leaves, and is taken up where that was", async () => {
+test("a response continues when its client disconnects, and its stream can be resumed there", async () => {
   const gate = Promise.withResolvers<void>();
   const server = serve({ steps: [{ text: "a" }, { wait: gate.promise }, { text: "b" }, { text: "c" }] });
   const first = await readEvents(await server.post("/v1/responses", asked), 5);
   const id = first[0]?.response?.id ?? "";
   expect(server.requests.activeCount).toBe(1);
   const last = first.at(-1)?.sequence_number ?? 0;
-  // Two who wait for what is still to come.
+  // Two clients that wait for the remaining events.
   const rest = [0, 1].map(() => fetchText(server, id, `?stream=true&starting_after=${last}`));
   gate.resolve();
   const [one = "", two] = await Promise.all(rest);
@@ -64,7 +64,7 @@ test("it goes on when its client leaves, and is taken up where that was", async 
   expect(all.at(-1)).toMatchObject({ type: "response.completed", response: { status: "completed" } });
 });
 
-test("cancelled or deleted, its streams end", async () => {
+test("streams end when the response is cancelled or deleted", async () => {
   for (const [method, path] of [
     ["POST", "/cancel"],
     ["DELETE", ""],
@@ -81,7 +81,7 @@ test("cancelled or deleted, its streams end", async () => {
   }
 });
 
-test("a failure is told, and told again", async () => {
+test("a failure is streamed, and again when the stream is read again", async () => {
   const server = serve(scripts.failed);
   const text = await (await server.post("/v1/responses", asked)).text();
   const told = toldIn(text);
@@ -89,7 +89,7 @@ test("a failure is told, and told again", async () => {
   expect(await fetchText(server, told[0]?.response?.id ?? "", "?stream=true")).toBe(text);
 });
 
-test("events count for how much is kept", async () => {
+test("stored events count towards the storage limit", async () => {
   const steps = Array.from({ length: 200 }, () => ({ text: "word " }));
   const server = serve({ steps }, { storedResponses: { count: 100, bytes: 60_000 } });
   const idOf = async () => toldIn(await (await server.post("/v1/responses", asked)).text())[0]?.response?.id ?? "";
@@ -110,7 +110,7 @@ test.each([
   expect(await response.json()).toMatchObject({ error: { code: "invalid_value", param } });
 });
 
-test("without kept events there is no stream", async () => {
+test("a response without stored events has no stream", async () => {
   const server = serve(scripts.text);
   const { id } = (await (await server.post("/v1/responses", { input: "hi" })).json()) as { id: string };
   const response = await fetch(`${server.url}/v1/responses/${id}?stream=true`);

@@ -1,4 +1,4 @@
-// What streams report before the answer is over, to clients that want it.
+// What streams report before the end of an answer, on request.
 
 import { describe, expect, test } from "bun:test";
 import { ChatCompletionChunk } from "../../src/contract/chat.ts";
@@ -40,7 +40,7 @@ describe.each(dialects)("a stream of %s", (name, path, body, check) => {
     return { text, chunks: data.filter((one) => one !== "[DONE]").map((one) => check(JSON.parse(one))) };
   };
 
-  test("reports counts, timings and the prompt's progress where they are wanted", async () => {
+  test("reports counts, timings and prompt progress on request", async () => {
     const { text, chunks } = await chunksOf(everything);
     expect(chunks.flatMap((chunk) => chunk.prompt_progress?.processed ?? [])).toEqual([8, 12]);
     const written = chunks.filter((chunk) => chunk.usage && chunk.choices.length > 0);
@@ -56,7 +56,7 @@ describe.each(dialects)("a stream of %s", (name, path, body, check) => {
     await expectGolden(`${name}-running.sse`, text.replaceAll(/"(\w+_(?:ms|second))":[\d.]+/g, '"$1":0'));
   });
 
-  test("timings end every stream: beside the usage, else in the last chunk of each answer", async () => {
+  test("ends with timings: next to the usage, otherwise in the last chunk of each answer", async () => {
     for (const include_usage of [true, false]) {
       const { chunks } = await chunksOf({ n: 2, stream_options: { include_usage } });
       const timed = chunks.filter(({ timings }) => timings !== undefined);
@@ -72,7 +72,7 @@ describe.each(dialects)("a stream of %s", (name, path, body, check) => {
     }
   });
 
-  test("reports each by itself, and nothing unasked", async () => {
+  test("reports each independently, and nothing without a request", async () => {
     const reported = async (asked: object) => {
       const { chunks } = await chunksOf(asked);
       const pieces = chunks.filter(({ choices }) => choices.length > 0 && choices[0]?.finish_reason === null);
@@ -88,14 +88,14 @@ describe.each(dialects)("a stream of %s", (name, path, body, check) => {
   });
 });
 
-test("a reporting stream of chat keeps to the order of every stream", async () => {
+test("a reporting stream of chat keeps the order of every stream", async () => {
   const { body } = assembleChat(await stream("/v1/chat/completions", { messages, n: 2, ...everything })) as {
     readonly body: { readonly choices: readonly { readonly message: { readonly content: string | null } }[] };
   };
   expect(body.choices.map(({ message }) => message.content)).toEqual(["one two three", "one two three"]);
 });
 
-test("a whole answer needs none of it, and a field of another route is none of raw completions", async () => {
+test("a whole answer ignores these fields, and raw completions ignore fields of other routes", async () => {
   const server = serve(script);
   expect((await server.post("/v1/chat/completions", { messages, ...everything })).status).toBe(200);
   expect((await server.post("/v1/completions", { prompt: "Once", max_tokens: 9, ...everything })).status).toBe(200);

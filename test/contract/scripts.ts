@@ -1,4 +1,4 @@
-// What an engine may say, for the goldens of every dialect.
+// The scripts of engine events for the recorded answers of every API.
 
 import { SvcError } from "../../src/domain/errors.ts";
 import type { TokenLogprob } from "../../src/domain/usage.ts";
@@ -9,7 +9,7 @@ export const crash = new SvcError(
   "The model engine stopped by signal SIGKILL while computing this request.",
 );
 
-/** One token, with itself and another as alternatives. */
+/** Returns a token with itself and another one as alternatives. */
 export function token(text: string, logprob: number): TokenLogprob {
   const bytes = [...Buffer.from(text)];
   return {

@@ -1,4 +1,4 @@
-// POST /slots/{id_slot}: the form of llama-server's answers, and what is refused; and which slot a request names.
+// POST /slots/{id_slot}: answers in the form of llama-server, refusals, and the slot that a request names.
 
 import { describe, expect, test } from "bun:test";
 import { checker } from "../../src/contract/schema.ts";
@@ -18,7 +18,7 @@ async function refused(response: Promise<Response>) {
   return [status, error.code, error.param] as const;
 }
 
-test("save, restore and erase are answered as llama-server does", async () => {
+test("save, restore and erase answer as llama-server does", async () => {
   const server = withSlots();
   let answers = "";
   for (const [action, body] of [
@@ -45,7 +45,7 @@ test("erase needs no body", async () => {
   expect([response.status, await response.json()]).toEqual([200, { id_slot: 0, n_erased: 84 }]);
 });
 
-test("fail_on_no_slot asks for 503 while all slots compute", async () => {
+test("fail_on_no_slot requests 503 while all slots are computing", async () => {
   const gate = Promise.withResolvers<void>();
   const server = serve({ steps: [{ wait: gate.promise }] });
   const free = () => fetch(`${server.url}/slots?fail_on_no_slot=1`);
@@ -63,7 +63,7 @@ test("fail_on_no_slot asks for 503 while all slots compute", async () => {
 });
 
 describe("refused", () => {
-  test("is everything where no folder is given, before anything else is looked at", async () => {
+  test("is every action without a slot folder, before anything else is checked", async () => {
     const { post } = serve(hello);
     expect(await refused(post("/slots/x?action=save", {}))).toEqual([501, "mode_unavailable", null]);
   });
@@ -106,7 +106,7 @@ describe("refused", () => {
     ].map((filename) => [{ filename }, "invalid_value"] as const),
     [{ filename: "ä".repeat(128) }, "invalid_value"],
     [{ filename: "a\ud800" }, "invalid_value"],
-  ])("is the name in %j, which is not repeated", async (body, code) => {
+  ])("is the name in %j, without repeating it", async (body, code) => {
     const { post, engine } = withSlots();
     for (const action of ["save", "restore"]) {
       expect(await refused(post(`/slots/1?action=${action}`, body))).toEqual([400, code, "filename"]);
@@ -114,7 +114,7 @@ describe("refused", () => {
     expect(engine.slotActions).toEqual([]);
   });
 
-  test.each(["paris.bin", "a", "ü 1 (2).kv", "a..b", "ä".repeat(127)])("is not the name %s", async (filename) => {
+  test.each(["paris.bin", "a", "ü 1 (2).kv", "a..b", "ä".repeat(127)])("is not the valid name %s", async (filename) => {
     expect((await withSlots().post("/slots/1?action=save", { filename })).status).toBe(200);
   });
 
@@ -135,7 +135,7 @@ describe("refused", () => {
     ]);
   });
 
-  test("are more actions than may wait; they get a place when others end", async () => {
+  test("are more actions than may wait, until others end", async () => {
     const server = withSlots();
     const gate = Promise.withResolvers<void>();
     const { engine } = server;
@@ -162,7 +162,7 @@ describe("the slot of a request", () => {
     ["/v1/completions", { prompt: "a" }],
     ["/v1/chat/completions", { messages }],
   ];
-  test.each(routes)("is its id_slot on %s; null and -1 are none", async (path, body) => {
+  test.each(routes)("is its id_slot on %s; null and -1 mean no slot", async (path, body) => {
     const { post, engine } = withSlots();
     for (const slot of [undefined, null, -1, 0, 7]) await post(path, { ...body, id_slot: slot });
     expect(engine.requests.map(({ slot }) => slot)).toEqual([undefined, undefined, undefined, 0, 7]);

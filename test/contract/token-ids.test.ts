@@ -1,4 +1,4 @@
-// Token ids of requests: within what the engine counts them in, on every route that takes them.
+// Token ids in requests must be within the range of the engine's integers, on every route that takes them.
 
 import { expect, test } from "bun:test";
 import { serve } from "../http/harness.ts";
@@ -7,7 +7,7 @@ test.each([
   ["/v1/completions", "prompt"],
   ["/v1/embeddings", "input"],
   ["/v1/detokenize", "tokens"],
-])("%s: an id that no engine can count is refused, with what it may be", async (path, field) => {
+])("%s: an id outside the engine's integers is refused with the valid range", async (path, field) => {
   const response = await serve().post(path, { [field]: [1, 4294967301] });
   expect(response.status).toBe(400);
   expect(((await response.json()) as { readonly error: object }).error).toMatchObject({

@@ -1,4 +1,4 @@
-// Tools as coding agents declare them: held back until they are searched for, or inside namespaces.
+// Tools as coding agents declare them: deferred until a search finds them, or inside namespaces.
 
 import { describe, expect, test } from "bun:test";
 import { decodeMessages } from "../../src/dialect/messages/decode.ts";
@@ -10,7 +10,7 @@ const schema = { type: "object", properties: { city: { type: "string" } } };
 const names = (tools: readonly { name: string; described?: true }[]) =>
   tools.map(({ name, described }) => (described ? `${name}, described` : name));
 
-describe("messages: tools that are held back", () => {
+describe("messages: deferred tools", () => {
   const search = { name: "search", input_schema: { type: "object" } };
   const held = (name: string) => ({ name, description: `does ${name}`, input_schema: schema, defer_loading: true });
   const found = (...tools: string[]) => [
@@ -29,7 +29,7 @@ describe("messages: tools that are held back", () => {
   ];
   const decode = (fields: object) => decodeMessages({ max_tokens: 9, ...fields }, settings).request;
 
-  test("are not there until a result refers to them; then last, in the order of their mention", () => {
+  test("are absent until a result refers to them; then they come last, in the order of the references", () => {
     const tools = [held("a"), search, held("b"), held("c")];
     expect(names(decode({ tools, messages: [{ role: "user", content: "hi" }] }).tools)).toEqual(["search"]);
     const { tools: called, messages } = decode({ tools, messages: found("c", "a") });
@@ -39,19 +39,19 @@ describe("messages: tools that are held back", () => {
     expect(result.indexOf('"name":"c"')).toBeLessThan(result.indexOf('"name":"a"'));
   });
 
-  test("each is described once, however often results refer to it", () => {
+  test("are described once, however often results refer to them", () => {
     const { messages } = decode({ tools: [search, held("a"), held("b")], messages: found("a", "b", "a", "a") });
     const result = String(messages.at(-1)?.content);
     expect(result.match(/"description":"does [ab]"/g)).toEqual(['"description":"does a"', '"description":"does b"']);
     expect(result.match(/The tool a can be called/g)).toHaveLength(2);
   });
 
-  test("are all there where the search would run elsewhere", () => {
+  test("are all present when the search would run on another server", () => {
     const tools = [{ type: "tool_search_tool_regex_20251119", name: "find" }, held("a")];
     expect(names(decode({ tools, messages: [{ role: "user", content: "hi" }] }).tools)).toEqual(["a"]);
   });
 
-  test("a reference to a tool that is gone is told, one without a name refused", () => {
+  test("that no longer exist are reported as unavailable, and a reference without a name is refused", () => {
     expect(decode({ tools: [search], messages: found("x") }).messages.at(-1)?.content).toBe(
       "The tool x is not available.",
     );
@@ -61,7 +61,7 @@ describe("messages: tools that are held back", () => {
     );
   });
 
-  test("every way of showing thoughts is accepted", () => {
+  test("can be combined with every way of displaying reasoning", () => {
     const messages = [{ role: "user", content: "hi" }];
     for (const display of ["summarized", "omitted", "updates"]) {
       expect(decode({ messages, thinking: { type: "adaptive", display } }).thinking).toBe(true);
@@ -76,13 +76,13 @@ describe("responses: namespaces", () => {
   const history = { upTo: () => undefined, items: () => undefined, item: () => undefined };
   const decode = (fields: object) => decodeResponses({ input: "hi", tools, ...fields }, settings, history).request;
 
-  test("their functions have both names to the model", () => {
+  test("their functions are named with both names for the model", () => {
     expect(names(decode({}).tools)).toEqual(["fruit", "mcp__shop__fruit"]);
     const choice = { type: "function", namespace: "mcp__shop", name: "fruit" };
     expect(names(decode({ tool_choice: choice }).tools)).toEqual(["mcp__shop__fruit"]);
   });
 
-  test("all of them together are as many as the tools of a request may be", () => {
+  test("their functions all count towards the limit of tools in a request", () => {
     const shop = (name: string, count: number) => ({
       type: "namespace",
       name,
@@ -97,13 +97,13 @@ describe("responses: namespaces", () => {
     expect(() => decode({ tools: [shop("a", 1000), shop("b", 24), inner] })).toThrow(refused);
   });
 
-  test("one without a name is refused, with its place", () => {
+  test("one without a name is refused with its position", () => {
     const nameless = { ...namespace, tools: [inner, { type: "function" }] };
     expect(() => decode({ tools: [nameless] })).toThrow("'tools.0.tools.1.name' is required");
     expect(() => decode({ tools: [{ ...namespace, name: null }] })).toThrow("'tools.0.name' is required");
   });
 
-  test("calls go to the client and come back with both names apart", async () => {
+  test("calls reach the client and come back with namespace and name as separate fields", async () => {
     const server = serve({
       reason: "tool_calls",
       steps: [

@@ -15,7 +15,7 @@ const decode = (fields: Record<string, unknown>, overrides: Partial<ChatSettings
 const messagesOf = (...messages: unknown[]) => decode({ messages }).request.messages;
 
 describe("messages", () => {
-  test("an image is an object, or its url as a string", () => {
+  test("an image is an object, or its URL as a string", () => {
     const url = "data:image/png;base64,eA==";
     const parts = [url, { url }].map((image_url) => ({ type: "image_url", image_url }));
     const source = { kind: "image", url, detail: "auto" };
@@ -25,7 +25,7 @@ describe("messages", () => {
     ] as never);
   });
 
-  test("developer is system, and consecutive system turns are one with a blank line between", () => {
+  test("developer counts as system, and consecutive system turns are joined by a blank line", () => {
     expect(
       messagesOf({ role: "system", content: "A" }, { role: "developer", content: "B" }, user, {
         role: "system",
@@ -38,7 +38,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("text parts are joined by a newline, names are kept", () => {
+  test("text parts are joined by a newline, and names are kept", () => {
     const content = [
       { type: "text", text: "a" },
       { type: "text", text: "" },
@@ -57,11 +57,11 @@ describe("messages", () => {
     ]);
   });
 
-  test("nothing is injected", () => expect(messagesOf(user)).toEqual([{ role: "user", content: "hi" }]));
+  test("nothing is added", () => expect(messagesOf(user)).toEqual([{ role: "user", content: "hi" }]));
 });
 
 describe("fields", () => {
-  test("all absent: no setting is invented", () => {
+  test("all absent: no setting gets a value", () => {
     const { request, stream, includeUsage } = decode({});
     expect(request).toEqual({
       messages: [{ role: "user", content: "hi" }],
@@ -90,7 +90,7 @@ describe("fields", () => {
     expect(decode({ stream_options: { include_usage: null } })).toEqual(decode({}));
   });
 
-  test("unknown fields and fields without effect change nothing", () => {
+  test("unknown fields and fields without an effect change nothing", () => {
     const ignored = {
       user: "u",
       metadata: { a: "b" },
@@ -116,14 +116,14 @@ describe("fields", () => {
     expect(decode(ignored)).toEqual(decode({ reasoning_effort: "none" }));
   });
 
-  test("--stream-usage requested: a usage chunk comes where it is requested", () => {
+  test("--stream-usage requested: usage is streamed only on request", () => {
     expect(decode({}).includeUsage).toBe(true);
     expect(decode({}, { streamUsage: "requested" }).includeUsage).toBe(false);
     const stream_options = { include_usage: true };
     expect(decode({ stream_options }, { streamUsage: "requested" }).includeUsage).toBe(true);
   });
 
-  test("sampling values pass through", () => {
+  test("sampling values are passed on", () => {
     const fields = {
       temperature: 0,
       top_p: 0.9,
@@ -144,25 +144,25 @@ describe("fields", () => {
     });
   });
 
-  test("edges: top_k -1 is off, top_p 0 is the most probable token, huge integers are cut", () => {
+  test("edge values: top_k -1 is off, top_p 0 is the most probable token, huge integers are clamped", () => {
     expect(decode({ top_k: -1 }).request.sampling.topK).toBe(0);
     expect(decode({ top_p: 0 }).request.sampling.topP).toBeGreaterThan(0);
     expect(decode({ top_k: 1e300 }).request.sampling.topK).toBe(2 ** 31 - 1);
     expect(decode({ max_tokens: 1e300 }).request.maxTokens).toBe(2 ** 31 - 1);
   });
 
-  test("max_tokens wins over max_completion_tokens, both over the launch value", () => {
+  test("max_tokens has priority over max_completion_tokens, and both over the launch option", () => {
     expect(decode({ max_tokens: 1, max_completion_tokens: 2 }, { maxTokens: 3 }).request.maxTokens).toBe(1);
     expect(decode({ max_tokens: null, max_completion_tokens: 2 }, { maxTokens: 3 }).request.maxTokens).toBe(2);
     expect(decode({}, { maxTokens: 3 }).request.maxTokens).toBe(3);
   });
 
-  test("repetition_penalty wins over repeat_penalty", () => {
+  test("repetition_penalty has priority over repeat_penalty", () => {
     expect(decode({ repetition_penalty: 1.2, repeat_penalty: 1.5 }).request.sampling.repetitionPenalty).toBe(1.2);
     expect(decode({ repeat_penalty: 1.5 }).request.sampling.repetitionPenalty).toBe(1.5);
   });
 
-  test("seeds are folded into 32 bits; -1 is another number each time", () => {
+  test("seeds are folded into 32 bits, and -1 is a new random number each time", () => {
     const seed = (value: number) => decode({ seed: value }).request.sampling.seed;
     expect(seed(2 ** 32 + 5)).toBe(5);
     expect(seed(-2)).toBe(2 ** 32 - 2);
@@ -170,13 +170,13 @@ describe("fields", () => {
     expect(new Set(Array.from({ length: 8 }, () => seed(-1))).size).toBeGreaterThan(1);
   });
 
-  test("stop: launch values first, then the request's, each once; a string is one value", () => {
+  test("stop: launch values first, then those of the request, each once; a string is one value", () => {
     expect(decode({ stop: ["b", "a", "b"] }, { stop: ["a", "c"] }).request.stop).toEqual(["a", "c", "b"]);
     expect(decode({ stop: "x" }).request.stop).toEqual(["x"]);
     expect(decode({ stop: [] }, { stop: ["a"] }).request.stop).toEqual(["a"]);
   });
 
-  test("template values: the request's win over the launch values", () => {
+  test("template values of the request have priority over launch values", () => {
     const kwargs = { a: 1 };
     expect(decode({ chat_template_kwargs: kwargs }, { templateKwargs: { a: 0, b: 2 } }).request.templateKwargs).toEqual(
       {
@@ -186,7 +186,7 @@ describe("fields", () => {
     );
   });
 
-  test("log probabilities: off, the chosen token alone, alternatives, ceiling with the option's name", () => {
+  test("log probabilities: off, the chosen token alone, alternatives, and a limit that names the option", () => {
     expect(decode({ logprobs: false, top_logprobs: 0 }).request.topLogprobs).toBeUndefined();
     expect(decode({ logprobs: true }).request.topLogprobs).toBe(0);
     expect(decode({ logprobs: true, top_logprobs: 5 }, { maxLogprobs: 5 }).request.topLogprobs).toBe(5);
@@ -195,7 +195,7 @@ describe("fields", () => {
     expect(tooMany).toThrow(/at most 5.*--max-logprobs/);
   });
 
-  test("prototype keys are plain data", () => {
+  test("names of prototype properties are plain data", () => {
     const body = JSON.parse(
       '{"messages":[{"role":"user","content":"hi"}],"__proto__":{"stream":true},"constructor":1}',
     );

@@ -20,7 +20,7 @@ const tool = (name: string, more: object = {}) => ({
 });
 
 describe("tools", () => {
-  test("pass through; without parameters they take none", () => {
+  test("are passed on; a function without parameters takes none", () => {
     const { tools, toolChoice } = decode({
       tools: [tool("a", { description: "does a" }), { type: "function", function: { name: "b" } }],
     });
@@ -31,11 +31,11 @@ describe("tools", () => {
     expect(toolChoice).toBe("auto");
   });
 
-  test.each([[{ type: "object" }], [{}]])("parameters of %j are free", (parameters) => {
+  test.each([[{ type: "object" }], [{}]])("with parameters of %j accept any arguments", (parameters) => {
     expect(decode({ tools: [tool("a", { parameters })] }).tools[0]?.enforced).toEqual({ type: "object" });
   });
 
-  test("what their schemas multiply out to is bounded in all, and ordinary ones are many", () => {
+  test("may expand to a limited total size, which allows many ordinary schemas", () => {
     const names = (start: string, count: number, at: number) =>
       Array.from({ length: count }, (_, index) => `${start}${index}_${at}`);
     const branching = (at: number) => ({
@@ -57,7 +57,7 @@ describe("tools", () => {
     expect(decode({ tools: many(300, ordinary) }).tools.length).toBe(300);
   });
 
-  test("none takes them all away, a name leaves one and demands it, required demands any", () => {
+  test("are removed by none, reduced to one and forced by a name, and forced by required", () => {
     const tools = [tool("a"), tool("b")];
     expect(decode({ tools, tool_choice: "none" })).toMatchObject({ tools: [], toolChoice: "auto" });
     const named = decode({ tools, tool_choice: { type: "function", function: { name: "b" } } });
@@ -65,7 +65,7 @@ describe("tools", () => {
     expect(decode({ tools, tool_choice: "required" })).toMatchObject({ toolChoice: "required" });
   });
 
-  test("allowed tools are the only ones, free or forced; none allowed is none", () => {
+  test("are limited to the allowed ones, free or forced, and to none if none is allowed", () => {
     const tools = [tool("a"), tool("b"), tool("c")];
     const allow = (mode: string | undefined, ...names: string[]) =>
       decode({
@@ -94,11 +94,11 @@ describe("tools", () => {
     [{ type: "allowed_tools" }, "missing_required_parameter", "tool_choice.allowed_tools"],
     [{ type: "allowed_tools", allowed_tools: {} }, "missing_required_parameter", "tool_choice.allowed_tools.tools"],
     [{ type: "custom", custom: { name: "a" } }, "invalid_value", "tool_choice.type"],
-  ])("the choice %j is refused where it is wrong", (tool_choice, code, param) => {
+  ])("with the choice %j are refused with the wrong field", (tool_choice, code, param) => {
     expect(thrown(() => decode({ tools: [tool("a")], tool_choice }))).toEqual([code, param]);
   });
 
-  test("the older form means the same", () => {
+  test("mean the same in the older form", () => {
     const functions = [tool("a").function, tool("b").function];
     expect(decode({ functions }).tools).toEqual(decode({ tools: [tool("a"), tool("b")] }).tools);
     expect(decode({ functions, function_call: { name: "a" } })).toMatchObject({
@@ -108,7 +108,7 @@ describe("tools", () => {
     expect(decode({ functions, function_call: "none" }).tools).toEqual([]);
   });
 
-  test("what cannot be meant is refused by name", () => {
+  test("with a contradictory choice are refused by name", () => {
     const tools = [tool("a")];
     expect(thrown(() => decode({ tools: [tool("a"), tool("a")] }))).toEqual(["invalid_value", "tools.1.function.name"]);
     expect(thrown(() => decode({ tool_choice: "required" }))).toEqual(["invalid_value", "tool_choice"]);
@@ -121,7 +121,7 @@ describe("tools", () => {
     expect(thrown(() => decode({ tools, grammar: "root ::= x" }))).toEqual(["invalid_value", "grammar"]);
   });
 
-  test("strict tools promise enforcement", () => {
+  test("are enforced when strict", () => {
     expect(decode({ tools: [tool("a")] }).constraint).toBeUndefined();
     expect(decode({ tools: [tool("a", { strict: true })] }).constraint).toEqual({ strict: true, inexpressible: false });
     expect(decode({ tools: [tool("a", { strict: true })], tool_choice: "none" }).constraint).toBeUndefined();
@@ -133,7 +133,7 @@ describe("a conversation with calls", () => {
     ids.map((id) => ({ id, type: "function", function: { name: `tool-${id}`, arguments: '{"x":1}' } }));
   const result = (id: string) => ({ role: "tool", tool_call_id: id, content: `result ${id}` });
 
-  test("calls go back as they came, with arguments as text, as an object, or cut off", () => {
+  test("calls are passed back unchanged, with arguments as text, as an object, or truncated", () => {
     const call = (given: unknown) => ({ id: "c", type: "function", function: { name: "f", arguments: given } });
     const { messages } = decode({
       messages: [
@@ -158,7 +158,7 @@ describe("a conversation with calls", () => {
     });
   });
 
-  test("results come in the order of their calls and are named after them", () => {
+  test("results come in the order of their calls and get the names of those", () => {
     const { messages } = decode({
       messages: [
         user,
@@ -177,7 +177,7 @@ describe("a conversation with calls", () => {
     expect(messages.at(-1)).toEqual({ role: "user", content: "hi" });
   });
 
-  test("a result of a call that nobody made is kept, last", () => {
+  test("a result without a matching call is kept, at the end", () => {
     const { messages } = decode({
       messages: [user, { role: "assistant", tool_calls: calls("a") }, result("zzz"), result("a")],
     });
@@ -192,12 +192,12 @@ describe("structured output", () => {
     response_format: { type: "json_schema", json_schema: { name: "n", schema, ...more } },
   });
 
-  test("a schema, any object, or text", () => {
+  test("is a schema, any object, or text", () => {
     expect(decode(format({})).constraint).toMatchObject({ schema, strict: false, inexpressible: false });
     expect(decode(format({ strict: true })).constraint).toMatchObject({ strict: true });
     expect(decode({ response_format: { type: "json_object" } }).constraint?.schema).toEqual({ type: "object" });
     expect(decode({ response_format: { type: "text" } }).constraint).toBeUndefined();
-    // llama.cpp takes an empty schema for no constraint at all, and the answer has to be JSON.
+    // llama.cpp takes an empty schema for no constraint, but the answer must be JSON.
     expect(
       decode({ response_format: { type: "json_schema", json_schema: { name: "n", schema: {} } } }).constraint,
     ).toMatchObject({ schema: { anyOf: [{}] } });
@@ -207,14 +207,14 @@ describe("structured output", () => {
     ]);
   });
 
-  test("--guided-json serves requests that name no format", () => {
+  test("--guided-json applies to requests that name no format", () => {
     const guidedJson = { type: "array" };
     expect(decode({}, { guidedJson }).constraint?.schema).toEqual({ type: "array" });
     expect(decode({ response_format: { type: "text" } }, { guidedJson }).constraint).toBeUndefined();
     expect(decode(format({}), { guidedJson }).constraint?.schema).toMatchObject(schema);
   });
 
-  test("without enforcement the schema is asked for in words", () => {
+  test("without enforcement the schema is requested in the prompt", () => {
     const { messages } = decode(format({}), { constrain: false });
     expect(messages[0]?.role).toBe("system");
     expect(messages[0]?.content).toContain(JSON.stringify(schema));
@@ -225,7 +225,7 @@ describe("structured output", () => {
     expect(decode(format({})).messages).toEqual([{ role: "user", content: "hi" }]);
   });
 
-  test("a grammar is the client's own", () => {
+  test("a grammar of the client is used as it is", () => {
     expect(decode({ grammar: 'root ::= "a"' }).constraint).toEqual({
       grammar: 'root ::= "a"',
       strict: false,
@@ -235,7 +235,7 @@ describe("structured output", () => {
   });
 });
 
-test("tools and functions are at most 1024", () => {
+test("a request may have at most 1024 tools or functions", () => {
   const names = Array.from({ length: 1025 }, (_, index) => `f${index}`);
   const functions = names.map((name) => ({ name }));
   expect(decode({ functions: functions.slice(1) }).tools).toHaveLength(1024);
@@ -270,7 +270,7 @@ describe("reasoning", () => {
     expect(request.templateKwargs["enable_thinking"]).toBeUndefined();
   });
 
-  test("launch options: a default that requests may change, and one that they may not", () => {
+  test("launch options set a default that requests may change, or forbid reasoning for all requests", () => {
     const templateKwargs = { enable_thinking: true };
     expect(decode({}, { templateKwargs }).thinking).toBe(true);
     expect(decode({ reasoning_effort: "none" }, { templateKwargs }).thinking).toBe(false);
@@ -278,7 +278,7 @@ describe("reasoning", () => {
     expect(decode({ reasoning_effort: "high" }, { think: false }).templateKwargs).toEqual({});
   });
 
-  test("a default effort reaches the template of every request, unless none may think", () => {
+  test("a default effort reaches the template of every request, unless reasoning is forbidden", () => {
     const templateKwargs = { reasoning_effort: "low" };
     expect(decode({}, { templateKwargs }).templateKwargs).toEqual(templateKwargs);
     expect(decode(kwargs({ reasoning_effort: "high" }), { templateKwargs }).templateKwargs).toEqual({
@@ -287,7 +287,7 @@ describe("reasoning", () => {
     expect(decode({}, { templateKwargs, think: false }).templateKwargs).toEqual({});
   });
 
-  test("a budget, from the request or the launch option; -1 lifts it", () => {
+  test("the request or the launch option sets a budget, and -1 removes it", () => {
     expect(decode({ reasoning_budget_tokens: 5 }, { reasoningBudget: 9 }).reasoningBudget).toBe(5);
     expect(decode({}, { reasoningBudget: 9 }).reasoningBudget).toBe(9);
     expect(decode({ reasoning_budget_tokens: -1 }, { reasoningBudget: 9 }).reasoningBudget).toBeUndefined();
@@ -303,7 +303,7 @@ describe("reasoning", () => {
 });
 
 describe("llama.cpp's further samplers", () => {
-  test("pass through under the domain's names", () => {
+  test("are passed on under their internal names", () => {
     const { sampling } = decode({
       typical_p: 0.9,
       mirostat: 2,
@@ -320,7 +320,7 @@ describe("llama.cpp's further samplers", () => {
     });
   });
 
-  test("logit_bias: token ids; -100 bans", () => {
+  test("logit_bias takes token ids, and -100 bans a token", () => {
     expect(decode({ logit_bias: { 5: 1.5, 7: -100 } }).sampling.logitBias).toEqual([
       [5, 1.5],
       [7, -1e9],

@@ -13,7 +13,7 @@ const nothing: Usage = {
   peakMemoryBytes: 0,
 };
 
-test("rates cover what was computed: no cached prompt tokens, and no first token in the decode time", () => {
+test("rates cover only computed tokens: no cached prompt tokens, and no first token in the decode rate", () => {
   const usage = {
     ...nothing,
     promptTokens: 100,
@@ -46,7 +46,7 @@ test("rates cover what was computed: no cached prompt tokens, and no first token
   });
 });
 
-test("nothing measured gives zeros, never NaN or Infinity", () => {
+test("without measurements rates are zero, never NaN or Infinity", () => {
   for (const usage of [
     nothing,
     { ...nothing, completionTokens: 1 },

@@ -1,4 +1,4 @@
-// What one generation gives, put together: the same for every dialect.
+// Merges the events of one generation, in the same way for every API.
 
 import { describe, expect, test } from "bun:test";
 import { CollectedAnswer, collect, collectAll } from "../../src/dialect/stream/collect.ts";
@@ -13,7 +13,7 @@ async function* generation(...events: readonly GenerateEvent[]): AsyncGenerator<
 const finish = { type: "finish", reason: "stop", usage: noUsage() } as const;
 
 describe("an answer", () => {
-  test("has its parts in their order, what follows its like as one", async () => {
+  test("has its parts in order, and adjacent parts of the same kind merged", async () => {
     const answer = await collect(
       generation(
         { type: "accepted", promptTokens: 1, downgraded: false },
@@ -46,7 +46,7 @@ describe("an answer", () => {
     expect(answer.finish).toBe(finish);
   });
 
-  test("whose reasoning is not wanted is whole without it", async () => {
+  test("is complete without its reasoning when that is not requested", async () => {
     const { parts } = await collect(
       generation({ type: "text", text: "a" }, { type: "reasoning", text: "hm" }, { type: "text", text: "b" }, finish),
       new CollectedAnswer(false),
@@ -54,13 +54,13 @@ describe("an answer", () => {
     expect(parts).toEqual([{ type: "text", text: "ab" }]);
   });
 
-  test("without a finish is none", async () => {
+  test("without a finish is an error", async () => {
     const answer = await collect(generation({ type: "text", text: "a" }));
     expect(() => answer.finish).toThrow(expect.objectContaining({ code: "internal_error" }));
   });
 });
 
-test("several answers are told apart by their number", async () => {
+test("several answers are told apart by their index", async () => {
   const answers = await collectAll(
     generation(
       { type: "text", text: "b", choice: 1 },

@@ -1,4 +1,4 @@
-// Which grammars are refused, and how that is said.
+// Which grammars are refused, and with which error.
 
 import { expect, test } from "bun:test";
 import { grammarConstraint } from "../../src/dialect/fields/grammar.ts";
@@ -15,7 +15,7 @@ function refusal(grammar: string): string | undefined {
 const nested = (depth: number) => `root ::= ${"(".repeat(depth)}"x"${")".repeat(depth)}`;
 const words = Array.from({ length: 5000 }, (_, i) => `"w${i}"`).join(" | ");
 
-test("a thousand brackets inside one another are taken, one more is not, wherever they stand", () => {
+test("a thousand nested brackets are accepted and one more is not, wherever they are", () => {
   const behind = (depth: number) => nested(depth).replace("root", "root ::= a\na ::= b\nb");
   const optional = (depth: number) => nested(depth).replaceAll(")", ")?");
   for (const grammar of [nested, behind, optional]) {
@@ -25,7 +25,7 @@ test("a thousand brackets inside one another are taken, one more is not, whereve
   expect(refusal(nested(500_000))).toBe("'grammar' may have at most 1000 nested brackets; got 500000.");
 });
 
-test("what costs seconds or gigabytes is refused by what it has too much of", () => {
+test("a grammar that would cost seconds or gigabytes is refused with what it has too much of", () => {
   const refused: readonly (readonly [string, string])[] = [
     [`root ::= ${words} | "x"`, "5000 alternatives that begin at one place; got 5001."],
     [`root ::= "k" ${"a? ".repeat(10)}\na ::= ${words}`, "5000 alternatives that begin at one place; got 50000."],
@@ -40,7 +40,7 @@ test("what costs seconds or gigabytes is refused by what it has too much of", ()
   );
 });
 
-test("everyday grammars are not", () => {
+test("common grammars are accepted", () => {
   const taken = [
     'root ::= "- " [^\\n]{0,1000} ("\\n- " [^\\n]{0,1000})*',
     'root ::= ("a" | "b" | "c" | "d"){0,1000} "."',

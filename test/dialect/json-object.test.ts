@@ -5,7 +5,7 @@ import { CallArguments, jsonArguments } from "../../src/dialect/fields/json-obje
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
 describe("arguments for templates", () => {
-  test("what is JSON goes in as it is, nothing as no arguments", () => {
+  test("that are JSON are used unchanged, and empty text means no arguments", () => {
     for (const text of ['{"a": 1}', "[]", '"x"', nested(128), JSON.stringify({ a: nested(1000) })]) {
       expect(jsonArguments(text)).toBe(text);
     }
@@ -19,11 +19,11 @@ describe("arguments for templates", () => {
     ["a million levels deep", nested(1e6)],
     ["too many values", `[${"1,".repeat(1e6)}1]`],
     ["a million levels of objects deep", '{"a":'.repeat(1e6) + "1" + "}".repeat(1e6)],
-  ])("what is %s goes in as one string", (_, text) => {
+  ])("that are %s are passed as one string", (_, text) => {
     expect(JSON.parse(jsonArguments(text))).toBe(text);
   });
 
-  test("values are counted over all calls of a conversation, whatever one of them leaves open", () => {
+  test("have a limit on the number of values in all calls of a conversation, even after an unclosed one", () => {
     const texts = new CallArguments("messages");
     const half = `[${"1,".repeat(600_000)}1]`;
     expect(texts.json(half)).toBe(half);
@@ -31,7 +31,7 @@ describe("arguments for templates", () => {
     expect(texts.json(half)).toBe(JSON.stringify(half));
   });
 
-  test("those of all calls together have a length", () => {
+  test("have a limit on the total length of all calls", () => {
     const texts = new CallArguments("messages");
     texts.json(`"${"x".repeat(3_000_000)}"`);
     expect(() => texts.json(`"${"x".repeat(1_000_000)}"`)).toThrow(SvcError);

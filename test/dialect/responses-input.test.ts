@@ -1,4 +1,4 @@
-// Items of the Responses API as turns: one by one, referred to, cut, and very many.
+// Items of the Responses API as turns: given, referred to, truncated, and in large numbers.
 
 import { describe, expect, test } from "bun:test";
 import type { OutputItem } from "../../src/contract/responses.ts";
@@ -30,7 +30,7 @@ const references = output.map(({ id }) => ({ type: "item_reference", id }));
 const nothing = () => undefined;
 
 describe("references", () => {
-  test("are the same turns as the items themselves", () => {
+  test("yield the same turns as the items themselves", () => {
     const turns = decodeInput(references, stored);
     expect(turns).toEqual(decodeInput([...output], nothing));
     expect(turns).toEqual([
@@ -44,11 +44,11 @@ describe("references", () => {
         ],
       },
     ]);
-    // What is stored stays as it is.
+    // Decoding does not change the stored items.
     expect(decodeInput(references, stored)).toEqual(turns);
   });
 
-  test("to items of stored answers", async () => {
+  test("can name items of stored responses", async () => {
     const server = serve(scripts["two-tool-calls"] as FakeScript);
     const asked = await (await server.post("/v1/responses", { input: "hi" })).json();
     const items = (asked as { readonly output: readonly OutputItem[] }).output;
@@ -62,17 +62,17 @@ describe("references", () => {
     expect(referred.map(({ messages }) => messages)).toEqual(Array(3).fill(inline?.messages));
   });
 
-  test.each([{}, { type: null }])("may go without a type: %j", (without) => {
+  test.each([{}, { type: null }])("may omit the type: %j", (without) => {
     const untyped = output.map(({ id }) => ({ ...without, id }));
     expect(decodeInput(untyped, stored)).toEqual(decodeInput(references, stored));
   });
 
-  test("to what was referred to before add nothing", () => {
+  test("to items already referred to add nothing", () => {
     const again = [...references, ...references.toReversed(), ...output.map(({ id }) => ({ id }))];
     expect(decodeInput(again, stored)).toEqual(decodeInput(references, stored));
   });
 
-  test("to what is not stored are refused by their place", () => {
+  test("to items that are not stored are refused with their position", () => {
     const [reference] = references as [(typeof references)[number]];
     const refused = (code: string) => expect.objectContaining({ code, details: { param: "input.1.id" } });
     const decode = (...input: object[]) => decodeInput(input, stored);
@@ -85,14 +85,14 @@ describe("references", () => {
   });
 });
 
-test("a turn that was cut inside a call goes on as JSON", () => {
+test("a turn that was truncated inside a call is continued with its arguments as a JSON string", () => {
   const builder = new OutputBuilder(new Map(), () => {});
   for (const step of scripts["length-in-call"].steps) builder.add(step);
   expect(builder.items).toMatchObject([{ arguments: '{"city": "Zü' }]);
   expect(builder.message.toolCalls?.map(({ arguments: args }) => args)).toEqual([JSON.stringify('{"city": "Zü')]);
 });
 
-test("a million calls in a row: what copies them all for each does not come to an end", () => {
+test("a million consecutive calls are decoded in linear time", () => {
   const item = call("1", "{}");
   const [turn, ...rest] = decodeInput(Array<object>(1e6).fill(item), nothing);
   expect(rest).toEqual([]);

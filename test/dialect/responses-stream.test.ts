@@ -1,4 +1,4 @@
-// A stream of the Responses API whose client leaves, wherever that is: its end is reported once.
+// A stream of the Responses API whose client disconnects after any event: its end is reported once.
 
 import { expect, test } from "bun:test";
 import { responseWriter, type ResponseEnd } from "../../src/dialect/responses/encode.ts";
@@ -13,7 +13,7 @@ async function* generation(): AsyncGenerator<GenerateEvent, void, void> {
   yield { type: "finish", reason: "stop", usage: noUsage() };
 }
 
-test("each event may be the last that is read", async () => {
+test("a stream that is abandoned after any event reports one end", async () => {
   const resource = newResource({ id: "resp_1", createdAt: 0, model: "m" }, { input: "hi" }, {});
   for (let read = 1, last: NamedEvent | string | void = ""; last !== DONE; read++) {
     const ends: ResponseEnd[] = [];

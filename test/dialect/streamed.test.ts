@@ -1,4 +1,4 @@
-// What every dialect's stream keeps to, tested once: each dialect's own chunks are in its goldens.
+// Rules that the streams of every API keep, tested once; the chunks of each API are in its golden files.
 
 import { describe, expect, test } from "bun:test";
 import { passThrough, streamed, type Put, type StreamWriter } from "../../src/dialect/stream/streamed.ts";
@@ -6,7 +6,7 @@ import { SvcError } from "../../src/domain/errors.ts";
 
 type Step = string | Error | "abort";
 
-/** A source of these events, which throws those that are errors, and what was done with it. */
+/** Returns a source of these events, which throws the errors among them, and what the reader did with the source. */
 function source(steps: readonly Step[], left: AbortController) {
   const seen = { returned: 0, read: 0 };
   const events: AsyncIterator<string> = {
@@ -27,7 +27,7 @@ function source(steps: readonly Step[], left: AbortController) {
   return { events, seen };
 }
 
-/** Streams the steps by a writer that puts two chunks an event; `broken` replaces methods. */
+/** Streams the steps with a writer that writes two chunks per event; `broken` replaces methods of the writer. */
 function stream(steps: readonly Step[], broken: (put: Put<string>) => Partial<StreamWriter<string>> = () => ({})) {
   const left = new AbortController();
   const { events, seen } = source(steps, left);
@@ -49,7 +49,7 @@ function stream(steps: readonly Step[], broken: (put: Put<string>) => Partial<St
   });
   const onUnexpected = (error: unknown) => void unexpected.push(error);
   const chunks = streamed(events, open, { signal: left.signal, terminator: "END", onUnexpected });
-  /** The source is returned and the writer closed, once each. */
+  /** Expects that the source was returned and the writer closed, once each. */
   const expectOver = () => expect([seen.returned, closed]).toEqual([1, 1]);
   return { chunks, left, seen, unexpected, expectOver };
 }
@@ -57,19 +57,19 @@ function stream(steps: readonly Step[], broken: (put: Put<string>) => Partial<St
 const crash = new SvcError("engine_crashed", "The engine is gone.");
 
 describe("a stream", () => {
-  test("has what its writer puts, in that order, and its terminator last", async () => {
+  test("contains the chunks of its writer in order, with the terminator last", async () => {
     const { chunks, expectOver } = stream(["a", "b"]);
     expect(await Array.fromAsync(chunks)).toEqual(["<", "a", "a'", "b", "b'", ">", "END"]);
     expectOver();
   });
 
-  test("of nothing still begins and ends", async () => {
+  test("without events still begins and ends", async () => {
     const { chunks, expectOver } = stream([]);
     expect(await Array.fromAsync(chunks)).toEqual(["<", ">", "END"]);
     expectOver();
   });
 
-  test("without a terminator ends with what its writer puts", async () => {
+  test("without a terminator ends with the last chunk of its writer", async () => {
     const { events } = source(["a"], new AbortController());
     const { signal } = new AbortController();
     const chunks = streamed(events, passThrough, { signal, onUnexpected: () => {} });
@@ -79,14 +79,14 @@ describe("a stream", () => {
   test.each([
     ["at once", [crash], ["<"]],
     ["later", ["a", crash, "b"], ["<", "a", "a'"]],
-  ])("that fails %s has its failure and its terminator, and no end", async (_, steps, before) => {
+  ])("that fails %s contains the failure and the terminator, but no end chunk", async (_, steps, before) => {
     const { chunks, unexpected, expectOver } = stream(steps);
     expect(await Array.fromAsync(chunks)).toEqual([...before, "engine_crashed: The engine is gone.", "END"]);
     expect(unexpected).toEqual([]);
     expectOver();
   });
 
-  test("reports what nobody foresaw without its text", async () => {
+  test("reports an unexpected error without its text", async () => {
     const bug = new TypeError("a prompt's words");
     const { chunks, unexpected, expectOver } = stream(["a", bug]);
     const all = await Array.fromAsync(chunks);
@@ -95,7 +95,7 @@ describe("a stream", () => {
     expectOver();
   });
 
-  test("of chunks that are made already reports such a failure too", async () => {
+  test("of finished chunks also reports an unexpected error", async () => {
     const { events } = source(["a", new TypeError("bug")], new AbortController());
     const unexpected: unknown[] = [];
     const { signal } = new AbortController();
@@ -105,7 +105,7 @@ describe("a stream", () => {
     expect(unexpected).toHaveLength(1);
   });
 
-  test.each(["begin", "event", "end"] as const)("does not throw what its writer's %s throws", async (method) => {
+  test.each(["begin", "event", "end"] as const)("does not throw an error of its writer's %s method", async (method) => {
     const throws = () => {
       throw new TypeError("bug");
     };
@@ -116,7 +116,7 @@ describe("a stream", () => {
     expectOver();
   });
 
-  test("throws only what its writer's failure throws, and gives its events back then as well", async () => {
+  test("throws only an error of its writer's failure method, and still closes its source", async () => {
     const failure = (error: SvcError) => {
       throw error;
     };
@@ -125,14 +125,14 @@ describe("a stream", () => {
     expectOver();
   });
 
-  test("whose client leaves while an event is awaited just ends, and reports nothing", async () => {
+  test("whose client disconnects while waiting for an event ends and reports nothing", async () => {
     const { chunks, unexpected, expectOver } = stream(["a", "abort"]);
     expect(await Array.fromAsync(chunks)).toEqual(["<", "a", "a'"]);
     expect(unexpected).toEqual([]);
     expectOver();
   });
 
-  test("whose client has left does not end as if it were whole", async () => {
+  test("whose client has disconnected has no end chunk", async () => {
     const { chunks, left, expectOver } = stream(["a"]);
     await chunks.next();
     left.abort();
@@ -140,19 +140,19 @@ describe("a stream", () => {
     expectOver();
   });
 
-  test("whose reader stops anywhere gives its events back, and reads none that nobody wants", async () => {
+  test("that is abandoned at any point closes its source, and reads no further event", async () => {
     for (let read = 1; read <= 7; read++) {
       const { chunks, seen, expectOver } = stream(["a", "b"]);
       for (let chunk = 0; chunk < read; chunk++) await chunks.next();
       await chunks.return();
       expect((await chunks.next()).done).toBe(true);
-      // Two chunks an event, and one before the first.
+      // Two chunks per event, and one before the first.
       expect(seen.read).toBe(Math.floor(read / 2));
       expectOver();
     }
   });
 
-  test("makes each chunk only when its event is there", async () => {
+  test("creates each chunk only when its event has arrived", async () => {
     const gate = Promise.withResolvers<string>();
     const next = async () => ({ value: await gate.promise, done: false });
     const { signal } = new AbortController();

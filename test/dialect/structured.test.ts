@@ -1,4 +1,4 @@
-// What an answer must look like comes to the same under every name that a client may use for it.
+// A constraint on the answer has the same effect under every field name that clients use for it.
 
 import { describe, expect, test } from "bun:test";
 import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
@@ -35,18 +35,18 @@ describe("a schema", () => {
     expect(completion(fields).constraint).toEqual(usual);
   });
 
-  test("strict may be text, as LM Studio's example has it", () => {
+  test("may have strict as text, as in LM Studio's example", () => {
     const format = (strict: unknown) => ({ type: "json_schema", json_schema: { name: "x", schema, strict } });
     expect(chat({ response_format: format("true") }).constraint?.strict).toBe(true);
     expect(chat({ response_format: format("false") }).constraint?.strict).toBe(false);
   });
 
-  test("json_object of structured_outputs is any object, false is none", () => {
+  test("json_object of structured_outputs means any object, and false means no constraint", () => {
     expect(chat({ structured_outputs: { json_object: true } }).constraint?.schema).toMatchObject({ type: "object" });
     expect(chat({ structured_outputs: { json_object: false } }).constraint).toBeUndefined();
   });
 
-  test("the request's own, whatever its name, wins over the launch option's", () => {
+  test("of the request, under any field name, has priority over that of the launch option", () => {
     const guidedJson = { type: "object", properties: { other: { type: "number" } } };
     expect(chat({ guided_json: schema }, { guidedJson }).constraint).toEqual(usual);
     expect(chat({}, { guidedJson }).constraint).not.toEqual(usual);
@@ -102,12 +102,12 @@ describe("refused by name", () => {
     for (const decode of [chat, completion]) expect(thrown(() => decode(fields))).toEqual([code, param]);
   });
 
-  test("thousands of choices are taken where they part early", () => {
+  test("thousands of choices are accepted when they differ early", () => {
     const choices = Array.from({ length: 20_000 }, (_, n) => `ticket ${n}`);
     expect(chat({ guided_choice: choices }).constraint?.choice).toEqual(choices);
   });
 
-  test("a whole pair is a choice as any other", () => {
+  test("a surrogate pair is accepted in a choice", () => {
     expect(chat({ guided_choice: ["\ud83d\ude00"] }).constraint?.choice).toEqual(["😀"]);
   });
 

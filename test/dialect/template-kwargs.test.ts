@@ -18,13 +18,13 @@ test("a name with half a surrogate pair is refused, without repeating it", () =>
   }
 });
 
-test.each(["messages", "tools", "add_generation_prompt"])("%s is the request's own", (name) => {
+test.each(["messages", "tools", "add_generation_prompt"])("%s cannot be set by template values", (name) => {
   const param = `chat_template_kwargs.${name}`;
   const refused = expect.objectContaining({ code: "invalid_value", details: expect.objectContaining({ param }) });
   expect(() => decodeKwargs({ [name]: [] })).toThrow(refused);
 });
 
-test("whole pairs and halves in values are taken", () => {
+test("whole surrogate pairs are accepted in names, and halves in values", () => {
   const kwargs = { "\u{1F600}": 1, value: "\ud800" };
   expect(decodeKwargs(kwargs)).toEqual({ kwargs });
 });

@@ -29,19 +29,19 @@ describe("turns", () => {
     expect(joinTurns(say(before))).toEqual(expected);
   });
 
-  test("what is joined keeps its pictures, in order", () => {
+  test("joining turns keeps their images, in order", () => {
     const turns: ChatMessage[] = [...say("u:A"), { role: "user", content: [picture] }, ...say("u:B")];
     const parts = [{ type: "text" as const, text: "A" }, picture, { type: "text" as const, text: "B" }];
     expect(joinTurns(turns)).toEqual([{ role: "user", content: parts }]);
   });
 
-  test("texts in a row are one text, also after a picture", () => {
+  test("consecutive texts are joined, even after an image", () => {
     const turns: ChatMessage[] = [...say("u:A u:B"), { role: "user", content: [picture] }, ...say("u:C u:D")];
     const text = (text: string) => ({ type: "text" as const, text });
     expect(joinTurns(turns)).toEqual([{ role: "user", content: [text("A\n\nB"), picture, text("C\n\nD")] }]);
   });
 
-  test("a million turns of a user after a picture: what copies them all for each does not come to an end", () => {
+  test("a million user turns after an image are joined in linear time", () => {
     const [turn] = say("u:A") as [ChatMessage];
     const [joined, ...rest] = joinTurns([{ role: "user", content: [picture] }, ...Array<ChatMessage>(1e6).fill(turn)]);
     expect(rest).toEqual([]);
@@ -49,7 +49,7 @@ describe("turns", () => {
     expect(JSON.stringify(joined).split("A")).toHaveLength(1e6 + 1);
   }, 120_000);
 
-  test("a conversation that goes on begins as it began", () => {
+  test("a conversation that continues keeps its joined beginning unchanged", () => {
     const all = say("s:S u:A s:T a:B t:C s:U a:D u:E s:V a:F u:G");
     const whole = joinTurns(all);
     for (const [index, turn] of all.entries()) {

@@ -1,4 +1,4 @@
-// The GitHub action, run as a runner does: its step with the inputs' defaults in the environment.
+// The GitHub action, run as by a runner: its step with the inputs' defaults in the environment.
 
 import { expect, onTestFinished, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -19,11 +19,11 @@ interface Action {
 const action = Bun.YAML.parse(readFileSync(join(ROOT, "action.yml"), "utf8")) as Action;
 const [step] = action.runs.steps;
 
-/** A program in the place of svc that runs the sources, and writes down its process. */
+/** Writes a program that stands in for svc: it runs the sources and records its process id. */
 const fromSource = (folder: string) =>
   `{ echo $$ > ${folder}/pid; exec ${process.execPath} ${ROOT}/src/main.ts "$@"; }`;
 
-/** Runs the step; the server that it leaves behind ends with the test. */
+/** Runs the step; the server that it leaves running is stopped at the end of the test. */
 async function run(
   inputs: Readonly<Record<string, string>>,
   { folder = temporaryFolder(), ref = "", releases = "" } = {},
@@ -62,7 +62,7 @@ async function run(
   const [code, said] = [await shell.exited, await shell.stdout.text()];
   const pid = Number(readFileSync(join(folder, "pid"), "utf8"));
   onTestFinished(() => {
-    // What does not start has ended.
+    // A server that failed to start has already ended.
     if (code === 0) process.kill(pid);
   });
   const pairsOf = (path: string) =>
@@ -81,7 +81,7 @@ async function run(
   };
 }
 
-test("the steps that follow find a server that answers", async () => {
+test("the following steps find a server that answers", async () => {
   const { code, outputs, variables } = await run({ port: "0", options: "--threads 1\n--ctx 1024\n" });
   expect(code).toBe(0);
   expect(Object.keys(outputs).toSorted()).toEqual(Object.keys(action.outputs).toSorted());
@@ -98,7 +98,7 @@ test.skipIf(Bun.which("svc") !== null).each([
   ["`version`", { version: "1.2.3" }, "main", "1.2.3"],
   ["the newest", {}, "main", "2.0.0"],
 ])(
-  "on a bare runner a release is installed: %s",
+  "without svc on the runner a release is installed: %s",
   async (_, inputs, ref, version) => {
     await using release = fakeRelease();
     const { folder, url: releases } = release;
@@ -115,7 +115,7 @@ test.skipIf(Bun.which("svc") !== null).each([
   60_000,
 );
 
-test("a server that does not start fails the step at once, and says why", async () => {
+test("a server that does not start fails the step at once, with the reason", async () => {
   const { code, said } = await run({ port: "0", options: "--model missing.gguf" });
   expect(code).toBe(1);
   expect(said).toContain("::error::svc did not become ready");

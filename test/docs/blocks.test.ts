@@ -1,7 +1,7 @@
-// Every code block of README.md and docs/ does what it says: shell blocks run, with curl, against a server over fake engines;
-// what they call `svc` with is parsed; TypeScript runs with the official SDK. Blocks with `skip: …` behind their language are
-// not run, and the reason is printed. `define`: functions for the blocks behind it on the page; `server: …`: the server's options.
-// Python is parsed here; `npm run test:clients` runs it with the SDKs.
+// Every code block of README.md and docs/ works as described: shell blocks run, with curl, and use a server with
+// engines in memory; arguments of `svc` are parsed; TypeScript runs with the official SDK. Blocks with `skip: …`
+// after their language are not run, and the reason is printed. `define`: functions for later blocks of the page;
+// `server: …`: options of the server. Python is only parsed here; `npm run test:clients` runs it with the SDKs.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -17,9 +17,9 @@ import { blocksOf, pages, type Block } from "./markdown.ts";
 
 const ADDRESS = "127.0.0.1:9999";
 
-/** Programs that are not svc's: what they are given is not checked. */
+/** Other programs than svc, whose arguments are not checked. */
 const STAND_INS = ["aider", "aplay", "arecord", "claude", "qwen", "scanimage"];
-/** Programs that change the machine or use the network: a block with one must say `skip`. */
+/** Programs that change the machine or use the network: a block with one of them must have `skip`. */
 const NEVER = ["apt", "apt-get", "brew", "docker", "git", "npm", "npx", "pip", "sudo", "systemctl"];
 /** Programs that a machine may lack. */
 const NEEDED = ["curl", "jq", "openssl", "base64"];
@@ -32,7 +32,7 @@ const LINE = {
   body: { messages: [{ role: "user", content: "Hello!" }] },
 };
 
-/** Files that the pages name, in a new folder. */
+/** Creates the files that the pages name, in a new folder. */
 function folderWith(code: string): string {
   const folder = temporaryFolder();
   for (const [path] of code.matchAll(/[\w./-]+\.(?:gguf|safetensors|png|jpe?g|heic|pdf|mp3|m4a|wav|jsonl|pem)\b/g)) {
@@ -43,7 +43,7 @@ function folderWith(code: string): string {
   return folder;
 }
 
-/** A story is told until somebody ends it. */
+/** A story goes on until the request is cancelled. */
 const script = (request: GenerateRequest) =>
   JSON.stringify(request.messages).includes("story")
     ? { steps: [{ text: "Once" }, { wait: Bun.sleep(20_000) }, { text: "." }] }
@@ -52,7 +52,7 @@ const script = (request: GenerateRequest) =>
 const configOf = (args: readonly string[], folder: string): Config =>
   readConfig(parseArguments(args).values, { HOME: folder }, folder);
 
-/** What these options change of the default. */
+/** Returns what these options change compared with the defaults. */
 function overridesOf(args: readonly string[], folder: string): Partial<Config> {
   const usual = configOf([], folder);
   const changed = Object.entries(configOf(args, folder)).filter(
@@ -61,7 +61,7 @@ function overridesOf(args: readonly string[], folder: string): Partial<Config> {
   return Object.fromEntries(changed) as Partial<Config>;
 }
 
-/** `svc` takes note of its arguments, `curl` goes to the test's server and takes note of failures. */
+/** `svc` records its arguments; `curl` uses the test's server and records failures. */
 const preamble = (address: string) => `
 svc() { printf '%s\\0' "$@" $'\\036' >> calls.bin; }
 ${STAND_INS.map((name) => `${name}() { :; }`).join("\n")}
@@ -96,14 +96,14 @@ async function runShell({ code }: Block, definitions: string, args: readonly str
   const calls = Bun.file(join(folder, "calls.bin"));
   for (const call of (await calls.exists()) ? (await calls.text()).split("\u001e\0").slice(0, -1) : []) {
     const args = call.split("\0").slice(0, -1);
-    // Throws, and names what it does not know.
+    // Throws, naming unknown options.
     configOf(args, folder);
   }
 }
 
 async function runTypeScript({ code }: Block): Promise<void> {
   const server = serve();
-  // Here its imports are found.
+  // In this folder, imports are resolved.
   const path = join(import.meta.dir, `block-${process.pid}-${Bun.hash(code).toString(36)}.ts`);
   try {
     await Bun.write(path, code.replaceAll(ADDRESS, new URL(server.url).host));
@@ -126,7 +126,7 @@ async function parsePython({ code }: Block): Promise<void> {
 const notRun: string[] = [];
 afterAll(() => console.log(`Blocks that are not run:\n${notRun.map((line) => `  ${line}`).join("\n")}`));
 
-/** Why a block is not run, or undefined. */
+/** Returns why a block is not run, or undefined. */
 function reasonNot({ note, code, language }: Block): string | undefined {
   const marked = /^skip: (.+)$/.exec(note)?.[1];
   if (marked !== undefined) return marked;
@@ -157,7 +157,7 @@ async function check(block: Block, definitions: string): Promise<void> {
   }
 }
 
-/** What containers call svc with is parsed. */
+/** Parses the arguments with which containers start svc. */
 function checkYaml(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   if (Array.isArray(value) && value.includes("--no-model")) parseArguments(value.map(String));
@@ -173,8 +173,8 @@ describe.each(pages().map((page) => [page.path, blocksOf(page)] as const))("%s",
   }
 });
 
-test("every option that the pages name is one", () => {
-  // Of curl, of this repository's own programs, and a form of options.
+test("every option that the pages name exists", () => {
+  // Options of curl and of this repository's other programs, and the pattern of negated options.
   const others = ["--json", "--flavour", "--rows", "--scenarios", "--no"];
   const isKnown = (name: string): boolean =>
     others.includes(name) ||

@@ -1,4 +1,4 @@
-// The pages under docs/reference are those that the code makes. `bun build.ts docs` rewrites them.
+// The pages in docs/reference must be those generated from the code. `bun build.ts docs` rewrites them.
 
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -12,19 +12,19 @@ import { temporaryFolder } from "../http/harness.ts";
 const root = join(import.meta.dir, "../..");
 const pages = await generatedPages();
 
-test("docs/reference holds the generated pages and no others", () => {
+test("docs/reference contains exactly the generated pages", () => {
   expect(readdirSync(REFERENCE).toSorted()).toEqual([...pages.keys()].toSorted());
 });
 
-test.each([...pages])("%s is not stale: `bun build.ts docs` writes it", async (name, content) => {
-  // Not with toBe: a difference of a hundred pages would be printed.
+test.each([...pages])("%s is current (otherwise run `bun build.ts docs`)", async (name, content) => {
+  // Without toBe, which would print a difference of a hundred pages.
   const isCurrent = (await Bun.file(join(REFERENCE, name)).text()) === content;
   expect(isCurrent).toBeTrue();
 });
 
 const groff = Bun.which("groff");
 if (groff === null) console.log("svc.1 is not formatted: groff is not installed");
-test.skipIf(groff === null)("the man page is formatted without a warning", async () => {
+test.skipIf(groff === null)("the man page is formatted without warnings", async () => {
   const run = Bun.spawn(["groff", "-man", "-Tutf8", "-ww", join(REFERENCE, "svc.1")], {
     stdout: "pipe",
     stderr: "pipe",
@@ -34,7 +34,7 @@ test.skipIf(groff === null)("the man page is formatted without a warning", async
   expect(Bun.stripANSI(out).replaceAll(/.[\b]/g, "")).toContain('svc -s "prompt" [options]');
 });
 
-/** String literals of the sources that look like this. */
+/** Returns the string literals of the sources that match the pattern. */
 async function literals(pattern: RegExp): Promise<string[]> {
   const found = new Set<string>();
   for (const path of new Bun.Glob("src/**/*.ts").scanSync(root)) {
@@ -44,7 +44,7 @@ async function literals(pattern: RegExp): Promise<string[]> {
   return [...found].toSorted();
 }
 
-test("every metric that the sources name is on the page", async () => {
+test("every metric in the sources is on the page", async () => {
   const page = pages.get("metrics.md") ?? "";
   const names = await literals(/"(svc_[a-z_]+(?:_total|_seconds|_tokens|_bytes|_left|_perc|_s|_up|_info|_peak))"/g);
   expect(names.length).toBeGreaterThan(50);
@@ -61,7 +61,7 @@ describe("config.example.toml", () => {
   const example = pages.get("config.example.toml") ?? "";
   const assigned = [...example.matchAll(/^# ([a-z0-9-]+) = (.*)$/gm)];
 
-  test("has every option once that a file may hold", () => {
+  test("has every option that a file may contain, once", () => {
     const names = assigned.map(([, name]) => name);
     const others = ["config", "prompt", "instructions"];
     expect(names).toEqual(options.map(({ name }) => name).filter((name) => !others.includes(name)));
@@ -77,7 +77,7 @@ describe("config.example.toml", () => {
     },
   );
 
-  test("as it is, it changes nothing", async () => {
+  test("changes nothing unless it is edited", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "config.toml");
     await Bun.write(path, example);

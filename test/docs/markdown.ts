@@ -1,4 +1,4 @@
-// The pages that people read: README.md and docs/, their links and their code blocks.
+// The pages for people: README.md and docs/, with their links and code blocks.
 
 import { Glob } from "bun";
 import { readFileSync } from "node:fs";
@@ -7,16 +7,16 @@ import { join } from "node:path";
 export const root = join(import.meta.dir, "../..");
 
 export interface Page {
-  /** From the root of the repository. */
+  /** Path from the root of the repository. */
   readonly path: string;
   readonly text: string;
 }
 
 export interface Block {
-  /** `docs/chat.md:12`. */
+  /** Place of the block, such as `docs/chat.md:12`. */
   readonly place: string;
   readonly language: string;
-  /** What follows the language: `skip: it downloads 2 GB`. */
+  /** The text after the language, such as `skip: it downloads 2 GB`. */
   readonly note: string;
   readonly code: string;
 }
@@ -35,7 +35,7 @@ export function blocksOf({ path, text }: Page): Block[] {
   });
 }
 
-/** The anchors of a page, as GitHub makes them of headings. */
+/** Returns the anchors of a page, as GitHub derives them from headings. */
 export function anchorsOf(text: string): Set<string> {
   const headings = text.replaceAll(FENCE, "").matchAll(/^#{1,6} (.*)$/gm);
   const used = new Map<string, number>();
@@ -50,7 +50,7 @@ export function anchorsOf(text: string): Set<string> {
   );
 }
 
-/** Targets of links that are no addresses on the web. */
+/** Returns the targets of links that are not URLs. */
 export function linksOf({ text }: Page): string[] {
   const prose = text.replaceAll(FENCE, "").replaceAll(/`[^`\n]*`/g, "");
   const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);

@@ -1,4 +1,4 @@
-// What README and docs/ say of themselves: sizes, links, figures.
+// Facts about the README and docs/ themselves: sizes, links, figures.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -12,13 +12,13 @@ test("the README has at most 8 KB", () => {
   expect(Buffer.byteLength(read("README.md"))).toBeLessThanOrEqual(8192);
 });
 
-test("the index of docs/ has every page", () => {
+test("the index of docs/ lists every page", () => {
   const linked = linksOf({ path: "docs/README.md", text: read("docs/README.md") });
   const there = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md") && name !== "README.md");
   expect(there.filter((name) => !linked.includes(name))).toEqual([]);
 });
 
-describe("links lead to pages and headings that are there", () => {
+describe("links lead to existing pages and headings", () => {
   test.each(all.map((page) => [page.path, page] as const))("%s", (path, page) => {
     const broken = linksOf(page).filter((link) => {
       const [file = "", anchor] = link.split("#");
@@ -30,7 +30,7 @@ describe("links lead to pages and headings that are there", () => {
   });
 });
 
-test("the figures of the README are those of the documents", () => {
+test("the figures of the README match the documents", () => {
   const documents = `${read("docs/performance.md")}${read("docs/promises.md")}`;
   const section = /^## Why svc$([^]*?)^## /m.exec(read("README.md"))?.[1] ?? "";
   const figures = section.match(/[\d.]+ (?:s|ms|tok\/s)\b/g) ?? [];

@@ -1,5 +1,5 @@
-// The recipes of docs/team.md, run with the programs that they are for, on loopback: what the page says, with other ports,
-// names and files. Those whose program is not installed are skipped.
+// The recipes of docs/team.md, run with their programs on loopback: the text of the page with other ports, names and
+// files. Recipes whose program is not installed are skipped.
 
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ function recipe(language: string): string {
   return block.code;
 }
 
-/** The text with each of `changes` made; all of them are in it. */
+/** Returns the text with each of `changes` applied; throws when one does not occur. */
 function adapted(text: string, changes: Readonly<Record<string, string>>): string {
   return Object.entries(changes).reduce((changed, [from, to]) => {
     expect(changed).toContain(from);
@@ -36,7 +36,7 @@ const slow = () => {
   return { server, gate };
 };
 
-/** Runs a proxy in the foreground while `use` runs. */
+/** Runs a proxy in the foreground during `use`. */
 async function whileRunning(
   command: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -58,7 +58,10 @@ async function whileRunning(
   }
 }
 
-/** The first piece of a stream arrives before the second is made; the answer to a public name is svc's. */
+/**
+ * Asserts that the first piece of a stream arrives before the second is generated, and that svc answers for the
+ * public name.
+ */
 async function streamsThrough(port: number, gate: PromiseWithResolvers<void>): Promise<void> {
   const ask = () =>
     fetch(`https://127.0.0.1:${port}/v1/chat/completions`, {
@@ -126,7 +129,7 @@ test.skipIf(Bun.which("caddy") === null)(
 test.skipIf(Bun.which("systemd-analyze") === null).each([
   ["page", "/usr/local/bin/svc", () => recipe("ini")],
   ["packages", "/usr/bin/svc", () => fill("svc.service", {})],
-])("the service of the %s is one that systemd takes", async (_, installed, unit) => {
+])("the service of the %s is accepted by systemd", async (_, installed, unit) => {
   const folder = temporaryFolder();
   const program = join(folder, "svc");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
@@ -137,7 +140,7 @@ test.skipIf(Bun.which("systemd-analyze") === null).each([
   expect([said.split("\n").filter((line) => line.includes("svc.service")), code]).toEqual([[], 0]);
 });
 
-test("the options of the service are options", () => {
+test("the options of the service exist", () => {
   const units = recipe("ini") + fill("svc.service", {});
   const variables = [...units.matchAll(/\b(SVC_[A-Z_]+)=/g)].map(([, name]) => name);
   const known = readFileSync(join(import.meta.dir, "../../docs/reference/environment.md"), "utf8");

@@ -5,7 +5,7 @@ const DEEP = "nests deeper than 128 levels";
 const VALUES = `has more than ${MOST_JSON_VALUES} JSON values`;
 const NAMES = `has more than ${MOST_JSON_NAMES} names of members`;
 
-/** The first excess, of the text in pieces of `step` bytes. */
+/** Returns the first limit that is exceeded, reading the text in pieces of `step` bytes. */
 function excess(text: string, step: number): string | undefined {
   const bytes = new TextEncoder().encode(text);
   const bounds = new JsonBounds();
@@ -22,7 +22,7 @@ const nested = (depth: number, inside = "") => "[".repeat(depth) + inside + "]".
 const text = (content: string) => JSON.stringify(content);
 const structure = "[{,:]}";
 
-describe("bounds of JSON", () => {
+describe("the limits of JSON", () => {
   test.each([
     ["nothing", "", undefined],
     ["as deep as may be", nested(128), undefined],
@@ -49,7 +49,7 @@ describe("bounds of JSON", () => {
     if (json.length < 100_000) expect(excess(json, 1)).toBe(expected);
   });
 
-  test("of several texts values are counted together, and depth is not", () => {
+  test("count the values of several texts together, but the depth of each separately", () => {
     const bounds = new JsonBounds();
     for (const piece of ["[".repeat(100), '"', numbers(600_000)]) {
       bounds.next();

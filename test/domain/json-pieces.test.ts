@@ -88,10 +88,10 @@ function someText(roll: Dice, depth: number): string {
   return kind === 2 ? pick(roll, ATOMS) : someString(roll);
 }
 
-/** What is there, whatever JSON cannot say of it. */
+/** Returns all of a value, including what JSON cannot express. */
 const shown = (value: unknown): string => Bun.inspect(value, { depth: 200 });
 
-test("any text is what JSON.parse makes of it, however it is cut", () => {
+test("any text yields the same value as JSON.parse, however it is split", () => {
   const roll = dice(1);
   const outcome = (work: () => unknown): string => {
     try {
@@ -111,7 +111,7 @@ test("any text is what JSON.parse makes of it, however it is cut", () => {
   }
 });
 
-test("a large text leaves turns to others while it is parsed, a small one does not wait for one", async () => {
+test("a large text does not block the event loop while it is parsed, and a small one is parsed without waiting", async () => {
   let turns = 0;
   const turn = async () => void turns++;
   const text = JSON.stringify({ a: "é\n".repeat(1_000_000), b: [1, 2] });

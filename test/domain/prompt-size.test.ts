@@ -46,14 +46,14 @@ test.each([
   ["a name in a schema", { tools: [tool({ parameters: { [long]: true } })] }, "tools"],
   ["a tool that is not chosen", { allTools: [tool({ description: long })] }, "tools"],
   ["what the template is given", { templateKwargs: { a: { b: long } } }, "chat_template_kwargs"],
-])("text beside the content of messages: %s", (_, fields, param) => {
+])("text outside the content of messages counts: %s", (_, fields, param) => {
   const asked = request(fields as unknown as Partial<GenerateRequest>);
   expect(tooLargePrompt(asked, { maxModelLen: 10 })).toMatchObject({ code: "invalid_value", details: { param } });
   expect(tooLargePrompt(asked, limits)?.message).toMatch(/^'\w+' must have at most 4000000 .*; got 40000\d\d\.$/);
   expect(tooLargePrompt(asked, { maxModelLen: 10, mostPromptBytes: 2 * MOST })).toBeUndefined();
 });
 
-test("what 200 tools and a long history of reasoning come to is no reason", () => {
+test("200 tools and a long history of reasoning are within the limits", () => {
   const parameters = {
     properties: Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`p${n}`, "x".repeat(400)])),
   };
@@ -73,18 +73,18 @@ test.each([
       templateKwargs: { a: "x".repeat(400_000) },
     },
   ],
-])("the text whose tokens are counted: %s", (_, fields) => {
+])("text whose tokens are only counted has a limit: %s", (_, fields) => {
   const asked = request(fields as unknown as Partial<GenerateRequest>);
   expect(tooLongToCount(asked)).toMatchObject({ code: "payload_too_large" });
   expect(tooLongToCount(asked)?.message).toMatch(/at most 8388608 characters.*got 84000\d\d\.$/);
   expect(tooLongToCount(request({ messages: [user("x".repeat(2 * MOST))] }))).toBeUndefined();
 });
 
-test("a model whose tokens have no known length takes any text", () => {
+test("a model with unknown token lengths accepts any text", () => {
   expect(tooLargePrompt(request({ messages: [user("x".repeat(1000))] }), { maxModelLen: 10 })).toBeUndefined();
 });
 
-test("a prompt of tokens leaves room for one more in the context", () => {
+test("a prompt of tokens must leave space for one more in the context", () => {
   const tokens = (length: number) => request({ prompt: Array.from({ length }, () => 1) });
   expect(tooLargePrompt(tokens(9), { maxModelLen: 10 })).toBeUndefined();
   expect(tooLargePrompt(tokens(10), { maxModelLen: 10 })).toMatchObject({
@@ -98,11 +98,11 @@ test.each([
   ["LangChain", /prompt is too long/],
   ["opencode", /maximum context length is \d+ tokens/i],
   ["Claude Code, with its numbers", /prompt is too long[^0-9]*12\s*tokens?\s*>\s*9/i],
-])("%s knows a prompt that is too long by the words", (_, words) => {
+])("%s recognizes the error for a prompt that is too long", (_, words) => {
   expect(tooManyTokens(request({ messages: [user("x")] }), 12, 10)?.message).toMatch(words);
 });
 
-test("a text that cannot fit is told with the same words", () => {
+test("a text that cannot fit gets an error with the same words", () => {
   const long = request({ messages: [user("x".repeat(41))] });
   expect(tooLargePrompt(long, { maxModelLen: 10, mostPromptBytes: 40 })?.message).toMatch(
     /prompt is too long: 'messages' has at least 41 bytes\. .*maximum context length is 10 tokens/,

@@ -3,7 +3,7 @@ import { SharedBytes } from "../../src/domain/shared-bytes.ts";
 
 const live = new AbortController().signal;
 
-/** Runs named work of some size until it is told to end. */
+/** Runs named work of given sizes until it is released. */
 function setUp(most: number) {
   const shared = new SharedBytes(most);
   const running = new Map<string, PromiseWithResolvers<string>>();
@@ -28,7 +28,7 @@ function setUp(most: number) {
   };
 }
 
-test("what does not fit waits; the smallest is next", async () => {
+test("work that does not fit waits, and the smallest runs next", async () => {
   const { run, end, running } = setUp(10);
   const results = [run("a", 6), run("b", 8), run("c", 5), run("d", 4)];
   await Bun.sleep(0);
@@ -43,7 +43,7 @@ test("what does not fit waits; the smallest is next", async () => {
   expect(await Promise.all(results)).toEqual(["a", "b", "c", "d"]);
 });
 
-test("what is larger than all has all to itself", async () => {
+test("work larger than the limit runs alone", async () => {
   const { run, end, running } = setUp(10);
   void run("a", 1);
   void run("huge", 100);
@@ -58,7 +58,7 @@ test("what is larger than all has all to itself", async () => {
   expect(running()).toEqual(["b"]);
 });
 
-test("who waits can leave; who leaves what runs is told at once, and its bytes are free when it ends", async () => {
+test("waiting work can be cancelled, and running work rejects at once, with its bytes free when it ends", async () => {
   const { run, end, running } = setUp(10);
   const [leaving, leavingToo] = [new AbortController(), new AbortController()];
   const first = run("a", 10, leaving.signal);
@@ -76,7 +76,7 @@ test("who waits can leave; who leaves what runs is told at once, and its bytes a
   expect(await third).toBe("c");
 });
 
-test("what fails gives its bytes back", async () => {
+test("work that fails frees its bytes", async () => {
   const { run, fail, running } = setUp(10);
   const first = run("a", 10);
   void run("b", 10);

@@ -10,7 +10,7 @@ test.each([
   ["zh-Hans-CN", "chi_sim"],
   ["zh-Hant", "chi_tra"],
   ["zh-TW", "chi_tra"],
-  // The script says more than the region.
+  // The script is more specific than the region.
   ["zh-Hans-HK", "chi_sim"],
   ["zh-Hans-MO", "chi_sim"],
   ["cmn", "chi_sim"],
@@ -22,13 +22,13 @@ test.each([
   ["sr-Latn", "srp_latn"],
   ["nb-NO", "nor"],
   ["pt-BR", "por"],
-  // Data by its own name.
+  // A name of trained data itself.
   ["chi_tra_vert", "chi_tra_vert"],
   ["Latin", "Latin"],
   ["deu", "deu"],
   ["fil-PH", "fil"],
 ])("%s is %s", (tag, name) => expect(tessdataName(tag)).toBe(name));
 
-test.each(["../eng", "eng/x", "", "-", "en\0", "x".repeat(50), "toString-1", "1a"])("%j is no language", (tag) =>
+test.each(["../eng", "eng/x", "", "-", "en\0", "x".repeat(50), "toString-1", "1a"])("%j is not a language", (tag) =>
   expect(tessdataName(tag)).toBeUndefined(),
 );

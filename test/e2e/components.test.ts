@@ -1,4 +1,4 @@
-// Which components the executables unpack, when, and how svc-slim comes by those that it lacks.
+// Which components the executables unpack, when, and how svc-slim obtains missing ones.
 
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, truncateSync } from "node:fs";
@@ -13,7 +13,7 @@ const FLAGS = ["--threads", "1"];
 const servers: Bun.Server<undefined>[] = [];
 afterEach(() => servers.splice(0).forEach((server) => void server.stop(true)));
 
-/** A folder of releases on this machine, and what was requested of it. */
+/** Serves releases on this machine and records the requests. */
 function releases({ damage = (bytes: Uint8Array) => bytes } = {}) {
   const requests: string[] = [];
   const server = Bun.serve({
@@ -49,7 +49,7 @@ async function embeddings(url: string) {
 
 const folders = ({ cacheDir }: Sandbox) => readdirSync(cacheDir).filter((name) => /^lib-[0-9a-f]{16}$/.test(name));
 
-test("svc unpacks what is used, when it is first used", () =>
+test("svc unpacks each component at its first use", () =>
   withSandbox((sandbox) =>
     withServer(
       FLAGS,
@@ -66,7 +66,7 @@ test("svc unpacks what is used, when it is first used", () =>
     ),
   ));
 
-test("svc-slim downloads nothing by itself, and says what would", () =>
+test("svc-slim downloads nothing without permission, and says how to allow it", () =>
   withSandbox(async (sandbox) => {
     const { flags, requests } = releases();
     await withServer(
@@ -84,7 +84,7 @@ test("svc-slim downloads nothing by itself, and says what would", () =>
     expect(folders(sandbox)).toHaveLength(1);
   }));
 
-test("svc-slim downloads a component when a request needs it and that is allowed, once", () =>
+test("svc-slim downloads a component once, when a request needs it and downloads are allowed", () =>
   withSandbox(async (sandbox) => {
     const { flags, requests } = releases();
     for (const _ of ["first start", "second start"]) {
@@ -123,7 +123,7 @@ test("svc-slim does not use a damaged download, and tries again with the next re
     );
   }));
 
-test("svc pull brings a component of svc-slim; a server then needs no permission, and repairs nothing without it", () =>
+test("svc pull downloads a component of svc-slim; a server then needs no permission, and repairs nothing without it", () =>
   withSandbox(async (sandbox) => {
     const { flags } = releases();
     const command = sandbox.command({ binary: "svc-slim" });
@@ -139,7 +139,7 @@ test("svc pull brings a component of svc-slim; a server then needs no permission
     await use(503);
   }));
 
-test("svc pull names what there is when it is asked for another component", () =>
+test("svc pull lists the components when it is asked for an unknown one", () =>
   withSandbox(async ({ command }) => {
     const slim = await runToEnd([...command({ binary: "svc-slim" }), "pull", "component:nonsense"]);
     expect(slim).toMatchObject({

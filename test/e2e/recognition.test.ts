@@ -1,4 +1,4 @@
-// The compiled binary reads pictures and documents: what it carries of WebAssembly runs from inside it.
+// The compiled binary reads pictures and documents with its embedded WebAssembly.
 
 import { expect, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
@@ -13,7 +13,7 @@ const PATIENCE_MS = 120_000;
 const fixtures = join(import.meta.dir, "../fixtures/pictures");
 
 test(
-  "svc ocr reads a picture with the English data inside, and a document",
+  "svc ocr reads a picture with the embedded English data, and a document",
   () =>
     withSandbox(async ({ root, command }) => {
       const [picture, document] = [join(root, "a.png"), join(root, "b.pdf")];
@@ -26,7 +26,7 @@ test(
 );
 
 test(
-  "formats and codes have their decoders inside",
+  "decoders for picture formats and barcodes are embedded",
   () =>
     withSandbox(async ({ root, empty }) => {
       const engine = new RecognitionEngine({

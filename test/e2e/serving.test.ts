@@ -1,4 +1,4 @@
-// The compiled binary as a server: the main job, cancelling, and every way to end.
+// The compiled binary as a server: answers, cancelling, and every way to stop.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -9,10 +9,10 @@ import { withServer, type TestServer } from "../support/server.ts";
 
 const QUESTION = { messages: [{ role: "user", content: "What is the capital of France?" }], temperature: 0 };
 
-/** With several threads a machine that is busy with other things lets them wait for each other. */
+/** One thread, because several wait for each other on a busy machine. */
 const MINI_FLAGS = ["--threads", "1"];
 
-/** A model that never ends by itself, for what has to happen in the middle of an answer. */
+/** Returns a model that never ends on its own, for tests in the middle of an answer. */
 const endless = () => makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
 const ENDLESS_FLAGS = ["--threads", "1", "--ctx", "8192", "--parallel", "4"];
 setDefaultTimeout(60_000);
@@ -20,7 +20,7 @@ setDefaultTimeout(60_000);
 const serve = (flags: readonly string[], work: (server: TestServer) => Promise<void>) =>
   withSandbox(({ command }) => withServer(flags, work, command()));
 
-/** Resolves when a process is gone; throws when it is still there after ten seconds. */
+/** Resolves when a process has ended; throws after ten seconds. */
 async function untilGone(pid: number): Promise<void> {
   const deadline = performance.now() + 10_000;
   while (isAlive(pid)) {
@@ -38,7 +38,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test("health, a whole answer, and the same one as a stream to [DONE]", () =>
+test("the server reports health, and gives the same answer whole and as a stream with [DONE]", () =>
   serve(MINI_FLAGS, async (server) => {
     const { url } = server;
     expect(await server.health()).toMatchObject({ status: "healthy", engine: { state: "ready", restarts: 0 } });
@@ -55,7 +55,7 @@ test("health, a whole answer, and the same one as a stream to [DONE]", () =>
     expect(await streamChat(url, QUESTION)).toMatchObject({ status: 200, text: content, done: true });
   }));
 
-test("the embedded documents are served: OpenAPI, the page to chat in and the one of the API", () =>
+test("the server has the embedded documents: OpenAPI, the chat page and the page of the API", () =>
   serve(MINI_FLAGS, async ({ url }) => {
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { openapi: string; paths: object };
     expect(document.openapi).toStartWith("3.1");
@@ -76,7 +76,7 @@ test("the embedded documents are served: OpenAPI, the page to chat in and the on
     }
   }));
 
-test("cancelling ends a stream properly, and the engine goes idle", () =>
+test("cancelling ends a stream properly, and the engine becomes idle", () =>
   serve(["--model", endless(), ...ENDLESS_FLAGS], async (server) => {
     let cancelling: Promise<Response> | undefined;
     const response = await fetch(`${server.url}/v1/chat/completions`, {
@@ -95,7 +95,7 @@ test("cancelling ends a stream properly, and the engine goes idle", () =>
     await server.untilIdle(5000);
   }));
 
-test("kill -9 of the engine: the stream ends with an error and [DONE], the next request is answered", () =>
+test("after kill -9 of the engine the stream ends with an error and [DONE], and the next request is answered", () =>
   serve(["--model", endless(), ...ENDLESS_FLAGS], async (server) => {
     const engine = server.enginePid();
     const stream = await streamChat(server.url, QUESTION, {

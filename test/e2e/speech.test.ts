@@ -1,4 +1,4 @@
-// The compiled binary as a speech engine: what it carries of WebAssembly runs from inside it.
+// The compiled binary as a speech engine, with its embedded WebAssembly.
 
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -13,7 +13,7 @@ const isBuilt = existsSync(voice);
 if (!isBuilt) console.log("skipped: the voice was not built");
 
 test.skipIf(!isBuilt)(
-  "says a sentence in every format",
+  "a sentence is spoken in every format",
   () =>
     withSandbox(async ({ empty }) => {
       const engine = new SpeechEngine({

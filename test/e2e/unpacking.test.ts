@@ -1,4 +1,4 @@
-// What the compiled binary writes to disk, when, and what it does when it cannot.
+// What the compiled binary writes to disk, when, and what it does when that fails.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chownSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
@@ -7,12 +7,12 @@ import { binaryIn, inventory, runToEnd, withSandbox } from "../support/binary.ts
 import { streamChat } from "../support/chat-client.ts";
 import { withServer } from "../support/server.ts";
 
-// One thread: with several, a machine busy with other things lets them wait for each other.
+// One thread, because several wait for each other on a busy machine.
 const PROMPT = ["--threads", "1", "--temperature", "0", "--max-tokens", "8", "-s", "What is the capital of France?"];
 setDefaultTimeout(60_000);
 const ANSWER = /Paris/;
 
-test("--version and --help need no unpacking and leave no trace", () =>
+test("--version and --help unpack nothing", () =>
   withSandbox(async ({ command, empty, root }) => {
     const version = await runToEnd([...command(), "--version"]);
     expect(version).toMatchObject({ status: 0, stderr: "" });
@@ -22,7 +22,7 @@ test("--version and --help need no unpacking and leave no trace", () =>
     expect(readdirSync(root)).toEqual(["empty"]);
   }));
 
-test("the first start unpacks beside nothing else, the second writes nothing", () =>
+test("the first start writes only what it unpacks, and the second writes nothing", () =>
   withSandbox(async ({ command, empty, cacheDir }) => {
     const first = await runToEnd([...command(), ...PROMPT]);
     expect(first).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
@@ -36,7 +36,7 @@ test("the first start unpacks beside nothing else, the second writes nothing", (
 
 const setpriv = process.getuid?.() === 0 ? Bun.which("setpriv") : null;
 if (setpriv === null) console.log("a user without a name is not tried: root and setpriv are needed");
-test.skipIf(setpriv === null)("a user whom no password file knows, as in a container, gets an answer", () =>
+test.skipIf(setpriv === null)("a user without a password entry, as in containers, gets an answer", () =>
   withSandbox(async ({ root, cacheDir }) => {
     const uid = 54_321;
     mkdirSync(cacheDir);
@@ -48,7 +48,7 @@ test.skipIf(setpriv === null)("a user whom no password file knows, as in a conta
   }),
 );
 
-test("three first starts at once all answer, and leave one folder", () =>
+test("three first starts at the same time all answer, and leave one folder", () =>
   withSandbox(async ({ command, cacheDir }) => {
     const runs = await Promise.all([1, 2, 3].map(() => runToEnd([...command(), ...PROMPT])));
     for (const run of runs) expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
@@ -66,7 +66,7 @@ test("a truncated library is replaced at the next start", () =>
     expect(readdirSync(cacheDir)).toEqual([folder]);
   }));
 
-test("a cache folder that is emptied under a server is filled again by its next engine", () =>
+test("a cache folder that is emptied under a running server is filled again by the next engine", () =>
   withSandbox(({ command, cacheDir }) =>
     withServer(
       ["--threads", "1"],
@@ -82,7 +82,7 @@ test("a cache folder that is emptied under a server is filled again by its next 
     ),
   ));
 
-test("a cache folder that cannot be written is replaced by a temporary one, and the operator is told", () =>
+test("a cache folder that is not writable is replaced by a temporary one, with a message to the operator", () =>
   withSandbox(async ({ command, root }) => {
     writeFileSync(join(root, "file"), "");
     mkdirSync(join(root, "tmp"));
@@ -93,7 +93,7 @@ test("a cache folder that cannot be written is replaced by a temporary one, and 
     expect(run.stderr).toContain(join(root, "tmp"));
   }));
 
-test("when nothing can be written anywhere, one sentence names --cache-dir", () =>
+test("when nothing can be written anywhere, the error names --cache-dir", () =>
   withSandbox(async ({ command, root }) => {
     writeFileSync(join(root, "file"), "");
     const nowhere = join(root, "file/cache");
@@ -115,7 +115,7 @@ test("files in the working directory change nothing", () =>
     expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER), stderr: "" });
   }));
 
-test("the binary's own check of this machine passes", () =>
+test("the binary's self-test passes on this machine", () =>
   withSandbox(async ({ command }) => {
     const run = await runToEnd([...command(), "--threads", "1", "self-test"]);
     expect(run).toMatchObject({ status: 0, stdout: expect.not.stringContaining("FAIL") });

@@ -1,4 +1,4 @@
-// `svc update` by the compiled binary, in the place of a link to it, against releases on this machine.
+// `svc update` of the compiled binary, called through a link to it, with releases on this machine.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, statSync } from "node:fs";
@@ -20,7 +20,7 @@ function installed({ folder }: FakeRelease): string {
 const update = ({ url, folder }: FakeRelease, svc: string, ...more: string[]) =>
   runToEnd(["env", "-i", `HOME=${folder}`, `PATH=${process.env["PATH"]}`, svc, "--releases", url, "update", ...more]);
 
-test("the newest release takes the executable's place, and only when it is wanted", async () => {
+test("the newest release replaces the executable, and only when it is requested", async () => {
   await using release = fakeRelease();
   const svc = installed(release);
   await release.publish({ name: "svc", version: "99.0.0", platform: PLATFORM });
@@ -36,7 +36,7 @@ test("the newest release takes the executable's place, and only when it is wante
   expect(readdirSync(join(release.folder, "bin"))).toEqual(["svc"]);
 });
 
-test("a server goes on with its own engines when an update has replaced its executable", async () => {
+test("a server keeps its own engines when an update has replaced its executable", async () => {
   await using release = fakeRelease();
   const svc = installed(release);
   const command = ["env", "-i", `HOME=${release.folder}`, svc, "--threads", "1"];
@@ -56,7 +56,7 @@ test("a server goes on with its own engines when an update has replaced its exec
   );
 });
 
-test("an older release, and none at all, change nothing", async () => {
+test("an older release, or none, changes nothing", async () => {
   await using release = fakeRelease();
   const svc = installed(release);
   expect(await update(release, svc)).toMatchObject({ status: 5, stderr: expect.stringContaining("has no SHA256SUMS") });
@@ -67,7 +67,7 @@ test("an older release, and none at all, change nothing", async () => {
   expect({ status, stderr }).toEqual({ status: 5, stderr: `svc: The newest release has no svc for ${PLATFORM}.\n` });
 });
 
-test("what is damaged, and what does not run, leaves the executable as it is", async () => {
+test("a release that is damaged or does not run leaves the executable unchanged", async () => {
   for (const fault of ["damaged", "broken", "without its libraries"]) {
     await using release = fakeRelease();
     const svc = installed(release);
@@ -91,7 +91,7 @@ test("what is damaged, and what does not run, leaves the executable as it is", a
   }
 });
 
-test("checksums from another machine must come encrypted, and a build without a release says what it needs", async () => {
+test("checksums from another machine require encryption, and a build without a release says what it needs", async () => {
   const { status, stderr } = await runToEnd([BINARY, "--releases", "http://example.invalid", "update"]);
   expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining("https URL") });
   if (process.env["SVC_RELEASES"] !== undefined) return;

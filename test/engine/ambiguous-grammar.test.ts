@@ -1,4 +1,4 @@
-// A grammar with which llama.cpp's work doubles at each letter.
+// Grammars for which llama.cpp's work doubles with every letter, and large grammars that must still work.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ async function ask(content: string, grammar?: string): Promise<Answer> {
   return (await response.json()) as Answer;
 }
 
-test("cuts its own answer, and nobody else's", async () => {
+test("an ambiguous grammar truncates its own answer and affects no other request", async () => {
   const rules = Array.from({ length: 60 }, (_, i) => `a${i} ::= "a" a${i + 1} "b" | "a" a${i + 1} "c"`);
   const ambiguous = ask("hi", `root ::= a0\n${rules.join("\n")}\na60 ::= "x"`);
   const [other] = (await ask("What is the capital of France?")).choices;
@@ -47,8 +47,8 @@ test("cuts its own answer, and nobody else's", async () => {
   expect(cut?.message.content).toMatch(/^a{8,59}$/);
 }, 60_000);
 
-test("nor is an answer whole whose grammar leads nowhere", async () => {
-  // No bytes stand for that character.
+test("an answer whose grammar has no possible continuation is reported as truncated", async () => {
+  // No bytes encode that character.
   const grammar = String.raw`root ::= "a" "\U7FFFFFFF"`;
   for (const temperature of [0, 1]) {
     const answer = await post("/completion", { prompt: "hi", grammar, temperature });
@@ -56,14 +56,14 @@ test("nor is an answer whole whose grammar leads nowhere", async () => {
   }
 }, 60_000);
 
-test("is not one with many alternatives: an answer that the prompt does not tell is among them, and whole", async () => {
+test("a grammar with thousands of alternatives yields a complete answer that is one of them", async () => {
   const values = Array.from({ length: 3000 }, (_, i) => `${(i * 7919) % 10_007}-${i}`);
   const [first] = (await ask("Which?", `root ::= ${values.map((value) => `"${value}"`).join(" | ")}`)).choices;
   expect(first?.finish_reason).toBe("stop");
   expect(values).toContain(first?.message.content as string);
 }, 60_000);
 
-test("nor one with many behind a few; more would hold up all others, and are refused", async () => {
+test("many alternatives after several hundred others are allowed up to a limit, and more are refused", async () => {
   const alternatives = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}"`).join(" | ");
   const grammar = (count: number) => `root ::= (${alternatives(300)}) " " (${alternatives(count)})`;
   const [answer] = (await ask("Which?", grammar(4900))).choices;
@@ -72,13 +72,13 @@ test("nor one with many behind a few; more would hold up all others, and are ref
   expect(status).toBe(400);
 }, 60_000);
 
-test("nor one with brackets inside one another, as converters write a longest length", async () => {
+test("a thousand nested groups, as converters write a maximum length, are allowed", async () => {
   const upTo = (count: number) => `${"([a-z] ".repeat(count)}${")?".repeat(count)}`;
   const [answer] = (await ask("Say hello.", `root ::= ${upTo(1000)}`)).choices;
   expect(answer?.message.content).toMatch(/^[a-z]{0,1000}$/);
 }, 60_000);
 
-test("nor a schema with numbers of which many begin alike: each takes longer, token by token, until it parts", async () => {
+test("a schema with a thousand numbers that share prefixes yields a valid answer", async () => {
   const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
   const numbers = Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1_000_003);
   const schema = { type: "array", minItems: 2, maxItems: 2, items: { enum: numbers } };

@@ -1,4 +1,4 @@
-// Answers on a parser that follows a script: what is told, in which order, and what is never told.
+// Answers from a scripted parser: which events they emit, in which order, and what they never emit.
 
 import { describe, expect, test } from "bun:test";
 import type { AnswerNews } from "../../ffi/llama/api.ts";
@@ -7,7 +7,7 @@ import { ParsedAnswer, PlainAnswer, type ParsedAnswerOptions } from "../../src/e
 
 const bytes = new TextEncoder().encode("x");
 
-/** An answer whose parser gives one entry for each token, and `last` at the end. */
+/** Returns an answer whose parser yields one entry for each token, and `last` at the end. */
 function scripted(news: (AnswerNews | undefined)[], last?: AnswerNews, changes: Partial<ParsedAnswerOptions> = {}) {
   const parser = { push: () => {}, read: (final: boolean) => (final ? last : news.shift()) };
   const options = {
@@ -36,7 +36,7 @@ const argumentsOf = (events: readonly OutputEvent[], index: number) =>
   events.map((event) => (event.type === "tool_arguments" && event.index === index ? event.text : "")).join("");
 
 describe("a parsed answer", () => {
-  test("reasoning, text and calls become events; ids are made where the format has none", () => {
+  test("turns reasoning, text and calls into events, and creates ids when the format has none", () => {
     const { play, answer } = scripted([
       { reasoning: "hm" },
       { content: "Let me see" },
@@ -55,13 +55,13 @@ describe("a parsed answer", () => {
     expect(answer.called).toBe(true);
   });
 
-  test("white space before a call is nothing; before text it is text", () => {
+  test("drops white space before a call and keeps it before text", () => {
     expect(joined(scripted([{ content: "\n\n" }, call(0, "f", "{}")]).play(true), "text")).toBe("");
     expect(joined(scripted([{ content: "\n\n" }, { content: "x" }]).play(true), "text")).toBe("\n\nx");
     expect(joined(scripted([{ content: "\n\n" }]).play(true), "text")).toBe("\n\n");
   });
 
-  test("a call that the model leaves open is closed when its turn ends, and left as it is at the limit", () => {
+  test("closes an open call when the turn ends, and leaves it open at the token limit", () => {
     const news = () => [call(0, "f", '{"a": "x')];
     expect(argumentsOf(scripted(news()).play(true), 0)).toBe('{"a": "x"}');
     expect(argumentsOf(scripted(news()).play(false), 0)).toBe('{"a": "x');
@@ -70,7 +70,7 @@ describe("a parsed answer", () => {
     expect([argumentsOf(two, 0), argumentsOf(two, 1)]).toEqual(['{"a": 1}', "{}"]);
   });
 
-  test("without parallel calls the second one ends the answer and is not told", () => {
+  test("ends at the second call, without emitting it, when parallel calls are off", () => {
     const { play, answer } = scripted([call(0, "f", "{}"), call(1, "g", "{}"), { content: "never" }], undefined, {
       parallelToolCalls: false,
     });
@@ -80,7 +80,7 @@ describe("a parsed answer", () => {
     expect(answer.complete).toBe(true);
   });
 
-  test("stop sequences count in the text alone, also across pieces", () => {
+  test("applies stop sequences to the text only, even across pieces", () => {
     const { play, answer } = scripted([{ reasoning: "END" }, { content: "one E" }, { content: "ND two" }], undefined, {
       stops: ["END"],
     });
@@ -88,16 +88,16 @@ describe("a parsed answer", () => {
     expect([joined(events, "reasoning"), joined(events, "text"), answer.complete]).toEqual(["END", "one ", true]);
   });
 
-  test("what could have begun a stop sequence is text at the end", () => {
+  test("emits the start of a possible stop sequence as text at the end", () => {
     expect(joined(scripted([{ content: "one E" }], undefined, { stops: ["END"] }).play(true), "text")).toBe("one E");
   });
 
-  test("text that the format does not know comes out at the end", () => {
+  test("emits text that the format does not recognize at the end", () => {
     const events = scripted([undefined], { content: "<tool_call>nonsense", failed: true }).play(true);
     expect(joined(events, "text")).toBe("<tool_call>nonsense");
   });
 
-  test("reasoning tokens are those before the answer, markup included", () => {
+  test("counts as reasoning all tokens before the answer, including markup", () => {
     // <think> · a · b · </think> · x · y
     const { play, answer } = scripted([undefined, { reasoning: "a" }, { reasoning: "b" }, undefined, { content: "x" }]);
     play(true);
@@ -110,7 +110,7 @@ describe("a parsed answer", () => {
     expect(none.answer.reasoningTokens).toBe(0);
   });
 
-  test("log probabilities are those of the text's tokens, whatever the text was held back for", () => {
+  test("reports log probabilities for the tokens of the text, however long the text was held back", () => {
     const news = [undefined, { reasoning: "a" }, undefined, { content: "x E" }, { content: "N" }, { content: "y" }];
     const { answer } = scripted([...news], undefined, { logprobs: true, stops: ["END"] });
     const events = news.flatMap((_, index) =>
@@ -122,7 +122,7 @@ describe("a parsed answer", () => {
     expect(told.map(({ token }) => token)).toEqual(["3", "4", "5"]);
   });
 
-  test("reading takes a small share of the time: it waits when it was slow, and catches up", () => {
+  test("limits reading to a small share of the time: after a slow read it waits, and later catches up", () => {
     let clock = 0;
     let read = 0;
     const news: AnswerNews[] = [{ content: "a" }, { content: "b" }];
@@ -154,7 +154,10 @@ describe("a parsed answer", () => {
 describe("a parser that reads slowly", () => {
   const STOP = "OBSERVATION";
 
-  /** Writes a text token by token on a parser for which all is content; `seen`: how much of how much it has told of. */
+  /**
+   * Feeds tokens to a parser that treats everything as content; `seen`: how much of a text of this length it has
+   * emitted.
+   */
   function write(tokens: readonly string[], seen = (length: number) => length) {
     let [clock, reads, count, text, told] = [0, 0, 0, "", 0];
     const parser = {
@@ -197,12 +200,12 @@ describe("a parser that reads slowly", () => {
   const stopped = before.length + STOP.length;
   const tokens = [...`${before}${STOP}: ${"and on ".repeat(200)}`];
 
-  test.each([0, 30, 200])("reads the token that brings the stop sequence, told %i bytes late", (late) => {
+  test.each([0, 30, 200])("stops within %i bytes of the stop sequence when the parser emits it that late", (late) => {
     const { count, text, stop } = write(tokens, (length) => length - late);
     expect([text, stop, count]).toEqual([before, STOP, stopped + late]);
   });
 
-  test("reads on while the parser keeps to itself what it saw", () => {
+  test("keeps reading while the parser holds back what it has read", () => {
     const { count, stop } = write(tokens, (length) => (length < stopped + 900 ? Math.min(length, 400) : length));
     expect([stop, count]).toEqual([STOP, stopped + 900]);
   });

@@ -8,7 +8,7 @@ const joined = (...all: OutputEvent[]) => {
   return events;
 };
 
-test("what goes on where the last event ended becomes part of it", () => {
+test("an event that continues the last one is merged into it", () => {
   expect(joined({ type: "text", text: "a" }, { type: "text", text: "b" })).toEqual([
     { type: "text", text: "ab", sampled: 2 },
   ]);
@@ -22,7 +22,7 @@ test("what goes on where the last event ended becomes part of it", () => {
   ]);
 });
 
-test("arguments of different calls stay apart", () => {
+test("arguments of different calls are not merged", () => {
   const events: OutputEvent[] = [
     { type: "tool_arguments", index: 0, text: "{" },
     { type: "tool_arguments", index: 0, text: "}" },

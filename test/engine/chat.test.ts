@@ -1,4 +1,4 @@
-// Tools, schemas, reasoning and media with real models, through a running server: what a client sees.
+// Tools, schemas, reasoning and media with real models in a running server, as clients see them.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -41,7 +41,7 @@ interface Count {
   readonly error?: Answer["error"];
 }
 
-/** What a counting route says. */
+/** Returns the result of a counting route. */
 async function count(path: string, body: object): Promise<Count> {
   const response = await fetch(server.url + path, {
     method: "POST",
@@ -51,7 +51,7 @@ async function count(path: string, body: object): Promise<Count> {
   return { status: response.status, ...((await response.json()) as Omit<Count, "status">) };
 }
 
-/** The same request as a stream, its deltas put together as SDKs do it. */
+/** Sends the same request as a stream and merges its deltas as SDKs do. */
 async function askStreamed(body: object): Promise<{ message: Message; finish: string; chunks: number }> {
   const response = await fetch(`${server.url}/v1/chat/completions`, {
     method: "POST",
@@ -111,7 +111,7 @@ describe("svc-mini", () => {
   });
   afterAll(() => server.stop());
 
-  test("calls a tool, takes its result, and answers with it", async () => {
+  test("calls a tool, accepts its result, and answers with it", async () => {
     const messages: object[] = user("What is the weather in Paris?");
     const first = await ask({ messages, tools: [weather] });
     expect(first.choices[0]?.finish_reason).toBe("tool_calls");
@@ -125,7 +125,7 @@ describe("svc-mini", () => {
     expect(second.choices[0]?.message.content).toContain("22");
   });
 
-  test("streams a call as it answers it whole", async () => {
+  test("streams a call with the same content as without streaming", async () => {
     const body = { messages: user("What is the weather in Paris and in Rome?"), tools: [weather] };
     const whole = (await ask(body)).choices[0];
     const { message, finish, chunks } = await askStreamed(body);
@@ -133,11 +133,12 @@ describe("svc-mini", () => {
     const functions = (of: Message | undefined) => of?.tool_calls?.map((call) => call.function);
     expect(functions(message)).toEqual(functions(whole?.message));
     expect(functions(message)?.length).toBe(2);
-    // the role, each call, its arguments, the end: in how many pieces arguments come is the machine's speed
+    // The role, each call, its arguments and the end; the number of argument pieces depends on the speed of the
+    // machine.
     expect(chunks).toBeGreaterThanOrEqual(6);
   });
 
-  test("a forced call is made, whatever the question; a named one is that one; none is none", async () => {
+  test("makes a forced call whatever the question, the named call when one is named, and none when calls are off", async () => {
     const question = user("What is the capital of France?");
     const other = { type: "function", function: { ...weather.function, name: "other_tool" } };
     expect(callOf(await ask({ messages: question, tools: [weather], tool_choice: "required" }))?.name).toBe(
@@ -152,7 +153,7 @@ describe("svc-mini", () => {
     expect(none.choices[0]?.message.content).not.toBe("");
   });
 
-  test("without parallel calls there is one", async () => {
+  test("makes one call when parallel calls are off", async () => {
     const messages = user("What is the weather in Paris and in Rome?");
     for (const tool_choice of ["auto", "required"]) {
       const answer = await ask({ messages, tools: [weather], tool_choice, parallel_tool_calls: false });
@@ -161,14 +162,14 @@ describe("svc-mini", () => {
     }
   });
 
-  test("a call that the token limit cuts is told as far as it came, with length", async () => {
+  test("reports a truncated call up to the token limit, with finish reason length", async () => {
     const answer = await ask({ messages: user("What is the weather in Paris?"), tools: [weather], max_tokens: 14 });
     expect(answer.choices[0]?.finish_reason).toBe("length");
     expect(callOf(answer)?.name).toBe("get_weather");
     expect(() => JSON.parse(callOf(answer)?.arguments ?? "")).toThrow();
   });
 
-  test("answers with JSON that follows the schema, streamed as well; cut JSON is honest", async () => {
+  test("answers with JSON that follows the schema, streamed or not, and reports truncated JSON as such", async () => {
     const body = { messages: user("Bob is 42 years old."), ...format(person) };
     const answer = await ask(body);
     expect(JSON.parse(answer.choices[0]?.message.content ?? "")).toEqual({ name: "Bob", age: 42 });
@@ -179,7 +180,7 @@ describe("svc-mini", () => {
     expect(() => JSON.parse(cut.choices[0]?.message.content ?? "")).toThrow();
   });
 
-  test("a schema holds against the prompt, and beside tools", async () => {
+  test("follows a schema against the prompt, and in requests with tools", async () => {
     const story = {
       messages: user("Tell me a short story."),
       ...format({ type: "object", properties: { ok: { type: "boolean" } }, required: ["ok"] }),
@@ -192,7 +193,7 @@ describe("svc-mini", () => {
     expect(JSON.parse(callOf(called)?.arguments ?? "")).toEqual({ city: "Paris" });
   });
 
-  test("json_object is an object; a stop sequence ends it; a grammar is followed", async () => {
+  test("returns an object for json_object, ends at a stop sequence, and follows a grammar", async () => {
     const extract = user("Bob is 42 years old. Extract as JSON.");
     const object = await ask({ messages: extract, response_format: { type: "json_object" } });
     expect(typeof JSON.parse(object.choices[0]?.message.content ?? "")).toBe("object");
@@ -204,7 +205,7 @@ describe("svc-mini", () => {
     expect([broken.status, broken.error?.param]).toEqual([400, "grammar"]);
   });
 
-  test("thinks when asked, apart from the content, and counts it", async () => {
+  test("thinks when asked to, separately from the content, and counts the reasoning tokens", async () => {
     const messages = user("What is 12 + 30?");
     const answer = await ask({ messages, reasoning_effort: "low" });
     const [choice] = answer.choices;
@@ -222,7 +223,7 @@ describe("svc-mini", () => {
     expect(silent.usage.completion_tokens_details.reasoning_tokens).toBe(0);
   });
 
-  test("a budget ends the thoughts, and the answer follows", async () => {
+  test("ends reasoning at its budget and then answers", async () => {
     const answer = await ask({
       messages: user("What is 12 + 30?"),
       reasoning_effort: "low",
@@ -234,20 +235,20 @@ describe("svc-mini", () => {
     expect(answer.choices[0]?.finish_reason).toBe("stop");
   });
 
-  test("thinks first and follows the schema then", async () => {
+  test("thinks first and then follows the schema", async () => {
     const schema = { type: "object", properties: { result: { type: "integer" } }, required: ["result"] };
     const answer = await ask({ messages: user("What is 12 + 30?"), reasoning_effort: "low", ...format(schema) });
     expect(answer.choices[0]?.message.reasoning_content ?? "").not.toBe("");
     expect(Number.isInteger(JSON.parse(answer.choices[0]?.message.content ?? "").result)).toBe(true);
   });
 
-  test("stop sequences count in the answer, not in the thoughts", async () => {
+  test("applies stop sequences to the answer but not to the reasoning", async () => {
     const answer = await ask({ messages: user("What is 12 + 30?"), reasoning_effort: "low", stop: ["= 4"] });
     expect(answer.choices[0]?.message.reasoning_content).toContain("= 4");
     expect(answer.choices[0]?.message.content).toBe("12 + 30 ");
   });
 
-  test("several answers come from one prompt, the first as if it were alone", async () => {
+  test("gives several answers to one prompt, the first of which equals a single answer", async () => {
     const body = { messages: user("Tell me a short story."), temperature: 1, seed: 7, max_tokens: 16 };
     const [alone] = (await ask(body)).choices;
     const { choices, usage } = await ask({ ...body, n: 4 });
@@ -258,7 +259,7 @@ describe("svc-mini", () => {
     expect(usage.prompt_tokens).toBe((await ask(body)).usage.prompt_tokens);
   });
 
-  test("biases, bans and the end of the turn", async () => {
+  test("follows logit_bias, ignore_eos and min_tokens", async () => {
     const messages = user("What is the capital of France?");
     const free = await ask({ messages, logprobs: true });
     const first = (free.choices[0] as unknown as { logprobs: { content: { token: string }[] } }).logprobs.content[0];
@@ -274,7 +275,7 @@ describe("svc-mini", () => {
     expect(free.usage.completion_tokens).toBeLessThan(30);
   });
 
-  test("a model without a projector says that it cannot see or hear", async () => {
+  test("refuses media when it has no projector", async () => {
     const url = `data:image/png;base64,${Buffer.from(pngFile(picture(8, 8))).toString("base64")}`;
     const answer = await ask({ messages: user([{ type: "image_url", image_url: { url } }]) });
     expect([answer.status, answer.error?.code]).toEqual([400, "unsupported_media_input"]);
@@ -299,7 +300,7 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
   const text = (words: string) => ({ type: "text", text: words });
   const says = ({ choices }: Answer) => choices[0]?.message.content;
 
-  test("pictures count, differ, and are the same from a file and again", async () => {
+  test("counts images, tells them apart, and gives the same answer for the same image, also from a file", async () => {
     const about = (...parts: object[]) => ask({ messages: user(parts), max_tokens: 12 });
     const none = await about(text("What is it?"));
     const one = await about(text("What is it?"), image(1));
@@ -313,7 +314,7 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
     expect(two.usage.prompt_tokens).toBeGreaterThan(one.usage.prompt_tokens);
   });
 
-  test("counting says what a call would count, pictures and sound included", async () => {
+  test("counts the same tokens as an answer would, including images and sound", async () => {
     const sound = { data: Buffer.from(wavFile(1, 16_000)).toString("base64"), format: "wav" };
     const { usage } = await ask({
       messages: user([text("What is it?"), image(1), { type: "input_audio", input_audio: sound }]),
@@ -336,7 +337,7 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
     });
   });
 
-  test("several at once, with text beside them and several answers each, do not disturb each other", async () => {
+  test("answers several requests at once, with several answers each, without mixing them up", async () => {
     const body = (seed: number) => ({ messages: user([text("What is it?"), image(seed)]), max_tokens: 12 });
     const alone = [];
     for (const seed of [1, 2, 3]) alone.push(says(await ask(body(seed))));
@@ -352,14 +353,14 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
     }
   });
 
-  test("sound is heard", async () => {
+  test("understands sound", async () => {
     const sound = { data: Buffer.from(wavFile(1, 16_000)).toString("base64"), format: "wav" };
     const answer = await ask({ messages: user([{ type: "input_audio", input_audio: sound }]), max_tokens: 4 });
     expect([answer.status, answer.choices[0]?.finish_reason]).toEqual([200, "length"]);
     expect(answer.usage.prompt_tokens).toBeGreaterThan(100);
   });
 
-  test("what is no picture, no sound, or not allowed is a 400 that names the part", async () => {
+  test("answers 400 and names the part for invalid or forbidden media", async () => {
     const refused = async (part: object) => {
       const { status, error } = await ask({ messages: user([text("x"), part]) });
       return [status, error?.code, error?.param];
@@ -373,7 +374,7 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
   });
 });
 
-test("a picture that does not fit a step is refused where it is counted as where it is answered", async () => {
+test("an image that does not fit a step is refused when counted as well as when answered", async () => {
   const { model, projector } = makeVisionModel("block", folder, 64);
   server = await startServer(["--model", model, "--mmproj", projector, "--threads", "1", "--micro-batch", "32"]);
   try {

@@ -1,4 +1,4 @@
-// --context-shift with a real model: what follows is what the model says to the tokens that are left.
+// --context-shift with a real model: the continuation follows from the tokens that remain in the context.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startServer, type ServerProcess } from "../support/server.ts";
@@ -23,8 +23,8 @@ async function complete(body: object): Promise<Completion> {
   return (await (await fetch(`${server.url}/completion`, request)).json()) as Completion;
 }
 
-test("an answer is longer than the context, and goes on from the tokens that are left", async () => {
-  // What was moved is rounded once more than what is computed anew; these tokens lead to no tie that this would decide.
+test("an answer can exceed the context and continues from the remaining tokens", async () => {
+  // Shifted cells are rounded once more than recomputed ones; with these tokens no tie is decided by that.
   const prompt = Array.from({ length: 40 }, (_, at) => 340 + 7 * at);
   const keep = 8;
   const whole = await complete({ prompt, n_predict: 400, n_keep: keep, ignore_eos: true });
@@ -36,7 +36,7 @@ test("an answer is longer than the context, and goes on from the tokens that are
   expect(whole.tokens.slice(ROOM - 40, ROOM + 40)).toEqual([...after.tokens]);
 });
 
-test("what fits is as it was, and a prompt that does not is refused", async () => {
+test("a request that fits is unaffected, and a prompt that does not fit is refused", async () => {
   const short = await complete({ prompt: [100, 101], n_predict: 5, ignore_eos: true });
   expect([short.tokens.length, short.truncated]).toEqual([5, false]);
   const refused = await complete({ prompt: Array.from({ length: ROOM }, () => 100), n_predict: 5 });

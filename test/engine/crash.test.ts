@@ -1,4 +1,4 @@
-// The engine process is killed in the middle of work: everybody is told, and the server heals itself.
+// Kills the engine process in the middle of work: clients are informed, and the server recovers.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { makeModel } from "../bench/make-model.ts";
 import { streamChat } from "../support/chat-client.ts";
 import { withServer } from "../support/server.ts";
 
-// A model that never ends by itself keeps all streams running until the kill.
+// A model that never ends on its own keeps all streams running until the kill.
 const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
 
 const ask = (content: string, maxTokens: number) => ({
@@ -14,7 +14,7 @@ const ask = (content: string, maxTokens: number) => ({
   max_tokens: maxTokens,
 });
 
-test("kill -9 of the engine ends running streams with an error, serves queued ones, and heals", async () => {
+test("after kill -9 of the engine, running streams end with an error, queued requests are served, and the server recovers", async () => {
   await withServer(["--model", model, "--ctx", "16384", "--parallel", "8"], async (server) => {
     const killed = server.enginePid();
     let writing = 0;

@@ -1,4 +1,5 @@
-// The real program with files that crash llama.cpp while it reads them: it says which one it was, and other models serve on.
+// The real program with files that crash llama.cpp while reading: it names the file, and other models continue to
+// serve.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,19 +15,19 @@ const folder = mkdtempSync(join(tmpdir(), "svc-damaged-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 const { model, projector } = makeVisionModel("tiles", folder);
 
-/** A copy of a GGUF file in which this number is another. */
+/** Returns a copy of a GGUF file with another value for this key. */
 function damaged(path: string, key: string, value: number): string {
   const bytes = readFileSync(path);
   const at = bytes.indexOf(key);
   if (at < 0) throw new Error(`no ${key} in ${path}`);
-  // Behind the key comes the type.
+  // The value follows the key and its type.
   bytes.writeUInt32LE(value, at + key.length + 4);
   const copy = join(folder, `damaged-${basename(path)}`);
   writeFileSync(copy, bytes);
   return copy;
 }
 
-/** Starts the program with these files, which it cannot do, and returns its exit code and last words. */
+/** Starts the program with these files, which fails, and returns its exit code and last line of output. */
 async function refused(args: readonly string[]): Promise<{ code: number; said: string | undefined }> {
   const limits = ["--port", "0", "--threads", "1", "--ctx", "512", "--cache-dir", folder];
   const child = Bun.spawn([...FROM_SOURCE, ...args, ...limits], { stdout: "ignore", stderr: "pipe" });
@@ -42,7 +43,7 @@ const crashed = (file: string) => ({
 });
 
 test(
-  "a draft model that crashes its reader is named, and not the model",
+  "a draft model that crashes its reader is named instead of the main model",
   async () => {
     const file = damaged(model, "llama.block_count", 1000);
     expect(await refused(["--model", model, "--draft", file, "-s", "hello"])).toEqual(crashed(file));
@@ -51,7 +52,7 @@ test(
 );
 
 test.if(isBuilt)(
-  "a projector that crashes its reader is named, and not the model",
+  "a projector that crashes its reader is named instead of the model",
   async () => {
     const file = damaged(projector, "clip.vision.image_size", 0);
     expect(await refused(["--model", model, "--mmproj", file])).toEqual(crashed(file));
@@ -60,7 +61,7 @@ test.if(isBuilt)(
 );
 
 test(
-  "others are answered while a model crashes its engine",
+  "other models answer while one model crashes its engine",
   async () => {
     const file = damaged(makeEncoder("mean", folder), "bert.pooling_type", 1000);
     await withServer(["--threads", "1", "--ctx", "512", "--embedding-model", file], async ({ url }) => {
@@ -73,7 +74,7 @@ test(
       expect((await post("/v1/chat/completions", chat)).status).toBe(200);
       const refusal = await vectors;
       expect(refusal.status).toBe(503);
-      // It is the operator who is told.
+      // Only the operator sees the path.
       expect(await refusal.text()).not.toContain(folder);
       expect((await post("/v1/chat/completions", chat)).status).toBe(200);
       const health = await (await fetch(`${url}/health`)).json();

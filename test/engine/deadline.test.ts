@@ -1,4 +1,4 @@
-// --queue-timeout and X-Svc-Deadline-Ms on a real engine: what is given up leaves nothing behind.
+// --queue-timeout and X-Svc-Deadline-Ms on a real engine: requests that end early leave nothing behind.
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { streamChat } from "../support/chat-client.ts";
@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 const endless = { messages: [{ role: "user", content: "Tell me a story." }], ignore_eos: true, max_tokens: 7900 };
 const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
 
-test("a request that waits behind a long answer is given up, streamed or not, and the answer goes on", async () => {
+test("a request that waits too long behind a long answer fails, streamed or not, and the answer goes on", async () => {
   const leave = new AbortController();
   const begun = Promise.withResolvers<void>();
   const held = streamChat(server.url, endless, { signal: leave.signal, onText: () => begun.resolve() });
@@ -36,8 +36,8 @@ test("a request that waits behind a long answer is given up, streamed or not, an
   expect(await metrics()).toMatch(/svc_admission_rejections_total\{[^}]*reason="queue_timeout"\} 2\n/);
 });
 
-test("an answer ends at its deadline with what it has, and what has none by then is an error", async () => {
-  // Long enough for a first token on any machine, too short for 8000.
+test("an answer ends at its deadline with the text so far, and one without text by then is an error", async () => {
+  // Long enough for a first token on any machine, too short for 8000 tokens.
   const cut = await streamChat(server.url, endless, { headers: { "X-Svc-Deadline-Ms": "3000" } });
   expect(cut).toMatchObject({ status: 200, finishReason: "length", error: undefined, done: true });
   expect(cut.text).not.toBe("");

@@ -17,14 +17,14 @@ function start() {
   return { lines, log, accept, compute };
 }
 
-test("admitted: how long it waited, and how much of its prompt is cached", () => {
+test("an admission is logged with the waiting time and the cached share of the prompt", () => {
   const { lines, log, accept } = start();
   accept(1, "ada", 100);
   log.started([1], 140.4, { runningCount: 2, waitingCount: 1, cachedTokens: () => 30 });
   expect(lines).toEqual([["admitted", { id: "ada", waited_ms: 40, prompt: 50, cached: 30, running: 2, waiting: 1 }]]);
 });
 
-test("preempted, and resumed with the next step that computes it", () => {
+test("a preemption is logged, and the resumption at the next step that computes the request", () => {
   const { lines, log, accept, compute } = start();
   accept(1, "ada", 0);
   log.preempted(1, 200);
@@ -37,7 +37,7 @@ test("preempted, and resumed with the next step that computes it", () => {
   ]);
 });
 
-test("one that ends while it waits is not resumed", () => {
+test("a request that ends while it waits is not logged as resumed", () => {
   const { lines, log, accept, compute } = start();
   accept(1, "ada", 0);
   log.preempted(1, 200);

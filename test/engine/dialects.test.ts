@@ -1,4 +1,4 @@
-// What a real model makes of what only one dialect has: beginnings to continue, chains, counting.
+// Features of single APIs with a real model: assistant prefill, chains of responses, counting.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startServer, type ServerProcess } from "../support/server.ts";
@@ -16,7 +16,7 @@ const post = (path: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-/** Every object in a stream of either kind. */
+/** Returns every object of a stream of either kind. */
 async function objects(response: Response) {
   const text = await response.text();
   return text
@@ -29,13 +29,13 @@ async function objects(response: Response) {
 const QUESTION = "What is the capital of France?";
 const turns = [{ role: "user", content: QUESTION }];
 describe("messages", () => {
-  test("an assistant's beginning is continued, not repeated", async () => {
+  test("an assistant prefill is continued, not repeated", async () => {
     const messages = [...turns, { role: "assistant", content: "The capital of" }];
     const { content } = (await objects(await post("/v1/messages", { max_tokens: 50, messages, temperature: 0 })))[0];
     expect(content).toEqual([{ type: "text", text: " France is Paris." }]);
   });
 
-  test("counting says what a call would count, with tools and system", async () => {
+  test("counting yields the tokens of an actual call, including tools and system", async () => {
     const tools = [{ name: "get_weather", description: "Get the weather.", input_schema: { type: "object" } }];
     const prompt = { messages: turns, system: "Be brief.", tools };
     const { input_tokens } = (await objects(await post("/v1/messages/count_tokens", prompt)))[0];
@@ -45,13 +45,13 @@ describe("messages", () => {
     expect(input_tokens).toBeGreaterThan(plain.input_tokens);
   });
 
-  test("a first system line that changes with every request is not in the prompt", async () => {
+  test("a first system line that changes with every request is removed from the prompt", async () => {
     const count = async (system: string) =>
       (await objects(await post("/v1/messages/count_tokens", { messages: turns, system })))[0].input_tokens;
     expect(await count("x-anthropic-billing-header: cc=1; cch=abcdef;\nBe brief.")).toBe(await count("Be brief."));
   });
 
-  test("a beginning that nests without end ends no engine, and is refused where a call must follow", async () => {
+  test("an assistant prefill that nests endlessly crashes no engine, and is refused where a call must follow", async () => {
     const tools = [{ name: "f", input_schema: { type: "object" } }];
     const ask = async (levels: number, choice: object) => {
       const content = `<tool_call>{"name": "f", "arguments": {"a": ${"[".repeat(levels)}`;
@@ -66,7 +66,7 @@ describe("messages", () => {
     expect((await server.health()).engine.restarts).toBe(0);
   });
 
-  test("the stop sequence that ended it is told", async () => {
+  test("the stop sequence that ended an answer is reported", async () => {
     const body = { max_tokens: 50, messages: turns, temperature: 0, stop_sequences: ["xyz", " is"] };
     const [answer] = await objects(await post("/v1/messages", body));
     expect(answer).toMatchObject({ stop_reason: "stop_sequence", stop_sequence: " is" });
@@ -75,14 +75,14 @@ describe("messages", () => {
 });
 
 describe("responses", () => {
-  test("a chain remembers what was said", async () => {
+  test("a chain of responses includes the earlier turns", async () => {
     const [first] = await objects(await post("/v1/responses", { input: "My name is Bob.", temperature: 0 }));
     const next = { input: "What is my name?", previous_response_id: first.id, temperature: 0 };
     const [second] = await objects(await post("/v1/responses", next));
     expect(second.output[0].content[0].text).toContain("Bob");
   });
 
-  test("goes on from an answer that was cut inside a call", async () => {
+  test("an answer that was truncated inside a call can be continued", async () => {
     const parameters = { type: "object", properties: { text: { type: "string", minLength: 200 } }, required: ["text"] };
     const tools = [{ type: "function", name: "note", description: "Write a note.", parameters }];
     const ask = { input: "Write a note.", tools, tool_choice: "required", max_output_tokens: 24, temperature: 0 };
@@ -94,7 +94,7 @@ describe("responses", () => {
     expect([response.status, (await objects(response))[0].error]).toEqual([200, null]);
   });
 
-  test("a tool's result goes back by its call id", async () => {
+  test("the result of a tool is matched by its call id", async () => {
     const tools = [
       {
         type: "function",
@@ -119,7 +119,7 @@ describe("responses", () => {
   });
 });
 
-test("arguments of a call that nest deeper than a native stack are a prompt like any other", async () => {
+test("call arguments nested deeper than a native stack are handled like any other prompt", async () => {
   const args = "[".repeat(1e6) + "]".repeat(1e6);
   const call = { id: "call_1", type: "function", function: { name: "note", arguments: args } };
   const messages = [...turns, { role: "assistant", content: null, tool_calls: [call] }, ...turns];
@@ -129,7 +129,7 @@ test("arguments of a call that nest deeper than a native stack are a prompt like
   expect((await post("/v1/chat/completions", { messages: turns, max_tokens: 4 })).status).toBe(200);
 }, 60_000);
 
-test("a function without parameters is called without any", async () => {
+test("a function without parameters is called without arguments", async () => {
   const tools = [{ type: "function", function: { name: "save", description: "Saves a text." } }];
   const messages = [{ role: "user", content: "Save the text hello." }];
   const body = { messages, tools, tool_choice: "required", max_tokens: 60, temperature: 0 };
@@ -144,13 +144,13 @@ test.each([
   ["/completion", { prompt: [1, 999_999] }, "prompt.1"],
   ["/completion", { prompt: ["two words", 999_999] }, "prompt"],
   ["/api/generate", { prompt: "hi", context: [1, 999_999], stream: false }, "context.1"],
-])("a token id that the model does not have is told by its place: %s %j", async (path, body, field) => {
+])("a token id unknown to the model is refused with its position: %s %j", async (path, body, field) => {
   const response = await post(path, body);
   expect(response.status).toBe(400);
   expect(await response.text()).toContain(`'${field}' must be a token id from 0 to `);
 });
 
-test("a bias of a token that the model does not have is refused", async () => {
+test("a bias for a token unknown to the model is refused", async () => {
   const response = await post("/v1/chat/completions", { messages: turns, logit_bias: { 999999: 1 } });
   expect(response.status).toBe(400);
   const [{ error }] = await objects(response);
@@ -161,7 +161,7 @@ test("a bias of a token that the model does not have is refused", async () => {
 describe("llama.cpp's routes", () => {
   const ask = async (path: string, body: object) => (await objects(await post(path, body)))[0];
 
-  test("tokens with their pieces, as text or bytes, and special tokens as the request wants them", async () => {
+  test("/tokenize returns tokens with their pieces, as text or bytes, and parses special tokens on request", async () => {
     const content = "Hé<|im_start|>";
     const { tokens } = await ask("/tokenize", { content, with_pieces: true });
     const bytes = (piece: string | number[]) => (typeof piece === "string" ? [...Buffer.from(piece)] : piece);
@@ -173,7 +173,7 @@ describe("llama.cpp's routes", () => {
     expect(plain.tokens).not.toContain(tokens.at(-1).id);
   });
 
-  test("what vLLM's clients need to make tokens of their own: special tokens, and ids of a text that has them", async () => {
+  test("/tokenizer_info and /tokenize give vLLM's clients the special tokens and their ids", async () => {
     const info = (await objects(await fetch(`${server.url}/tokenizer_info`)))[0];
     expect(info.chat_template).toContain("messages");
     const { tokens } = await ask("/tokenize", { prompt: info.eos_token, add_special_tokens: false });
@@ -181,7 +181,7 @@ describe("llama.cpp's routes", () => {
     expect((await ask("/detokenize", { tokens })).prompt).toBe(info.eos_token);
   });
 
-  test("what /apply-template gives is answered by /completion as the chat is", async () => {
+  test("/completion answers the output of /apply-template like the chat", async () => {
     const { prompt } = await ask("/apply-template", { messages: turns });
     const answer = await ask("/completion", { prompt, n_predict: 30, temperature: 0, return_tokens: true });
     expect(answer.content).toBe("The capital of France is Paris.");
@@ -191,7 +191,7 @@ describe("llama.cpp's routes", () => {
     expect(prompt.length).toBeGreaterThan(open.length);
   });
 
-  test("a stream tells how much of the prompt is computed, and the ids of its tokens", async () => {
+  test("a stream reports prompt progress and the ids of its tokens", async () => {
     const body = { prompt: "word ".repeat(300), n_predict: 5, stream: true, return_progress: true, ignore_eos: true };
     const chunks = await objects(await post("/completion", body));
     const progress = chunks.flatMap(({ prompt_progress }) => prompt_progress ?? []);
@@ -208,13 +208,13 @@ describe("llama.cpp's routes", () => {
     expect([answer.stop_type, answer.truncated, answer.tokens_predicted < 3000]).toEqual(["limit", false, true]);
   });
 
-  test("/v1/models has llama.cpp's names of what the file says", async () => {
+  test("/v1/models has the file's metadata under llama.cpp's names", async () => {
     const { data, models } = (await objects(await fetch(`${server.url}/v1/models`)))[0];
     const { trained_context, parameters, bytes } = models[0];
     expect(data[0].meta).toEqual({ n_ctx: 8192, n_ctx_train: trained_context, n_params: parameters, size: bytes });
   });
 
-  test("/props has the template, the tokens and the default parameters", async () => {
+  test("/props has the template, the special tokens and the default parameters", async () => {
     const props = (await objects(await fetch(`${server.url}/props`)))[0];
     expect(props.chat_template).toContain("messages");
     expect(props.bos_token + props.eos_token).toContain("<|");
@@ -222,7 +222,7 @@ describe("llama.cpp's routes", () => {
   });
 });
 
-test("a last turn of the assistant is continued in chat, and choices and expressions are held to", async () => {
+test("chat continues the assistant's last turn, and follows choices and regular expressions", async () => {
   const ask = async (body: object) => {
     const [answer] = await objects(await post("/v1/chat/completions", { max_tokens: 20, temperature: 0, ...body }));
     return answer.choices[0].message.content as string;
@@ -247,7 +247,7 @@ describe("log probabilities of a prompt", () => {
   const complete = async (body: object): Promise<Completion> =>
     (await objects(await post("/v1/completions", { temperature: 0, logprobs: 3, ...body })))[0].choices[0];
 
-  test("are those with which the same tokens are generated", async () => {
+  test("equal those with which the same tokens are generated", async () => {
     const prompt = "Once upon a time";
     const answer = await complete({ prompt, max_tokens: 100, ignore_eos: true });
     const { text, logprobs } = await complete({ prompt: prompt + answer.text, max_tokens: 0, echo: true });
@@ -260,7 +260,7 @@ describe("log probabilities of a prompt", () => {
     expect(logprobs.tokens.slice(-generated.length)).toEqual(answer.logprobs.tokens);
   });
 
-  test("of ids, long ones and several at once, also when all is cached, with the answer behind them", async () => {
+  test("are the same for token ids, long prompts, several prompts, and cached prompts, with the answer after them", async () => {
     const content = "The quick brown fox jumps over the lazy dog. ".repeat(30);
     const { tokens } = (await objects(await post("/tokenize", { content })))[0];
     const [alone, again, ...many] = await Promise.all([
@@ -275,13 +275,13 @@ describe("log probabilities of a prompt", () => {
       expect(one?.logprobs.token_logprobs.slice(1).every((value) => value !== null && value <= 0)).toBe(true);
     }
     for (const [at, value] of (alone?.logprobs.token_logprobs ?? []).entries()) {
-      // The same sums in another order, over cells of other requests.
+      // Sums in another order, over cells of other requests.
       if (value !== null) expect(again?.logprobs.token_logprobs[at]).toBeCloseTo(value, 0);
     }
     expect(many.map(({ logprobs }) => logprobs.tokens.length)).toEqual([1, 2, 3].map((n) => tokens.length + 1 - n));
   });
 
-  test("and a stream beside them goes on", async () => {
+  test("do not stop a concurrent stream", async () => {
     const stream = post("/v1/completions", { prompt: "a", max_tokens: 200, stream: true, ignore_eos: true });
     const { logprobs } = await complete({ prompt: "word ".repeat(500), max_tokens: 1, echo: true });
     expect(logprobs.token_logprobs.slice(1).every((value) => typeof value === "number")).toBe(true);

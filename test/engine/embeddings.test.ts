@@ -1,4 +1,5 @@
-// The real program with a model for vectors that takes minutes for a large request: cancelling, deadlines, crashes, idling.
+// The real program with an embedding model that takes minutes for a large request: cancelling, deadlines, crashes,
+// idle unloading.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -9,7 +10,7 @@ import { withServer, type TestServer } from "../support/server.ts";
 
 const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
 const FLAGS = ["--ctx", "2048", "--parallel", "2", "--threads", "1", "--embedding-model", model];
-/** Far more than can be computed while the test runs. */
+/** Far more than can be computed during the test. */
 const LARGE = { input: Array.from({ length: 2048 }, (_, at) => `${at} ${"word ".repeat(90)}`) };
 
 interface EngineLine {
@@ -45,7 +46,7 @@ async function until(what: () => Promise<boolean>): Promise<void> {
 
 const isComputing = (server: TestServer) => until(async () => (await engine(server)).running === 1);
 
-test("a large request ends in the middle: by its id, at its deadline, with its client", async () => {
+test("a large request ends midway by its id, at its deadline, and when its client disconnects", async () => {
   await withServer(FLAGS, async (server) => {
     expect((await embed(server, { input: "warm" })).status).toBe(200);
     const cancelled = embed(server, LARGE, { "x-request-id": "large" });
@@ -68,7 +69,7 @@ test("a large request ends in the middle: by its id, at its deadline, with its c
     leave.abort();
     expect(await left).toBe("left");
 
-    // Nothing of all that is computed any more: a small request finds the engine free.
+    // Nothing of the large request is computed any more: a small request finds the engine free.
     expect((await embed(server, { input: "free" })).status).toBe(200);
     expect((await engine(server)).running).toBe(0);
     const metrics = parseExposition(await (await fetch(`${server.url}/metrics`)).text());
@@ -83,7 +84,7 @@ test("a large request ends in the middle: by its id, at its deadline, with its c
   });
 }, 120_000);
 
-test("kill -9 in the middle: a typed error, told by health and metrics, and the next request is served", async () => {
+test("kill -9 midway gives a typed error, appears in health and metrics, and the next request is served", async () => {
   await withServer(FLAGS, async (server) => {
     const text = server.enginePid();
     const lost = embed(server, LARGE);
@@ -102,7 +103,7 @@ test("kill -9 in the middle: a typed error, told by health and metrics, and the 
   });
 }, 120_000);
 
-test("an idle model is unloaded: its process is gone, and the next request brings it back", async () => {
+test("an idle model is unloaded with its process, and the next request loads it again", async () => {
   await withServer([...FLAGS, "--idle-unload", "0.005"], async (server) => {
     const before = childrenOf(server.pid).length;
     expect((await embed(server, { input: "a" })).status).toBe(200);

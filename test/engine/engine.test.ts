@@ -1,4 +1,5 @@
-// The engine loop on a native library without a model. A prompt "say héllo|" is answered with "héllo" and the end token.
+// The engine loop with a native library without a model. The prompt "say héllo|" is answered with "héllo" and the end
+// token.
 
 import { describe, expect, test } from "bun:test";
 import { LlamaError } from "../../ffi/llama/api.ts";
@@ -44,7 +45,7 @@ const ask = plainRequest;
 const WORDS = "the quick brown fox";
 
 describe("a generation", () => {
-  test("is accepted, started, streamed in whole characters and finished with real counts", async () => {
+  test("is accepted, started, streamed in whole characters and finished with correct counts", async () => {
     const { engine, until, finished, text, texts, messages, llama } = startEngine();
     engine.submit(1, { type: "generate", request: ask("say héllo|") });
     await until(() => finished(1) !== undefined);
@@ -65,23 +66,23 @@ describe("a generation", () => {
     expect([text(1), finished(1)?.reason, finished(1)?.usage.completionTokens]).toEqual(["abc", "length", 3]);
   });
 
-  test("ends with length where the context is full, instead of failing", async () => {
+  test("ends with length when the context is full, instead of failing", async () => {
     const { engine, until, finished, text } = startEngine(new FakeLlama(64), { maxModelLen: 20 });
     engine.submit(1, { type: "generate", request: ask("say abcdefghijkl|", { maxTokens: 999 }) });
     await until(() => finished(1) !== undefined);
     expect([text(1), finished(1)?.reason]).toEqual(["abc", "length"]);
   });
 
-  test("stops before a stop sequence and never shows it", async () => {
+  test("stops before a stop sequence and never emits it", async () => {
     const { engine, until, finished, text } = startEngine();
     engine.submit(1, { type: "generate", request: ask("say one two three|", { stop: ["two"] }) });
     await until(() => finished(1) !== undefined);
     expect([text(1), finished(1)?.reason]).toEqual(["one ", "stop"]);
-    // What was sampled behind it in the same call does not count.
+    // Tokens sampled after the stop sequence in the same call do not count.
     expect(finished(1)?.usage.completionTokens).toBe("one two".length);
   });
 
-  test("carries log probabilities for exactly the visible tokens", async () => {
+  test("has log probabilities for exactly the visible tokens", async () => {
     const { engine, until, finished, texts } = startEngine();
     engine.submit(1, { type: "generate", request: ask("say abc|", { topLogprobs: 1 }) });
     await until(() => finished(1) !== undefined);
@@ -90,7 +91,7 @@ describe("a generation", () => {
     expect(logprobs[0]).toMatchObject({ logprob: -0.5, top: [{ token: "B", logprob: -1, bytes: [66] }] });
   });
 
-  test("samples by request, then flags, then the model file, then llama.cpp's defaults", async () => {
+  test("takes sampling parameters from the request, then flags, then the model file, then llama.cpp's defaults", async () => {
     const { engine, llama, until } = startEngine();
     engine.submit(1, { type: "generate", request: ask("say abcdefgh|", { sampling: { topP: 0.3, seed: 5 } }) });
     await until(() => llama.samplers.size === 1);
@@ -100,7 +101,7 @@ describe("a generation", () => {
 });
 
 describe("refusals", () => {
-  test("a prompt over the context names both numbers", async () => {
+  test("a prompt longer than the context gets an error with both numbers", async () => {
     const { engine, until, messages } = startEngine(new FakeLlama(), { maxModelLen: 10 });
     engine.submit(1, { type: "generate", request: ask("x".repeat(10)) });
     await until(() => messages.length > 0);
@@ -155,7 +156,7 @@ describe("refusals", () => {
       ask("", { messages: [{ role: "assistant", content: "", toolCalls: [call] }] }),
       /'messages' must have at most 1024 names.*got 1025/,
     ],
-  ])("what is too much is not rendered: %s", async (_, request, told) => {
+  ])("a prompt that is too long is refused before it is rendered: %s", async (_, request, told) => {
     const { engine, llama, until, messages } = startEngine(new FakeLlama(), { maxModelLen: 10 });
     engine.submit(1, { type: "generate", request });
     await until(() => messages.length > 0);
@@ -164,14 +165,14 @@ describe("refusals", () => {
     expect(llama.chats).toEqual([]);
   });
 
-  test("a prompt whose tokens are only counted may have more than the context", async () => {
+  test("a prompt that is only counted may exceed the context", async () => {
     const { engine, until, messages } = startEngine(new FakeLlama(), { maxModelLen: 10 });
     engine.submit(1, { type: "count", request: ask("x".repeat(500)) });
     await until(() => messages.length > 0);
     expect(messages).toMatchObject([{ finished: [{ key: 1, event: { type: "answer", answer: "500" } }] }]);
   });
 
-  test("a template that refuses does not show its text to the client", async () => {
+  test("the error text of a template is not shown to the client", async () => {
     const { engine, until, messages } = startEngine();
     engine.submit(1, { type: "generate", request: ask("bad template") });
     await until(() => messages.some((message) => message.type === "rejected"));
@@ -200,7 +201,7 @@ test.each([
   expect(messages.filter((message) => message.type === "log")).toEqual([]);
 });
 
-test("a prompt that the native library does not take refuses that request alone", async () => {
+test("a prompt that the native library rejects fails only its own request", async () => {
   const { engine, until, messages, llama, finished, text } = startEngine();
   llama.complaint = new LlamaError("cannot submit a prompt: secret");
   engine.submit(1, { type: "generate", request: ask("say abc|") });
@@ -216,7 +217,7 @@ test("a prompt that the native library does not take refuses that request alone"
 });
 
 describe("many requests", () => {
-  test("are decoded together and each gets its own text", async () => {
+  test("are decoded together, and each gets its own text", async () => {
     const { engine, until, finished, text, llama } = startEngine();
     for (let key = 1; key <= 4; key++) {
       engine.submit(key, { type: "generate", request: ask(`say answer number ${key}|`) });
@@ -226,7 +227,7 @@ describe("many requests", () => {
     expect(llama.decodes.some(({ rows, owner }) => rows === 4 && owner === 0)).toBe(true);
   });
 
-  test("with adapters is computed in slices with its own, beside a stream without any", async () => {
+  test("with adapters are computed in slices with their adapter, next to a stream without one", async () => {
     const llama = new FakeLlama(2048, 0, 16);
     llama.pauses = 5;
     const options = { maxModelLen: 1000, stallBudgetMs: 0, speculation: false };
@@ -245,7 +246,7 @@ describe("many requests", () => {
     expect(text(1)).toBe("a".repeat(200));
   });
 
-  test("whose prompts are computed in slices beside streams get their text, and leave in the middle of one", async () => {
+  test("whose prompts are computed in slices next to streams get their text, and can be cancelled within a slice", async () => {
     const llama = new FakeLlama(2048, 0, 16);
     llama.pauses = 20;
     const { engine, until, finished, text, texts } = startEngine(llama, { maxModelLen: 2000, stallBudgetMs: 0 });
@@ -261,13 +262,13 @@ describe("many requests", () => {
     expect([2, 3, 4].map((key) => text(key))).toEqual(["", "hello 3", "hello 4"]);
     expect(text(1)).toBe("stream ".repeat(60));
     expect(finished(2)?.reason).toBe("cancelled");
-    // No step of the stream held more of a prompt than its last token.
+    // A step of the stream held no more of a prompt than its last token.
     expect(Math.max(...llama.decodes.slice(before).map(({ rows }) => rows))).toBeLessThanOrEqual(16);
   });
 
-  test("text of fast steps is sent together, and none waits for a slow one", async () => {
+  test("send the text of fast steps together, and that of slow steps without delay", async () => {
     const messages = async (stepMs: number) => {
-      // Log probabilities are read after each step: none are made on end.
+      // Log probabilities are read after each step, which rules out multi-step decoding.
       const { engine, until, finished, text, steps } = startEngine(new FakeLlama(256, stepMs));
       engine.submit(1, { type: "generate", request: ask(`say ${WORDS}|`, { topLogprobs: 0 }) });
       await until(() => finished(1) !== undefined);
@@ -278,7 +279,7 @@ describe("many requests", () => {
     expect(await messages(30)).toBe(WORDS.length);
   });
 
-  test("more than there are sequences wait and are all served", async () => {
+  test("wait when there are more than sequences, and are all served", async () => {
     const { engine, until, finished, text, steps } = startEngine();
     const keys = Array.from({ length: 20 }, (_, index) => index + 1);
     for (const key of keys) engine.submit(key, { type: "generate", request: ask(`say hello ${key}|`) });
@@ -290,7 +291,7 @@ describe("many requests", () => {
 });
 
 describe("cancel", () => {
-  test("finishes with what there is", async () => {
+  test("finishes with the text so far", async () => {
     const { engine, until, finished, text, llama } = startEngine(new FakeLlama(256, 30));
     engine.submit(1, { type: "generate", request: ask(`say ${"a".repeat(150)}|`) });
     await until(() => text(1).length > 3);
@@ -300,7 +301,7 @@ describe("cancel", () => {
     expect(llama.samplers.size).toBe(0);
   });
 
-  test("a quiet one sends no finish but the new levels", async () => {
+  test("by a disconnect sends no finish, only the new levels", async () => {
     const { engine, until, finished, text, steps } = startEngine(new FakeLlama(256, 30));
     engine.submit(1, { type: "generate", request: ask(`say ${"a".repeat(150)}|`) });
     await until(() => text(1).length > 3);
@@ -309,7 +310,7 @@ describe("cancel", () => {
     expect(steps().at(-1)?.report?.levels).toMatchObject({ running: 0, waiting: 0, kv: { used: 0 } });
   });
 
-  test("before the prompt is rendered drops it", async () => {
+  test("before the prompt is rendered drops the request", async () => {
     const { engine, until, finished, messages } = startEngine();
     engine.submit(1, { type: "generate", request: ask("say a|") });
     engine.cancel(1, "client");
@@ -318,7 +319,7 @@ describe("cancel", () => {
     expect(messages.some((message) => "key" in message && message.key === 1)).toBe(false);
   });
 
-  test("an aborted step leaves nothing stale behind, also when its request goes on", async () => {
+  test("leaves no stale state after an aborted step, even when its request goes on", async () => {
     const llama = new FakeLlama();
     const { engine, until, finished, text } = startEngine(llama);
     llama.forced.push("aborted");
@@ -328,7 +329,7 @@ describe("cancel", () => {
   });
 });
 
-test("an abort stops a shared step for everybody, and nobody else notices", async () => {
+test("an abort stops a shared step, and the other requests in it continue unaffected", async () => {
   const llama = new FakeLlama();
   const { engine, until, finished, text } = startEngine(llama);
   engine.submit(1, { type: "generate", request: ask("say first|") });
@@ -340,7 +341,7 @@ test("an abort stops a shared step for everybody, and nobody else notices", asyn
   expect([text(1), text(2)]).toEqual(["", "second"]);
 });
 
-test("many token ids are looked up between the steps of a stream", async () => {
+test("many token ids are converted to text between the steps of a stream", async () => {
   const { engine, llama, until, finished, last } = startEngine(new FakeLlama(2048), { maxModelLen: 1000 });
   engine.submit(1, { type: "generate", request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
   await until(() => llama.decodes.length > 2);
@@ -354,7 +355,7 @@ test("many token ids are looked up between the steps of a stream", async () => {
   await until(() => finished(1) !== undefined);
 });
 
-test("a request shows as running while its prompt is being computed", async () => {
+test("a request counts as running while its prompt is computed", async () => {
   const { engine, until, messages } = startEngine();
   engine.submit(1, { type: "generate", request: ask("say hello|") });
   await until(() => messages.some((message) => message.type === "started"));
@@ -364,7 +365,7 @@ test("a request shows as running while its prompt is being computed", async () =
   });
 });
 
-test("a cache that has no room makes the newest wait, and all finish", async () => {
+test("a full cache makes the newest request wait, and all finish", async () => {
   const llama = new FakeLlama();
   const { engine, until, finished, text } = startEngine(llama);
   engine.submit(1, { type: "generate", request: ask("say first|") });
@@ -374,7 +375,7 @@ test("a cache that has no room makes the newest wait, and all finish", async () 
   expect([text(1), text(2)]).toEqual(["first", "second"]);
 });
 
-test("prompt tokens that wait are bounded: beyond that a request is turned away, one that waits alone never", async () => {
+test("waiting prompt tokens are limited: further requests are refused, but never a request that waits alone", async () => {
   const { engine, until, finished, messages } = startEngine(new FakeLlama(1024, 2), {
     parallel: 1,
     maxQueueTokens: 50,
@@ -387,7 +388,7 @@ test("prompt tokens that wait are bounded: beyond that a request is turned away,
   expect(rejected[0]?.message).toMatch(/\d+ prompt tokens wait in the queue; the limit is 50/);
 });
 
-test("a request that cannot be begun before its deadline is turned away, and nothing of it computed", async () => {
+test("a request that cannot begin before its deadline is refused, and nothing of it is computed", async () => {
   const { engine, until, finished, messages, llama } = startEngine();
   const late = ask("say late|", { id: "late", deadline: Date.now() - 1 });
   engine.submit(1, { type: "generate", request: late });
@@ -400,7 +401,7 @@ test("a request that cannot be begun before its deadline is turned away, and not
   expect(llama.samplers.size).toBe(0);
 });
 
-test("a prompt that begins like an earlier one is computed from where they part, and says so", async () => {
+test("a prompt that shares a prefix with an earlier one is computed from the first difference, and reports the cached tokens", async () => {
   const llama = new FakeLlama(1024);
   const { engine, until, finished, text } = startEngine(llama);
   const common = "everything that both begin with; ";
@@ -413,9 +414,9 @@ test("a prompt that begins like an earlier one is computed from where they part,
   expect(finished(2)?.usage.cachedTokens).toBe(common.length + "say ".length);
 });
 
-test("nothing is guessed for a model that cannot take wrong guesses back", async () => {
+test("speculative decoding is off for a model that cannot roll back", async () => {
   const rows = async (canRollBack: boolean) => {
-    // Steps as slow as real ones: faster ones are made several on end.
+    // Steps as slow as real ones: faster steps would use multi-step decoding.
     const llama = new FakeLlama(256, 6);
     llama.canRollBack = canRollBack;
     const { engine, until, finished, text } = startEngine(llama);
@@ -429,7 +430,7 @@ test("nothing is guessed for a model that cannot take wrong guesses back", async
   expect(Math.max(...(await rows(false)))).toBe(1);
 });
 
-test("what the draft model writes is checked, and the answer is what it is without", async () => {
+test("the tokens of the draft model are verified, and the answer is the same as without it", async () => {
   const llama = new FakeLlama();
   const draft = { path: "", max: 4, pMin: 0, adaptive: false };
   const { engine, until, finished, text } = startEngine(llama, { draft });
@@ -442,7 +443,7 @@ test("what the draft model writes is checked, and the answer is what it is witho
   expect([text(2), finished(2)?.usage.completionTokens]).toEqual(["nothing ", 8]);
 });
 
-test("host memory holds no more than it may, also of a model whose tokens take nothing in the cache", async () => {
+test("host memory stays within its limit, even for a model whose tokens take no bytes in the cache", async () => {
   const llama = new FakeLlama(700);
   const { engine, until, finished, steps } = startEngine(llama, {
     maxModelLen: 700,
@@ -460,7 +461,7 @@ test("host memory holds no more than it may, also of a model whose tokens take n
 });
 
 test.each([false, true])(
-  "what had to leave the cache comes back from host memory, or is computed again if lost: %p",
+  "a conversation evicted from the cache is restored from host memory, or computed again if lost: %p",
   async (lost) => {
     const llama = new FakeLlama(700);
     llama.losesSaved = lost;

@@ -1,4 +1,4 @@
-// The first requests after an idle time wait for a burst of others, as long as these come.
+// After an idle time, the first requests wait briefly for a burst of others, as long as more arrive.
 
 import { expect, test } from "bun:test";
 import type { PromptRequest } from "../../ffi/llama/api.ts";
@@ -11,7 +11,7 @@ import { SMALL_ENGINE } from "./fixtures/small-engine.ts";
 const OPTIONS = { ...SMALL_ENGINE, speculation: false };
 const LOOK_MS = 5;
 
-/** Time passes when it looks for prompts; those of `stuck` are never made. */
+/** Each look for finished prompts advances the clock; prompts containing `stuck` never finish. */
 class SlowLlama extends FakeLlama {
   ms = 0;
   override submitPrompt(request: PromptRequest): number {
@@ -25,7 +25,7 @@ class SlowLlama extends FakeLlama {
   }
 }
 
-test("a request does not wait for a prompt that takes long", async () => {
+test("a request does not wait for another's prompt that takes long", async () => {
   const llama = new SlowLlama();
   const messages: FromTextEngine[] = [];
   let acceptedAt: number | undefined;

@@ -1,4 +1,5 @@
-// A grammar that nothing in llama.cpp stops, with the real engine: half a minute later it ends the process.
+// A grammar that nothing in llama.cpp can interrupt, with the real engine: after half a minute the engine ends its
+// process.
 
 import { expect, test } from "bun:test";
 import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
@@ -50,11 +51,11 @@ function startEngine(): TextEngine {
   return engine;
 }
 
-// Each rule begins with the next one in two ways, and all ways are looked at.
+// Each rule begins with the next one in two ways, and llama.cpp examines all combinations.
 const rules = Array.from({ length: 60 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n");
 const constraint = { grammar: `root ::= a0\n${rules}\na60 ::= "x"`, strict: false, inexpressible: false };
 
-test("fails the request whose grammar it was, and no earlier one whose turn came later", async () => {
+test("the grammar fails only its own request, not an earlier request whose turn comes later", async () => {
   const engine = startEngine();
   await engine.ready();
   const leaves = new AbortController();
@@ -64,7 +65,7 @@ test("fails the request whose grammar it was, and no earlier one whose turn came
       () => "answered",
       (error: unknown) => (error instanceof SvcError ? error.code : "left"),
     );
-  // As long as this takes, the other client's request goes first.
+  // While this is being tokenized, the other client's request overtakes.
   const counted = engine.tokenize("the sea ".repeat(300_000), signal);
   const earlier = run({});
   const first = run({ client: "other" });

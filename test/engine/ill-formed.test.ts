@@ -1,5 +1,5 @@
-// Names that have no UTF-8 in all places where clients choose them: whoever sends one is answered or refused, and nobody
-// else notices.
+// Names with half a surrogate pair wherever clients can choose names: the request is answered or refused, and no
+// other request is affected.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { TEMPLATES } from "../native/templates/sources.ts";
 import { streamChat } from "../support/chat-client.ts";
 import { withServer } from "../support/server.ts";
 
-// A model that never ends by itself writes until all requests are answered.
+// A model that never ends on its own writes until all requests are answered.
 const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
-// It reads the arguments of calls as JSON.
+// This template parses the arguments of calls as JSON.
 const template = join(TEMPLATES, "Qwen-Qwen2.5-7B-Instruct.jinja");
 
 const HALF = "\ud800";
@@ -53,7 +53,7 @@ const REQUESTS: readonly (readonly [what: string, path: string, body: object])[]
   ["prompt", "/v1/completions", { prompt: HALF, suffix: HALF }],
 ];
 
-test("half a surrogate pair ends no engine", async () => {
+test("half a surrogate pair crashes no engine", async () => {
   await withServer(
     ["--model", model, "--chat-template", template, "--ctx", "16384", "--parallel", "2"],
     async (server) => {

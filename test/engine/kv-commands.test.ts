@@ -7,7 +7,7 @@ import { KvCommands } from "../../src/engine/text/child/kv-commands.ts";
 const host = { wrote: () => {}, readEnded: () => {} };
 const clock = { now: () => 0 };
 
-test("a copy of what could not be restored is lost with it", () => {
+test("copies of a sequence that could not be restored are reported as lost with it", () => {
   const calls: string[] = [];
   const llama = {
     kvSave: () => new Uint8Array(1),
@@ -32,7 +32,7 @@ test("a copy of what could not be restored is lost with it", () => {
   expect(kv.run([{ type: "copy", from: 0, to: 1, position: 7, cells: 7 }])).toEqual([]);
 });
 
-test("what no array can hold is not offloaded: it is lost, and nothing else", () => {
+test("a state too large for an array is not offloaded: it is lost, and nothing else is", () => {
   const size = 2 ** 33 + 1;
   const events: unknown[][] = [];
   const llama = {
@@ -64,12 +64,12 @@ test("what no array can hold is not offloaded: it is lost, and nothing else", ()
   ]);
 });
 
-test("memory is there up to what an array can hold", () => {
+test("memory is allocated up to the largest possible array", () => {
   expect(allocate(3)).toEqual(new Uint8Array(3));
   expect(allocate(2 ** 33 + 1)).toBeUndefined();
 });
 
-test("memory of a dropped entry is freed at once, not at the next garbage collection", () => {
+test("the memory of a dropped entry is freed at once, not at the next garbage collection", () => {
   const parts: Uint8Array[] = [];
   const llama = {
     kvSave: () => {

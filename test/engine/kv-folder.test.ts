@@ -1,4 +1,4 @@
-// Conversations as files: whatever happens to them, what is read is what was written, or nothing.
+// Conversations as files: whatever happens to the files, a read returns what was written, or nothing.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
@@ -46,7 +46,7 @@ const files = () => readdirSync(path).sort();
 const fileOf = () => join(path, files()[0] ?? "");
 
 describe("a file", () => {
-  test("gives back what was written, to a later process too, and is its owner's alone", async () => {
+  test("returns what was written, also to a later process, and is readable by its owner only", async () => {
     await folder().write(entry(1), parts(1));
     await folder().write(entry(2), parts(2));
     const later = folder();
@@ -60,7 +60,7 @@ describe("a file", () => {
     for (const name of files()) expect(statSync(join(path, name)).mode & 0o777).toBe(0o600);
   });
 
-  test("of many megabytes arrives whole", async () => {
+  test("of many megabytes is stored completely", async () => {
     const large = [bytes(9 * MIB + 5, 1), bytes(4 * MIB, 2)];
     await folder().write(entry(1), large);
     const read = await folder().read(entry(1));
@@ -76,11 +76,11 @@ describe("a file", () => {
     const other = folder(64 * MIB, new Uint8Array(32).fill(8));
     expect((await other.index()).entries.size).toBe(0);
     expect(await other.read(entry(1))).toBeUndefined();
-    // What is others' is left to them.
+    // Files of other servers are left alone.
     expect(files().length).toBe(1);
   });
 
-  test("under another's name is not believed", async () => {
+  test("under the name of another conversation is not used", async () => {
     await folder().write(entry(1), parts(1));
     const wrong = folder().nameOf(entry(2));
     writeFileSync(join(path, wrong), readFileSync(fileOf()));
@@ -88,7 +88,7 @@ describe("a file", () => {
     expect((await folder().index()).entries.size).toBe(1);
   });
 
-  test("that was damaged anywhere gives nothing and goes", async () => {
+  test("with any damage yields nothing and is removed", async () => {
     const random = new Random(5);
     for (let round = 0; round < 150; round++) {
       await folder().write(entry(round), parts(round));
@@ -105,7 +105,7 @@ describe("a file", () => {
     }
   });
 
-  test("that is not ours is neither read nor removed", async () => {
+  test("of another program is neither read nor removed", async () => {
     writeFileSync(join(path, "notes.txt"), "mine");
     writeFileSync(join(path, "model.kv"), "mine too");
     const size = fileBytes(entry(1), parts(1));
@@ -118,7 +118,7 @@ describe("a file", () => {
 describe("the limit", () => {
   const size = Math.max(fileBytes(entry(1), parts(1)), fileBytes(entry(2), parts(2)));
 
-  test("removes what was not used for the longest time, and refuses what is larger by itself", async () => {
+  test("removes the least recently used conversation, and refuses one that exceeds the limit by itself", async () => {
     const small = folder(2 * size + 10);
     for (const at of [1, 2]) {
       await small.write(entry(at), parts(at));
@@ -131,7 +131,7 @@ describe("the limit", () => {
     expect(files().length).toBe(2);
   });
 
-  test("counts what others are writing, and removes what nobody finished", async () => {
+  test("counts unfinished files, and removes abandoned ones", async () => {
     const part = `${folder().nameOf(entry(1))}.${crypto.randomUUID()}.part`;
     writeFileSync(join(path, part), bytes(size, 1));
     await folder(2 * size + 10).write(entry(2), parts(2));
@@ -143,7 +143,7 @@ describe("the limit", () => {
   });
 });
 
-test("of a process that is killed while it writes, what is complete is good and the rest is not seen", async () => {
+test("when a process is killed while writing, its complete files are valid and the rest is ignored", async () => {
   const random = new Random(9);
   let unfinished = 0;
   for (let life = 0; life < 8; life++) {
@@ -166,7 +166,7 @@ test("of a process that is killed while it writes, what is complete is good and 
     }
     for (const name of files()) if (name.endsWith(".kv")) rmSync(join(path, name));
   }
-  // Else this test would show less than it says.
+  // Otherwise this test would not show that unfinished files are ignored.
   expect(unfinished).toBeGreaterThan(0);
 }, 60_000);
 
@@ -184,7 +184,7 @@ function disk(of = folder(), mostInFlight?: number) {
 }
 
 describe("the disk cache", () => {
-  test("counts what it holds, writes, reads and fails to", async () => {
+  test("counts the tokens that it holds, has written, restored and failed to write", async () => {
     const one = disk();
     one.disk.write(entry(1), parts(1));
     one.disk.write(entry(2), parts(2));
@@ -197,7 +197,7 @@ describe("the disk cache", () => {
     expect(one.disk.counts).toEqual({ held: 300, written: 600, restored: 300, failed: 300 });
   });
 
-  test("loses a conversation rather than keeping it waiting in memory", async () => {
+  test("drops a conversation instead of letting it wait in memory", async () => {
     const one = disk(folder(), 2000);
     const given = [1, 2, 3].map(parts);
     for (const [at, some] of given.entries()) one.disk.write(entry(at + 1), some);
@@ -211,7 +211,7 @@ describe("the disk cache", () => {
     expect(one.warnings.length).toBe(1);
   });
 
-  test("tells of a full disk and goes on", async () => {
+  test("reports a full disk and goes on", async () => {
     const one = disk(folder(100));
     one.disk.write(entry(1), parts(1));
     await one.disk.settled();
@@ -223,7 +223,7 @@ describe("the disk cache", () => {
     path = mkdtempSync(join(tmpdir(), "svc-kv-"));
   });
 
-  test("shared by two does no harm to either", async () => {
+  test("can be shared by two servers without harm to either", async () => {
     const limit = 4 * fileBytes(entry(1), parts(1));
     const both = [disk(folder(limit)), disk(folder(limit))];
     const random = new Random(3);
@@ -247,7 +247,7 @@ describe("the disk cache", () => {
   });
 });
 
-test("the fingerprint is another wherever the bytes would be", () => {
+test("the fingerprint differs wherever the stored bytes would differ", () => {
   const identity = { hash: "a", ropeByContext: false };
   const options = {
     kvType: "f16",

@@ -1,13 +1,13 @@
-// What becomes of prompts with media when nobody wants them any more.
+// Prompts with media whose requests were cancelled.
 
 import { expect, test } from "bun:test";
 import type { MediaJob, MediaState } from "../../ffi/media/api.ts";
 import { MediaPrompts } from "../../src/engine/text/child/media-prompts.ts";
 
-/** A media library whose jobs are prepared at once, and whose embeddings are there already. */
+/** A media library that prepares jobs at once and has all embeddings cached. */
 class CachedLibrary {
   readonly done: string[] = [];
-  /** States of the jobs, in the order in which they are told. */
+  /** States of the jobs, in the order in which they are reported. */
   readonly ended: [MediaJob, MediaState][] = [];
   private jobs = 0;
   private current: MediaState = "prepared";
@@ -37,7 +37,7 @@ class CachedLibrary {
   }
 }
 
-test("a prompt that is dropped once its length is known is released, and nothing of it encoded", () => {
+test("a prompt that is dropped once its length is known is released, and none of its media is encoded", () => {
   const library = new CachedLibrary();
   const prompts = new MediaPrompts<string>(library);
   prompts.submit("", [], "counted");
@@ -52,7 +52,7 @@ test("a prompt that is dropped once its length is known is released, and nothing
   expect(prompts.busy).toBe(false);
 });
 
-test("what fails right after it was dropped is not told", () => {
+test("a failure right after the drop is not reported", () => {
   const library = new CachedLibrary();
   const prompts = new MediaPrompts<string>(library);
   prompts.submit("", [], "counted");

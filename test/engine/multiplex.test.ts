@@ -1,4 +1,5 @@
-// What a real model makes of a batch: each answer is the one that the item alone gets, and what prompts share is computed once.
+// Batches with a real model: each item gets the answer that it would get alone, and shared prefixes are computed
+// once.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startServer, type ServerProcess } from "../support/server.ts";
@@ -29,7 +30,7 @@ const ask = (content: string, more: object = {}) => ({
   ...more,
 });
 
-test("items of every kind are answered as they are alone", async () => {
+test("items of every kind are answered as if they were alone", async () => {
   const schema = {
     type: "object",
     properties: { n: { type: "integer" } },
@@ -51,14 +52,14 @@ test("items of every kind are answered as they are alone", async () => {
       readonly choices: readonly { readonly message: { readonly tool_calls?: readonly object[] } }[];
     };
     const choices = items.get(`item ${index}`)?.body?.choices;
-    // Ids of calls are drawn anew.
+    // Call ids are random.
     const plain = (value: unknown) => JSON.stringify(value, (key, part) => (key === "id" ? "" : part));
     const texts = (all: typeof choices | typeof alone.choices) => plain(all?.map(({ message }) => message));
     expect(texts(choices)).toBe(texts(alone.choices));
   }
 }, 60_000);
 
-test("64 items that begin alike: the beginning is computed once", async () => {
+test("64 items with a shared prefix compute that prefix once", async () => {
   const shared = "The capital of France is Paris, and the capital of Italy is Rome. ".repeat(20);
   const items = await batch(
     Array.from({ length: 64 }, (_, n) => ask(`${shared}Say ${n}.`, { max_tokens: 4, stream: n % 2 === 0 })),
@@ -75,7 +76,7 @@ test("64 items that begin alike: the beginning is computed once", async () => {
   await server.untilIdle(10_000);
 }, 60_000);
 
-test("a prompt that is too long fails its item alone", async () => {
+test("a prompt that is too long fails only its own item", async () => {
   const items = await batch([ask("long ".repeat(9000)), ask("Say hello.", { stream: true })]);
   expect(items.get("item 0")).toMatchObject({
     objects: ["batch.error"],

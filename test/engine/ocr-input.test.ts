@@ -1,4 +1,4 @@
-// The real program with --ocr-input: the text of a drawn page in the prompt of models that cannot see.
+// The real program with --ocr-input: the text of a drawn page in the prompts of models without vision.
 
 import { expect, test } from "bun:test";
 import { drawn, pngOf } from "../support/pages.ts";
@@ -8,7 +8,7 @@ import { english, NO_ENGLISH } from "../support/tessdata.ts";
 const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1", "--ocr-input"];
 
 test.skipIf(!english)(
-  `a picture is read for the loaded model and for svc-system (${NO_ENGLISH})`,
+  `an image is read for the loaded model and for svc-system (${NO_ENGLISH})`,
   () =>
     withServer(FLAGS, async ({ url }) => {
       const page = await drawn({ lines: ["The meeting is on Tuesday", "at half past nine"], paper: [300, 150] });

@@ -4,7 +4,7 @@ import { OutputBuffer } from "../../src/engine/text/child/output-buffer.ts";
 
 const text = (words: string): OutputEvent => ({ type: "text", text: words });
 
-test("what each request says is put together, with how many tokens it took, in the order in which they spoke first", () => {
+test("the output of each request is merged with its token count, in the order of each request's first output", () => {
   const outbox = new OutputBuffer();
   outbox.hold(2, [text("a")]);
   outbox.hold(1, [text("x")]);
@@ -22,7 +22,7 @@ test("what each request says is put together, with how many tokens it took, in t
   expect(outbox.take()).toEqual([]);
 });
 
-test("it is due when the next computation would keep it too long", () => {
+test("the buffer is flushed when the next computation would hold it too long", () => {
   const outbox = new OutputBuffer();
   expect(outbox.begin(900, Infinity, 50)).toBe(false);
   outbox.hold(1, []);

@@ -1,4 +1,4 @@
-// Profiles inside the engine, on a native library without a model.
+// Profiles in the engine, with a native library without a model.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import type { DecodeResult } from "../../ffi/llama/api.ts";
@@ -22,7 +22,7 @@ const OPTIONS = {
   sampling: {},
 } as unknown as EngineOptions;
 
-/** Runs requests, each step of 40 ms; resolves with their finishes by key. */
+/** Runs requests with steps of 40 ms each; resolves with the finish events by key. */
 async function run(contents: readonly (readonly [string, boolean])[], cancelled?: number) {
   const messages: FromTextEngine[] = [];
   const llama = new FakeLlama(256, 40);
@@ -39,7 +39,7 @@ async function run(contents: readonly (readonly [string, boolean])[], cancelled?
   return new Map(finishes().map(({ key, event }) => [key, event]));
 }
 
-test("only who asks for a profile gets one", async () => {
+test("a profile is included only when the request asks for it", async () => {
   const finishes = await run([
     ["say abc|", true],
     ["say abc|", false],
@@ -48,7 +48,7 @@ test("only who asks for a profile gets one", async () => {
   expect(finishes.get(1)).not.toHaveProperty("profile");
 });
 
-test("bandwidth is what steps that only decode read, over their time", () => {
+test("bandwidth is the bytes read by pure decode steps divided by their time", () => {
   const profiler = new Profiler({ ...new FakeLlama().model(), bytes: 1_000_000, kvTokenBytes: 1000 }, systemClock);
   const step = (
     prefillRows: number,
@@ -92,7 +92,7 @@ test("bandwidth is what steps that only decode read, over their time", () => {
   });
 });
 
-test("samples come while the request runs, in order, and one at its end; also of a cancelled one", async () => {
+test("samples arrive in order while the request runs, with one at the end, even when it is cancelled", async () => {
   for (const cancelled of [undefined, 0]) {
     const event = (await run([[`say ${"x".repeat(60)}|`, true]], cancelled)).get(0);
     const times = event?.profile?.samples.map(({ ms }) => ms) ?? [];

@@ -1,4 +1,4 @@
-// A recurrent model, whose sequences cannot be cut: what is given up half-way leaves nothing behind.
+// A recurrent model, whose sequences cannot be trimmed: requests that end midway leave nothing behind.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -7,11 +7,11 @@ import { streamChat } from "../support/chat-client.ts";
 import { withServer } from "../support/server.ts";
 
 const model = makeRecurrentModel(join(import.meta.dir, "../../vendor/.build/models"));
-/** More than one step computes. */
+/** More tokens than one step computes. */
 const LONG = Array.from({ length: 500 }, (_, index) => `word${(index * 7919) % 101}`).join(" ");
 const ROUNDS = 12;
 
-test("clients that leave in the middle of a long prompt harm nobody, and the prompt can be asked again", async () => {
+test("clients that disconnect in the middle of a long prompt affect nobody, and the prompt can be sent again", async () => {
   await withServer(["--model", model, "--ctx", "16384", "--parallel", "4", "--threads", "1"], async (server) => {
     const ask = async (content: string, max_tokens: number, signal?: AbortSignal) => {
       const body = { messages: [{ role: "user", content }], max_tokens, temperature: 0, ignore_eos: true };

@@ -1,5 +1,5 @@
-// One question in every dialect, whole and streamed, to a real model at temperature 0: the same thoughts, words and calls,
-// the same counts.
+// One question in every API, streamed or not, to a real model at temperature 0: the same reasoning, text, calls and
+// counts.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { dialects } from "../contract/golden-rows.ts";
@@ -21,7 +21,7 @@ interface Call {
   readonly arguments: unknown;
 }
 
-/** What any dialect says of one generation. */
+/** The parts of a generation that every API reports. */
 interface Answer {
   readonly text: string;
   readonly reasoning: string;
@@ -34,7 +34,7 @@ interface Question {
   readonly content: string;
   readonly thinks?: true;
   readonly schema?: Readonly<Record<string, unknown>>;
-  /** The same as `schema`, for a dialect without schemas. */
+  /** The same as `schema`, for an API without schemas. */
   readonly grammar?: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
@@ -69,7 +69,7 @@ async function post(path: string, body: object): Promise<string> {
   return response.text();
 }
 
-/** The body of a whole answer, or what a stream comes to. */
+/** Returns the body of a whole answer, or the result of a stream. */
 async function bodyOf(dialect: keyof typeof dialects, body: object, stream: boolean): Promise<object> {
   const { path, assemble, check } = dialects[dialect];
   const text = await post(path, { ...body, stream });
@@ -84,7 +84,7 @@ const chatBody = ({ content, thinks, schema, parameters }: Question) => ({
   ...(parameters && { tools: [{ type: "function", function: { name, description, parameters } }] }),
 });
 
-/** The prompt of a conversation as token ids: this route reads special tokens as text. */
+/** Returns the prompt of a conversation as token ids; this route parses special tokens in text. */
 async function promptTokens(question: Question): Promise<number[]> {
   const specials = new Map<string, number>();
   for (let id = 0; id < 9; id++) specials.set(JSON.parse(await post("/detokenize", { tokens: [id] })).text, id);
@@ -182,7 +182,7 @@ const askers = {
   },
 } satisfies Readonly<Record<string, Ask>>;
 
-test.each(Object.keys(questions))("%s: the same in every dialect, streamed or not", async (which) => {
+test.each(Object.keys(questions))("%s: the answer is the same in every API, streamed or not", async (which) => {
   const question = questions[which] as Question;
   const expected = await askers.chat(question, false);
   expect([expected.reasoning !== "", expected.calls.length]).toEqual([
@@ -197,7 +197,7 @@ test.each(Object.keys(questions))("%s: the same in every dialect, streamed or no
   }
 });
 
-test.each(Object.keys(questions))("%s: raw text says it all", async (which) => {
+test.each(Object.keys(questions))("%s: the raw text contains the complete answer", async (which) => {
   const question = questions[which] as Question;
   const { text, reasoning, calls, prompt, completion } = await askers.chat(question, false);
   const body = {

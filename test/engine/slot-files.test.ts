@@ -1,5 +1,5 @@
-// Slots as files: whatever is in the folder, what is restored is what was saved, or nothing; and an action that waits holds up
-// nobody for longer than it is wanted.
+// Slots as files: whatever is in the folder, a restore returns what was saved, or nothing. A waiting action blocks
+// others no longer than until it is cancelled.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
@@ -40,7 +40,7 @@ const refusal = (work: Promise<unknown>) =>
 const BAD = ["invalid_value", "filename"];
 
 describe("the folder", () => {
-  test("gives back what was saved under a name last, and has no other file", async () => {
+  test("returns what was last saved under a name, and has no other file", async () => {
     await folder().write("a", { ...entry, ids: entry.ids.slice(0, 5) }, []);
     await folder().write("a", entry, parts);
     expect(readdirSync(path)).toEqual(["a"]);
@@ -50,7 +50,7 @@ describe("the folder", () => {
     expect(await folder().read("a", found)).toEqual(parts);
   });
 
-  test("refuses what is damaged anywhere, cut, of another model, or no file", async () => {
+  test("refuses a file that is damaged, truncated, of another model, or not a slot file", async () => {
     await folder().write("a", entry, parts);
     expect(await refusal(folder(new Uint8Array(32).fill(8)).header("a"))).toEqual(BAD);
     const good = readFileSync(join(path, "a"));
@@ -73,13 +73,13 @@ describe("the folder", () => {
     }
   });
 
-  test("a failed write leaves what was there", async () => {
+  test("keeps the earlier file when a write fails", async () => {
     mkdirSync(join(path, "a"));
     expect(await refusal(folder().write("a", entry, parts))).toEqual(["storage_unavailable", undefined]);
     expect(readdirSync(path)).toEqual(["a"]);
   });
 
-  test("what a process that died left behind goes after a while", async () => {
+  test("removes unfinished files of a dead process after a while", async () => {
     const [old, young] = ["0", "1"].map((digit) => `.${crypto.randomUUID().slice(0, -1)}${digit}.part`) as [
       string,
       string,
@@ -92,7 +92,7 @@ describe("the folder", () => {
 });
 
 describe("actions", () => {
-  /** Over a scheduler whose commands a library carries out that says nothing. */
+  /** Returns slot files over a scheduler whose commands go to a stand-in library. */
   function files(accepts = true) {
     const engine = new FakeEngine({ ...LIMITS, sequences: 1, parallel: 1 });
     const { scheduler } = engine;
@@ -123,7 +123,7 @@ describe("actions", () => {
     return { engine, slots, events, begin };
   }
 
-  test("wait for room, and go on when a request ends", async () => {
+  test("wait for free cells, and continue when a request ends", async () => {
     await folder().write("a", entry, parts);
     const { engine, slots, events, begin } = files();
     engine.add(1, 20, 5);
@@ -137,7 +137,7 @@ describe("actions", () => {
     expect(events).toEqual(["7 started", "7 30 tokens"]);
   });
 
-  test("that nobody wants any more let the next ones through", async () => {
+  test("that are cancelled let the next ones through", async () => {
     await folder().write("a", entry, parts);
     const { engine, slots, events, begin } = files();
     engine.add(1, 20, 5);
@@ -153,7 +153,7 @@ describe("actions", () => {
     expect(readdirSync(path)).toEqual(["a"]);
   });
 
-  test("a file that is too long, or whose state is not accepted, is refused", async () => {
+  test("are refused for a file that is too long, or whose state the library does not accept", async () => {
     await folder().write("a", entry, parts);
     await folder().write("long", { ...entry, ids: new Int32Array(101) }, parts);
     const { events, begin, engine } = files(false);

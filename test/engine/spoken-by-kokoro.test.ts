@@ -1,4 +1,5 @@
-// The real program with the real Kokoro, heard by Whisper. Needs `bun build.ts bench`, which brings it.
+// The real program with the real Kokoro, transcribed by Whisper. Needs `bun build.ts bench`, which downloads the
+// model.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,7 +21,7 @@ const PATIENCE_MS = 240_000;
 
 describe.skipIf(!isWhole)("kokoro", () => {
   test(
-    "is heard as what it said, under its own names and those of the public convention",
+    "speech is transcribed as the text that was spoken, with Kokoro's voice names and those of OpenAI",
     async () => {
       await withServer(FLAGS, async ({ url }) => {
         const input = "The children are playing in the garden.";
@@ -50,14 +51,14 @@ describe.skipIf(!isWhole)("kokoro", () => {
           realtime: false,
           aliases: ["onyx"],
         });
-        // What nobody names is said by the voice that is quick.
+        // A request without a voice gets the fast one.
         expect(voices.find(({ id }) => id === "heart")).toMatchObject({ model: "hibari", realtime: true });
       });
     },
     PATIENCE_MS,
   );
 
-  test("its voices are those that svc pull kokoro knows by their checksums", () => {
+  test("its voices are those whose checksums svc pull kokoro knows", () => {
     for (const { path, sha256, bytes } of KOKORO.repos[0].files.filter((file) => file.path.startsWith("voices/"))) {
       const content = readFileSync(join(folder, path));
       const found = new Bun.CryptoHasher("sha256").update(content).digest("hex");

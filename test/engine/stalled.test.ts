@@ -1,4 +1,4 @@
-// An engine process that stands still: what clients see of it, and that it goes on or is replaced.
+// An engine process that hangs: what clients see, and that it continues or is replaced.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { makeModel } from "../bench/make-model.ts";
 import { streamChat, type ChatStream } from "../support/chat-client.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 
-// A model that never ends by itself keeps its stream running for as long as the test needs.
+// A model that never ends on its own keeps its stream running as long as the test needs.
 const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
 const ID = "stopped-stream";
 const FLAGS = ["--model", model, "--ctx", "4096", "--parallel", "2", "--heartbeat", "0.1"];
@@ -16,7 +16,7 @@ const ask = (content: string, maxTokens: number) => ({
   max_tokens: maxTokens,
 });
 
-/** A whole answer, as soon as one is to be had: a machine that is busy may delay an engine, too. */
+/** Returns a whole answer as soon as one is available: a busy machine may delay an engine, too. */
 async function served(server: TestServer): Promise<ChatStream> {
   for (;;) {
     const answer = await streamChat(server.url, ask("next", 4));
@@ -25,7 +25,7 @@ async function served(server: TestServer): Promise<ChatStream> {
   }
 }
 
-/** An engine stopped in the middle of a stream, whose rest is counted. */
+/** Stops the engine in the middle of a stream; the rest of the stream is counted. */
 async function stopMidStream(server: TestServer) {
   const begin = () =>
     fetch(`${server.url}/v1/chat/completions`, {
@@ -34,7 +34,7 @@ async function stopMidStream(server: TestServer) {
       body: JSON.stringify({ ...ask("Tell a story.", 2000), stream: true }),
     });
   let response = await begin();
-  // A busy machine may delay a healthy engine for so long.
+  // A busy machine may delay a healthy engine that long.
   for (; response.status === 503; response = await begin()) await Bun.sleep(50);
   expect(response.status).toBe(200);
   const stream = { text: "", pings: 0, words: 0 };
@@ -57,7 +57,7 @@ async function stopMidStream(server: TestServer) {
 }
 
 test.concurrent(
-  "an engine that is stopped and goes on loses nothing; until then it is told as stalled and refuses",
+  "an engine that is suspended and continues loses nothing; meanwhile it is reported as stalled and refuses",
   async () => {
     await withServer([...FLAGS, "--engine-timeout", "0"], async (server) => {
       const { stream, whole, goOn } = await stopMidStream(server);
@@ -88,7 +88,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  "an engine that stands still for too long is replaced: its stream ends with an error, the next is served",
+  "an engine that hangs too long is replaced: its stream ends with an error, and the next request is served",
   async () => {
     await withServer([...FLAGS, "--engine-timeout", "9"], async (server) => {
       const { whole } = await stopMidStream(server);

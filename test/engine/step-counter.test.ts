@@ -6,11 +6,11 @@ import type { Decoded } from "../../src/engine/text/child/observer.ts";
 import { StepCounter } from "../../src/engine/text/child/step-counter.ts";
 import type { StepPlan } from "../../src/scheduler/plan.ts";
 
-// The counts are sent after a second.
+// Counts are sent once a second.
 setDefaultTimeout(30_000);
 
 const total = ({ counts }: { readonly counts: readonly number[] }) => counts.reduce((sum, count) => sum + count, 0);
-/** `streams`: those that have a token by it. */
+/** `streams`: the streams that get a token from the step. */
 const plan = (decodeRows: number, prefillRows: number, streams: readonly number[]): StepPlan => ({
   rows: streams.map((key) => ({ key, sequence: key, token: 0, index: 0, position: 0, sample: true })),
   adapters: [],
@@ -22,7 +22,7 @@ const plan = (decodeRows: number, prefillRows: number, streams: readonly number[
   steps: 1,
 });
 
-test("pauses of streams and sizes of chunks are told by what caused them", async () => {
+test("pauses of streams are reported with their cause, and so are chunk sizes", async () => {
   const told = Promise.withResolvers<StepCounts>();
   const counter = new StepCounter(told.resolve);
   const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
@@ -50,7 +50,7 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
   const { durations, pauses, chunks, rows } = await told.promise;
   expect([total(pauses.decode), total(pauses.prompt), total(pauses.media)]).toEqual([2, 8, 2]);
   expect(pauses.decode.sum).toBeCloseTo(2 * 0.02);
-  // An abandoned slice is part of the pause.
+  // The abandoned slice counts towards the pause.
   expect(pauses.prompt.sum).toBeCloseTo(2 * (0.06 + 0.07 + 0.05 + 0.06));
   expect(pauses.media.sum).toBeCloseTo(2 * 0.12);
   expect([chunks.prefill.sum, chunks.mixed.sum, total(chunks.mixed)]).toEqual([428, 16, 1]);
@@ -58,7 +58,7 @@ test("pauses of streams and sizes of chunks are told by what caused them", async
   expect([total(durations.prefill), durations.prefill.sum]).toEqual([3, expect.closeTo(0.28)]);
 });
 
-test("a pause is as long as a stream waits, whoever else had steps meanwhile", async () => {
+test("a pause is as long as a stream waits, whatever steps others had meanwhile", async () => {
   const told = Promise.withResolvers<StepCounts>();
   const counter = new StepCounter(told.resolve);
   const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
@@ -70,7 +70,7 @@ test("a pause is as long as a stream waits, whoever else had steps meanwhile", a
   };
   step(plan(0, 5, [1]));
   step(plan(0, 5, [2]));
-  // Streams of different adapters, and a prompt of the second's.
+  // Streams of different adapters, and a prompt of the second adapter.
   step(plan(1, 0, [1]));
   step(plan(1, 8, [2]));
   step(plan(1, 0, [1]));
@@ -83,7 +83,7 @@ test("a pause is as long as a stream waits, whoever else had steps meanwhile", a
   expect([pauses.decode.sum, pauses.prompt.sum]).toEqual([expect.closeTo(0.01), expect.closeTo(0.06)]);
 });
 
-test("speculative tokens are sent once, also those of the step after which they are sent", async () => {
+test("speculative tokens are reported once, including those of the step after which they are sent", async () => {
   const told: StepCounts[] = [];
   const counter = new StepCounter((counts) => void told.push(counts));
   const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };

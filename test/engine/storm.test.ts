@@ -1,4 +1,4 @@
-// Many clients leave at random points: the engine stops working for them and nothing of them stays behind.
+// Many clients disconnect at random points: the engine stops their work and nothing of them remains.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -9,11 +9,11 @@ import { withServer } from "../support/server.ts";
 
 const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
 
-test("64 clients that leave at random points leave an idle engine and no trace", async () => {
+test("64 clients that disconnect at random points leave an idle engine and no trace", async () => {
   await withServer(["--model", model, "--ctx", "16384", "--parallel", "16"], async (server) => {
     const storm = await disconnectStorm(server.url, { clients: 64, longestStayMs: 2500, seed: 1 });
     expect(storm.failures).toEqual([]);
-    // Left while their answer was being made, not after it: else this test would show nothing.
+    // Most clients must disconnect during their answer, otherwise this test would show nothing.
     expect(storm.left).toBeGreaterThan(48);
     await server.untilIdle(5000);
     const after = await streamChat(server.url, {

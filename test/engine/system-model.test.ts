@@ -1,4 +1,4 @@
-// The real program: the system model beside a model that was given, without any, and where it is what is served.
+// The real program: the system model next to a given model, without one, and where svc-mini itself is served.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -39,7 +39,7 @@ async function ask({ url }: TestServer, body: object) {
   return { status: response.status, answer: (await response.json()) as Record<string, any> };
 }
 
-test("beside a given model: listed before it is loaded, answering in an engine of its own", async () => {
+test("next to a given model, the system model is listed before it is loaded, and has its own engine", async () => {
   await withServer([...LIMITS, "--model", GIVEN, "--alias", "mine"], async (server) => {
     expect(await listed(server)).toEqual(["mine svc true", "svc-system system false"]);
     const headers = { "anthropic-version": "2023-06-01" };
@@ -59,7 +59,7 @@ test("beside a given model: listed before it is loaded, answering in an engine o
   });
 }, 60_000);
 
-test("where svc-mini is served it is the same engine", async () => {
+test("where svc-mini is served, the system model is the same engine", async () => {
   await withServer(LIMITS, async (server) => {
     expect(await listed(server)).toEqual(["svc-mini svc true", "svc-system system true"]);
     expect((await ask(server, {})).answer["model"]).toBe("svc-system");
@@ -67,7 +67,7 @@ test("where svc-mini is served it is the same engine", async () => {
   });
 }, 60_000);
 
-test("has nothing of what is said about the model that was given", async () => {
+test("the system model ignores options for the given model", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-system-"));
   const adapter = `${makeAdapter(folder, 1)}:20`;
   try {

@@ -9,7 +9,7 @@ import { testLaunch } from "../support/launch.ts";
 import { plainRequest } from "../support/request.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/engine-process.ts", import.meta.url));
-/** What the engine processes say. */
+/** Messages of the engine processes. */
 const said: string[] = [];
 const log = { debug() {}, verbose() {}, info() {}, warn: (message: string) => void said.push(message), error() {} };
 const engines: TextEngine[] = [];
@@ -83,20 +83,20 @@ async function codeOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe("a healthy engine", () => {
-  test("answers accepted, started, text, finish, in this order", async () => {
+  test("answers with accepted, started, text and finish, in this order", async () => {
     const events = await collect(startEngine().generate(request("hi"), live()));
     expect(types(events)).toEqual(["accepted", "started", "text", "finish"]);
     expect(events[2]).toEqual({ type: "text", text: "héllo" });
   });
 
-  test("what cannot fit is not sent to the process", async () => {
+  test("does not send a prompt that cannot fit to the process", async () => {
     const engine = startEngine("short");
     await engine.ready();
     expect(() => engine.generate(request("x".repeat(41)), live())).toThrow("which are at most 40 bytes of text");
     expect(types(await collect(engine.generate(request("x".repeat(40)), live())))).toContain("finish");
   });
 
-  test("nor more text than is tokenized for one request, whatever fits the context", async () => {
+  test("does not send more text than may be tokenized for one request, even when it fits the context", async () => {
     const engine = startEngine();
     const long = "x".repeat(8 * 1024 * 1024 + 1);
     const asked = { ...request(""), tools: [{ name: "f", description: long, parameters: {}, enforced: {} }] };
@@ -106,7 +106,7 @@ describe("a healthy engine", () => {
     expect(await engine.tokenize(long.slice(1), live())).toHaveLength(3);
   });
 
-  test("nor what cannot fit and is only to be shown", async () => {
+  test("does not send a prompt that cannot fit when it is only to be rendered", async () => {
     const engine = startEngine("short");
     await engine.ready();
     expect(await codeOf(engine.render(request("x".repeat(41)), live()))).toBe("context_length_exceeded");
@@ -121,7 +121,7 @@ describe("a healthy engine", () => {
     expect(engine.status()).toMatchObject({ state: "ready", restarts: 0, model: { id: "fake", context: 128 } });
   });
 
-  test("requests wait for an engine that is loading, and progress shows meanwhile", async () => {
+  test("keeps requests waiting while it is loading, and reports progress meanwhile", async () => {
     const engine = startEngine("slow");
     const answer = collect(engine.generate(request("hi"), live()));
     await Bun.sleep(200);
@@ -129,11 +129,11 @@ describe("a healthy engine", () => {
     expect(types(await answer)).toEqual(["accepted", "started", "text", "finish"]);
   });
 
-  test("a request waits no longer than the load timeout", async () => {
+  test("keeps a request waiting no longer than the load timeout", async () => {
     expect(await codeOf(collect(startEngine("slow", 50).generate(request("hi"), live())))).toBe("engine_unavailable");
   });
 
-  test("passes a refusal on with its code and field, and says when a place is likely free", async () => {
+  test("passes a refusal on with its code and field, and reports when a place is expected to be free", async () => {
     const engine = startEngine();
     const refusal = (content: string) => collect(engine.generate(request(content), live()));
     await expect(refusal("refuse")).rejects.toMatchObject({
@@ -147,7 +147,7 @@ describe("a healthy engine", () => {
     expect(engine.placeFreeMs()).toBeGreaterThan(50_000);
   });
 
-  test("tokenizes, and back", async () => {
+  test("tokenizes and detokenizes", async () => {
     const engine = startEngine();
     expect(await engine.tokenize("abc", live())).toEqual(Int32Array.from([1, 2, 3]));
     expect(await engine.detokenize([1, 2, 3], live())).toBe("abc");
@@ -165,7 +165,7 @@ describe("cancel and disconnect", () => {
     expect(events.at(-1)).toMatchObject({ type: "finish", reason: "cancelled" });
   });
 
-  test("a request can be cancelled while the engine is loading", async () => {
+  test("a cancel takes effect while the engine is loading", async () => {
     const engine = startEngine("slow");
     const answer = collect(engine.generate(request("hi"), live()));
     await Bun.sleep(20);
@@ -176,7 +176,7 @@ describe("cancel and disconnect", () => {
     ]);
   });
 
-  test("interrupts what is computed, and nothing that only waits", async () => {
+  test("a cancel interrupts a request that is computed, and nothing for one that only waits", async () => {
     const engine = startEngine();
     said.length = 0;
     for (const [content, last] of [
@@ -213,7 +213,7 @@ describe("cancel and disconnect", () => {
 });
 
 describe("a dying engine", () => {
-  test("fails the requests it computed, and the next request is served by its successor", async () => {
+  test("fails the requests that it computed, and the next process serves the next request", async () => {
     const engine = startEngine();
     expect(await codeOf(collect(engine.generate(request("die"), live())))).toBe("engine_crashed");
     expect(engine.status().lastError).toContain("SIGKILL");
@@ -226,7 +226,7 @@ describe("a dying engine", () => {
     expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
   });
 
-  test("hands a queued request to its successor without a second acceptance", async () => {
+  test("hands a queued request to the next process without a second acceptance", async () => {
     const engine = startEngine();
     const queued = collect(engine.generate(request("stay queued", "q"), live()));
     expect(await codeOf(collect(engine.generate(request("die"), live())))).toBe("engine_crashed");
@@ -235,7 +235,7 @@ describe("a dying engine", () => {
     expect(types(await queued)).toEqual(["accepted", "finish"]);
   });
 
-  test("a queued request that its successor has not accepted yet can be cancelled all the same", async () => {
+  test("leaves a queued request cancellable before the next process has accepted it", async () => {
     const engine = startEngine(join(temporaryFolder(), "life"));
     const queued = collect(engine.generate(request("stay queued", "q"), live()));
     expect(await codeOf(collect(engine.generate(request("die"), live())))).toBe("engine_crashed");
@@ -244,7 +244,7 @@ describe("a dying engine", () => {
     expect(await queued).toMatchObject([{ type: "accepted" }, { type: "finish", reason: "cancelled" }]);
   });
 
-  test("a request that was cancelled is not handed to its successor", async () => {
+  test("does not hand a cancelled request to the next process", async () => {
     const engine = startEngine();
     const queued = collect(engine.generate(request("stay queued, deaf", "q"), live()));
     await engine.ready();
@@ -254,16 +254,16 @@ describe("a dying engine", () => {
     expect(await queued).toMatchObject([{ type: "accepted" }, { type: "finish", reason: "cancelled" }]);
   });
 
-  test("gives up on a request that keeps killing engines before it is accepted", async () => {
+  test("gives up on a request that kills several engines before it is accepted", async () => {
     const engine = startEngine();
     expect(await codeOf(collect(engine.generate(request("die before accepting"), live())))).toBe("engine_crashed");
-    // The third that it ends is the last that gets it.
+    // The third process that it kills is the last that gets it.
     expect(engine.status().restarts).toBe(2);
   }, 15_000);
 
   const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };
 
-  test("gives up at once on the request whose grammar held it up, and on no other that waits", async () => {
+  test("gives up at once on the request whose grammar blocked it, and on no other waiting request", async () => {
     const engine = startEngine();
     const waiting = collect(engine.generate({ ...request("wait", "w"), constraint }, live()));
     const heldUp = { ...request("be held up before accepting"), constraint };
@@ -274,7 +274,7 @@ describe("a dying engine", () => {
     expect(types(await waiting)).toEqual(["accepted", "finish"]);
   });
 
-  test("gives up on nothing that waits where an answer held it up", async () => {
+  test("gives up on no waiting request when a running answer blocked it", async () => {
     const engine = startEngine();
     const waiting = collect(engine.generate({ ...request("wait", "w"), constraint }, live()));
     const heldUp = { ...request("be held up"), constraint };
@@ -284,7 +284,7 @@ describe("a dying engine", () => {
     expect(types(await waiting)).toEqual(["accepted", "finish"]);
   });
 
-  test("a model that cannot be loaded is reported and not tried again", async () => {
+  test("that cannot load its model reports that and is not restarted", async () => {
     const engine = startEngine("unloadable");
     await expect(engine.ready()).rejects.toThrow("no such architecture");
     await engine.ready().catch(() => {});
@@ -292,7 +292,7 @@ describe("a dying engine", () => {
     expect(await codeOf(collect(engine.generate(request("hi"), live())))).toBe("engine_unavailable");
   });
 
-  test("after stop nothing is accepted and no process is left", async () => {
+  test("accepts nothing after stop, and leaves no process", async () => {
     const engine = startEngine();
     const hanging = codeOf(collect(engine.generate(request("hang"), live())));
     await engine.ready();

@@ -16,7 +16,7 @@ function start() {
   return { time, stats, value };
 }
 
-test("counts go on when an engine process ends, levels are those of the one that lives", () => {
+test("counters continue when an engine process ends, and gauges are those of the running process", () => {
   const { stats, value } = start();
   const kv = { ...noKvStats, used: 50, preempted: 3, steps: 20 };
   const levels = { running: 2, waiting: 1, waitingFor: { ...nobodyWaits, cells: 1 }, kv };
@@ -30,7 +30,7 @@ test("counts go on when an engine process ends, levels are those of the one that
     value("svc_engine_steps_total"),
   ];
   stats.update({ levels });
-  // A report of steps alone leaves the levels as they are.
+  // A report of steps alone leaves the gauges unchanged.
   stats.update({ steps: noSteps() });
   expect(read()).toEqual([2, 1, 1, 50, 0.5, 3, 20]);
   stats.processEnded();
@@ -40,7 +40,7 @@ test("counts go on when an engine process ends, levels are those of the one that
   expect(read()).toEqual([2, 1, 1, 25, 0.25, 7, 21]);
 });
 
-test("the time until a place is free runs from the report of it, and is unknown without one", () => {
+test("the expected time until a place is free runs from its report, and is unknown without one", () => {
   const { stats, time } = start();
   const levels = { running: 1, waiting: 0, waitingFor: nobodyWaits, kv: noKvStats };
   expect(stats.placeFreeMs()).toBeUndefined();

@@ -14,11 +14,11 @@ const biased = (token: number): Partial<GenerateRequest> => ({
   },
 });
 
-test("token ids of the model are not refused, nor is text", () => {
+test("valid token ids and text are accepted", () => {
   expect([{ prompt: [0, 256] }, { prompt: "999" }, biased(256), {}].map(told)).toEqual(Array(4).fill(undefined));
 });
 
-test("others are told with the field, the range and the id", () => {
+test("invalid token ids are refused with the field, the range and the id", () => {
   expect([{ prompt: [5, 257] }, { prompt: [5, 257], promptField: "prompt.1" }, biased(300)].map(told)).toEqual([
     "'prompt' must have token ids from 0 to 256 for this model; got 257.",
     "'prompt.1.1' must be a token id from 0 to 256 for this model; got 257.",

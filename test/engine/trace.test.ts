@@ -1,4 +1,4 @@
-// --trace-file and X-Svc-Profile with the embedded model, through a running server.
+// --trace-file and X-Svc-Profile with the embedded model in a running server.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -37,7 +37,10 @@ async function ask(id: string, fields: object, headers = {}) {
   return checker(ChatCompletion)(await response.json());
 }
 
-/** Slices of a track as intervals, begun and ended ones included. Throws where an end has no beginning. */
+/**
+ * Returns the slices of a track as intervals, including those recorded as begin and end. Throws at an end without a
+ * beginning.
+ */
 function intervals(events: readonly TraceEvent[]) {
   const open: TraceEvent[] = [];
   const found: { name: string; from: number; to: number; args: Record<string, unknown> }[] = [];
@@ -67,7 +70,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("a trace", () => {
-  test("has every request's phases and every step, and its rows are those of the usage", async () => {
+  test("has every request's phases and every step, and its rows match the usage", async () => {
     const lengths = [5, 20, 12];
     const answers = await Promise.all(lengths.map((max_tokens, index) => ask(`id-${index}`, { max_tokens })));
     const choices = await ask("id-choices", { max_tokens: 8, n: 2 });
@@ -83,7 +86,7 @@ describe("a trace", () => {
       const ordered = found.toSorted((a, b) => a.from - b.from || b.to - a.to);
       ordered.forEach((one, index) => {
         expect(one.to).toBeGreaterThanOrEqual(one.from);
-        // Inside each other or apart.
+        // Either nested or disjoint.
         for (const other of ordered.slice(index + 1)) expect(other.from >= one.to || other.to <= one.to).toBe(true);
       });
     }
@@ -104,7 +107,8 @@ describe("a trace", () => {
     const prompt = usages.reduce((sum, usage) => sum + usage.prompt_tokens, 0);
     const completion = usages.reduce((sum, usage) => sum + usage.completion_tokens, 0);
     const shared = outcomes.reduce((sum, args) => sum + Number(args["cached_tokens"]), 0);
-    // The second choice computes what it does not share; of each answer the prompt's last row gives the first token.
+    // The second choice computes only what it does not share. For each answer, the last row of the prompt yields the
+    // first token.
     expect(rows("prefill_rows")).toBe(prompt + choices.usage.prompt_tokens - shared);
     expect(rows("decode_rows")).toBe(completion - requests.length);
     expect(steps.some(({ name }) => name === "between steps")).toBe(true);
@@ -118,7 +122,7 @@ describe("a trace", () => {
     expect(await metric("svc_engine_steps_total")).toBe(computed);
   });
 
-  test("goes on in the same file after the engine was killed, and never holds text", async () => {
+  test("continues in the same file after the engine was killed, and never contains text", async () => {
     const before = readTrace();
     process.kill(server.enginePid(), "SIGKILL");
     while ((await server.health()).engine.restarts === 0) await Bun.sleep(20);
@@ -137,7 +141,7 @@ describe("a trace", () => {
   });
 });
 
-test("a trace file that cannot be written is an error at once", async () => {
+test("a trace file that cannot be written is an error at startup", async () => {
   const file = join(folder, "missing", "trace.json");
   const child = Bun.spawn([process.execPath, "src/main.ts", "--port", "0", "--trace-file", file], {
     cwd: join(import.meta.dir, "../.."),
@@ -150,7 +154,7 @@ test("a trace file that cannot be written is an error at once", async () => {
   );
 });
 
-test("a profile tells what the embedded model's answer cost", async () => {
+test("a profile reports what the embedded model's answer cost", async () => {
   server = await startServer([]);
   const answer = await ask("p", { max_tokens: 60 }, { "x-svc-profile": "extended" });
   const { summary, samples } = checker(SvcProfileExtended)(answer.svc_profile_extended);

@@ -1,4 +1,4 @@
-// What the trace says of steps that a small model without media never makes.
+// Trace entries for steps that a small model without media never makes.
 
 import { expect, test } from "bun:test";
 import type { ReadyPrompt } from "../../src/engine/text/child/intake.ts";
@@ -17,7 +17,7 @@ interface Event {
   readonly args?: Readonly<Record<string, unknown>>;
 }
 
-/** A tracer whose wall clock is a second ahead of its steady one. */
+/** Returns a tracer whose wall clock is one second ahead of its monotonic clock. */
 function start() {
   const events: Event[] = [];
   const file = { add: (...lines: string[]) => void events.push(...lines.map((line) => JSON.parse(line))) };
@@ -39,7 +39,7 @@ function start() {
     },
     finish: (key: number, now: number) =>
       tracer.finished({ key, event: { type: "finish", reason: "cancelled", usage: noUsage() } }, now, idle),
-    /** Phases as `name from-to` of one request, in the order of their ends. */
+    /** Returns the phases of one request as `name from-to`, in the order in which they ended. */
     phases: (key: number) => {
       const begun: Event[] = [];
       return events.flatMap((event) => {
@@ -73,7 +73,7 @@ const plan = (changes: Partial<StepPlan>): StepPlan => ({
   ...changes,
 });
 
-test("a medium's step begins the prefill of its request, and has a slice of its own", () => {
+test("a media step begins the prefill of its request, and has its own slice", () => {
   const { accept, decode, finish, phases, slices } = start();
   accept(1, 0);
   decode(media, 2, 5);
@@ -95,7 +95,7 @@ test("a medium's step begins the prefill of its request, and has a slice of its 
   ]);
 });
 
-test("the rows of a chunk are told with its last slice, and its phase begins with the first", () => {
+test("the rows of a chunk are reported with its last slice, and its phase begins with the first", () => {
   const { accept, decode, finish, phases, slices } = start();
   const rows = [{ key: 1, sequence: 0, token: 0, index: 0, position: 0, sample: false }];
   const chunk = plan({ rows, prefillRows: 64, started: [1] });
@@ -117,7 +117,7 @@ test("the rows of a chunk are told with its last slice, and its phase begins wit
   ]);
 });
 
-test("an aborted step gives no first token; a request that waits until it is cancelled was only queued", () => {
+test("an aborted step yields no first token, and a request cancelled while waiting was only queued", () => {
   const { accept, decode, finish, phases, slices } = start();
   accept(1, 0);
   accept(2, 1);
@@ -129,7 +129,7 @@ test("an aborted step gives no first token; a request that waits until it is can
   expect(slices()).toMatchObject([{ name: "prefill", result: "aborted" }]);
 });
 
-test("a request that is computed again is still in its decode phase, and an idle spell is no time between steps", () => {
+test("a request that is computed again stays in its decode phase, and idle time does not count as time between steps", () => {
   const { accept, decode, finish, phases, slices, events } = start();
   accept(1, 0);
   decode(plan({ started: [1] }), 1, 2);

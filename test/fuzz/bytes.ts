@@ -1,15 +1,15 @@
-// Changes to the bytes of a text or a file: cut off, with other bytes, with pieces in the wrong place or once more.
+// Changes to the bytes of a text or a file: truncation, other bytes, pieces moved or repeated.
 
 import { pick, type Dice } from "../support/dice.ts";
 
-/** What counts and lengths go wrong at. */
+/** Values at which counts and lengths often go wrong. */
 const NUMBERS = [0, 1, 0x7f, 0x80, 0xff] as const;
-/** Of a file's front, where headers are. */
+/** Bytes at the start of a file, where headers are. */
 const FRONT = 64;
 
 /**
- * A damaged copy, never longer than twice the bytes. `words`: what the format is made of, to be found in places where it is
- * not expected.
+ * Returns a damaged copy, never longer than twice the input. `words`: the words of the format, to be inserted where
+ * they are not expected.
  */
 export function damaged(bytes: Uint8Array, roll: Dice, words: readonly string[] = []): Uint8Array {
   let copy: Buffer = Buffer.from(bytes);

@@ -1,4 +1,4 @@
-// What any answer to any request must be.
+// What must hold for any answer to any request.
 
 import { strict as assert } from "node:assert";
 import { chatErrors, ErrorEnvelope } from "../../src/contract/errors.ts";
@@ -9,7 +9,7 @@ import type { Answer, Transport } from "./wire.ts";
 
 const checkEnvelope = checker(ErrorEnvelope);
 
-/** Throws about the first thing in an answer that must not be. Returns its kind, for counting. */
+/** Throws about the first violation in an answer. Returns the kind of the answer, for counting. */
 export function judge(name: TargetName, answer: Answer, transport: Transport): string {
   const { status, headers, body } = answer;
   if (transport.broken && (status === 0 || (status === 400 && body === ""))) return "refused by the parser";

@@ -1,5 +1,5 @@
-// `npm run test:fuzz`: mutated requests of every dialect to the real program with svc-mini. Each is answered or refused
-// properly, the engine lives through all of them, and nothing is left behind: no work, no cells, no memory.
+// `npm run test:fuzz`: sends mutated requests of every API to the real program with svc-mini. Each must be answered or
+// refused properly, the engine must survive all of them, and nothing may be left behind: no work, no cells, no memory.
 //   npm run test:fuzz -- [--cases N] [--seed N] [--dialect NAME] [--svc COMMAND]
 
 import { parseArgs } from "node:util";
@@ -28,10 +28,10 @@ function expectThat(condition: boolean, message: string): void {
 }
 
 /**
- * One thread: what matters here is not speed, and several wait for each other on a busy machine. Little host memory: it is
- * full before memory is looked at for the first time. A short context: a request for 2^31 tokens that no end of turn ends
- * has the right to all of it, for each of its choices, and several of them filled 4096 tokens for more than a minute. A
- * deadline would end them as well, and hide what hangs.
+ * One thread: speed does not matter here, and several threads wait for each other on a busy machine. Little host
+ * memory, so that it is full before memory is measured for the first time. A short context: a request for 2^31 tokens
+ * that ends no turn may use all of it for each of its choices, and several such requests took more than a minute to
+ * fill 4096 tokens. A deadline would end them as well, but would also hide hangs.
  */
 const LIMITS = [
   "--ctx",

@@ -2,7 +2,7 @@
 
 import { processTree, residentBytes } from "../support/processes.ts";
 
-/** Caches and heaps find their size in the first half; garbage comes and goes, so the lower of two levels counts. */
+/** Caches and heaps reach their size in the first half; garbage fluctuates, so the lower of two levels counts. */
 const GROWTH_LIMIT = 1.25;
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`;
@@ -13,7 +13,7 @@ export interface Level {
   readonly engine: number;
 }
 
-/** What a server, of which this is the front process, has resident now. */
+/** Returns the resident bytes of the server with this front process. */
 export function resident(pid: number): Level {
   const [front = 0, ...engines] = processTree(pid).map((one) => residentBytes(one));
   return { front, engine: engines.reduce((sum, bytes) => sum + bytes, 0) };
@@ -21,7 +21,7 @@ export function resident(pid: number): Level {
 
 export const told = ({ front, engine }: Level): string => `front ${megabytes(front)}, engine ${megabytes(engine)}`;
 
-/** Which part has grown from the first two of four levels to the last two, as sentences. */
+/** Reports which parts grew from the first two of four levels to the last two. */
 export function growth(levels: readonly Level[]): string[] {
   return (["front", "engine"] as const).flatMap((part) => {
     const of = levels.map((level) => level[part]);

@@ -1,9 +1,9 @@
-// Changes to a request's JSON: values of wrong types, sizes and kinds at any place, fields missing or too many.
+// Changes to a request's JSON: values of wrong types, sizes and kinds anywhere, missing or additional fields.
 
 import { pick, type Dice } from "../support/dice.ts";
 import { MARK } from "./seed-parts.ts";
 
-/** JSON text, or what looks like it, in place of a value. */
+/** JSON text, or something similar, in place of a value. */
 export class Raw {
   constructor(readonly text: string) {}
 }
@@ -51,7 +51,7 @@ const STRINGS = [
   string("a".repeat(100_000)),
   string(`${MARK} `.repeat(2000)),
   string("é👋".repeat(5000)),
-  // JSON in a string, as arguments of calls are.
+  // JSON in a string, like the arguments of calls.
   string(nested(20_000, "[", "]")),
   string(`${'{"a":'.repeat(15_000)}"${MARK}"${"}".repeat(15_000)}`),
   string(`{"a":"${MARK}`),
@@ -128,7 +128,7 @@ const GRAMMARS = [
   `root ::= "${"a".repeat(10_000)}"{2000}`,
   `root ::= a0\na60 ::= "x"\n${Array.from({ length: 60 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n")}`,
 ].map(string) as [string, ...string[]];
-/** Fields that some dialect has, for the places where it has none. */
+/** Fields that some API has, to insert where others have none. */
 const KEYS = [
   "__proto__",
   "constructor",
@@ -169,7 +169,7 @@ export type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Raw);
 
-/** A copy of `seed` with one to three changes; it may also get a field of another one. */
+/** Returns a copy of `seed` with one to three changes, possibly with a field of another seed. */
 export function mutated(seed: Fields, others: readonly Fields[], roll: Dice): unknown {
   const other = Object.entries(others[roll(others.length)] ?? {});
   const borrowed = roll(3) === 0 ? other.slice(roll(other.length)).slice(0, 1) : [];
@@ -192,7 +192,7 @@ function changed(value: unknown, roll: Dice): unknown {
   return value;
 }
 
-/** Another value of the same type: such requests come further than wrong types do. */
+/** Returns another value of the same type: such requests get further than those with wrong types. */
 function varied(value: unknown, roll: Dice): unknown {
   if (typeof value === "boolean") return !value;
   if (typeof value === "number")
@@ -208,7 +208,7 @@ interface Place {
   readonly key: string;
 }
 
-/** Every field and item of a value, at any depth. */
+/** Returns every field and item of a value, at any depth. */
 export function placesOf(value: unknown): Place[] {
   if (Array.isArray(value) || isFields(value)) {
     const parent = value as Fields;
@@ -233,7 +233,7 @@ function add(parent: Fields, roll: Dice): void {
     });
 }
 
-/** An object whose keys come twice, the second time with null; a list with everything twice. */
+/** Returns an object with each key twice, the second time with null, or a list with everything twice. */
 function twice(value: unknown): unknown {
   if (Array.isArray(value)) return [...value, ...value];
   if (!isFields(value)) return new Raw(`[${write(value)},${write(value)}]`);
@@ -242,7 +242,7 @@ function twice(value: unknown): unknown {
   return new Raw(`{${[...nulls, ...fields].join(",")}}`);
 }
 
-/** A value as the text of a request body. */
+/** Writes a value as the text of a request body. */
 export function write(value: unknown): string {
   if (value instanceof Raw) return value.text;
   if (Array.isArray(value)) return `[${value.map(write).join(",")}]`;

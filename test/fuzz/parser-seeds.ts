@@ -1,4 +1,4 @@
-// Valid input of every parser that reads what clients send.
+// Valid input for every parser of clients' data.
 
 import { wavFile } from "../models/media-files.ts";
 import { animatedWebp, blue, flag, gif, jpegWithExif, pngWithExif, red, riff, riffChunk } from "../media/files.ts";
@@ -24,7 +24,7 @@ num ::= [0-9]+ ws
 ws ::= [ \t\n]*`,
   `root ::= "ja: " [ぁ-ゟ]{2,5} . | "\\u00e9" . {3} <[5]> !<[6]>`,
 ];
-/** What GBNF is made of. */
+/** The words of GBNF. */
 export const grammarWords = [
   "::=",
   "|",

@@ -1,4 +1,4 @@
-// Damaged input for one parser after the other, in this very process: each case is taken or refused.
+// Damaged input for each parser in turn, in this process: each case must be accepted or refused.
 
 import { strict as assert } from "node:assert";
 import { rmSync, writeFileSync } from "node:fs";
@@ -9,18 +9,18 @@ import { dice, type Dice } from "../support/dice.ts";
 export type Verdict = "taken" | "refused";
 
 export interface Parser {
-  /** A case: a valid one, changed. */
+  /** Returns a case: a valid input with changes. */
   readonly make: (roll: Dice) => Uint8Array;
-  /** Throws about whatever is neither. */
+  /** Throws when the input is neither accepted nor refused properly. */
   readonly judge: (input: Uint8Array) => Promise<Verdict> | Verdict;
 }
 
-/** More than any input of these sizes is worth, with what the process had before. */
+/** More memory than any such input should need, including what the process used before. */
 const MOST_BYTES = 2_000_000_000;
 
 /**
- * Makes `count` cases of `seed` and judges them. Throws with the seed of the first that fails; the input of one that ends the
- * process is left in the temporary folder, as `svc-fuzz-NAME`.
+ * Creates `count` cases of `seed` and judges them. Throws with the seed of the first failure. When a case ends the
+ * process, its input is left in the temporary folder as `svc-fuzz-NAME`.
  */
 export async function fuzzParser(
   name: string,

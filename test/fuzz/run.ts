@@ -1,4 +1,5 @@
-// Sends mutated requests of one dialect, several at once, and judges every answer. The same seed gives the same requests.
+// Sends mutated requests of one API, several at a time, and judges every answer. The same seed gives the same
+// requests.
 
 import { dice, type Dice } from "../support/dice.ts";
 import { judge } from "./judge.ts";
@@ -17,17 +18,17 @@ export interface Failure {
 }
 
 export interface Outcome {
-  /** Answers by kind. */
+  /** Counts of answers by kind. */
   readonly kinds: ReadonlyMap<string, number>;
   readonly failures: readonly Failure[];
 }
 
-/** At once; fewer than there are places, so that only requests for several answers can find no room. */
+/** Concurrent requests: fewer than there are places, so that only requests for several answers may find none. */
 const CLIENTS = 4;
-/** After so many failures there is enough to look at. */
+/** After this many failures the run stops. */
 const ENOUGH = 5;
 
-/** Sends the requests `first` to `first + count` of `seed`. */
+/** Sends requests number `first` to `first + count` of `seed`. */
 export async function fuzz(
   name: TargetName,
   {
@@ -58,11 +59,11 @@ export async function fuzz(
 function requestOf(name: TargetName, roll: Dice): { readonly value: unknown; readonly transport: Transport } {
   const valid = seeds[name];
   const seed = valid[roll(valid.length)] ?? {};
-  // One in twenty goes as it is: the seeds are valid, and stay so.
+  // One in twenty is sent unchanged, because the seeds must remain valid.
   return { value: roll(20) === 0 ? seed : mutated(seed, valid, roll), transport: transportOf(roll) };
 }
 
-/** What is wrong with the answer to this request, if anything. */
+/** Returns the problem of the answer to this request, or undefined. */
 async function tried(
   name: TargetName,
   port: number,
@@ -80,7 +81,7 @@ async function tried(
   }
 }
 
-/** How it went, on a few lines. */
+/** Returns the result as a few lines. */
 export const report = (name: TargetName, { kinds, failures }: Outcome): string =>
   [
     `${name}: ${[...kinds]

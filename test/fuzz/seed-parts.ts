@@ -1,6 +1,6 @@
-// What the seeds of several dialects have in common. Texts carry a mark, which no message of an error may repeat.
+// Parts shared by the seeds of several APIs. Texts contain a mark that no error message may repeat.
 
-/** Text that comes from the client and from nowhere else. It is no identifier: those name fields, and may be told. */
+/** Text that only the client sends; not an identifier, because errors may repeat those as names of fields. */
 export const MARK = "Qx7 mark";
 
 export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

@@ -1,4 +1,4 @@
-// Valid requests that use every feature of a dialect, small enough for a real model to answer quickly.
+// Valid requests that use every feature of an API, small enough for a real model to answer quickly.
 
 import { MARK, name, PIXEL, sampling, schema, user } from "./seed-parts.ts";
 import type { TargetName } from "./targets.ts";
@@ -253,7 +253,7 @@ const ollamaGenerate: readonly Seed[] = [
   { prompt: MARK, images: [PIXEL], format: schema, think: false, options },
 ];
 
-/** Every field that says what an answer looks like; not two in one request. */
+/** Every field that constrains the answer; a request may have only one of them. */
 const structures: readonly Seed[] = [
   { response_format: { type: "json_schema", json_schema: { name: MARK, strict: true, schema } } },
   { grammar: `root ::= "${MARK}"` },
@@ -275,7 +275,7 @@ const infill: readonly Seed[] = [
   ...structures.map((structure) => ({ input_prefix: MARK, input_suffix: "", n_predict: 4, ...structure })),
 ];
 
-/** The chat dialect's seeds, some together. */
+/** Returns a batch of the chat API's seeds. */
 const batchOf = (bodies: readonly Seed[]): Seed => ({
   requests: bodies.map((body, index) => ({ custom_id: `${MARK} ${index}`, body })),
 });

@@ -1,10 +1,10 @@
-// Makes a request that fails smaller, as long as it still fails.
+// Reduces a failing request as far as it still fails.
 
 import { placesOf, Raw, remove, type Fields } from "./mutate.ts";
 
 const MOST_TRIES = 300;
 
-/** The smallest request found: fields and items left out, one after the other. */
+/** Returns the smallest failing request found by removing fields and items one by one. */
 export async function smallest(value: unknown, fails: (value: unknown) => Promise<boolean>): Promise<unknown> {
   let best = value;
   let tries = 0;

@@ -1,4 +1,5 @@
-// Where mutated requests go, and what a good answer is there: every dialect, and the batch in the chat dialect's words.
+// The routes for mutated requests and what a good answer is: every API, and the batch route in the form of the chat
+// API.
 
 import { strict as assert } from "node:assert";
 import { chatErrors } from "../../src/contract/errors.ts";
@@ -11,7 +12,7 @@ import { MARK } from "./seed-parts.ts";
 
 export type Target = Pick<Dialect, "path" | "check" | "assemble">;
 
-/** What a client can do wrong, and that there is no room. Anything else is our fault. */
+/** Status codes for client errors and lack of places. Any other error is a fault of svc. */
 export const BLAMELESS = new Set([400, 404, 413, 503]);
 
 const multiplex: Target = {

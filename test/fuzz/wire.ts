@@ -1,10 +1,11 @@
-// How a request's bytes travel: a plain client, and ones that state wrong types and lengths, cut bodies off or leave.
+// How a request's bytes are sent: by a normal client, and by ones that state wrong types and lengths, truncate bodies
+// or disconnect.
 
 import { connect } from "node:net";
 import { pick, type Dice } from "../support/dice.ts";
 import { MARK } from "./seed-parts.ts";
 
-/** Longer than any answer here takes. */
+/** Longer than any answer takes. */
 const PATIENCE_MS = 60_000;
 
 export interface Bytes {
@@ -14,7 +15,7 @@ export interface Bytes {
 
 export interface Transport {
   readonly name: string;
-  /** The request is not HTTP, or not a whole one: it may be left unanswered. */
+  /** Whether the request is not valid or complete HTTP, so that it may stay unanswered. */
   readonly broken?: true;
   readonly of: (body: Uint8Array) => Bytes;
 }
@@ -85,7 +86,7 @@ const UNUSUAL: readonly [Transport, ...Transport[]] = [
   chunked("a bad piece", (body) => Buffer.concat([...pieces(half(body), 999), Buffer.from(`${MARK}\r\n`)]), true),
 ];
 
-/** A plain client in five of six cases. */
+/** Returns a normal client in five of six cases. */
 export const transportOf = (roll: Dice): Transport => (roll(6) > 0 ? plain : pick(roll, UNUSUAL));
 
 export interface Answer {
@@ -95,7 +96,7 @@ export interface Answer {
   readonly body: string;
 }
 
-/** Sends a POST over a connection of its own and reads what comes. Throws when nothing ends it for a minute. */
+/** Sends a POST on a new connection and reads the answer. Throws when nothing ends it for a minute. */
 export async function exchange(port: number, path: string, body: Uint8Array, transport: Transport): Promise<Answer> {
   const sent = transport.of(body);
   const received: Buffer[] = [];
@@ -112,7 +113,7 @@ export async function exchange(port: number, path: string, body: Uint8Array, tra
     .on("error", () => resolve());
   socket.write(`${head}\r\n\r\n`);
   socket.write(sent.body);
-  // Who cannot finish a request leaves; who has finished it stays for the answer.
+  // A client that cannot complete its request disconnects; one that has completed it waits for the answer.
   if (transport.broken) socket.end();
   let hung = false;
   const timer = setTimeout(() => {

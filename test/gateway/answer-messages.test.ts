@@ -1,4 +1,4 @@
-// What comes of another server in turns of the event loop, as a busy process has few of them.
+// Data of upstreams must be read in few turns of the event loop, as a busy process has few of them.
 
 import { expect, test } from "bun:test";
 import { TurnLimit } from "../../src/domain/turn-limit.ts";
@@ -26,7 +26,7 @@ async function all(messages: AnswerMessages): Promise<string[]> {
   return found;
 }
 
-/** Turns of the event loop until the work is done. */
+/** Returns how many turns of the event loop the work takes. */
 async function turnsOf<T>(work: Promise<T>): Promise<{ result: T; turns: number }> {
   let [turns, isOver] = [0, false];
   const turn = () => {
@@ -39,7 +39,7 @@ async function turnsOf<T>(work: Promise<T>): Promise<{ result: T; turns: number 
   return { result, turns };
 }
 
-test("vectors of thousands of numbers do not wait for hundreds of turns of others", async () => {
+test("embeddings of thousands of numbers are read without hundreds of turns of the event loop", async () => {
   const row = Array.from({ length: 1024 }, (_, at) => at / 3);
   const json = JSON.stringify({ data: Array.from({ length: 128 }, () => ({ embedding: row })) });
   const read = await turnsOf(all(messagesOf("application/json", [json])));
@@ -49,14 +49,14 @@ test("vectors of thousands of numbers do not wait for hundreds of turns of other
   expect(read.turns + parsed.turns).toBeLessThan(json.length / 50_000);
 });
 
-test("a piece without a byte is not the end", async () => {
+test("an empty piece is not the end of an answer", async () => {
   expect(await all(messagesOf("text/event-stream", ['data: {"a":1}\n\n', "", 'data: {"a":2}\n\n']))).toEqual([
     '{"a":1}',
     '{"a":2}',
   ]);
 });
 
-test("a hundred answers at once leave turns to others", async () => {
+test("a hundred answers at the same time do not block the event loop", async () => {
   const turns = new TurnLimit(BYTES_IN_A_TURN);
   const piece = 'data: {"a":1}\n\n'.repeat(1000);
   const answers = Array.from({ length: 100 }, () => all(messagesOf("text/event-stream", [piece], turns)));

@@ -1,9 +1,9 @@
-// What another server's answer may hold.
+// What an upstream's answer may contain.
 
 import { expect, test } from "bun:test";
 import { RemoteAnswer } from "../../src/gateway/answer.ts";
 
-test("the arguments of a call may be as long as those of an agent that writes a large file, a token at a time", () => {
+test("call arguments can be as long as those of an agent that writes a large file, even one token at a time", () => {
   const answer = new RemoteAnswer({
     splitThinking: false,
     beginning: "",

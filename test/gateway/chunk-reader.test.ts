@@ -1,4 +1,4 @@
-// Messages that are not parsed say what they would say if they were.
+// Messages that the reader recognizes without parsing yield the same as if they were parsed.
 
 import { expect, test } from "bun:test";
 import { ChunkReader } from "../../src/gateway/chunk-reader.ts";
@@ -10,11 +10,11 @@ const chunk = (delta: object, more: object = {}) =>
 
 const TEXTS = [" a", "b", "", "x", "content", "index", ",", '"', "\\", "\n", "\t\u0000", "é", "😀", '","x":"', "null"];
 
-/** Messages of one text each. */
+/** Kinds of messages, each a function of one text. */
 const FORMS: Record<string, (text: string) => string> = {
   text: (content) => chunk({ content }),
   "text with a role": (content) => chunk({ role: "assistant", content }),
-  // As Python writes JSON.
+  // JSON as Python writes it.
   "text with spaces": (content) => chunk({ content }).replaceAll('":', '": ').replaceAll(',"', ', "'),
   "text with other numbers": (content) => chunk({ content }).replace('"created":1', `"created":${content.length}`),
   "raw text": (text) => JSON.stringify({ choices: [{ index: 0, text, logprobs: null }] }),
@@ -32,7 +32,7 @@ const FORMS: Record<string, (text: string) => string> = {
   "text and counts": (content) => JSON.stringify({ choices: [{ delta: { content } }], usage: { prompt_tokens: 1 } }),
 };
 
-test.each(Object.entries(FORMS))("%s, behind any other message", (_, form) => {
+test.each(Object.entries(FORMS))("%s, after a message of any kind", (_, form) => {
   const others = Object.values(FORMS).flatMap((other) => TEXTS.map(other));
   for (const second of TEXTS.map(form)) {
     const pieces = others.map((first) => {
@@ -45,7 +45,7 @@ test.each(Object.entries(FORMS))("%s, behind any other message", (_, form) => {
   }
 });
 
-test("lines of Ollama", () => {
+test("lines of Ollama yield the same as if they were parsed", () => {
   const reader = new ChunkReader(decodeLine);
   for (const content of TEXTS) {
     const line = { model: "far", message: { role: "assistant", content }, done: false };
@@ -53,7 +53,7 @@ test("lines of Ollama", () => {
   }
 });
 
-test("a message that is like the last but broken is no JSON, and one that tells an error is none", () => {
+test("a message like the last one but malformed is refused, and one with an error is reported", () => {
   const reader = new ChunkReader(decodeChunk);
   const usual = chunk({ content: "a" });
   reader.read(usual);
@@ -64,7 +64,7 @@ test("a message that is like the last but broken is no JSON, and one that tells 
   expect(reader.read(usual)).toEqual({ text: "a" });
 });
 
-test("messages that differ in their text alone are taken apart once", () => {
+test("messages that differ only in their text are parsed once", () => {
   let decoded = 0;
   const reader = new ChunkReader((message) => {
     decoded++;

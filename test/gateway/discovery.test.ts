@@ -10,26 +10,26 @@ import { remote } from "./remote.ts";
 
 const timeouts = { connectMs: 1000, silenceMs: 2000 };
 
-/** At a port that is no usual one and is asked all the same; the kernel does not always give such. */
+/** Starts a server at a port that is not well-known but is probed; the kernel does not always assign one. */
 function serverAtCandidate() {
   for (let port = 61_000; isCandidate(port); port++) {
     try {
       return chatServer(helloStream, port);
     } catch {
-      // Somebody else has it.
+      // The port is taken by another process.
     }
   }
   throw new Error("no port is free");
 }
 
-/** Looks at these ports alone: tests never ask the well-known ones. */
+/** Probes only these ports: tests never probe the well-known ones. */
 function gatewayAt(ports: readonly number[]) {
   const discovery = new Discovery({ ports, named: [], listeningPorts: async () => [], timeouts, clock: systemClock });
   const gateway = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
   return { discovery, gateway };
 }
 
-test("servers at the given ports are found under their address; what is no model server is not", async () => {
+test("servers at the given ports are found under their address, and servers without models are not", async () => {
   const far = chatServer(helloStream);
   const svc = serve();
   const web = fixtureServer(() => new Response("<html>hello</html>"));
@@ -45,7 +45,7 @@ test("servers at the given ports are found under their address; what is no model
   expect(gateway.find(`localhost:${far.port}/other`).chat).toBeUndefined();
   expect(gateway.find("other").chat).toBeUndefined();
 
-  // A server that goes away is shown as not loaded before it is forgotten.
+  // A server that stops is shown as not loaded before it is forgotten.
   await far.stop();
   await discovery.askKnown();
   await discovery.askKnown();
@@ -53,7 +53,7 @@ test("servers at the given ports are found under their address; what is no model
   gateway.stop();
 });
 
-test("excluded ports, such as svc's own, are not asked", async () => {
+test("excluded ports, such as svc's own, are not probed", async () => {
   const far = chatServer(helloStream);
   const { discovery, gateway } = gatewayAt([far.port]);
   discovery.exclude(far.port);
@@ -62,7 +62,7 @@ test("excluded ports, such as svc's own, are not asked", async () => {
   expect([far.asked, [...gateway.models()]]).toEqual([[], []]);
 });
 
-test("a server that the operator names is not found a second time, and found again when it is named no more", async () => {
+test("a server that is configured is not discovered as well, and is discovered once it is no longer configured", async () => {
   const far = chatServer(helloStream);
   const options = { ports: [far.port], listeningPorts: async () => [], clock: systemClock };
   const discovery = new Discovery({ ...options, named: [far.port], timeouts });
@@ -76,7 +76,7 @@ test("a server that the operator names is not found a second time, and found aga
   expect([...gateway.models()]).toEqual([]);
 });
 
-test("a server that does not tell what its models can do is known by its list, and asked no second time", async () => {
+test("a server that does not report capabilities is listed at once, and probed for them only once", async () => {
   const gate = Promise.withResolvers<void>();
   const list = { object: "list", data: [{ id: "m", owned_by: "vllm", max_model_len: 2048 }] };
   const vllm = fixtureServer(async ({ path }) => {
@@ -105,7 +105,7 @@ test("a server at an unusual port is forgotten a minute after it stopped listeni
   let now = 0;
   const clock = { now: () => now, wall: () => now };
   const discovery = new Discovery({ ports: [], named: [], listeningPorts: async () => listening, timeouts, clock });
-  // Whatever listens there on the machine of the test.
+  // A well-known port may be in use on the machine of the test.
   for (const port of KNOWN_PORTS.keys()) discovery.exclude(port);
   const names = () => discovery.upstreams().map(({ name }) => name);
   await discovery.askAll();
@@ -120,7 +120,7 @@ test("a server at an unusual port is forgotten a minute after it stopped listeni
   expect(names()).toEqual([]);
 });
 
-test("two svc that look for each other list each other's own models once", async () => {
+test("two svc servers that discover each other list each other's own models once", async () => {
   const [first, second] = [serve(), serve()];
   const one = gatewayAt([second.port]);
   await one.gateway.start();
@@ -136,7 +136,7 @@ test("two svc that look for each other list each other's own models once", async
   two.gateway.stop();
 });
 
-test("kinds of servers are told apart by what they say of themselves", async () => {
+test("kinds of servers are recognized by what they report about themselves", async () => {
   const list = (owner?: string) => ({
     ...modelList("m"),
     data: [{ id: "m", object: "model", created: 5, owned_by: owner }],
@@ -174,7 +174,7 @@ test("kinds of servers are told apart by what they say of themselves", async () 
   ]);
 });
 
-test("the kernel's table of sockets gives the listening ports within reach of loopback", () => {
+test("the listening ports reachable through loopback are read from the kernel's socket table", () => {
   const table = `  sl  local_address rem_address   st tx_queue
    0: 0100007F:2CCA 00000000:0000 0A 00000000:00000000
    1: 00000000:04D2 00000000:0000 0A 00000000:00000000

@@ -1,4 +1,4 @@
-// Vectors of other servers' models, asked for at a server of ours.
+// Embeddings of upstream models, requested from svc.
 
 import { describe, expect, test } from "bun:test";
 import { serve, until } from "../http/harness.ts";
@@ -8,7 +8,7 @@ import { remote } from "./remote.ts";
 const MODEL = "bge-m3";
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
 
-/** Not of length 1, so that it shows whether somebody changed them. */
+/** Not of length 1, so that a test can see whether the vectors were changed. */
 const VECTORS = [
   [0.1, -2.5, 3],
   [4, 5e-7, 6],
@@ -22,7 +22,7 @@ const vectors = ({ body: { input } }: Asked) => {
 
 type Answer = (asked: Asked, request: Request) => Response | Promise<Response>;
 
-/** A server of the convention with a model for vectors beside one that chats. */
+/** Starts an OpenAI-compatible server with an embedding model and a chat model. */
 const embeddingServer = (answer: Answer = vectors, port?: number) =>
   fixtureServer((asked, request) => {
     if (asked.path === "/v1/models") return Response.json(modelList("far", MODEL));
@@ -36,8 +36,8 @@ async function behind(...servers: readonly FixtureServer[]) {
   return { ...far, server: serve(undefined, {}, [far.gateway]) };
 }
 
-describe("a model for vectors on another server", () => {
-  test("is listed as one, and answers by its listed and its bare name with the vectors as they are", async () => {
+describe("an embedding model of an upstream", () => {
+  test("is listed as one, and returns unchanged vectors under its listed name and the name without prefix", async () => {
     const far = embeddingServer();
     const { server } = await behind(far);
     const { models } = await body(await fetch(`${server.url}/v1/models`));
@@ -61,7 +61,7 @@ describe("a model for vectors on another server", () => {
     ["a text", "a"],
     ["token ids", [[5, 6]]],
     ["several arrays of them", [[5, 6], [7]]],
-  ])("gets %s", async (_, input) => {
+  ])("receives %s", async (_, input) => {
     const far = embeddingServer();
     const { server } = await behind(far);
     const answer = await server.post("/v1/embeddings", { model: MODEL, input });
@@ -69,7 +69,7 @@ describe("a model for vectors on another server", () => {
     expect(embeddingsAsked(far)[0]?.body["input"]).toEqual(input);
   });
 
-  test("gives base64, and vectors in the order of their inputs", async () => {
+  test("returns base64, and vectors in the order of their inputs", async () => {
     const far = embeddingServer(() =>
       Response.json({ data: VECTORS.map((embedding, index) => ({ index, embedding })).toReversed() }),
     );
@@ -85,7 +85,7 @@ describe("a model for vectors on another server", () => {
     expect(embeddingsAsked(far)[0]?.body["encoding_format"]).toBe("float");
   });
 
-  test("is told of dimensions; what its server gives too much is cut here, what it lacks is 400", async () => {
+  test("receives the dimensions: longer vectors are truncated by svc, and dimensions that it lacks are 400", async () => {
     const far = embeddingServer();
     const { server } = await behind(far);
     const ask = (dimensions: number) => server.post("/v1/embeddings", { model: MODEL, input: "a", dimensions });
@@ -100,7 +100,7 @@ describe("a model for vectors on another server", () => {
     expect(embeddingsAsked(far).map(({ body: { dimensions } }) => dimensions)).toEqual([2, 3, 4]);
   });
 
-  test("is refused an answer that holds more than vectors of its inputs", async () => {
+  test("is refused an answer that contains more than the vectors of its inputs", async () => {
     const bodies = [`{"data":[${"[],".repeat(100_000)}[]]}`, `{"data":"${"a".repeat(2_000_000)}"}`];
     const far = embeddingServer(() => new Response(bodies.pop(), { headers: { "content-type": "application/json" } }));
     const { server } = await behind(far);
@@ -110,7 +110,7 @@ describe("a model for vectors on another server", () => {
     }
   });
 
-  test("is told of its server's own fields; other servers' are refused by name", async () => {
+  test("receives fields of its own kind of server, while those of other kinds are refused by name", async () => {
     const own = { truncate_prompt_tokens: 5, use_activation: false };
     const vllm = fixtureServer((asked) =>
       asked.path === "/v1/models"
@@ -132,12 +132,12 @@ describe("a model for vectors on another server", () => {
     }
   });
 
-  test("may have any name where servers do not say what theirs are for", async () => {
+  test("may have any name when the server does not report capabilities", async () => {
     const { server } = await behind(embeddingServer());
     expect((await server.post("/v1/embeddings", { model: "up/far", input: "a" })).status).toBe(200);
   });
 
-  test("is 404 when nobody knows it, and nobody is asked", async () => {
+  test("is 404 when unknown, without a request to any upstream", async () => {
     const far = embeddingServer();
     const { server } = await behind(far);
     for (const model of ["up/other", "other/far", "up/", "/", "nobody"]) {
@@ -148,7 +148,7 @@ describe("a model for vectors on another server", () => {
     expect((await server.post("/v1/rerank", { model: MODEL, query: "a", documents: ["b"] })).status).toBe(404);
   });
 
-  test("is not for another svc, which asks its server itself", async () => {
+  test("is not available to another svc, which should ask the upstream itself", async () => {
     const { server } = await behind(embeddingServer());
     const looped = await server.post("/v1/embeddings", { model: MODEL, input: "a" }, { via: "1.1 svc" });
     expect([looped.status, (await body(looped))["error"].code]).toEqual([508, "loop_detected"]);
@@ -166,7 +166,7 @@ describe("a model for vectors on another server", () => {
     for (const response of await Promise.all(waiting)) expect(response.status).toBe(200);
   });
 
-  test("is left by whoever leaves", async () => {
+  test("is sent a disconnect when the client disconnects", async () => {
     const far = embeddingServer(() => new Promise<Response>(() => {}));
     const { server, replicas } = await behind(far);
     const leave = new AbortController();
@@ -183,7 +183,7 @@ describe("a model for vectors on another server", () => {
   });
 });
 
-test("a server that is silent is given up, and the request is ended there", async () => {
+test("a silent upstream times out, and its request is ended", async () => {
   const far = embeddingServer(() => new Promise<Response>(() => {}));
   const { gateway } = await remote([far.url], { silenceMs: 200 });
   const server = serve(undefined, {}, [gateway]);
@@ -192,7 +192,7 @@ test("a server that is silent is given up, and the request is ended there", asyn
   await until(() => far.left.length === 1);
 });
 
-describe("a failure of the server", () => {
+describe("a failure of the upstream", () => {
   const failing = (error: object, status: number, headers = {}) =>
     embeddingServer(() => Response.json({ error: { ...error, message: "private words" } }, { status, headers }));
   const llamaCpp = "input (600 tokens) is too large to process. increase the physical batch size";
@@ -214,7 +214,7 @@ describe("a failure of the server", () => {
     if (status === 503) expect(answer.headers.get("retry-after")).toBe("7");
   });
 
-  test("what a client asked for does not make a server sick", async () => {
+  test("errors of a client's request do not mark an upstream as failed", async () => {
     let status = 500;
     const far = embeddingServer(() => Response.json({ error: { code: 500, message: llamaCpp } }, { status }));
     const { server, replicas } = await behind(far);
@@ -247,7 +247,7 @@ describe("a failure of the server", () => {
     expect([response.status, (await body(response))["error"].code]).toEqual([502, "upstream_error"]);
   });
 
-  test("one replica takes over for another that died, and both being gone is told", async () => {
+  test("another replica takes over for one that died, and the loss of both is reported", async () => {
     const servers = [embeddingServer(), embeddingServer()] as const;
     const { server, replicas } = await behind(...servers);
     const ask = (input: string) => server.post("/v1/embeddings", { model: MODEL, input });
@@ -263,7 +263,7 @@ describe("a failure of the server", () => {
   }, 30_000);
 });
 
-describe("a server that speaks Ollama's API alone", () => {
+describe("an upstream with only Ollama's API", () => {
   const name = "nomic-embed-text:latest";
   const ollama = () =>
     fixtureServer(({ path, body: asked }) => {
@@ -277,7 +277,7 @@ describe("a server that speaks Ollama's API alone", () => {
       return Response.json({ model: name, embeddings, prompt_eval_count: 9 });
     });
 
-  test("is asked by /api/embed, with texts", async () => {
+  test("receives texts at /api/embed", async () => {
     const far = ollama();
     const { server } = await behind(far);
     const answer = await server.post("/v1/embeddings", { model: "nomic-embed-text", input: ["a", "b"], dimensions: 3 });
@@ -292,7 +292,7 @@ describe("a server that speaks Ollama's API alone", () => {
     });
   });
 
-  test("cannot be told token ids, and says what its models are for", async () => {
+  test("does not accept token ids, and reports what its models are for", async () => {
     const { server } = await behind(ollama());
     const ids = await server.post("/v1/embeddings", { model: name, input: [1, 2] });
     expect([ids.status, (await body(ids))["error"]]).toMatchObject([
@@ -303,7 +303,7 @@ describe("a server that speaks Ollama's API alone", () => {
   });
 });
 
-test("another svc tells how many inputs it cut", async () => {
+test("an svc upstream reports how many inputs it truncated", async () => {
   const near = serve();
   const { server } = await behind({ url: near.url } as FixtureServer);
   const answer = await server.post("/v1/embeddings", { model: "up/fake-embedding", input: ["short", "x".repeat(40)] });

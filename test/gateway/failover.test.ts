@@ -1,4 +1,5 @@
-// What one replica's failure means for a request that another may answer, and which of several failures is told.
+// What the failure of one replica means for a request that another could answer, and which of several failures is
+// reported.
 
 import { describe, expect, test } from "bun:test";
 import { chatServer, fixtureServer, helloStream, type FixtureServer } from "./fixture-server.ts";
@@ -13,8 +14,8 @@ const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path =
 const ask = (far: Remote, replica = far.replicas[0]) =>
   generate(far, conversationOf(far, replica)).then(textOf, (error: unknown) => error);
 
-describe("a server that refuses", () => {
-  test.each([401, 403, 404, 302])("with %d is not down: what it says is told every time", async (status) => {
+describe("an upstream that refuses", () => {
+  test.each([401, 403, 404, 302])("with %d is not down: every refusal is reported", async (status) => {
     const far = await remote([chatServer(failing(status)).url]);
     const first = await ask(far);
     expect(first).toMatchObject({ code: status === 404 ? "model_not_found" : "upstream_error" });
@@ -22,7 +23,7 @@ describe("a server that refuses", () => {
     expect(far.replicas[0]?.isWell).toBe(true);
   });
 
-  test("to list its models as well is asked all the same, and the operator hears why", async () => {
+  test("to list its models still receives requests, and the operator is told why", async () => {
     const server = fixtureServer(failing(401));
     const far = await remote([server.url]);
     for (let time = 0; time < 3; time++) await far.replicas[0]?.refresh(0);
@@ -33,7 +34,7 @@ describe("a server that refuses", () => {
     expect(far.log.lines.filter(({ level }) => level !== "verbose")).toMatchObject([{ level: "warn", fields }]);
   });
 
-  test.each([401, 404, 302])("with %d is asked once, and another replica in its place", async (status) => {
+  test.each([401, 404, 302])("with %d is tried once, and then another replica", async (status) => {
     const [refusing, healthy] = [chatServer(failing(status)), chatServer(helloStream)];
     const far = await remote([refusing.url, healthy.url]);
     for (let time = 1; time <= 3; time++) {
@@ -43,7 +44,7 @@ describe("a server that refuses", () => {
   });
 });
 
-describe("of several failures", () => {
+describe("the reported failure", () => {
   const gone = failing(502);
   test.each([
     ["busy before gone", [busy(60), gone], { code: "server_busy", details: { retryAfterSeconds: 60 } }],
@@ -60,14 +61,14 @@ describe("of several failures", () => {
     }
   });
 
-  test("a request that is wrong is told at once: no other is asked", async () => {
+  test("an invalid request is refused at once: no other replica is tried", async () => {
     const other = chatServer(helloStream);
     const far = await remote([chatServer(failing(400)).url, other.url]);
     expect(await ask(far)).toMatchObject({ code: "invalid_value" });
     expect(asked(other)).toBe(0);
   });
 
-  test("that of a replica that is left alone counts: it may have what another lacks", async () => {
+  test("is temporary when a replica was skipped, since that one may have the model", async () => {
     const far = await remote([chatServer(failing(404)).url, chatServer(helloStream).url]);
     const conversation = conversationOf(far, far.replicas[0]);
     for (let time = 0; time < 2; time++) far.replicas[1]?.breaker.failed();
@@ -77,7 +78,7 @@ describe("of several failures", () => {
     });
   });
 
-  test("those that ask for a long wait are not asked again, others are", async () => {
+  test("a replica that asks for a long wait is not tried again, and others are", async () => {
     let count = 0;
     const waiting = chatServer(busy(60));
     const recovering = chatServer(() => (count++ === 0 ? failing(503, { "retry-after": "0" })() : helloStream()));
@@ -87,7 +88,7 @@ describe("of several failures", () => {
   });
 });
 
-describe("replicas with contexts of different length", () => {
+describe("replicas with contexts of different lengths", () => {
   const limited = (context: number, answer: () => Response) =>
     fixtureServer(({ path }) => {
       if (path === "/v1/models") return Response.json({ data: [{ id: "far", max_model_len: context }] });
@@ -101,7 +102,7 @@ describe("replicas with contexts of different length", () => {
       ),
     );
 
-  test("what is too long for one goes to one with a longer context, which is what is listed", async () => {
+  test("pass a prompt that is too long for one to one with a longer context, which is the listed length", async () => {
     const [short, long] = [refusing(4096), limited(16_384, helloStream)];
     const far = await remote([short.url, long.url]);
     expect(await ask(far)).toBe("Hello");
@@ -109,7 +110,7 @@ describe("replicas with contexts of different length", () => {
     expect(far.gateway.models()).toMatchObject([{ id: "up/far", contextLength: 16_384 }]);
   });
 
-  test("those that are no longer are not asked, and the longest limit is told", async () => {
+  test("are not tried with the same or a shorter context, and the longest limit is reported", async () => {
     const servers = [refusing(4096), refusing(4096), refusing(8192)];
     const far = await remote(servers.map(({ url }) => url));
     expect(await ask(far)).toMatchObject({
@@ -121,7 +122,7 @@ describe("replicas with contexts of different length", () => {
     expect(far.replicas.map(({ isWell }) => isWell)).toEqual([true, true, true]);
   });
 
-  test("a replica of the same length that is away does not make a refusal one for later", async () => {
+  test("of the same length that are unreachable do not turn the refusal into a temporary one", async () => {
     const far = await remote([refusing(4096).url, refusing(4096).url]);
     const conversation = conversationOf(far, far.replicas[0]);
     for (let time = 0; time < 2; time++) far.replicas[1]?.breaker.failed();

@@ -1,4 +1,4 @@
-// A server on a free loopback port that answers as a test says, and keeps what it was asked.
+// A server on a free loopback port that answers as a test specifies and records its requests.
 
 import { afterEach } from "bun:test";
 
@@ -12,7 +12,7 @@ export interface FixtureServer {
   readonly url: string;
   readonly port: number;
   readonly asked: Asked[];
-  /** Requests whose connection the client closed before the answer was over. */
+  /** Requests whose connection the client closed before the answer was complete. */
   readonly left: string[];
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ afterEach(async () => {
   running.clear();
 });
 
-/** Paths that `answer` leaves undefined are 404. */
+/** Starts a server; paths for which `answer` returns undefined are 404. */
 export function fixtureServer(answer: Answer, port = 0): FixtureServer {
   const asked: Asked[] = [];
   const left: string[] = [];
@@ -58,7 +58,7 @@ export const modelList = (...ids: string[]) => ({
   data: ids.map((id) => ({ id, object: "model", created: 1_700_000_000, owned_by: "someone" })),
 });
 
-/** A stream of these chunks; `hold` keeps it open afterwards. */
+/** Returns a stream of these chunks; `hold` keeps it open afterwards. */
 export function eventStream(chunks: readonly unknown[], { done = true, hold = false } = {}): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream({
@@ -72,7 +72,7 @@ export function eventStream(chunks: readonly unknown[], { done = true, hold = fa
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-/** One chunk of a chat completion. */
+/** Returns one chunk of a chat completion. */
 export const delta = (fields: Record<string, unknown>, finish: string | null = null) => ({
   object: "chat.completion.chunk",
   choices: [{ index: 0, delta: fields, finish_reason: finish }],
@@ -88,7 +88,7 @@ export const usage = (prompt: number, completion: number) => ({
   },
 });
 
-/** A server of the convention with one model, whose answers to chat `answer` gives. */
+/** Starts an OpenAI-compatible server with one model whose chat answers come from `answer`. */
 export const chatServer = (answer: (asked: Asked, request: Request) => Response | Promise<Response>, port?: number) =>
   fixtureServer((asked, request) => {
     if (asked.path === "/v1/models") return Response.json(modelList("far"));
@@ -97,14 +97,14 @@ export const chatServer = (answer: (asked: Asked, request: Request) => Response 
       : undefined;
   }, port);
 
-/** A server of this kind, by what it says of its model `far`. */
+/** Starts a server of the kind that `owner` indicates, with the model `far`. */
 export const serverOf = (owner: string, answer: Parameters<typeof chatServer>[0]) =>
   fixtureServer((asked, request) => {
     if (asked.path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: owner }] });
     return asked.path === "/v1/chat/completions" ? answer(asked, request) : undefined;
   });
 
-/** "Hello" in two pieces. */
+/** Returns a stream of "Hello" in two pieces. */
 export const helloStream = () =>
   eventStream([
     delta({ role: "assistant", content: "" }),

@@ -1,4 +1,4 @@
-// Replicas of different kinds under one name, and failures that another replica makes good.
+// Replicas of different kinds under one name, and failures that another replica compensates.
 
 import { describe, expect, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
@@ -11,7 +11,7 @@ type Answer = Parameters<typeof chatServer>[0];
 const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path === "/v1/chat/completions").length;
 const failing = (status: number, message = "no") => Response.json({ error: { message } }, { status });
 const never = () => new Promise<never>(() => {});
-/** The texts of answers, or their errors; eight conversations, of which each replica is the own one of some. */
+/** Resolves with the texts or errors of eight conversations, of which each replica is preferred by some. */
 function conversations(far: Remote, changes: Partial<GenerateRequest> = {}) {
   const ofEach = far.replicas.map((replica) => conversationsOf(far, replica, changes));
   return Promise.all(
@@ -26,7 +26,7 @@ function conversations(far: Remote, changes: Partial<GenerateRequest> = {}) {
 const eight = (text: string) => Array.from({ length: 8 }, () => text);
 
 describe("llama.cpp and vLLM under one name", () => {
-  test("a request goes to the one that can be told all of it", async () => {
+  test("a request goes to the replica that supports all of its fields", async () => {
     const [llama, vllm] = [serverOf("llamacpp", helloStream), serverOf("vllm", helloStream)];
     const far = await remote([llama.url, vllm.url]);
     const own = asked(vllm);
@@ -34,7 +34,7 @@ describe("llama.cpp and vLLM under one name", () => {
     expect([asked(llama), asked(vllm) - own]).toEqual([0, 8]);
     expect(await conversations(far, { sampling: { mirostat: 2 } })).toEqual(eight("Hello"));
     expect([asked(llama), asked(vllm) - own]).toEqual([8, 8]);
-    // What none can be told is refused by its name, and is nobody's failure.
+    // A request that no replica supports is refused by field and counts as a failure of none.
     const refused = await generate(far, { foreign: { stop_token_ids: [5] }, sampling: { mirostat: 2 } }).catch(
       (error: unknown) => error,
     );
@@ -44,7 +44,7 @@ describe("llama.cpp and vLLM under one name", () => {
     expect(far.replicas.map(({ stats }) => stats.retries)).toEqual([0, 0]);
   });
 
-  test("what one kind refuses, the other is asked; a second of the same kind is not", async () => {
+  test("what one kind refuses is tried at the other kind, but not at a second replica of the same kind", async () => {
     const no = () => failing(400, "what is this?");
     const [first, second, vllm] = [serverOf("llamacpp", no), serverOf("llamacpp", no), serverOf("vllm", helloStream)];
     const far = await remote([first.url, second.url, vllm.url]);
@@ -56,16 +56,16 @@ describe("llama.cpp and vLLM under one name", () => {
     expect(refused).toMatchObject({ code: "invalid_value" });
   });
 
-  test("what one refuses as it was started, a second of the same kind is asked", async () => {
+  test("what a replica refuses because of its start options is tried at a second one of the same kind", async () => {
     const no = () => failing(400, '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser');
     const far = await remote([serverOf("vllm", no).url, serverOf("vllm", helloStream).url]);
     expect(await conversations(far)).toEqual(eight("Hello"));
   });
 
-  describe("with pictures", () => {
+  describe("with images", () => {
     const picture = { kind: "image", url: "data:image/png;base64,AA==", detail: "auto" } as const;
     const media = { type: "media", source: picture, param: "messages.0.content.1.image_url" } as const;
-    /** So many conversations that each replica is the own one of some. */
+    /** Runs enough conversations that each replica is preferred by some. */
     const asking = (far: Remote) =>
       Promise.all(
         Array.from({ length: 16 }, (_, turn) => {
@@ -74,7 +74,7 @@ describe("llama.cpp and vLLM under one name", () => {
           return generate(far, request).then(textOf, (error: unknown) => error);
         }),
       );
-    /** Without a projector, it answers pictures as llama.cpp 0.5.0 does. */
+    /** Starts a server without a projector that answers images as llama.cpp 0.5.0 does. */
     const llama = (tells: boolean) =>
       fixtureServer(({ path }) => {
         if (path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: "llamacpp" }] });
@@ -85,7 +85,7 @@ describe("llama.cpp and vLLM under one name", () => {
           : undefined;
       });
 
-    test("a model that is known not to see is not asked, and one that is not known to is no less well", async () => {
+    test("a replica known to lack vision is not tried, and one that refuses images unexpectedly stays healthy", async () => {
       for (const tells of [true, false]) {
         const blind = llama(tells);
         const far = await remote([blind.url, serverOf("vllm", helloStream).url]);
@@ -100,7 +100,7 @@ describe("llama.cpp and vLLM under one name", () => {
   });
 });
 
-describe("while nothing of an answer went out", () => {
+describe("before anything of an answer was sent", () => {
   test.each([
     ["is silent", never],
     ["is silent after its headers", () => eventStream([], { hold: true })],
@@ -112,7 +112,7 @@ describe("while nothing of an answer went out", () => {
     expect(far.replicas.map(({ isWell }) => isWell)).toEqual([false, true]);
   });
 
-  test("a request that fails everywhere makes no replica ill", async () => {
+  test("a request that fails everywhere marks no replica as failed", async () => {
     const poison: Answer = ({ body }) => (JSON.stringify(body).includes("poison") ? failing(500) : helloStream());
     const servers = [chatServer(poison), chatServer(poison)];
     const far = await remote(servers.map(({ url }) => url));
@@ -126,7 +126,7 @@ describe("while nothing of an answer went out", () => {
     expect(await conversations(far)).toEqual(eight("Hello"));
   });
 
-  test("a request under which three replicas broke is sent to no fourth", async () => {
+  test("a request that broke three replicas is not sent to a fourth", async () => {
     const servers = Array.from({ length: 5 }, () => chatServer(() => eventStream([], { done: false })));
     const far = await remote(servers.map(({ url }) => url));
     expect(await generate(far).catch((error: unknown) => error)).toMatchObject({ code: "upstream_unavailable" });
@@ -134,7 +134,7 @@ describe("while nothing of an answer went out", () => {
   });
 });
 
-test("a model that was never there is not one that is gone", async () => {
+test("an unknown model is reported differently from one that has disappeared", async () => {
   const server = fixtureServer(({ path }) =>
     path === "/v1/models" ? Response.json({ data: [{ id: "far", owned_by: "someone" }] }) : failing(404),
   );
@@ -149,11 +149,11 @@ test("a model that was never there is not one that is gone", async () => {
 });
 
 describe("--upstream-hedge", () => {
-  /** Two replicas of which it is known how long first tokens take; `stall` has the first say nothing from then on. */
+  /** Returns two replicas whose usual time to first token is known; after `stall`, the first sends nothing. */
   async function warmedUp(hedge: boolean) {
     let stalls = false;
     const first = chatServer(() => (stalls ? eventStream([], { hold: true }) : helloStream()));
-    // Only a second request saves one that the first replica does not answer.
+    // Only a hedged request can save one that the first replica does not answer.
     const far = await remote([first.url, chatServer(helloStream).url], { hedge, silenceMs: 600_000 });
     const [replica, other] = far.replicas;
     if (!replica || !other) throw new Error("no replicas");
@@ -161,7 +161,7 @@ describe("--upstream-hedge", () => {
     return { far, replica, other, first, stall: () => void (stalls = true) };
   }
 
-  test("a second replica answers for one that is silent for longer than usual, and the first attempt ends", async () => {
+  test("a second replica answers for one that is silent longer than usual, and the first attempt is cancelled", async () => {
     const { far, replica, other, first, stall } = await warmedUp(true);
     stall();
     const answer = await generate(far, conversationOf(far, replica));
@@ -172,7 +172,7 @@ describe("--upstream-hedge", () => {
     expect([...replica.stats.failures, ...other.stats.failures]).toEqual([]);
   }, 60_000);
 
-  test("is off by default, and ends where too many were hedged already", async () => {
+  test("is off by default, and stops when too many requests were hedged", async () => {
     const off = await warmedUp(false);
     expect(off.far.upstream.hedgeAfterMs(off.replica)).toBeUndefined();
     const on = await warmedUp(true);

@@ -1,4 +1,4 @@
-// A server that speaks nothing but Ollama's API: svc's own, with everything else hidden.
+// An upstream with only Ollama's API: svc itself with all other routes hidden.
 
 import { expect, test } from "bun:test";
 import type { FakeScript } from "../support/fake-text-engine.ts";
@@ -19,7 +19,7 @@ function ollamaOnly(script: FakeScript) {
   return { server, hidden };
 }
 
-test("its models are listed with what they can do and how long they may be", async () => {
+test("models are listed with capabilities and context length", async () => {
   const { hidden } = ollamaOnly({ steps: [] });
   const { gateway, replicas } = await remote([hidden.url]);
   expect(replicas[0]?.kind).toBe("ollama");
@@ -45,7 +45,7 @@ test("its models are listed with what they can do and how long they may be", asy
   ]);
 });
 
-test("a model that was not told of is asked about again, one that was is not", async () => {
+test("a model whose description failed is queried again, and one that was described is not", async () => {
   let failures = 1;
   const server = fixtureServer(({ path }) => {
     if (path === "/api/tags") return Response.json({ models: [{ name: "far", modified_at: "2026-01-01T00:00:00Z" }] });
@@ -64,7 +64,7 @@ test("a model that was not told of is asked about again, one that was is not", a
   expect(server.asked.filter(({ path }) => path === "/api/show")).toHaveLength(2);
 });
 
-test("a conversation with tools, thoughts and settings goes there and back", async () => {
+test("a conversation with tools, reasoning and settings is translated in both directions", async () => {
   const { server, hidden } = ollamaOnly({
     steps: [
       { type: "reasoning", text: "hm" },
@@ -112,7 +112,7 @@ test("a conversation with tools, thoughts and settings goes there and back", asy
   });
 });
 
-test("a schema, raw text, pictures in base64 and log probabilities are carried", async () => {
+test("a schema, raw text, images in base64 and log probabilities are translated", async () => {
   const token = { token: "Hi", logprob: -0.1, bytes: [72, 105], top: [] };
   const { server, hidden } = ollamaOnly({ steps: [{ text: "Hi", logprobs: [token] }] });
   const far = await remote([hidden.url]);
@@ -124,7 +124,7 @@ test("a schema, raw text, pictures in base64 and log probabilities are carried",
   expect(server.engine.requests.at(-1)).toMatchObject({ prompt: "Say: ", messages: [] });
 });
 
-test("what that API has no word for is refused", async () => {
+test("fields that the API does not have are refused", async () => {
   const { hidden } = ollamaOnly({ steps: [] });
   const far = await remote([hidden.url]);
   const parameters = { type: "object" };
@@ -136,7 +136,7 @@ test("what that API has no word for is refused", async () => {
   await Bun.sleep(20);
 });
 
-test("a failure in the stream is told", async () => {
+test("a failure within the stream is reported", async () => {
   const { hidden } = ollamaOnly({ steps: [{ text: "Hi" }, { fail: new Error("bug") }] });
   await expect(generate(await remote([hidden.url]))).rejects.toMatchObject({ code: "upstream_error" });
   await Bun.sleep(50);

@@ -1,4 +1,4 @@
-// What an operator sees of replicas, and how they are taken out of service, added and removed.
+// What operators see of replicas, and how replicas are drained, added and removed.
 
 import { expect, test } from "bun:test";
 import { systemClock } from "../../src/domain/clock.ts";
@@ -15,7 +15,7 @@ import { conversationOf, conversationsOf, generate, remote, textOf } from "./rem
 const hold = () => eventStream([delta({ content: "Hel" })], { hold: true });
 const broken = () => Response.json({ error: { message: "out of memory" } }, { status: 500 });
 
-test("a reader that goes away in the middle of an answer frees the replica's place", async () => {
+test("a client that disconnects midway frees the replica's place", async () => {
   const server = chatServer(hold);
   const far = await remote([server.url]);
   for await (const { type } of far.engine.generate(plainRequest("hi", {}), new AbortController().signal)) {
@@ -24,7 +24,7 @@ test("a reader that goes away in the middle of an answer frees the replica's pla
   await until(() => far.replicas[0]?.inFlight === 0 && server.left.length === 1);
 });
 
-test("requests, tokens, first tokens and failures are counted where they happened", async () => {
+test("requests, tokens, first tokens and failures are counted for the replica where they occurred", async () => {
   const well = chatServer(helloStream);
   const busy = chatServer(() => new Response("busy", { status: 503 }));
   const far = await remote([well.url, busy.url]);
@@ -42,13 +42,13 @@ test("requests, tokens, first tokens and failures are counted where they happene
   });
   expect(good?.firstTokenMs?.median).toBeGreaterThan(0);
   const refused = full?.counts.failures.get("server_busy");
-  // What the busy one refused came to the other, whose own it was not.
+  // Requests refused by the busy replica went to the other one, which was not their preferred replica.
   expect(refused).toBe(4);
   expect(full?.counts).toMatchObject({ requests: 4, affinityHits: 4, completionTokens: 0 });
   expect(good?.counts).toMatchObject({ retries: 4, affinityMisses: 4, affinityHits: 4 });
 });
 
-test("a replica that dies and comes back is a line of the log each time, and no more", async () => {
+test("a replica that dies and comes back is logged once each time", async () => {
   let isBroken = true;
   const server = chatServer(() => (isBroken ? broken() : helloStream()));
   const time = { now: 0 };
@@ -75,7 +75,7 @@ test("a replica that dies and comes back is a line of the log each time, and no 
   expect(far.replicas[0]?.stats.outages).toBe(1);
 });
 
-test("a replica that lists its models and answers nothing is down until it answers, and asked more and more rarely", async () => {
+test("a replica that lists models but answers nothing is down until it answers, and is tried less and less often", async () => {
   let isBroken = true;
   const servers = [chatServer(() => (isBroken ? broken() : helloStream())), chatServer(helloStream)];
   const time = { now: 0 };
@@ -89,18 +89,18 @@ test("a replica that lists its models and answers nothing is down until it answe
     time.now += pauseMs;
     await replica?.refresh(0);
     expect(replica?.state).toBe("down");
-    // It fails at the request that tries it, and the other answers.
+    // The replica fails at the request that tries it, and the other one answers.
     expect(textOf(await generate(far, own.next().value))).toBe("Hello");
   }
   expect(replica?.stats).toMatchObject({ requests: 6, outages: 1 });
   isBroken = false;
   time.now += 16_000;
-  // Whosever request is next tries it.
+  // The next request of any conversation tries it.
   expect(textOf(await generate(far, conversationOf(far, far.replicas[1])))).toBe("Hello");
   expect([replica?.state, replica?.stats.requests]).toEqual(["up", 7]);
 });
 
-test("a replica that breaks off one answer after another is down", async () => {
+test("a replica that breaks off several answers in a row is down", async () => {
   const breaking = () => eventStream([delta({ content: "Hel" })], { done: false });
   const time = { now: 0 };
   const urls = [chatServer(breaking).url, chatServer(helloStream).url];
@@ -116,7 +116,7 @@ test("a replica that breaks off one answer after another is down", async () => {
   expect(replica?.status()).toMatchObject({ state: "down", retryMs: 2000 });
 });
 
-test("replicas that fail at many different requests, and succeed at none, are down", async () => {
+test("replicas that fail at many different requests and succeed at none are down", async () => {
   const servers = [chatServer(broken), chatServer(broken)];
   const far = await remote(servers.map(({ url }) => url));
   const dead = () => far.gateway.status().map(isDead);
@@ -130,7 +130,7 @@ test("replicas that fail at many different requests, and succeed at none, are do
   expect(await fail(6)).toMatchObject({ code: "upstream_unavailable" });
 });
 
-test("a key that is revoked is seen without a request, and so is one that is accepted again", async () => {
+test("a revoked key is noticed without a request, and so is one that is accepted again", async () => {
   let isRevoked = false;
   const server = fixtureServer(({ path }) => {
     if (isRevoked) return Response.json({ error: { message: "no" } }, { status: 401 });
@@ -155,7 +155,7 @@ test("a key that is revoked is seen without a request, and so is one that is acc
   ]);
 });
 
-test("a replica that refuses svc's key gets requests when no other is left", async () => {
+test("a replica that refuses svc's key gets requests only when no other is left", async () => {
   let isRevoked = false;
   const refusing = fixtureServer(() =>
     isRevoked ? Response.json({ error: { message: "no" } }, { status: 401 }) : Response.json(modelList("far")),
@@ -169,7 +169,7 @@ test("a replica that refuses svc's key gets requests when no other is left", asy
   await expect(generate(far)).rejects.toThrow("key (401)");
 });
 
-test("vLLM whose engine is dead lists its models, and is down all the same", async () => {
+test("a vLLM server whose engine is dead counts as down although it lists its models", async () => {
   let isDead = true;
   const server = fixtureServer(({ path }) => {
     if (path === "/health") return new Response(null, { status: isDead ? 503 : 200 });
@@ -189,7 +189,7 @@ test("vLLM whose engine is dead lists its models, and is down all the same", asy
   expect(replica.state).toBe("up");
 });
 
-test("a replica that dies while it has nothing to do is seen to be down within seconds", async () => {
+test("a replica that dies while idle is noticed within seconds", async () => {
   const server = chatServer(helloStream);
   const time = { now: 0 };
   const far = await remote([server.url], { clock: { now: () => time.now, wall: () => 0 } });
@@ -204,7 +204,7 @@ test("a replica that dies while it has nothing to do is seen to be down within s
   expect(replica?.status()).toMatchObject({ state: "down", lastError: "The server of this model cannot be reached." });
 });
 
-test("a replica from which nothing comes is slow, and new requests go elsewhere", async () => {
+test("a replica that sends nothing counts as slow, and new requests go elsewhere", async () => {
   let isSilent = true;
   const silent = chatServer(() => (isSilent ? hold() : helloStream()));
   const other = chatServer(helloStream);
@@ -228,7 +228,7 @@ test("a replica from which nothing comes is slow, and new requests go elsewhere"
   expect(replica?.state).toBe("up");
 });
 
-test("a client that does not read what came makes no replica slow", async () => {
+test("a client that does not read its answer does not make a replica count as slow", async () => {
   const server = chatServer(hold);
   const time = { now: 0 };
   const far = await remote([server.url], { clock: { now: () => time.now, wall: () => 0 } });
@@ -238,7 +238,7 @@ test("a client that does not read what came makes no replica slow", async () => 
   const [replica] = far.replicas;
   time.now = 60_000;
   expect([replica?.inFlight, replica?.state]).toEqual([1, "up"]);
-  // Now that it reads again, it is the replica that is waited for.
+  // The client reads again, so now the replica is waited for.
   const more = events.next().catch(() => {});
   time.now = 72_000;
   expect(replica?.state).toBe("slow");
@@ -246,7 +246,7 @@ test("a client that does not read what came makes no replica slow", async () => 
   await more;
 });
 
-test("a draining replica gets no new requests and ends those it has; resumed, it gets its own again", async () => {
+test("a draining replica gets no new requests and finishes its own; after resuming it gets its own again", async () => {
   const servers = [chatServer(hold), chatServer(helloStream)];
   const far = await remote(servers.map(({ url }) => url));
   const [first] = far.replicas;
@@ -263,7 +263,7 @@ test("a draining replica gets no new requests and ends those it has; resumed, it
   cut.abort();
   await running;
   expect(state()).toEqual(["drained", "up"]);
-  // An upstream that was emptied by its operator is no failure.
+  // An upstream drained by its operator does not count as failed.
   const whole = far.gateway.setDraining("up", true);
   expect(whole && isDead(whole)).toBe(false);
   const refused = await generate(far).catch((error: unknown) => error);
@@ -275,7 +275,7 @@ test("a draining replica gets no new requests and ends those it has; resumed, it
   expect(far.gateway.setDraining("nobody", true)).toBeUndefined();
 });
 
-test("replicas come and go without a restart: those that stay keep what is known of them", async () => {
+test("replicas can be added and removed without a restart, and those that stay keep their state", async () => {
   const slow = Promise.withResolvers<void>();
   const servers = [
     chatServer(() => slow.promise.then(helloStream)),
@@ -295,7 +295,7 @@ test("replicas come and go without a restart: those that stay keep what is known
   await far.gateway.reconfigure([upstream("up", urls.slice(0, 2)), upstream("second", urls.slice(2))]);
   expect(far.gateway.models().map(({ id }) => id)).toEqual(["up/far", "up/new", "second/far"]);
   expect(far.gateway.status()[0]?.replicas.map(({ running }) => running)).toEqual([1, 0]);
-  // The first goes while it has a request, which ends in order; new ones go to the other.
+  // The first replica is removed while it has a request, which ends normally; new requests go to the other one.
   await far.gateway.reconfigure([upstream("up", urls.slice(1, 2))]);
   expect(far.gateway.models().map(({ id }) => id)).toEqual(["up/far", "up/new"]);
   expect(textOf(await generate(far))).toBe("Hello");
@@ -303,7 +303,7 @@ test("replicas come and go without a restart: those that stay keep what is known
   expect(textOf(await underWay)).toBe("Hello");
 });
 
-test("a reload changes time-outs and hedging of upstreams that stay", async () => {
+test("a reload changes timeouts and hedging of upstreams that stay", async () => {
   const servers = [chatServer(hold), chatServer(hold)];
   const urls = servers.map(({ url }) => url);
   const far = await remote(urls, { silenceMs: 60_000 });
@@ -317,6 +317,6 @@ test("a reload changes time-outs and hedging of upstreams that stay", async () =
   await far.gateway.reconfigure([new Upstream("up", fresh, true, { hedge: true })]);
   expect(far.upstream.replicas[0]).toBe(replica);
   expect(far.upstream.hedgeAfterMs(replica)).toBeGreaterThan(0);
-  // What is silent is given up at once.
+  // With the new timeout, silence fails at once.
   await expect(generate(far)).rejects.toThrow("broke off in the middle of the answer");
 });

@@ -1,4 +1,4 @@
-// A server below HTTP, for answers that no server of HTTP would give.
+// A server below HTTP, for answers that no HTTP server would send.
 
 import { afterEach } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
@@ -12,7 +12,10 @@ afterEach(() => {
 
 type Answer = (socket: Socket, server: Server) => void;
 
-/** Its address. `answer` gets the socket of each request for an answer; models are listed as they should be. */
+/**
+ * Starts the server and returns its address. `answer` gets the socket of each request for an answer; the model list
+ * is valid.
+ */
 export async function rawServer(answer: Answer, listsModels = true): Promise<string> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
@@ -30,5 +33,5 @@ export async function rawServer(answer: Answer, listsModels = true): Promise<str
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
 }
 
-/** The beginning of an answer that ends with its connection. */
+/** Returns the head of an answer that ends with its connection. */
 export const head = (type: string) => `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nConnection: close\r\n\r\n`;

@@ -6,7 +6,7 @@ import { conversationOf, finishOf, generate, remote, textOf } from "./remote.ts"
 
 const failing = (code: string) => expect.objectContaining({ code });
 
-test("an answer streams through: text, usage, reason; the request says what was asked", async () => {
+test("an answer is streamed with text, usage and reason, and the upstream receives all fields of the request", async () => {
   const server = chatServer(helloStream);
   const events = await generate(await remote([server.url], { key: "secret" }), {
     messages: [
@@ -45,7 +45,7 @@ test("an answer streams through: text, usage, reason; the request says what was 
   expect(headers.get("x-request-id")).toBe("r1");
 });
 
-test("a schema is strict there when it was asked to be", async () => {
+test("a schema is strict at the upstream only when the client asked for that", async () => {
   const server = chatServer(helloStream);
   const far = await remote([server.url]);
   const schema = { type: "object", properties: { a: { type: "string" } } };
@@ -56,7 +56,7 @@ test("a schema is strict there when it was asked to be", async () => {
   }
 });
 
-test("an effort goes to a server that knows no values for templates only where thinking is wanted", async () => {
+test("an upstream without template values receives a reasoning effort only when reasoning is requested", async () => {
   const server = chatServer(helloStream);
   const far = await remote([server.url]);
   for (const thinking of [true, false]) await generate(far, { thinking, templateKwargs: { reasoning_effort: "max" } });
@@ -65,7 +65,7 @@ test("an effort goes to a server that knows no values for templates only where t
   expect(unwanted).not.toHaveProperty("reasoning_effort");
 });
 
-test("calls, reasoning and log probabilities come through; whole calls under one number are several", async () => {
+test("calls, reasoning and log probabilities are passed on, and several complete calls with one index stay separate", async () => {
   const call = (id: string, name: string, json: string) => ({ index: 0, id, function: { name, arguments: json } });
   const logprobs = { content: [{ token: "x", logprob: -0.5, bytes: [120], top_logprobs: [] }] };
   const server = chatServer(() =>
@@ -95,7 +95,7 @@ test("calls, reasoning and log probabilities come through; whole calls under one
   expect(finishOf(one)).toMatchObject({ reason: "tool_calls" });
 });
 
-test("what ended an answer, and what of it was reasoning, are read where SGLang has them", async () => {
+test("the stop sequence and the reasoning tokens are read from SGLang's fields", async () => {
   const end = { choices: [{ index: 0, delta: {}, finish_reason: "stop", matched_stop: "END" }] };
   const counts = { choices: [], usage: { prompt_tokens: 7, completion_tokens: 5, reasoning_tokens: 3 } };
   const server = chatServer(() => eventStream([delta({ content: "Hello" }), end, counts]));
@@ -105,7 +105,7 @@ test("what ended an answer, and what of it was reasoning, are read where SGLang 
   });
 });
 
-test("a server that answers in one piece is understood as well", async () => {
+test("an answer in one piece is accepted as well", async () => {
   const message = { role: "assistant", content: "<think>hm</think>\n\nHello" };
   const answer = { choices: [{ index: 0, message, finish_reason: "length" }], usage: usage(3, 4).usage };
   const server = chatServer(() => Response.json(answer));
@@ -115,7 +115,7 @@ test("a server that answers in one piece is understood as well", async () => {
   expect(finishOf(events)).toMatchObject({ reason: "length", contextFull: true, usage: { promptTokens: 3 } });
 });
 
-test("who leaves and who cancels ends the work there", async () => {
+test("a disconnect and a cancel end the work at the upstream", async () => {
   const server = chatServer(() => eventStream([delta({ content: "a" })], { hold: true }));
   const far = await remote([server.url]);
   const client = new AbortController();
@@ -137,7 +137,7 @@ test("who leaves and who cancels ends the work there", async () => {
   expect(far.replicas[0]?.isWell).toBe(true);
 });
 
-test("a request is cancelled by its id though another of that id ended meanwhile", async () => {
+test("a request can be cancelled by its id even when another one with that id has ended", async () => {
   const server = chatServer(() => eventStream([delta({ content: "a" })], { hold: true }));
   const far = await remote([server.url]);
   const client = new AbortController();
@@ -153,7 +153,7 @@ test("a request is cancelled by its id though another of that id ended meanwhile
   expect(finishOf(await newer)).toMatchObject({ reason: "cancelled" });
 });
 
-test("a request that is cancelled before its answer begins has an end as well", async () => {
+test("a request that is cancelled before its answer begins has a finish event", async () => {
   const server = chatServer(() => new Promise<never>(() => {}));
   const far = await remote([server.url]);
   const cancelled = generate(far, { id: "c" });
@@ -162,7 +162,7 @@ test("a request that is cancelled before its answer begins has an end as well", 
   expect((await cancelled).map(({ type }) => type)).toEqual(["accepted", "finish"]);
 });
 
-test("before an answer begins, another replica takes over; a failure after that is told", async () => {
+test("another replica takes over before an answer begins, and a later failure is reported", async () => {
   const healthy = chatServer(helloStream);
   for (const bad of [
     () => Response.json({ error: { message: "busy" } }, { status: 503, headers: { "retry-after": "60" } }),
@@ -172,7 +172,7 @@ test("before an answer begins, another replica takes over; a failure after that 
   ]) {
     const server = chatServer(bad);
     const far = await remote([server.url, healthy.url]);
-    // Each conversation has a favourite of its own: of so many, some have this one.
+    // Each conversation has a preferred replica; with this many, some prefer the failing one.
     for (let number = 0; number < 30; number++) {
       const messages = [{ role: "user" as const, content: String(number) }];
       expect(textOf(await generate(far, { messages }))).toBe("Hello");
@@ -183,14 +183,14 @@ test("before an answer begins, another replica takes over; a failure after that 
   await expect(generate(await remote([broken.url]))).rejects.toEqual(failing("upstream_error"));
 });
 
-test.each(["content_filter", "repetition"])("an answer that its server cuts for %s is cut here", async (reason) => {
+test.each(["content_filter", "repetition"])("an answer truncated for %s is reported as such", async (reason) => {
   const cutting = chatServer(() => eventStream([delta({ content: "x" }, reason)]));
   const finish = finishOf(await generate(await remote([cutting.url])));
   expect(finish).toMatchObject({ type: "finish", reason: "length" });
   expect(finish).not.toHaveProperty("contextFull");
 });
 
-test.each(["abort", "error"])("an answer that its server ends with %s is not whole", async (reason) => {
+test.each(["abort", "error"])("an answer that the upstream ends with %s counts as a failure", async (reason) => {
   const aborted = chatServer(() => eventStream([delta({}, reason)]));
   const far = await remote([aborted.url, chatServer(helloStream).url]);
   expect(textOf(await generate(far, conversationOf(far, far.replicas[0])))).toBe("Hello");
@@ -199,7 +199,7 @@ test.each(["abort", "error"])("an answer that its server ends with %s is not who
   await expect(generate(await remote([halfway.url]))).rejects.toEqual(failing("upstream_error"));
 });
 
-test("what a server refuses is refused under our codes, once, and without its words", async () => {
+test("a refusal of an upstream is passed on with svc's codes, once, and without its text", async () => {
   const cases: [status: number, error: object, code: string, param?: string][] = [
     [400, { message: "your secret prompt", code: "invalid_value", param: "messages" }, "invalid_value", "messages"],
     [400, { type: "exceed_context_size_error", n_prompt_tokens: 90, n_ctx: 64 }, "context_length_exceeded", "messages"],
@@ -231,7 +231,7 @@ test.each([
     "This model's maximum context length is 64 tokens. However, you requested 90 tokens (secret in the messages).",
   ],
 ])(
-  "the numbers of a context that is too short are told, also where they stand in a sentence: %s",
+  "the token counts of a context error are reported, even when they are only in the text of the error: %s",
   async (_, message) => {
     const error = { message, code: "context_length_exceeded" };
     const server = chatServer(() => Response.json({ error }, { status: 400 }));
@@ -245,7 +245,7 @@ test.each([
   "This model's maximum context length is 4096 tokens. However, you requested 4000 output tokens and your prompt contains at least 97 input tokens, for a total of at least 4097 tokens. secret",
   "'max_tokens' or 'max_completion_tokens' is too large: 4000. This model's maximum context length is 4096 tokens and your request has 97 input tokens (4000 > 4096 - 97). secret",
   "This model's maximum context length is 4096 tokens. However, you requested 4097 tokens (97 in the messages, 4000 in the completion). secret",
-])("an answer that would not fit is told apart from a conversation that does not: %s", async (message) => {
+])("an answer that would not fit is distinguished from a conversation that does not fit: %s", async (message) => {
   const server = chatServer(() => Response.json({ error: { message } }, { status: 400 }));
   const failure = await generate(await remote([server.url])).catch((thrown: unknown) => thrown);
   expect(failure).toMatchObject({
@@ -256,7 +256,7 @@ test.each([
   });
 });
 
-test("silence before an answer, and within it, is given up", async () => {
+test("silence before or within an answer times out", async () => {
   const silent = chatServer(() => new Promise<never>(() => {}));
   await expect(generate(await remote([silent.url], { silenceMs: 500 }))).rejects.toEqual(
     failing("upstream_unavailable"),
@@ -265,7 +265,7 @@ test("silence before an answer, and within it, is given up", async () => {
   await expect(generate(await remote([stuck.url], { silenceMs: 500 }))).rejects.toEqual(failing("upstream_error"));
 });
 
-test("an error whose text does not end is given up as silence is, and one that is too long is read no further", async () => {
+test("an error text that does not end times out, and one that is too long is not read further", async () => {
   const text = (hold: boolean) => {
     let sent = 0;
     const pull = (controller: ReadableStreamDefaultController) => {
@@ -286,7 +286,7 @@ test("an error whose text does not end is given up as silence is, and one that i
   }
 });
 
-test("names that a server does not have are passed on, and not kept", async () => {
+test("unknown model names are passed on, but not remembered", async () => {
   const server = chatServer(helloStream);
   const { gateway } = await remote([server.url]);
   expect(gateway.find("up/far")?.chat).toBe(gateway.find("up/far")?.chat);
@@ -295,7 +295,7 @@ test("names that a server does not have are passed on, and not kept", async () =
   expect(one).not.toBe(other);
 });
 
-test("a server that is gone is left alone, and asked again when it is back", async () => {
+test("an upstream that is down is not asked, until it is back", async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const far = await remote([url]);
@@ -312,7 +312,7 @@ test("a server that is gone is left alone, and asked again when it is back", asy
   expect(back.asked.length).toBeGreaterThan(1);
 });
 
-test("what another svc passed on is not passed on again, and what cannot be carried is refused", async () => {
+test("a request from another svc is not passed on again, and fields without a counterpart are refused", async () => {
   const server = chatServer(helloStream);
   const far = await remote([server.url]);
   await expect(generate(far, { forwarded: true })).rejects.toEqual(failing("loop_detected"));
@@ -328,11 +328,11 @@ test("what another svc passed on is not passed on again, and what cannot be carr
   await expect(far.engine.tokenize("x", new AbortController().signal)).rejects.toEqual(failing("tokenize_unsupported"));
   await Bun.sleep(10);
   expect(server.asked.map(({ path }) => path)).toEqual(["/v1/models"]);
-  // What is off anyway needs no carrying.
+  // Values that mean off need no counterpart.
   expect(textOf(await generate(far, { sampling: { mirostat: 0, repetitionPenalty: 1 } }))).toBe("Hello");
 });
 
-test("llama.cpp is handed an answer that was begun, and what it repeats of it is left out", async () => {
+test("llama.cpp receives an assistant prefill, and its repetition in the answer is removed", async () => {
   const llama = (content: readonly string[]) =>
     fixtureServer(({ path }) => {
       if (path === "/v1/models") return Response.json({ data: [{ id: "far", owned_by: "llamacpp" }] });

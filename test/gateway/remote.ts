@@ -1,4 +1,4 @@
-// A gateway over fixture servers, and what a generation through it gives.
+// A gateway in front of fixture servers, and generations through it.
 
 import { systemClock, type Clock } from "../../src/domain/clock.ts";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
@@ -9,7 +9,7 @@ import { Upstream } from "../../src/gateway/upstream.ts";
 import { RecordingLog } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
 
-/** Rounds through replicas pause less than they do for clients. */
+/** Pause between rounds through the replicas, shorter than for real clients. */
 const FIRST_PAUSE_MS = 10;
 
 export interface RemoteOptions {
@@ -19,7 +19,7 @@ export interface RemoteOptions {
   readonly hedge?: boolean;
 }
 
-/** The upstream `far` with a replica at each address, asked once what it has. */
+/** Returns the upstream `far` with a replica at each address, after one refresh of its models. */
 export async function remote(
   urls: readonly string[],
   { silenceMs = 5000, key, clock = systemClock, hedge = false }: RemoteOptions = {},
@@ -40,7 +40,7 @@ export async function remote(
 
 export type Remote = Awaited<ReturnType<typeof remote>>;
 
-/** What requests hold whose conversations belong to this replica, however it is; each is another one. */
+/** Yields requests whose conversations prefer this replica, whatever its state; each is a different conversation. */
 export function* conversationsOf(
   { replicas }: Pick<Remote, "replicas">,
   replica: Replica | undefined,
@@ -55,7 +55,7 @@ export function* conversationsOf(
   }
 }
 
-/** The first of them. */
+/** Returns the first of those requests. */
 export const conversationOf = (...of: Parameters<typeof conversationsOf>) => conversationsOf(...of).next().value;
 
 export async function generate(

@@ -1,5 +1,5 @@
-// Three replicas of which one after another is killed, stopped and started again, under the load of 24 clients: as long as
-// `SVC_MINUTES` says. Every request has an end, and none fails of which nothing was sent.
+// Three replicas that are killed, suspended and restarted in turn, under the load of 24 clients, for `SVC_MINUTES`.
+// Every request must end, and none may fail before anything was sent.
 
 import { expect, test } from "bun:test";
 import { streamChat } from "../support/chat-client.ts";
@@ -8,7 +8,7 @@ import { startStandIn, type StandIn } from "./stand-ins.ts";
 
 const MINUTES = Number(process.env["SVC_MINUTES"] ?? 1);
 const CLIENTS = 24;
-/** Longer than any answer takes, the time-out of each replica included. */
+/** Longer than any answer takes, including the timeout of each replica. */
 const PATIENCE_MS = 40_000;
 
 async function endOf(url: string, number: number): Promise<string> {
@@ -25,7 +25,7 @@ async function endOf(url: string, number: number): Promise<string> {
   }
 }
 
-/** Of a client that does not stream. */
+/** Returns how a request without streaming ends. */
 async function endOfWhole(url: string, asked: object, signal: AbortSignal): Promise<string> {
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
@@ -45,7 +45,7 @@ async function endOfWhole(url: string, asked: object, signal: AbortSignal): Prom
 }
 
 test(
-  "replicas that are killed and stopped in turn fail no request that another could answer",
+  "replicas that are killed and suspended in turn fail no request that another replica could answer",
   async () => {
     const standIns = await Promise.all(Array.from({ length: 3 }, () => startStandIn()));
     const upstreams = standIns.flatMap(({ url }) => ["--upstream", `up=${url}`]);

@@ -1,4 +1,4 @@
-// Three replicas under load, one of which dies and comes back.
+// Three replicas under load, one of which dies and recovers.
 
 import { expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -8,7 +8,7 @@ import { conversationsOf, finishOf, generate, remote, textOf } from "./remote.ts
 
 const asked = ({ asked: all }: FixtureServer) => all.filter(({ path }) => path.endsWith("completions")).length;
 
-/** Ten pieces with pauses, so that streams are under way when a server dies. */
+/** Streams ten pieces with pauses, so that streams are in progress when a server dies. */
 function slowStream(): Response {
   const encoder = new TextEncoder();
   const write = (chunk: unknown) => encoder.encode(`data: ${JSON.stringify(chunk)}\n\n`);
@@ -22,14 +22,14 @@ function slowStream(): Response {
         controller.enqueue(write(delta({}, "stop")));
         controller.close();
       } catch {
-        // The reader has gone.
+        // The client has disconnected.
       }
     },
   });
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-test("a replica that dies under load fails nothing that could be retried, and gets its traffic back", async () => {
+test("a replica that dies under load fails only requests that cannot be retried, and gets its requests back", async () => {
   const servers = [chatServer(slowStream), chatServer(slowStream), chatServer(slowStream)];
   const far = await remote(servers.map(({ url }) => url));
   let number = 0;
@@ -60,7 +60,7 @@ test("a replica that dies under load fails nothing that could be retried, and ge
   const failed = results.filter((result) => result !== "whole");
   expect(failed.length).toBeGreaterThan(0);
   expect(new Set(failed)).toEqual(new Set(["upstream_error"]));
-  // Those whose stream had begun, and a few that reached it while it died.
+  // Requests whose stream had begun, and a few that reached the replica while it died.
   expect(failed.length).toBeLessThanOrEqual(inFlight + 2);
   expect(replica?.isWell).toBe(false);
 
@@ -71,7 +71,7 @@ test("a replica that dies under load fails nothing that could be retried, and ge
   expect(asked(back)).toBeGreaterThan(0);
 }, 30_000);
 
-test("an answer that nobody sees before its end outlives the replica under it", async () => {
+test("an answer that is not streamed survives the death of its replica", async () => {
   const servers = [chatServer(slowStream), chatServer(slowStream)];
   const far = await remote(servers.map(({ url }) => url));
   const [replica] = far.replicas;
@@ -87,20 +87,20 @@ test("an answer that nobody sees before its end outlives the replica under it", 
   expect(replica?.stats.failures.size).toBe(1);
 });
 
-test("requests that begin at the same time see each other: what is alike goes to more than its own replica", async () => {
+test("identical requests that begin at the same time are spread over more replicas than the preferred one", async () => {
   const gate = Promise.withResolvers<void>();
   const servers = Array.from({ length: 3 }, () => chatServer(() => gate.promise.then(slowStream)));
   const far = await remote(servers.map(({ url }) => url));
   const all = Array.from({ length: 12 }, (_, number) => generate(far, { id: `r${number}` }));
   await until(() => servers.reduce((sum, server) => sum + asked(server), 0) === 12);
-  // A quarter more than the mean of four, which is as many as the replica of all of them takes.
+  // A quarter more than the mean of four, which is the most that the preferred replica takes.
   expect(Math.max(...servers.map(asked))).toBe(5);
   gate.resolve();
   expect((await Promise.all(all)).map(textOf)).toEqual(Array.from({ length: 12 }, () => "x".repeat(10)));
   expect(far.replicas.map(({ inFlight }) => inFlight)).toEqual([0, 0, 0]);
 });
 
-test("a replica that has our requests to do may be too busy to tell what it has; one that is idle is sick", async () => {
+test("a replica that computes svc's requests may be too busy to list its models; an idle one counts as failed", async () => {
   let isDeaf = false;
   const gate = Promise.withResolvers<void>();
   const server = fixtureServer(({ path }) => {
@@ -120,7 +120,7 @@ test("a replica that has our requests to do may be too busy to tell what it has;
   expect(replica?.isWell).toBe(false);
 });
 
-test("a server that answers and breaks off before its first word is tried elsewhere", async () => {
+test("a request is tried elsewhere when a server breaks off before the first word", async () => {
   const broken = chatServer(() => eventStream([], { done: false }));
   const healthy = chatServer(slowStream);
   const far = await remote([broken.url, healthy.url]);

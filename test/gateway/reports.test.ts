@@ -1,4 +1,4 @@
-// What servers report of an answer before it is over.
+// What upstreams report before the end of an answer.
 
 import { describe, expect, test } from "bun:test";
 import { delta, eventStream, serverOf, usage } from "./fixture-server.ts";
@@ -14,10 +14,10 @@ const sampled = (events: Awaited<ReturnType<typeof generate>>) =>
 const progressed = (events: Awaited<ReturnType<typeof generate>>) =>
   events.flatMap((event) => (event.type === "progress" ? [[event.processed, event.total, event.cached]] : []));
 
-describe("a server of llama.cpp's kind", () => {
+describe("an upstream of llama.cpp's kind", () => {
   const answer = [progress(4), progress(12), timed("one", 1), timed(" two three", 4), delta({}, "stop"), usage(12, 4)];
 
-  test("counts tokens where the client wants that, and the prompt's in any case", async () => {
+  test("counts tokens on request, and prompt tokens always", async () => {
     const server = serverOf("llamacpp", () => eventStream(answer));
     const far = await remote([server.url]);
     const counted = await generate(far, { counted: "timings" });
@@ -37,7 +37,7 @@ describe("a server of llama.cpp's kind", () => {
     expect(server.asked.at(-1)?.body).not.toHaveProperty("timings_per_token");
   });
 
-  test("lets it be known how long the prompt of a cancelled answer is", async () => {
+  test("reports the prompt length of a cancelled answer", async () => {
     const server = serverOf("llamacpp", () => eventStream([progress(12), timed("one", 1)], { hold: true }));
     const far = await remote([server.url]);
     const running = generate(far, { id: "mine" });
@@ -49,7 +49,7 @@ describe("a server of llama.cpp's kind", () => {
     });
   });
 
-  test("that ends while it computes the prompt leaves the request to another", async () => {
+  test("that stops while it computes the prompt leaves the request to another replica", async () => {
     const broken = serverOf("llamacpp", () => eventStream([progress(4)], { done: false }));
     const sound = serverOf("llamacpp", () => eventStream(answer));
     const far = await remote([broken.url, sound.url]);
@@ -60,7 +60,7 @@ describe("a server of llama.cpp's kind", () => {
   });
 });
 
-test("vLLM counts by the usage of each chunk, which tells the prompt's tokens, too", async () => {
+test("vLLM's counts are read from the usage of each chunk, which includes the prompt tokens", async () => {
   const chunk = (text: string, tokens: number) => ({ ...usage(12, tokens), ...delta({ content: text }) });
   const answer = [chunk("one", 1), chunk(" two", 3), delta({}, "stop"), usage(12, 3)];
   const server = serverOf("vllm", () => eventStream(answer));
@@ -75,7 +75,7 @@ test("vLLM counts by the usage of each chunk, which tells the prompt's tokens, t
   });
 });
 
-test("a chunk of several events counts its tokens once", async () => {
+test("a chunk that yields several events counts its tokens once", async () => {
   const call = delta({ tool_calls: [{ index: 0, id: "c", function: { name: "f", arguments: "{}" } }] });
   const answer = [timed("a", 5), { ...call, timings: { predicted_n: 9 } }, delta({}, "tool_calls"), usage(12, 9)];
   const far = await remote([serverOf("llamacpp", () => eventStream(answer)).url]);

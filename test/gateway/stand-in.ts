@@ -1,5 +1,5 @@
-// `bun test/gateway/stand-in.ts [port]`: a process that answers as a chat server does, in vLLM's form: `max_tokens` tokens, one
-// every few milliseconds. It can be stopped and killed as a real one can; it prints its address.
+// `bun test/gateway/stand-in.ts [port]`: a process that answers like a chat server of vLLM's kind: `max_tokens`
+// tokens, one every few milliseconds. Like a real server it can be suspended and killed. It prints its address.
 
 const TICK_MS = 5;
 const encoder = new TextEncoder();

@@ -1,4 +1,4 @@
-// Stand-ins for chat servers as processes of their own.
+// Starts stand-ins for chat servers as separate processes.
 
 import { join } from "node:path";
 import { killAtExit } from "../support/kill-at-exit.ts";
@@ -8,11 +8,11 @@ export interface StandIn {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Resolves when it listens; `port` 0 is a free one. */
+/** Starts a stand-in and resolves when it listens; `port` 0 means a free port. */
 export const startStandIn = (port = 0): Promise<StandIn> =>
   startListening(join(import.meta.dir, "stand-in.ts"), String(port));
 
-/** A program of the tests that prints its address when it listens. */
+/** Starts a test program that prints its address when it listens. */
 export async function startListening(program: string, argument: string): Promise<StandIn> {
   const child = Bun.spawn([process.execPath, program, argument], { stdout: "pipe" });
   killAtExit(child);

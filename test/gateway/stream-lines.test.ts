@@ -1,4 +1,4 @@
-// Other servers' streams, cut and ended in every way that the format allows.
+// Streams of upstreams, split and ended in every way that the format allows.
 
 import { expect, test } from "bun:test";
 import { MessageReader, parseMessage } from "../../src/gateway/stream-lines.ts";
@@ -26,18 +26,18 @@ test.each([
   ["one line each, then others", 'data: {"a":1}\n\ndata: {"b":\ndata:"é"}\n\ndata: [DONE]\n\ndata: {"c":1}\n\n'],
   ["one line each behind others", ': ping\n\ndata:{"a":1}\n\ndata: {"b":"é"}\n\ndata: [DONE]\n\n'],
   ["nothing behind the last event", 'data: {"a":1}\n\ndata: {"b":"é"}'],
-])("events with %s", (_, body) => {
+])("events with %s are read, however they are split", (_, body) => {
   for (const piece of pieces) expect(read(body, piece)).toEqual([{ a: 1 }, { b: "é" }]);
 });
 
-test("lines of JSON, and one text", () => {
+test("lines of JSON and a single text are read", () => {
   for (const piece of pieces) {
     expect(read('{"a":1}\r\n\n{"b":2}', piece, "application/x-ndjson")).toEqual([{ a: 1 }, { b: 2 }]);
     expect(read('{"a":\n1}\n', piece, "application/json")).toEqual([{ a: 1 }]);
   }
 });
 
-test("what breaks off, is no JSON or does not end is told", () => {
+test("a stream that breaks off, is not JSON or does not end is reported", () => {
   for (const piece of pieces) {
     expect(() => read('data: {"a":1}\n\ndata: {"b', piece)).toThrow("ended in the middle of a message");
     expect(() => read("data: nothing\n\n", piece)).toThrow("no JSON");

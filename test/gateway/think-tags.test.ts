@@ -15,7 +15,7 @@ test.each([
   ["<think>never </thi closed", "never </thi closed", ""],
   ["<thi", "", "<thi"],
   ["", "", ""],
-])("%j is split wherever it is cut", (whole, reasoning, text) => {
+])("%j is separated into reasoning and text, wherever it is split", (whole, reasoning, text) => {
   expect(split([whole])).toEqual([reasoning, text]);
   expect(split([...whole])).toEqual([reasoning, text]);
   for (let cut = 0; cut <= whole.length; cut++) {
@@ -23,7 +23,7 @@ test.each([
   }
 });
 
-test("white space without an end is text, and does not wait for a tag", () => {
+test("endless white space is text, and is not held back for a tag", () => {
   const tags = new ThinkTags();
   let text = "";
   for (let piece = 0; piece < 1024; piece++) text += tags.push(" ").text;

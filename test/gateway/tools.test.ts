@@ -1,4 +1,4 @@
-// Tools, and the choice among them, at other servers: what they are told, and what of their answers is believed.
+// Tools and the choice among them at upstreams: what upstreams receive, and which of their answers are accepted.
 
 import { describe, expect, test } from "bun:test";
 import type { GenerateRequest, Tool } from "../../src/domain/generate.ts";
@@ -26,7 +26,7 @@ const call = (name: string, ...json: string[]) =>
     delta({}, "tool_calls"),
   ]);
 
-describe("what the server is told", () => {
+describe("the request to the upstream", () => {
   test.each(["vllm", "sglang", "someone"])(
     "%s: all tools whatever the choice, so that its prompt stays the same",
     async (owner) => {
@@ -52,7 +52,7 @@ describe("what the server is told", () => {
     },
   );
 
-  test("llama.cpp, which knows no names: a call is required of the one tool", async () => {
+  test("requires a call of the only tool from llama.cpp, which does not support names", async () => {
     const server = serverOf("llamacpp", helloStream);
     const far = await remote([server.url]);
     await generate(far, asked({ tool_choice: named }));
@@ -61,18 +61,18 @@ describe("what the server is told", () => {
     expect(server.asked.at(-1)?.body).toMatchObject({ tools, tool_choice: "none" });
   });
 
-  test("the replica of a conversation is the same whatever the choice", () => {
+  test("goes to the same replica of a conversation, whatever the tool choice", () => {
     const key = (fields: Record<string, unknown>) => prefixKey(plainRequest("hi", asked(fields)));
     expect(key({ tool_choice: "none" })).toBe(key({}));
     expect(key({ tool_choice: named })).toBe(key({}));
   });
 });
 
-describe("what comes back", () => {
+describe("the answer of the upstream", () => {
   const weather: Tool = { name: "get_weather", description: "", parameters, enforced: parameters };
   const forced = { tools: [weather], toolChoice: "required" } as const;
 
-  test("arguments that are no object go to no client: another replica is asked", async () => {
+  test("is tried at another replica when arguments are not an object", async () => {
     const wrong = chatServer(() => call("get_weather", "[", "]"));
     const right = chatServer(() => call("get_weather", " ", '{"city":', '"Oslo"}'));
     const far = await remote([wrong.url, right.url]);
@@ -86,20 +86,20 @@ describe("what comes back", () => {
     }
     const [first] = far.replicas;
     expect(first?.stats.failures.get("upstream_error")).toBe(4);
-    // It is no sign of sickness.
+    // The replica stays healthy.
     expect(first?.isWell).toBe(true);
   });
 
-  test("another tool than the one that was named is a failure, not a call", async () => {
+  test("is a failure when it calls another tool than the named one", async () => {
     const far = await remote([chatServer(() => call("rm_rf", "{}")).url]);
     const failure = await generate(far, forced).catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "upstream_error", message: expect.stringContaining("another tool") });
-    // Where the model may choose, what it makes up is for the client to see.
+    // With a free choice, the client sees calls of invented tools.
     const events = await generate(far, { tools: [weather] });
     expect(events).toContainEqual({ type: "tool_call", index: 0, id: "a", name: "rm_rf" });
   });
 
-  test("a call without arguments has an empty object of them, and one that was cut off before is none", async () => {
+  test("has an empty object for a call without arguments, and no call when it broke off before the arguments", async () => {
     const far = await remote([chatServer(() => call("get_weather")).url]);
     const events = await generate(far, forced);
     expect(events).toContainEqual({ type: "tool_arguments", index: 0, text: "{}" });
@@ -112,7 +112,7 @@ describe("what comes back", () => {
     expect(other.map(({ type }) => type)).toEqual(["accepted", "started", "finish"]);
   });
 
-  test("under none there are no calls", async () => {
+  test("has no calls with tool choice none", async () => {
     const answer = () => eventStream([delta({ content: "Hi" }), ...callChunks(), delta({}, "stop")]);
     const events = await generate(await remote([chatServer(answer).url]), { tools: [], allTools: [weather] });
     expect(textOf(events)).toBe("Hi");
@@ -124,7 +124,7 @@ const callChunks = () => [
   delta({ tool_calls: [{ index: 0, id: "a", function: { name: "get_weather", arguments: "{}" } }] }),
 ];
 
-test("what a server may not hold is told", async () => {
+test("an upstream that may not enforce a constraint is reported", async () => {
   const downgraded = async (owner: string, fields: Record<string, unknown>) => {
     const far = await remote([serverOf(owner, () => call("get_weather", "{}")).url]);
     return (await generate(far, asked(fields)))[0];
@@ -133,7 +133,7 @@ test("what a server may not hold is told", async () => {
     // A strict tool that the model chooses by itself.
     ["vllm", {}, true],
     ["llamacpp", {}, false],
-    // One that is named is held to its schema.
+    // A named tool is enforced with its schema.
     ["vllm", { tool_choice: named }, false],
     ["sglang", { tool_choice: named }, false],
     ["someone", { tool_choice: named }, true],
@@ -145,7 +145,7 @@ test("what a server may not hold is told", async () => {
   }
 });
 
-test("choices and expressions go to vLLM and SGLang as they were written, to llama.cpp as a grammar", async () => {
+test("choices and regular expressions reach vLLM and SGLang unchanged, and llama.cpp as a grammar", async () => {
   const bodyOf = async (owner: string, fields: Record<string, unknown>) => {
     const server = serverOf(owner, helloStream);
     await generate(await remote([server.url]), asked({ tools: [], ...fields }));
@@ -163,7 +163,7 @@ test("choices and expressions go to vLLM and SGLang as they were written, to lla
   expect(await bodyOf("vllm", { regex: "[a-c]+" })).toMatchObject({ structured_outputs: { regex: "[a-c]+" } });
   expect(await bodyOf("sglang", { ebnf: 'root ::= "x"' })).toMatchObject({ ebnf: 'root ::= "x"' });
   expect(await bodyOf("llamacpp", choice)).toMatchObject({ grammar: 'root ::= "yes" | "no"' });
-  // A server that compares them one by one would stand still for everybody.
+  // A server that compares them one by one would block all other requests.
   const many = { guided_choice: Array.from({ length: 1001 }, (_, at) => `choice ${at}`) };
   await expect(bodyOf("llamacpp", many)).rejects.toMatchObject({ code: "invalid_value" });
   expect(await bodyOf("vllm", many)).toMatchObject({ structured_outputs: { choice: many.guided_choice } });
@@ -183,12 +183,12 @@ test.each([
   });
 });
 
-describe("a limit of reasoning", () => {
+describe("a reasoning budget", () => {
   const budget = { tools: [], thinking_token_budget: 9 };
   const refusalBy = async (owner: string, answer: () => Response, fields: Partial<GenerateRequest>) =>
     generate(await remote([serverOf(owner, answer).url]), fields).catch((error: unknown) => error);
 
-  test("that the client named reaches vLLM, and is refused by name by who has none", async () => {
+  test("of the client reaches vLLM, and is refused by name by servers without one", async () => {
     const vllm = serverOf("vllm", helloStream);
     await generate(await remote([vllm.url]), asked(budget));
     expect(vllm.asked.at(-1)?.body).toMatchObject({ thinking_token_budget: 9 });
@@ -200,7 +200,7 @@ describe("a limit of reasoning", () => {
     }
   });
 
-  test("that nobody named costs no request its answer", async () => {
+  test("of the launch options fails no request", async () => {
     const vllm = serverOf("vllm", helloStream);
     await generate(await remote([vllm.url]), { reasoningBudget: 9 });
     expect(vllm.asked.at(-1)?.body).not.toHaveProperty("thinking_token_budget");
@@ -209,7 +209,7 @@ describe("a limit of reasoning", () => {
     );
   });
 
-  test("is refused in our words where vLLM was started without", async () => {
+  test("is refused with svc's own message when vLLM runs without reasoning", async () => {
     const message =
       "thinking_token_budget is set but reasoning_config is not configured. Please set --reasoning-config.";
     const answer = () => Response.json({ error: { message } }, { status: 400 });
@@ -221,7 +221,7 @@ describe("a limit of reasoning", () => {
   });
 });
 
-describe("capabilities of vLLM and SGLang", () => {
+describe("the capabilities of vLLM and SGLang", () => {
   const whole = { choices: [{ message: { content: "x" }, logprobs: { content: [] } }] };
   const server = (
     owner: string,
@@ -240,7 +240,7 @@ describe("capabilities of vLLM and SGLang", () => {
   const noTools = () =>
     Response.json({ error: { message: "tool_choice needs --enable-auto-tool-choice" } }, { status: 400 });
 
-  test("are found by asking, whatever the model is called", async () => {
+  test("are found by probing, whatever the name of the model", async () => {
     const paths = ["/v1/chat/completions"];
     expect(await found("vllm", paths, () => Response.json(whole))).toEqual(
       expect.arrayContaining(["chat", "structured_output", "tools", "logprobs"]),
@@ -251,13 +251,13 @@ describe("capabilities of vLLM and SGLang", () => {
     expect(await found("vllm", ["/v1/embeddings"], noTools)).toEqual(["embeddings"]);
   });
 
-  test("are none of a model that neither writes nor gives vectors: it is not listed, and cannot be selected for these", async () => {
+  test("are empty for a model that neither generates text nor embeddings, which is then not listed or selected", async () => {
     const { gateway } = await remote([server("vllm", ["/rerank", "/score"], noTools).url]);
     expect(gateway.models()).toEqual([]);
     expect(gateway.find("up/bge-chat").embeddings).toBeUndefined();
   });
 
-  test("are asked for once, and again when the server was down", async () => {
+  test("are probed once, and again after the server was down", async () => {
     let count = 0;
     const vllm = server("vllm", ["/v1/chat/completions"], () => {
       count++;

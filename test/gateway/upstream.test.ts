@@ -17,7 +17,7 @@ const choose = (upstream: Upstream, tried = none) => {
   return chosen.replica;
 };
 
-test("the turns of a conversation have one key, others have others", () => {
+test("the turns of a conversation have the same key, and different conversations different keys", () => {
   const turn = { role: "user" as const, content: "first" };
   const system = { role: "system" as const, content: "Be brief." };
   const begun = plainRequest("", { messages: [system, turn] });
@@ -31,7 +31,7 @@ test("the turns of a conversation have one key, others have others", () => {
   expect(long && prefixKey(long)).toBe(longer ? prefixKey(longer) : 0);
 });
 
-test("when a replica leaves, only its own conversations move, and all have about as many", () => {
+test("when a replica is removed, only its own conversations move, and the others share them evenly", () => {
   const all = replicas(3);
   const keys = Array.from({ length: 600 }, (_, index) => `conversation ${index}`);
   const favourite = (candidates: readonly Replica[], key: string) => {
@@ -48,7 +48,7 @@ test("when a replica leaves, only its own conversations move, and all have about
   expect(after.filter((one, index) => one !== before[index] && before[index] !== all[0])).toEqual([]);
 });
 
-test("the favourite is chosen until it has much more to do than the others, then the one with the least", () => {
+test("the preferred replica is chosen until it has much more work than the others, then the one with the least", () => {
   const all = replicas(3);
   const upstream = new Upstream("up", all, true);
   const favourite = choose(upstream);
@@ -63,7 +63,7 @@ test("the favourite is chosen until it has much more to do than the others, then
   expect(choose(upstream)).toBe(favourite);
 });
 
-test("sick replicas are left out, and a request that was tried everywhere has nowhere to go", () => {
+test("failed replicas are skipped, and a request that was tried everywhere has no replica left", () => {
   const all = replicas(2);
   const upstream = new Upstream("up", all, true);
   const favourite = choose(upstream);
@@ -76,7 +76,7 @@ test("sick replicas are left out, and a request that was tried everywhere has no
   expect(upstream.unavailable("m")).toMatchObject({ code: "upstream_unavailable", details: { retryAfterSeconds: 1 } });
 });
 
-test("a breaker opens after failures in a row, lets one request try, and waits longer each time", () => {
+test("a breaker opens after consecutive failures, lets one request try, and waits longer each time", () => {
   const time = { now: 0 };
   const breaker = new CircuitBreaker(() => time.now);
   breaker.failed();
@@ -84,12 +84,12 @@ test("a breaker opens after failures in a row, lets one request try, and waits l
   breaker.failed();
   expect(breaker.state).toBe("closed");
   breaker.failed();
-  // Those under way when it broke do not count again.
+  // Requests in progress when the breaker opened do not count again.
   for (let stray = 0; stray < 8; stray++) breaker.failed();
   expect([breaker.state, breaker.pauseMs]).toEqual(["open", 1000]);
   time.now = 1000;
   expect(breaker.state).toBe("half-open");
-  // One tries it, and no other.
+  // One request tries the replica, and no other.
   expect([breaker.begin(), breaker.begin()]).toEqual([true, false]);
   expect(breaker.state).toBe("open");
   breaker.failed();

@@ -1,4 +1,5 @@
-// Half a surrogate pair in a request: other servers get whole ones, or they would fail on their JSON.
+// Half a surrogate pair in a request is replaced before the request goes to an upstream, which could not parse its
+// JSON otherwise.
 
 import { expect, test } from "bun:test";
 import { serve } from "../http/harness.ts";

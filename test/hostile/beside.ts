@@ -1,4 +1,4 @@
-// The same attacks on svc and on llama-server with the same model, context and threads, one server after the other.
+// The same attacks on svc and on llama-server with the same model, context and threads, one server at a time.
 //   bun test/hostile/beside.ts            (llama-server: `bun build.ts bench`)
 
 import { existsSync } from "node:fs";
@@ -18,7 +18,7 @@ import { MOST_MEMORY } from "./watched.ts";
 const ROOT = join(import.meta.dir, "../..");
 const SVC_MINI = join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
 const words = (line: string) => line.split(" ");
-/** A value that has no end is told as this. */
+/** The value reported for an operation that does not end. */
 const GIVEN_UP_MS = 120_000;
 
 interface Attack {
@@ -26,9 +26,9 @@ interface Attack {
   readonly attack: string;
   readonly limit: string;
   readonly model?: "60m";
-  /** Tokens of context; 16,384 if not given. */
+  /** Tokens of context; 16,384 by default. */
   readonly ctx?: number;
-  /** What it comes to: a figure, and whether the promise held. */
+  /** Returns a figure, and whether the promise held. */
   readonly run: (server: RunningServer) => Promise<{ readonly figure: string; readonly ok: boolean }>;
 }
 
@@ -46,7 +46,7 @@ function plan(side: Side, { model, ctx = 16_384 }: Attack): LaunchPlan {
 
 const seconds = (ms: number) => (ms >= GIVEN_UP_MS ? `over ${GIVEN_UP_MS / 1000} s` : `${(ms / 1000).toFixed(2)} s`);
 
-/** Milliseconds until a small request's first token. */
+/** Returns the milliseconds to a small request's first token. */
 async function firstToken(port: number, fields: object = {}): Promise<number> {
   const started = performance.now();
   const leave = new AbortController();
@@ -57,7 +57,7 @@ async function firstToken(port: number, fields: object = {}): Promise<number> {
   return first.catch(() => GIVEN_UP_MS).finally(() => clearTimeout(timer));
 }
 
-/** What a small request waits longer while this body is being dealt with. */
+/** Measures how much longer a small request takes while this body is processed. */
 const beside =
   (body: () => string, path = "/v1/chat/completions") =>
   async (server: RunningServer) => {
@@ -73,7 +73,7 @@ const beside =
       async (response) => `${response.status}${(await response.text()) ? "" : " (empty)"}`,
       () => "no answer",
     );
-    // It has been received.
+    // The body has been received by now.
     await Bun.sleep(100);
     const later = (await firstToken(server.port)) - alone;
     return { figure: `+${seconds(Math.max(0, later))} (the request itself: ${await answered})`, ok: later <= 500 };
@@ -89,7 +89,7 @@ const keys = (count: number) => Object.fromEntries(Array.from({ length: count },
 
 const schemas = (count: number) => Object.fromEntries(Object.keys(keys(count)).map((key) => [key, {}]));
 
-/** The longest pause in a stream beside a long prompt. */
+/** Measures the longest pause in a stream during a long prompt. */
 async function stalled({ port }: RunningServer) {
   const prompts = new PromptSource(7);
   const stream = streamAnswer(port, { prompt: prompts.next(32), maxTokens: 600, fields: { ignore_eos: true } });
@@ -100,7 +100,7 @@ async function stalled({ port }: RunningServer) {
   return { figure: seconds(longest), ok: longest <= 500 };
 }
 
-/** The longest pause in a stream beside an answer that follows a grammar. */
+/** Measures the longest pause in a stream during an answer that follows a grammar. */
 const besideGrammar = (grammar: string) => async (server: RunningServer) => {
   const { port } = server;
   await firstToken(port, { grammar: 'root ::= "a"' });
@@ -127,7 +127,7 @@ const ambiguous = [
 ].join("\n");
 const alternatives = (count: number) => Array.from({ length: count }, (_, n) => `"k${n}"`).join(" | ");
 
-/** Milliseconds until another is served after all places were held by clients that left. */
+/** Measures the milliseconds until a client is served after clients that held all places disconnected. */
 async function left({ port }: RunningServer) {
   const prompts = new PromptSource(8);
   await firstToken(port);
@@ -142,7 +142,10 @@ async function left({ port }: RunningServer) {
   return { figure: seconds(ms), ok: ms <= 500 };
 }
 
-/** Milliseconds until one with a tool is served after two clients left whose prompts are just being rendered. */
+/**
+ * Measures the milliseconds until a request with a tool is served after two clients disconnected whose prompts are
+ * being rendered.
+ */
 async function leftEarly({ port }: RunningServer) {
   const fields = { tools: [tool("", {})] };
   await firstToken(port, fields);
@@ -159,7 +162,7 @@ async function leftEarly({ port }: RunningServer) {
   return { figure: seconds(ms), ok: ms <= 500 };
 }
 
-/** How many of four answers become whole that fit the context one by one, but not together. */
+/** Counts how many of four answers complete that fit the context individually but not together. */
 async function crowded({ port }: RunningServer) {
   const prompts = new PromptSource(9);
   const answers = [900, 900, 900, 300].map((maxTokens) => streamAnswer(port, { prompt: prompts.next(16), maxTokens }));
@@ -167,7 +170,7 @@ async function crowded({ port }: RunningServer) {
   return { figure: `${whole} of 4 whole`, ok: whole === 4 };
 }
 
-/** Whether a server is there and answers after the process that computes was killed. */
+/** Tests whether a server is still there and answers after the process that computes was killed. */
 async function killed({ port, pid }: RunningServer) {
   const [engine = pid] = childrenOf(pid);
   process.kill(engine, "SIGKILL");
@@ -180,13 +183,13 @@ async function killed({ port, pid }: RunningServer) {
   return { figure: `served again after ${seconds(200 + (await firstToken(port)))}`, ok: true };
 }
 
-/** A page whose name was rebound to this machine reads the list of models. */
+/** Reads the model list from a page whose host name was rebound to this machine. */
 async function rebound({ port }: RunningServer) {
   const { status } = await fetch(`http://127.0.0.1:${port}/v1/models`, { headers: { host: "evil.example" } });
   return { figure: `answered ${status}`, ok: status === 403 };
 }
 
-/** Ten bodies of empty lists at once: the longest wait for /health, and the memory of all processes. */
+/** Sends ten bodies of empty lists at once; measures the longest wait for /health, and the memory of all processes. */
 async function emptyLists(server: RunningServer) {
   const bytes = Buffer.from(`{"messages":[${"[],".repeat(15_000_000)}[]]}`);
   const health = await watchHealth(`http://127.0.0.1:${server.port}`);
@@ -215,7 +218,7 @@ const ATTACKS: readonly Attack[] = [
     limit: "+0.5 s",
     run: beside(() => JSON.stringify({ messages: Array.from({ length: 40_000 }, () => message("Hi")) })),
   },
-  // What a server takes of both, and not only what it refuses.
+  // Shapes that a server may accept, in addition to those that it refuses.
   {
     promise: OTHERS_FIRST,
     attack: "4,000 messages, which svc renders",
@@ -369,7 +372,7 @@ const ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** Each attack on a server of its own; `only`: a part of the attack's name. */
+/** Runs each attack with a new server; `only`: part of an attack's name. */
 export async function besideLlamaServer(only = ""): Promise<Row[]> {
   const sides: Side[] = existsSync(LLAMA_SERVER) ? ["svc", "llama-server"] : ["svc"];
   if (sides.length === 1) console.error("llama-server is not built (`bun build.ts bench`): only svc is attacked");

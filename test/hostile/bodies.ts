@@ -1,4 +1,4 @@
-// Request bodies that are made to be expensive, ten at once, and what they cost the process that reads them.
+// Request bodies designed to be expensive, ten at once, and their cost for the process that reads them.
 //   bun test/hostile/bodies.ts [--only "empty lists"]
 
 import { connect } from "node:net";
@@ -13,9 +13,9 @@ const AT_ONCE = 10;
 const MB = 1024 * 1024;
 const BYTES = 90 * MB;
 const GIVEN_UP_MS = 60_000;
-/** How long one that never ends is watched. */
+/** How long an endless body is watched. */
 const ENDLESS_MS = 5000;
-/** How long /health may take meanwhile. */
+/** Longest response time of /health meanwhile. */
 export const SLOWEST_HEALTH_MS = 100;
 
 const CHAT = "/v1/chat/completions";
@@ -24,13 +24,13 @@ const FILES = "/v1/files";
 interface Attack {
   readonly path: string;
   readonly body: () => Buffer;
-  /** More is promised than is sent. */
+  /** Whether fewer bytes are sent than announced. */
   readonly isEndless?: true;
-  /** To a model that sees. */
+  /** Whether the model has vision. */
   readonly isSeen?: true;
 }
 
-/** `start`, then `part` until there are about so many bytes, then `end`. */
+/** Returns `start`, then `part` repeated up to about `bytes`, then `end`. */
 function filled(start: string, part: string, end: string, bytes = BYTES): Buffer {
   const parts = Math.floor(bytes / part.length);
   return Buffer.concat([Buffer.from(start), Buffer.alloc(parts * part.length, part), Buffer.from(end)]);
@@ -46,7 +46,7 @@ const image = () =>
     "AAAA",
     '"}}]}]}',
   );
-/** As many pictures as a request may have, half of each transparent. */
+/** Returns as many images as a request may have, half of each transparent. */
 const pictures = (side: number, detail: "auto" | "high") => () => {
   const url = `data:image/png;base64,${transparentPng(side, side, 128).toBase64()}`;
   const content = Array.from({ length: 32 }, () => ({ type: "image_url", image_url: { url, detail } }));
@@ -58,12 +58,12 @@ const call = () =>
     "[],",
     '[]]"}}]}]}',
   );
-/** Each biases another token. */
+/** Returns biases for different tokens. */
 const biases = (bytes: number) => () => {
   const entries = Array.from({ length: bytes / 13 }, (_, n) => `"${100_000_000 + ((n * 977) % 800_000_000)}":1`);
   return Buffer.from(`{"messages":[{"role":"user","content":"Hello"}],"logit_bias":{${entries.join()}}}`);
 };
-/** What is small once, for as many answers as one may ask for. */
+/** Repeats something small for as many answers as a request may have. */
 const answers =
   (fields: object, content: unknown = "Hello") =>
   () =>
@@ -134,7 +134,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "a batch line of 90 MB in one string": { path: FILES, body: line(text("a")) },
 };
 
-/** Sends one POST over a socket of its own; resolves with the status, or why there is none. */
+/** Sends one POST over its own socket; resolves with the status, or why there is none. */
 export function send(
   port: number,
   { path, isEndless }: Pick<Attack, "path" | "isEndless">,
@@ -179,7 +179,7 @@ async function attacked(name: string, attack: Attack): Promise<Row> {
   return { promise: "a body costs what it holds", attack: `${AT_ONCE} bodies at once: ${name}`, ...row };
 }
 
-/** `only`: a part of the attack's name. */
+/** `only`: part of an attack's name. */
 export async function bodies(only = ""): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [name, attack] of Object.entries(ATTACKS)) {

@@ -1,5 +1,5 @@
-// Connections that are held: idle ones by the thousand, more than there are descriptors, readers and writers that do not
-// come on.
+// Connections that are held open: thousands of idle ones, more than there are descriptors, readers and writers that
+// stop midway.
 //   bun test/hostile/connections.ts
 
 import { connect, type Socket } from "node:net";
@@ -12,7 +12,7 @@ const FLAGS = ["--ctx", "16384", "--parallel", "8", "--threads", "1"];
 const short = { messages: [{ role: "user", content: "Hello" }], max_tokens: 8 };
 const MB = 1_000_000;
 
-/** A connection that is held, and what came of it. */
+/** A connection that is held open, and its result. */
 class Held {
   received = "";
   closed = false;
@@ -23,7 +23,7 @@ class Held {
     socket.on("error", () => {});
   }
 
-  /** Connects and sends this; resolves when that is on its way, or the connection was refused. */
+  /** Connects and sends this text; resolves when it is sent, or the connection was refused. */
   static open(port: number, text = ""): Promise<Held> {
     return new Promise((resolve) => {
       const socket = connect(port, "127.0.0.1", () => {
@@ -37,7 +37,7 @@ class Held {
 
   static async many(count: number, port: number, text = ""): Promise<Held[]> {
     const all: Held[] = [];
-    // No more at once than wait to be accepted.
+    // No more at once than the accept queue holds.
     while (all.length < count) {
       const next = Math.min(100, count - all.length);
       all.push(...(await Promise.all(Array.from({ length: next }, () => Held.open(port, text)))));
@@ -48,7 +48,7 @@ class Held {
 
 const stillOpen = (all: readonly Held[]) => all.filter(({ closed }) => !closed).length;
 
-/** Seconds until all are closed, or `seconds`. */
+/** Returns the seconds until all are closed, at most `seconds`. */
 async function untilClosed(all: readonly Held[], seconds: number): Promise<number> {
   const started = performance.now();
   const elapsed = () => (performance.now() - started) / 1000;
@@ -56,7 +56,7 @@ async function untilClosed(all: readonly Held[], seconds: number): Promise<numbe
   return elapsed();
 }
 
-/** Seconds until the next client is answered whole, on a connection of its own; undefined when it is not in time. */
+/** Returns the seconds until a new client gets a whole answer; undefined when that takes too long. */
 async function nextAnswer({ port }: TestServer, seconds = 10): Promise<number | undefined> {
   const started = performance.now();
   const elapsed = () => (performance.now() - started) / 1000;

@@ -1,7 +1,7 @@
-// Damaged files of every kind that svc loads: it says what is wrong with which file, or serves, and never hangs or stays
-// behind half alive.
+// Damaged files of every kind that svc loads: it must report what is wrong with which file, or serve, and must never
+// hang or leave processes behind.
 //   bun test/hostile/corrupt-files.ts [--count N] [--seed N] [--kind NAME]
-// Those that come with the program are damaged in a copy of it.
+// Files that come with the program are damaged in a copy of it.
 
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,22 +26,22 @@ const BUILD = join(ROOT, "vendor/.build");
 const DRAW = join(ROOT, "vendor/svc-draw/svc-draw");
 const ENGLISH = join(BUILD, "recognition/current/eng.traineddata");
 const WHISPER = "transcription/current/whisper-base.bin";
-/** Nothing here takes a tenth of it. */
+/** Ten times longer than anything here takes. */
 const PATIENCE_MS = 60_000;
 
-/** A kind of file: a whole one, how a server loads it, and the request that uses it. */
+/** A kind of file: a valid one, how a server loads it, and the request that uses it. */
 export interface FileKind {
   readonly file: (folder: string) => string;
   readonly flags: (damaged: string, folder: string) => readonly string[];
   readonly path: string;
   readonly body: (damaged: string) => object;
-  /** A damaged copy of a file that is no GGUF. */
+  /** Returns a damaged copy of a file that is not GGUF. */
   readonly damage?: (path: string, roll: Dice) => Uint8Array;
-  /** Of a file that comes with the program: where it is there, in the build folder. */
+  /** Place in the build folder, for a file that comes with the program. */
   readonly place?: string;
-  /** What the log calls it, where that is not the file's own name. */
+  /** The name in the log, when it differs from the file's own name. */
   readonly called?: string;
-  /** Whether there is a whole one; absent: it is made, or always there. */
+  /** Returns whether a valid file exists; absent when it is created or always exists. */
   readonly isBuilt?: () => boolean;
 }
 
@@ -60,7 +60,7 @@ const page = Buffer.from(await pngOf(await pageOf({ lines: ["From a picture"], p
 );
 const idOf = (path: string) => basename(path, ".gguf");
 
-/** A file that comes with the program, in the build folder; what is said uses the engine that loads it. */
+/** Returns a file that comes with the program, in the build folder; `request` uses the engine that loads it. */
 const builtIn = (place: string, request: Pick<FileKind, "path" | "body">): FileKind => ({
   ...request,
   file: () => join(BUILD, place),
@@ -70,7 +70,7 @@ const builtIn = (place: string, request: Pick<FileKind, "path" | "body">): FileK
   isBuilt: () => existsSync(join(BUILD, place)),
 });
 
-/** A part of svc-draw, as an operator gives it; `--image-model` is the first. */
+/** Returns a part of svc-draw, as an operator sets it; `--image-model` is the first. */
 const partOfDraw = (option: string, damage?: FileKind["damage"]): FileKind => {
   const files = {
     "--image-model": `${DRAW}-dit.safetensors`,
@@ -140,21 +140,21 @@ export const kinds = {
 } as const satisfies Readonly<Record<string, FileKind>>;
 
 const HUGE = [2n ** 63n - 1n, 2n ** 64n - 1n, 2n ** 31n, 2n ** 32n, 1n << 20n, 0n] as const;
-/** Of a tensor in the header, without its name. */
+/** Bytes of a tensor's entry in the header, without its name. */
 const TENSOR_BYTES = 40;
 
-/** A copy of a GGUF file that was cut off, or whose header is not as it was. */
+/** Returns a copy of a GGUF file that is truncated or has a changed header. */
 export function corrupted(path: string, roll: Dice): Uint8Array {
   const bytes = Buffer.from(readFileSync(path));
   const { headerBytes, tensors } = readGguf(path);
   const how = roll(8);
   if (how === 0) return bytes.subarray(0, roll(roll(2) === 0 ? headerBytes : bytes.length));
   if (how === 1) {
-    // The counts of tensors and entries are behind the magic and the version; strings have their lengths in front.
+    // The counts of tensors and entries follow the magic and the version; strings are preceded by their lengths.
     const at = pick(roll, [8, 16, 24, roll(headerBytes - 8), roll(headerBytes - 8)]);
     bytes.writeBigUInt64LE(pick(roll, HUGE), at);
   } else if (how < 5) {
-    // A value behind its name and its type: the file is well formed, and says what cannot be.
+    // A value follows its name and type: the file stays well-formed, but its content is impossible.
     const keys = [...bytes.toString("latin1", 0, headerBytes).matchAll(/[a-z0-9_-]+(\.[a-z0-9_-]+)+/g)];
     const { index = 0, 0: key = "" } = keys[roll(keys.length)] ?? {};
     const at = Math.min(index + key.length + 4, bytes.length - 4);
@@ -169,10 +169,10 @@ export function corrupted(path: string, roll: Dice): Uint8Array {
   return bytes;
 }
 
-/** The magic, eleven sizes, and the filters' two. */
+/** The magic, eleven sizes, and two sizes of the filters. */
 const WHISPER_HEADER = 56;
 
-/** The same of a file in whisper.cpp's format. */
+/** Returns a damaged copy of a file in whisper.cpp's format. */
 function corruptedWhisper(path: string, roll: Dice): Uint8Array {
   const bytes = readFileSync(path);
   const how = roll(4);
@@ -190,7 +190,7 @@ function corruptedWhisper(path: string, roll: Dice): Uint8Array {
   return bytes;
 }
 
-/** The same of any other file. */
+/** Returns a damaged copy of any other file. */
 function corruptedBytes(path: string, roll: Dice): Uint8Array {
   const bytes = readFileSync(path);
   const how = roll(3);
@@ -207,7 +207,7 @@ function corruptedBytes(path: string, roll: Dice): Uint8Array {
   return bytes;
 }
 
-/** What came of a file; `fault`: what may not. */
+/** The result of loading a file; `fault`: a forbidden one. */
 export type Outcome = { readonly end: "refused" | "served" } | { readonly end: "fault"; readonly fault: string };
 const fault = (text: string): Outcome => ({ end: "fault", fault: text });
 
@@ -237,7 +237,7 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
     ended();
   }
 
-  /** Undefined when the file was loaded, or will be with the first request. */
+  /** Resolves with undefined when the file was loaded, or will be with the first request. */
   async function refusedAtStart(): Promise<Outcome | undefined> {
     for (;;) {
       deadline.throwIfAborted();
@@ -275,10 +275,10 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
     const text = await response.text();
     if (response.ok) return { end: "served" };
     const { error } = JSON.parse(text) as { readonly error?: { readonly code?: string; readonly message?: string } };
-    // Without its word for it, a projector is for nothing; and damaged weights may hear nothing.
+    // Without its header entries, a projector has no function; and damaged weights may recognize nothing.
     if (error?.code === "unsupported_media_input" || error?.code === "no_speech") return { end: "served" };
     const said = `${response.status} ${error?.code}: ${error?.message}`;
-    // What is loaded with the first request is the operator's as well: its file is in the log.
+    // A file that is loaded with the first request is also reported to the operator, in the log.
     child.kill();
     const log = (await output).split("\n").filter((line) => / error /.test(line));
     return response.status === 503 &&
@@ -294,7 +294,7 @@ export interface CorruptOptions {
   readonly kind?: string;
 }
 
-/** One row for each kind of file. */
+/** Returns one row for each kind of file. */
 export async function corruptFiles({ count, seed, kind: only }: CorruptOptions): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "svc-corrupt-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -327,7 +327,7 @@ export async function corruptFiles({ count, seed, kind: only }: CorruptOptions):
   return rows;
 }
 
-/** For a look at it. */
+/** Keeps a damaged file for inspection. */
 function keep(damaged: string): void {
   const folder = join(tmpdir(), "svc-corrupt-kept");
   mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// Requests that schemathesis makes from our own API description, of the right and of the wrong form, for every route.
+// Requests that schemathesis generates from svc's OpenAPI document, valid and invalid, for every route.
 //   bun test/hostile/described.ts [--count N] [--seed N] [--workers N]     (needs Python 3 with venv)
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,7 +22,7 @@ const CHECKS = [
   "response_schema_conformance",
 ];
 
-/** A busy server, a deadline that has passed and what is switched off are told by a 5xx; so is a hub that cannot be reached. */
+/** 5xx codes are correct for a busy server, a passed deadline, features that are off, and an unreachable hub. */
 const SETTINGS = `
 [checks.not_a_server_error]
 expected-statuses = ["2xx", "4xx", "501", "503", "504"]
@@ -31,13 +31,13 @@ include-path = "/api/pull"
 checks.not_a_server_error.expected-statuses = ["2xx", "4xx", "502"]
 `;
 
-/** The description without the schemas of streams: they are text, of which the program expects a schema of events. */
+/** Returns the document without the schemas of streams, which describe an event rather than the whole text. */
 async function description(url: string): Promise<string> {
   const document = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
   return JSON.stringify(document, (key, value: unknown) => (key === "text/event-stream" ? {} : value));
 }
 
-/** `count` requests for each operation, in four parts, after each of which the memory is looked at. */
+/** Runs `count` requests for each operation, in four parts, and measures the memory after each. */
 export async function described({
   count = "1000",
   seed = "1",
@@ -45,7 +45,7 @@ export async function described({
 }: Readonly<Record<string, string>>): Promise<Row[]> {
   const programs = await pythonWith(join(import.meta.dir, "requirements-schemathesis.txt"), "schemathesis");
   const folder = mkdtempSync(join(tmpdir(), "svc-described-"));
-  // Nothing is fetched from elsewhere, nor removed from what the user has downloaded.
+  // Nothing is downloaded, and no model of the user is removed.
   process.env["HF_ENDPOINT"] = "http://127.0.0.1:9";
   process.env["HF_HOME"] = folder;
   const server = await startServer(FLAGS);
@@ -71,7 +71,7 @@ export async function described({
       if (status !== 0) {
         console.error(output.slice(Math.max(0, output.search(/= (?:ERRORS|FAILURES) =/))));
         failed += Number(/found (\d+) unique failure/.exec(output)?.[1] ?? 0);
-        // Of the program that makes the requests: it could not make all of an operation.
+        // Errors of the generating program itself, which could not create all requests of an operation.
         broken += Number(/Runtime Error: (\d+)/.exec(output)?.[1] ?? 0);
       }
       requests += Number(/(\d+) generated/.exec(output)?.[1] ?? 0);

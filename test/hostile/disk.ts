@@ -1,4 +1,4 @@
-// A data folder whose disk is full, is limited by --data-size, or cannot be written. Needs the right to mount a tmpfs.
+// A data folder whose disk is full, limited by --data-size, or not writable. Needs permission to mount a tmpfs.
 //   bun test/hostile/disk.ts
 
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from "node:fs";
@@ -12,12 +12,12 @@ const LINES = 200;
 const content = Array.from({ length: LINES }, (_, index) => `${JSON.stringify(inputLine(index))}\n`).join("");
 const flags = (dataDir: string) => ["--data-dir", dataDir, "--ctx", "4096", "--parallel", "2", "--threads", "1"];
 const DISK_MB = 4;
-/** A batch that could not go on is tried again after ten seconds. */
+/** A batch that could not go on is retried after ten seconds. */
 const PATIENCE_MS = 120_000;
 
 const run = (...command: readonly string[]) => Bun.spawnSync([...command], { stderr: "ignore" }).success;
 
-/** Runs `work` on a small disk of its own; undefined when none can be mounted. */
+/** Runs `work` on a small separate disk; resolves with undefined when none can be mounted. */
 async function onSmallDisk<T>(work: (folder: string) => Promise<T>): Promise<T | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "svc-disk-"));
   const mounted = run("mount", "-t", "tmpfs", "-o", `size=${DISK_MB}m,mode=700`, "tmpfs", folder);
@@ -29,7 +29,7 @@ async function onSmallDisk<T>(work: (folder: string) => Promise<T>): Promise<T |
   }
 }
 
-/** Fills the disk but for `leave` bytes; the returned function makes room again. */
+/** Fills the disk except for `leave` bytes; the returned function frees the space. */
 function fill(folder: string, leave = 0): () => void {
   const path = join(folder, "filler");
   const piece = new Uint8Array(4096);
@@ -42,7 +42,7 @@ function fill(folder: string, leave = 0): () => void {
   return () => truncateSync(path, 0);
 }
 
-/** Status and code of an answer, as `507 storage_full`. */
+/** Returns status and code of an answer, such as `507 storage_full`. */
 async function told(response: Response): Promise<string> {
   const { error } = (await response.json()) as { error?: { code?: string } | null };
   return `${response.status}${error ? ` ${error.code}` : ""}`;
@@ -57,7 +57,7 @@ const post = async ({ url }: TestServer, path: string, body: object | string) =>
     }),
   );
 
-/** What needs the disk, and what does not. */
+/** Sends requests that need the disk, and others that do not. */
 async function ask(server: TestServer, inputFile: string) {
   const upload = await post(server, "/v1/files", content);
   const batch = await post(server, "/v1/batches", { input_file_id: inputFile, endpoint: "/v1/chat/completions" });
@@ -71,7 +71,7 @@ async function ask(server: TestServer, inputFile: string) {
   return { upload, batch, served: rest.every((status) => status === "200") };
 }
 
-/** Waits for the end of a batch and tells what is wrong with its output. */
+/** Waits for the end of a batch and reports what is wrong with its output. */
 async function finished(server: TestServer, id: string): Promise<string> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -86,7 +86,7 @@ async function finished(server: TestServer, id: string): Promise<string> {
   }
 }
 
-/** What was not tried is not held. */
+/** A promise that was not tested does not count as kept. */
 const NOT_TRIED = { figure: "not tried: no tmpfs can be mounted", limit: "–", ok: false };
 const STORAGE_FULL = "507 storage_full";
 
@@ -97,7 +97,7 @@ async function fullUnderBatch(): Promise<Row> {
     await withServer(flags(folder), async (server) => {
       const { id, input_file_id } = await createBatch(server, content);
       while ((await getBatch(server, id)).request_counts.completed < 5) await Bun.sleep(20);
-      // So much that a line is cut off in its middle.
+      // Leaves so many bytes that a line is cut off midway.
       const makeRoom = fill(folder, 4096);
       const heard = new Set<string>();
       while (!heard.has(STORAGE_FULL)) heard.add(await post(server, "/v1/files", content));

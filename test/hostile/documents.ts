@@ -1,4 +1,4 @@
-// Damaged and hostile pictures and documents that are to be read: each is read or refused.
+// Damaged and hostile pictures and documents for recognition: each must be read or refused.
 //   bun test/hostile/documents.ts [--count N] [--seed N]
 
 import { readdirSync } from "node:fs";
@@ -15,7 +15,7 @@ import { runAlone, type Row } from "./row.ts";
 const FIXTURES = join(import.meta.dir, "../fixtures/pictures");
 const MODES = ["text", "table", "barcode", "saliency", "debug"] as const;
 
-/** The same through the public service's convention. */
+/** Sends the document through the other OCR route, /v1/ocr. */
 const asData = (bytes: Bytes): Send => {
   const data = `data:application/octet-stream;base64,${Buffer.from(bytes).toString("base64")}`;
   return post("/v1/ocr", { document: { type: "document_url", document_url: data } });

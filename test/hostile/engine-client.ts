@@ -1,17 +1,17 @@
-// What attacks on sound, images and pages send.
+// The requests of attacks on the engines for sound, images and pages.
 
 import { join } from "node:path";
 import { drawn, scanned } from "../support/pages.ts";
 import type { EngineKind } from "./engines.ts";
 import type { Bytes } from "./hostile-pictures.ts";
 
-/** Sends one request, which its client may abandon. */
+/** Sends one request, which the client may abort. */
 export type Send = (url: string, signal?: AbortSignal, headers?: Readonly<Record<string, string>>) => Promise<Response>;
 
-/** Eleven seconds of a president: 16 kHz, one channel, 16 bits. */
+/** Returns the fixture, eleven seconds of a president's speech: 16 kHz, one channel, 16 bits. */
 export const recording = (): Promise<Bytes> => Bun.file(join(import.meta.dir, "../fixtures/sounds/jfk.wav")).bytes();
 
-/** A WAV file of 16 kHz, one channel and 16 bits, cut or repeated to so many seconds. */
+/** Returns a WAV file of 16 kHz, one channel and 16 bits, truncated or repeated to this many seconds. */
 export function lasting(wav: Uint8Array, seconds: number): Bytes {
   const head = Buffer.from(wav.subarray(0, 44));
   const data = Buffer.alloc(seconds * 32_000, wav.subarray(44));
@@ -20,7 +20,7 @@ export function lasting(wav: Uint8Array, seconds: number): Bytes {
   return Buffer.concat([head, data]);
 }
 
-/** JSON to a route. */
+/** Posts JSON to a route. */
 export const post =
   (path: string, body: object | string): Send =>
   (url, signal, headers = {}) =>
@@ -31,7 +31,7 @@ export const post =
       ...(signal && { signal }),
     });
 
-/** A form; bytes are files. */
+/** Posts a form; byte values are files. */
 export const form =
   (path: string, parts: Readonly<Record<string, string | Uint8Array<ArrayBuffer>>>): Send =>
   (url, signal, headers = {}) => {
@@ -43,31 +43,31 @@ export const form =
     return fetch(url + path, { method: "POST", body, headers, ...(signal && { signal }) });
   };
 
-/** A recording is transcribed. */
+/** Transcribes a recording. */
 export const transcribe = (file: Bytes): Send => form("/v1/audio/transcriptions", { file });
 
-/** A text is said. */
+/** Speaks a text. */
 export const say = (body: {
   readonly input: string;
   readonly response_format?: string;
   readonly stream_format?: string;
 }): Send => post("/v1/audio/speech", body);
 
-/** Something small is drawn. */
+/** Draws a small image. */
 export const draw = (fields: Readonly<Record<string, unknown>> = {}): Send =>
   post("/v1/images/generations", { prompt: "a red circle", size: "128x128", ...fields });
 
-/** A picture is changed, quickly. */
+/** Edits an image with few steps. */
 export const edit = (parts: Readonly<Record<string, string | Bytes>>): Send =>
   form("/v1/images/edits", { prompt: "a red circle", steps: "1", ...parts });
 
-/** A document is read. */
+/** Reads a document. */
 export const read = (file: Bytes, fields: Readonly<Record<string, string>> = {}): Send =>
   form("/v1/vision/ocr", { file, ...fields });
 
 export const INPUT = "The quick brown fox jumps over the lazy dog. It does so every day, and nobody knows why.";
 
-/** A small request to each engine. */
+/** Returns a small request to each engine. */
 export async function oneOfEach(): Promise<Readonly<Record<EngineKind, Send>>> {
   const page = await drawn({ lines: ["A page", INPUT] }, 100);
   return {

@@ -1,5 +1,5 @@
-// The engines of recordings, speech, images and pages, killed under load and in the middle of long work: every request ends,
-// and nothing is left.
+// The engines for transcription, speech, images and pages, killed under load and in the middle of long work: every
+// request must end, and nothing may be left behind.
 //   bun test/hostile/engine-kills.ts [--kills N] [--seed N]
 
 import { randomNumbers } from "../support/dice.ts";
@@ -11,17 +11,17 @@ import { ENGINE_FLAGS, ENGINE_KINDS, enginesOf, filesLeft, withTemporaryFolder, 
 import { endOf, Load, type Attempt } from "./load.ts";
 import { runAlone, type Row } from "./row.ts";
 
-/** Of each engine. */
+/** Clients of each engine. */
 const CLIENTS = 4;
 const PAUSE_MS = 1000;
-/** The page at which a reader is killed, and how many there are. */
+/** The page at which the recognition engine is killed, and the number of pages. */
 const [KILLED_AT, PAGES] = [20, 40];
 
 function kill(server: TestServer, kind: EngineKind): void {
   for (const pid of enginesOf(server, kind)) process.kill(pid, "SIGKILL");
 }
 
-/** What is sent to each engine, and which of it as a stream. */
+/** Returns the requests to each engine, and which of them are streamed. */
 async function requests() {
   const page = await drawn({ lines: ["A page", INPUT] }, 100);
   const next = await oneOfEach();
@@ -33,7 +33,7 @@ async function requests() {
 }
 type Requests = Awaited<ReturnType<typeof requests>>;
 
-/** What a whole stream of events ends with. */
+/** The last event of a complete stream. */
 const DONE: Partial<Record<EngineKind, string>> = { speech: "speech.audio.done", image: "image_generation.completed" };
 
 export interface EngineKillsOptions {
@@ -41,7 +41,7 @@ export interface EngineKillsOptions {
   readonly seed: number;
 }
 
-/** As many of the kills for each engine. */
+/** Runs an equal share of the kills for each engine. */
 async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }: Requests): Promise<Row[]> {
   const random = randomNumbers(seed);
   const attack = `${kills} kills of the engines of recordings, speech, images and pages, ${ENGINE_KINDS.length * CLIENTS} clients`;
@@ -61,7 +61,7 @@ async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }:
         kind,
         run: async (signal, roll) => {
           const stream = roll() < 0.5 ? streams[kind] : undefined;
-          // Sound that was begun has no other way to fail.
+          // Sound that has begun can fail only by a broken connection.
           const canBreak = kind === "speech" && !stream;
           return endOf(await (stream ?? next[kind])(url, signal), { done: DONE[kind] ?? "", canBreak });
         },
@@ -103,7 +103,7 @@ async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }:
 interface LongWork {
   readonly attack: string;
   readonly kind: EngineKind;
-  /** Has something long done, and kills in the middle of it. */
+  /** Starts long work and calls `kill` in the middle of it. */
   readonly work: (kill: () => void) => Promise<Response>;
   readonly next: Send;
 }

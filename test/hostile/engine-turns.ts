@@ -1,5 +1,5 @@
-// Long work beside short, in the engines of recordings, speech, images and pages: how soon what is cancelled stops, how long
-// others wait, and whose turn it is.
+// Long work together with short work, in the engines for transcription, speech, images and pages: how soon cancelled
+// work stops, how long others wait, and whether clients take turns.
 //   bun test/hostile/engine-turns.ts
 
 import { readFileSync } from "node:fs";
@@ -20,18 +20,18 @@ import { runAlone, type Row } from "./row.ts";
 
 const CANCEL_MS = 250;
 const DEADLINE_MS = 3000;
-/** Several, since each meets the engine elsewhere. */
+/** Several rounds, since each finds the engine in another state. */
 const ROUNDS = 2;
-/** A process that uses less than this of a quarter of a second does nothing for anybody. */
+/** A process that uses fewer ticks in a quarter of a second counts as idle. */
 const QUIET_TICKS = 5;
 const SHORT = "Hello there.";
 const INPUT = 32_768;
-/** Bytes that a process may have more after many requests. */
+/** Bytes by which a process may have grown after many requests. */
 const MOST_GROWTH = 100e6;
 
 type Leave = "id" | "disconnect" | "deadline";
 
-/** Hundredths of a second of processor time that an engine's processes have used. */
+/** Returns the processor time of an engine's processes in hundredths of a second. */
 function ticks(server: TestServer, kind: EngineKind): number {
   const used = enginesOf(server, kind).map((pid) => {
     const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
@@ -44,7 +44,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await Bun.sleep(5);
 }
 
-/** Milliseconds from the cancel to an engine that runs nothing by its own word, and by the processor time it uses. */
+/** Measures the milliseconds from the cancel until the engine is idle, by its own report and by its processor time. */
 async function cancelled(
   server: TestServer,
   kind: EngineKind,
@@ -106,14 +106,14 @@ async function milliseconds(answer: Promise<Response>): Promise<number> {
   return performance.now() - started;
 }
 
-/** Words that no dictionary has. */
+/** Returns words that are in no dictionary. */
 function unknownWords(): string {
   const roll = dice(7);
   const word = () => Array.from({ length: 10 }, () => String.fromCharCode(97 + roll(26))).join("");
   return Array.from({ length: INPUT }, word).join(" ").slice(0, INPUT);
 }
 
-/** A short one, alone and beside eight long ones of another client. */
+/** Measures a short request, alone and together with eight long ones of another client. */
 async function beside(url: string, attack: string, limit: number, short: Send, long: Send): Promise<Row> {
   const once = () => milliseconds(short(url, undefined, { "x-svc-client": "short" }));
   const alone: number[] = [];
@@ -144,7 +144,9 @@ const JOBS = 4;
 const NAMES = ["a", "b", "c", "d", "e"] as const;
 const LEAVES_AFTER_MS = 1500;
 
-/** Jobs of several clients, all of one after all of another, and one of each client's left; whose are done when. */
+/**
+ * Sends the jobs of several clients, all of one client after all of another, and records in which order they finish.
+ */
 async function inTurns(server: TestServer, folder: string, attack: string, send: Send): Promise<Row[]> {
   const { url } = server;
   const before = levelsOf(server, "image");
@@ -161,7 +163,7 @@ async function inTurns(server: TestServer, folder: string, attack: string, send:
   );
   setTimeout(() => leave.abort(), LEAVES_AFTER_MS);
   const served = (await Promise.all(jobs)).filter(Boolean).length;
-  // How far any client was ahead of one that still waited.
+  // How far any client was ahead of one that was still waiting.
   const ahead = done.map((name, at) => {
     const count = (of: string) => done.slice(0, at + 1).filter((other) => other === of).length;
     const waiting = NAMES.map(count).filter((had) => had < JOBS - 1);

@@ -1,4 +1,4 @@
-// The engines of a server that is attacked: their processes, what /health says of them, and what is left of requests.
+// The engines of a server under attack: their processes, their state in /health, and what requests leave behind.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { childrenOf, openFiles, residentBytes } from "../support/processes.ts";
 import type { TestServer } from "../support/server.ts";
 
-/** Of a server whose other engines are attacked; the text model is not. */
+/** Flags for a server whose engines other than the text engine are attacked. */
 export const ENGINE_FLAGS = ["--ctx", "1024", "--parallel", "1", "--threads", "2"];
 
-/** Those of models that are inside or are made by a build. */
+/** Engines whose models are embedded or created by a build. */
 export const ENGINE_KINDS = ["transcription", "speech", "image", "recognition"] as const;
 export type EngineKind = (typeof ENGINE_KINDS)[number];
 
-/** The processes of an engine, if it is loaded. */
+/** Returns the processes of an engine, if it is loaded. */
 export const enginesOf = ({ pid }: TestServer, kind: EngineKind | "embedding"): number[] =>
   childrenOf(pid).filter((child) => {
     try {
@@ -38,7 +38,7 @@ export async function engineHealth({ url }: TestServer, kind: EngineKind): Promi
   return found;
 }
 
-/** Memory and descriptors of the front and of an engine. */
+/** Returns memory and descriptors of the front process and of an engine. */
 export function levelsOf(server: TestServer, kind: EngineKind) {
   const all = enginesOf(server, kind);
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
@@ -49,13 +49,13 @@ export function levelsOf(server: TestServer, kind: EngineKind) {
   };
 }
 
-/** Files of requests below a temporary folder. */
+/** Counts files of requests in a temporary folder. */
 export const filesLeft = (folder: string): number =>
   readdirSync(folder)
     .filter((name) => /^svc-(recordings|documents|pictures)-/.test(name))
     .reduce((sum, name) => sum + readdirSync(join(folder, name)).length, 0);
 
-/** Runs `work` with a temporary folder of its own for whatever is started. */
+/** Runs `work` with its own temporary folder for all processes that it starts. */
 export async function withTemporaryFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
   const before = process.env["TMPDIR"];
   const folder = mkdtempSync(join(tmpdir(), "svc-hostile-"));

@@ -1,4 +1,4 @@
-// Faults of the machine: memory that runs out, a wall clock that jumps, a process that stands still.
+// Faults of the machine: memory runs out, the wall clock jumps, a process hangs.
 //   bun test/hostile/faults.ts
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -16,16 +16,16 @@ const long = {
 };
 const short = { messages: [{ role: "user", content: "Hello" }], max_tokens: 8 };
 
-/** A whole answer to the next client; what came instead otherwise. */
+/** Returns whether the next client gets a whole answer, or what it gets instead. */
 async function nextAnswer({ url }: TestServer, headers: Record<string, string> = {}): Promise<string> {
   const { finishReason, done, error } = await streamChat(url, short, { headers });
   return done && finishReason ? "served" : `not served: ${error?.code}`;
 }
 
-/** Address space that an engine may still take when its limit is set. */
+/** Address space that an engine can still use when its limit is set. */
 const ROOM_BYTES = 8 * 1024 * 1024;
 
-/** The engine can allocate no more, in the middle of work. */
+/** Lets the engine run out of memory in the middle of work. */
 async function outOfMemory(): Promise<Row> {
   let figure = "";
   let ok = false;
@@ -59,17 +59,17 @@ async function outOfMemory(): Promise<Row> {
   };
 }
 
-/** As Debian's package libfaketime has it, on any processor. */
+/** As installed by Debian's package libfaketime, on any processor. */
 const FAKETIME = [...new Bun.Glob("*/faketime/libfaketimeMT.so.1").scanSync({ cwd: "/usr/lib", absolute: true })][0];
 
 const DAY_SECONDS = 86_400;
 
-/** The wall clock goes a day forward and back under streams with a deadline. */
+/** Moves the wall clock a day forward and back during streams with a deadline. */
 async function clockJumps(): Promise<Row> {
   const promise = "limits of time are durations, whatever the clock says";
   const attack = "the wall clock jumps a day forward and back under streams";
   if (FAKETIME === undefined) {
-    // What was not tried is not held.
+    // A promise that was not tested does not count as kept.
     return { promise, attack, figure: "not tried: libfaketime is not installed", limit: "–", ok: false };
   }
   const folder = mkdtempSync(join(tmpdir(), "svc-clock-"));
@@ -82,7 +82,8 @@ async function clockJumps(): Promise<Row> {
     FAKETIME_NO_CACHE: "1",
     FAKETIME_DONT_FAKE_MONOTONIC: "1",
   };
-  // Engines get the library by its name and none of its settings, and then it waits for ever: they keep the true time.
+  // Engines would inherit the library without its settings and then wait forever, so LD_PRELOAD is removed and they
+  // keep the true time.
   const own = join(folder, "own.ts");
   writeFileSync(own, "delete process.env.LD_PRELOAD;\n");
   const [bun = "", ...program] = FROM_SOURCE;
@@ -121,7 +122,7 @@ async function clockJumps(): Promise<Row> {
 
 const STOPPED_MS = 5000;
 
-/** The front process stands still, as on a machine that swaps or sleeps. */
+/** Suspends the front process, as on a machine that swaps or sleeps. */
 async function frontStopped(): Promise<Row> {
   let figure = "";
   let ok = false;

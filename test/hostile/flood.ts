@@ -1,5 +1,5 @@
-// Requests that are hostile, one after the other from a few clients: each is answered or refused, costs what it holds, and
-// leaves the others alone.
+// Hostile requests, one after another from a few clients: each must be answered or refused, cost only what it
+// contains, and not affect others.
 
 import { withServer, type TestServer } from "../support/server.ts";
 import type { Send } from "./engine-client.ts";
@@ -16,18 +16,18 @@ import type { Row } from "./row.ts";
 import { watchHealth } from "./slowest-health.ts";
 
 export interface Flood {
-  /** What svc promises of each of them. */
+  /** The promise that each request tests. */
   readonly promise: string;
-  /** What they are, for the table. */
+  /** Description of the requests, for the table. */
   readonly what: string;
   readonly kind: EngineKind;
-  /** The costly ones first: what is held half-way is held for good. */
+  /** Expensive requests come first, because memory held at half time counts as permanent. */
   readonly requests: readonly (readonly [name: string, send: Send])[];
-  /** Of an answer. */
+  /** Accepted status codes. */
   readonly proper: readonly number[];
-  /** A request as it should be: it is served before, between and after the others. */
+  /** A valid request, which is sent before, between and after the others and must be served. */
   readonly whole: Send;
-  /** How often the engine's process may be replaced; default: never. */
+  /** How often the engine's process may be replaced; never by default. */
   readonly mostRestarts?: number;
 }
 
@@ -35,12 +35,12 @@ const CLIENTS = 4;
 const PATIENCE_MS = 120_000;
 const TOLD_MS = 3000;
 const SLOWEST_HEALTH_MS = 250;
-/** By how much a process may have grown between the first half and the end. */
+/** Bytes by which a process may grow between half time and the end. */
 const MOST_GROWTH = 100e6;
-/** Between two requests of the client that means well. */
+/** Pause between two requests of the normal client. */
 const PAUSE_MS = 500;
 
-/** Rows about the answers, about those who send nothing hostile, and about what is left. */
+/** Returns rows about the answers, about a normal client, and about what is left behind. */
 export const flood = (one: Flood): Promise<Row[]> => withTemporaryFolder((folder) => sent(one, folder));
 
 async function sent({ promise, what, kind, requests, proper, whole, mostRestarts = 0 }: Flood, folder: string) {
@@ -115,7 +115,7 @@ const ended = (answer: Promise<Response>): Promise<End> =>
     (error: unknown) => String(error),
   );
 
-/** A client that sends one good request after the other, until it is told to end. */
+/** A client that sends valid requests one after another until it is stopped. */
 class WellMeaning {
   private readonly refused: string[] = [];
   private served = 0;

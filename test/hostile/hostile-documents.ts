@@ -1,4 +1,4 @@
-// PDF and TIFF files that are made to be expensive, to loop, or to reach what is not theirs.
+// PDF and TIFF files designed to be expensive, to loop, or to reach data outside themselves.
 
 import { deflateSync } from "node:zlib";
 import { pdfOfObjects, pdfStream } from "../support/pages.ts";
@@ -15,11 +15,11 @@ const plain = (content: string, dictionary = "") => pdfStream(bytesOf(content), 
 const packed = (content: Uint8Array, dictionary = "") =>
   pdfStream(deflateSync(content), `/Filter /FlateDecode ${dictionary}`);
 
-/** One page with this content, and further objects from 5 on. */
+/** Returns one page with this content, and further objects from number 5. */
 const onePage = (content: Uint8Array, resources = "", ...more: readonly (string | Uint8Array)[]): Bytes =>
   pdfOfObjects([CATALOG, PAGES, page(`/Resources << ${resources} >>`), content, ...more]);
 
-/** A page whose colour takes 20,000 multiplications, a pixel. */
+/** Returns a page whose colour takes 20,000 multiplications per pixel. */
 export const endlessPage = (): Bytes =>
   onePage(
     plain("/S sh"),
@@ -27,7 +27,7 @@ export const endlessPage = (): Bytes =>
     plain(`{ ${"dup mul ".repeat(20_000)} pop 0 }`, "/FunctionType 4 /Domain [0 1000 0 1000] /Range [0 1]"),
   );
 
-/** Forms, each of which draws the next one so many times. */
+/** Returns forms that each draw the next one this many times. */
 function nestedForms(depth: number, times: number): Bytes {
   const forms = Array.from({ length: depth }, (_, level) => {
     const isLast = level === depth - 1;
@@ -40,7 +40,7 @@ function nestedForms(depth: number, times: number): Bytes {
   return onePage(plain("/F Do"), "/XObject << /F 5 0 R >>", ...forms);
 }
 
-/** The objects' own numbers in the places where others are expected. */
+/** Returns documents whose objects refer to themselves in places where others are expected. */
 const loops = (): Readonly<Record<string, Bytes>> => ({
   "pages that are their own children": pdfOfObjects([CATALOG, "<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2 >>"]),
   "pages that are their own parents": pdfOfObjects([
@@ -98,7 +98,7 @@ const loops = (): Readonly<Record<string, Bytes>> => ({
   ]),
 });
 
-/** Little that becomes much. */
+/** Returns small documents that expand to large ones. */
 const bombs = (): Readonly<Record<string, Bytes>> => ({
   "forms in forms, 10 times each, 9 deep": nestedForms(9, 10),
   "forms in forms, 2 times each, 28 deep": nestedForms(28, 2),
@@ -227,7 +227,7 @@ const reaching = (): Readonly<Record<string, Bytes>> => ({
   ),
 });
 
-/** Values of a tag: in place where they fit, else where they begin. */
+/** The values of a tag: in place when they fit, otherwise their offset. */
 interface Tag {
   readonly tag: number;
   readonly type: 1 | 3 | 4;
@@ -237,7 +237,7 @@ interface Tag {
 
 const long = (tag: number, value: number, count = 1): Tag => ({ tag, type: 4, count, value });
 
-/** A TIFF of directories, one after the other from byte 8 on, and what follows them. */
+/** Returns a TIFF with these directories from byte 8 on, followed by data. */
 export function tiffOf(directories: readonly (readonly Tag[])[], data: Uint8Array, next?: number): Bytes {
   const lengths = directories.map((tags) => 2 + tags.length * 12 + 4);
   const head = Buffer.alloc(8 + lengths.reduce((sum, length) => sum + length, 0));
@@ -259,7 +259,9 @@ export function tiffOf(directories: readonly (readonly Tag[])[], data: Uint8Arra
   return together(head, data);
 }
 
-/** Black and white, packed by nobody, in so many strips whose places and lengths are where `at` says. */
+/**
+ * Returns tags of an uncompressed black-and-white picture in this many strips, whose offsets and lengths are at `at`.
+ */
 const picture = (side: number, compression: number, strips = 1, at?: number): Tag[] => [
   long(256, side),
   long(257, side),
@@ -272,12 +274,12 @@ const picture = (side: number, compression: number, strips = 1, at?: number): Ta
   ...(at === undefined ? [] : [long(279, at + 4 * strips, strips)]),
 ];
 
-/** `jpeg`: a whole file of that format. */
+/** `jpeg`: a complete JPEG file. */
 const tiffs = (jpeg: Uint8Array): Readonly<Record<string, Bytes>> => {
   const numbers = (...values: readonly number[]) => new Uint8Array(Uint32Array.from(values).buffer);
   const all = (count: number, value: number) => Array.from({ length: count }, () => value);
   const begin = (tags: number) => 8 + 2 + tags * 12 + 4;
-  // Where the values of one directory of nine tags are, and what they speak of.
+  // Offset of the values of a directory with nine tags, and of the data they refer to.
   const values = begin(9);
   const stripped = (side: number, compression: number, strips: number, piece: Uint8Array, says = piece.length) => {
     const from = values + 8 * strips;
@@ -321,7 +323,7 @@ const tiffs = (jpeg: Uint8Array): Readonly<Record<string, Bytes>> => {
   };
 };
 
-/** By name. `jpeg`: a large one. */
+/** Returns the documents by name. `jpeg`: a large JPEG file. */
 export const hostileDocuments = (jpeg: Uint8Array): Readonly<Record<string, Bytes>> => ({
   ...loops(),
   ...bombs(),

@@ -1,4 +1,4 @@
-// Files of pictures that are made to be expensive, or to be taken for something else.
+// Picture files designed to be expensive, or to be taken for something else.
 
 import { deflateSync } from "node:zlib";
 import { pngChunk, pngOfChunks, pngOfRows, type PngHeader } from "../support/png.ts";
@@ -12,7 +12,7 @@ const repeated = (part: Uint8Array, count: number): Bytes => new Uint8Array(Buff
 const MB = 1024 * 1024;
 const u16 = (value: number) => [value >> 8, value & 255];
 
-/** A file of zeros as pixels, whatever they are. */
+/** Returns a file whose pixels are all zero, in any format. */
 function plainPng(header: PngHeader, channels: number): Bytes {
   const { width, height, bits = 8 } = header;
   return pngOfRows(header, Buffer.alloc(height * (1 + Math.ceil((width * channels * bits) / 8))));
@@ -20,15 +20,15 @@ function plainPng(header: PngHeader, channels: number): Bytes {
 
 const jpegSegment = (marker: number, ...content: readonly number[]) =>
   Uint8Array.of(0xff, marker, ...u16(content.length + 2), ...content);
-/** A table with one code of one bit. */
+/** Returns a table with one code of one bit. */
 const jpegCodes = (table: number, symbol: number) =>
   jpegSegment(0xc4, table, 1, ...Array.from({ length: 15 }, () => 0), symbol);
 
-/** A progressive JPEG whose every further scan passes over all blocks again, in 27 bytes. */
+/** Returns a progressive JPEG whose every further scan passes over all blocks again, in 27 bytes. */
 export function jpegOfScans(width: number, height: number, scans: number): Bytes {
   const blocks = Math.ceil(width / 8) * Math.ceil(height / 8);
   const scan = (first: number, last: number) => jpegSegment(0xda, 1, 1, 0, first, last, 0);
-  // A code of a zero says that so many blocks, 32,767 at most, have nothing more.
+  // A code of a zero means that up to 32,767 blocks have no more values.
   const bits = `0${"1".repeat(14)}`.repeat(Math.ceil(blocks / 32_767));
   const data = (bits.match(/.{1,8}/g) ?? []).flatMap((byte) => {
     const value = Number.parseInt(byte.padEnd(8, "1"), 2);
@@ -47,14 +47,14 @@ export function jpegOfScans(width: number, height: number, scans: number): Bytes
   );
 }
 
-/** A GIF of one picture that says it has this size. */
+/** Returns the start of a GIF with one picture that claims this size. */
 const gifHeader = (width: number, height: number) => {
   const size = [width & 255, width >> 8, height & 255, height >> 8];
   const data = Uint8Array.of(0x2c, 0, 0, 0, 0, ...size, 0, 2, 2, 0x44, 1, 0);
   return together(bytesOf("GIF89a"), Uint8Array.of(...size, 0x80, 0, 0, 0, 0, 0, 255, 255, 255), data, bytesOf(";"));
 };
 
-/** A lossless WebP that says it has this size. */
+/** Returns a lossless WebP that claims this size. */
 function webpHeader(width: number, height: number): Bytes {
   const bits = Buffer.alloc(4);
   bits.writeUInt32LE(((width - 1) | ((height - 1) << 14)) >>> 0);
@@ -85,7 +85,7 @@ const bmpHeader = (width: number, height: number, bits: number, colours = 0) => 
   return Uint8Array.from(file);
 };
 
-/** An EXIF block whose directory is its own value and its own successor. */
+/** Returns an EXIF block whose directory is its own value and its own successor. */
 const exifLoop = (): Bytes => {
   const block = Buffer.alloc(40);
   block.write("II*\0");
@@ -101,7 +101,7 @@ const exifLoop = (): Bytes => {
   return Uint8Array.from(block);
 };
 
-/** By name. `whole`: files that are as they should be. */
+/** Returns the pictures by name. `whole`: valid files. */
 export function hostilePictures(whole: { readonly png: Bytes; readonly jpeg: Bytes }): Readonly<Record<string, Bytes>> {
   const { png, jpeg } = whole;
   const grey = (side: number): PngHeader => ({ width: side, height: side, colour: 0 });

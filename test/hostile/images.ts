@@ -1,4 +1,4 @@
-// Damaged and hostile pictures that are to be changed, and requests for images: each is drawn or refused.
+// Damaged and hostile pictures for edits, and requests for images: each must be drawn or refused.
 //   bun test/hostile/images.ts [--count N] [--seed N]
 
 import { damaged } from "../fuzz/bytes.ts";
@@ -12,10 +12,10 @@ import { hostilePictures, type Bytes } from "./hostile-pictures.ts";
 import { runAlone, type Row } from "./row.ts";
 
 const SIDE = 128;
-/** Some requests that are as they should be take long. */
+/** Some valid requests take long. */
 const DEADLINE = { "x-svc-deadline-ms": "5000" };
 
-/** Bodies that are refused, or drawn within the deadline. */
+/** Bodies that must be refused, or drawn within the deadline. */
 const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "10 images of 150 steps": { n: 10, steps: 150 },
   "a description as long as it may be": { prompt: "a red circle ".repeat(700).slice(0, 8000) },

@@ -1,4 +1,5 @@
-// Engines that are killed again and again under mixed load: every request ends, no batch line is lost, nothing is left.
+// Engines that are killed repeatedly under mixed load: every request must end, no batch line may be lost, nothing may
+// be left.
 //   bun test/hostile/kills.ts [--kills N] [--seed N]
 
 import { mkdtempSync, rmSync } from "node:fs";
@@ -48,7 +49,7 @@ const attempts: readonly ((url: string) => Attempt<Kind>)[] = [
   whole("text", "/v1/chat/completions", { messages, max_tokens: 100, n: 2 }),
   whole("text", "/v1/responses", { input: prompt, max_output_tokens: 60 }),
   whole("text", "/v1/completions", { prompt, max_tokens: 60 }),
-  // A client that leaves.
+  // A client that disconnects.
   (url) => ({
     kind: "text",
     run: async (signal, random) => {
@@ -57,7 +58,7 @@ const attempts: readonly ((url: string) => Attempt<Kind>)[] = [
       return "ended";
     },
   }),
-  // One that is cancelled by its id.
+  // A request that is cancelled by its id.
   (url) => ({
     kind: "text",
     run: async (signal, random) => {
@@ -71,7 +72,7 @@ const attempts: readonly ((url: string) => Attempt<Kind>)[] = [
   }),
 ];
 
-/** Kills engine processes, a random one each time. Each has worked before: one that cannot is replaced late, by design. */
+/** Kills a random engine that has worked: one that has not is restarted with a delay, by design. */
 async function killEngines(server: TestServer, load: Load<Kind>, kills: number, random: () => number): Promise<void> {
   for (let done = 0; done < kills; done++) {
     await Promise.all([load.worked("text"), load.worked("vectors")]);
@@ -81,7 +82,7 @@ async function killEngines(server: TestServer, load: Load<Kind>, kills: number, 
     try {
       if (victim !== undefined) process.kill(victim, "SIGKILL");
     } catch {
-      // It had just ended by itself.
+      // The process had just ended by itself.
     }
     if (done % 50 === 49) console.error(`${done + 1} kills`);
   }

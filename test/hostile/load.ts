@@ -1,18 +1,18 @@
-// Clients that ask one thing after another while something happens to the server, and what came of it.
+// Clients that send one request after another while something happens to the server, and how the requests end.
 
-/** `whole`, `ended` with a proper error, or what is wrong. */
+/** `whole`, `ended` with a proper error, or a description of what is wrong. */
 export type End = "whole" | "ended" | { readonly fault: string };
 
 export interface Attempt<Kind extends string = string> {
-  /** Of the engine that answers. */
+  /** The engine that answers. */
   readonly kind: Kind;
   readonly run: (signal: AbortSignal, random: () => number) => Promise<End>;
 }
 
-/** A request that has no end by then has none. */
+/** A request that has not ended by then counts as hanging. */
 const PATIENCE_MS = 120_000;
 const AFTER_ERROR_MS = 20;
-/** What a client may hear while engines die. */
+/** Error codes that are acceptable while engines die. */
 export const TYPED: ReadonlySet<string> = new Set([
   "engine_crashed",
   "engine_unavailable",
@@ -21,10 +21,10 @@ export const TYPED: ReadonlySet<string> = new Set([
   "server_busy",
 ]);
 
-/** `choose`: a client's next attempt, by the client's number. */
+/** `choose` returns a client's next request, given the client's number. */
 export class Load<Kind extends string> {
   readonly faults: string[] = [];
-  /** Whole answers, by engines. */
+  /** Counts of whole answers by engine. */
   readonly whole = new Map<Kind, number>();
   ended = 0;
   private stopped = false;
@@ -43,7 +43,7 @@ export class Load<Kind extends string> {
     return this.clients;
   }
 
-  /** Resolves when the engine has answered again from now on: one that has not worked is replaced late, by design. */
+  /** Resolves after the engine's next answer: an engine that has not worked is restarted with a delay, by design. */
   async worked(kind: Kind): Promise<void> {
     const before = this.whole.get(kind);
     while (this.whole.get(kind) === before) await Bun.sleep(5);
@@ -64,7 +64,10 @@ export class Load<Kind extends string> {
   }
 }
 
-/** `done`: what a whole stream of events holds. `canBreak`: what was begun has no other way to fail. */
+/**
+ * `done`: the last event of a complete stream. `canBreak`: whether an answer that has begun can fail only by a broken
+ * connection.
+ */
 export async function endOf(response: Response, { done = "", canBreak = false } = {}): Promise<End> {
   const body = await response.bytes().catch(() => undefined);
   if (!body) return canBreak ? "ended" : { fault: "broken off" };

@@ -1,6 +1,7 @@
-// `npm run test:hostile`: what svc promises, attacked: a table of the promises, with what was measured, in `docs/promises.md`.
-//   npm run test:hostile -- [--only NAME,NAME] [--kills N] [--count N]     (of each that has one)
-// In full it takes hours, most of them the requests for each operation; a file of attacks runs by itself, too.
+// `npm run test:hostile`: attacks on svc's promises; writes the table of promises with the measured figures to
+// `docs/promises.md`.
+//   npm run test:hostile -- [--only NAME,NAME] [--kills N] [--count N]     (for each attack with that option)
+// A full run takes hours, mostly for the requests for each operation; each file of attacks can also run by itself.
 
 import { join } from "node:path";
 import { besideLlamaServer } from "./beside.ts";

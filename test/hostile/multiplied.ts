@@ -1,4 +1,5 @@
-// What is small on the wire and much to do or to hold: requests and events in a row, references, values, bodies that wait.
+// Input that is small on the wire but expensive to process or store: pipelined requests and events, references, values,
+// waiting bodies.
 //   bun test/hostile/multiplied.ts
 
 import { RawClient, upgradeRequest } from "../http/raw.ts";
@@ -18,7 +19,7 @@ const post = (url: string, path: string, body: string | Buffer, signal?: AbortSi
     ...(signal && { signal }),
   });
 
-/** Everything at once on one connection; `begins`: a request that is answered first. */
+/** Sends everything at once on one connection; `begins`: a request that is answered first. */
 async function inARow({ port }: TestServer, bytes: Buffer, begins = ""): Promise<string> {
   const client = await RawClient.connect(port);
   const until = Date.now() + ROW_MS;
@@ -31,13 +32,13 @@ async function inARow({ port }: TestServer, bytes: Buffer, begins = ""): Promise
   return how;
 }
 
-/** An answer that holds the only place. */
+/** Starts an answer that holds the only place. */
 function occupied(url: string, signal: AbortSignal): void {
   const body = { messages: [{ role: "user", content: "hi" }], max_tokens: 12_000, ignore_eos: true };
   void post(url, "/v1/chat/completions", JSON.stringify(body), signal).catch(() => {});
 }
 
-/** A text without a character, with a mask. */
+/** An empty text frame with a mask. */
 const EMPTY_MESSAGE = Buffer.from([0x81, 0x80, 0, 0, 0, 0]);
 const LISTS = `{"items":[{"type":"web_search_call","blob":[${"[],".repeat(490_000)}[]]}]}`;
 

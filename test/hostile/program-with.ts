@@ -1,4 +1,4 @@
-// The program from source with another file in its build folder.
+// The program from source, with one file of its build folder replaced.
 
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +7,8 @@ const ROOT = join(import.meta.dir, "../..");
 const BUILD = "vendor/.build";
 
 /**
- * How it is started. `folder`: for copies, one for each file, made once; `place`: the file's, in the build folder
- * (`set/current/name`).
+ * Returns the command that starts it. `folder`: for copies, one per file, created once; `place`: the file's place in
+ * the build folder (`set/current/name`).
  */
 export function programWith(folder: string, place: string, file: string): readonly string[] {
   const [set = "", current = "", name = ""] = place.split("/");
@@ -20,7 +20,7 @@ export function programWith(folder: string, place: string, file: string): readon
   return [process.execPath, join(copy, "src/main.ts")];
 }
 
-/** The source is copied, as it looks for other files beside itself; all else is where it was. */
+/** Copies the source, which looks for other files next to itself; everything else is linked. */
 function makeCopy(copy: string, set: string, current: string): void {
   for (const name of ["src", "ffi"]) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   linkAll(copy, "", (name) => ["package.json", "tsconfig.json", "node_modules"].includes(name));

@@ -1,33 +1,33 @@
-// What an attack came to, as the table of promises shows it.
+// The result of an attack, as shown in the table of promises.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { exitOnSignals } from "../support/kill-at-exit.ts";
 
 export interface Row {
-  /** What svc promises, in words of a user. */
+  /** The promise, in terms of a user. */
   readonly promise: string;
-  /** What is done to it. */
+  /** The attack. */
   readonly attack: string;
   /** What was measured. */
   readonly figure: string;
-  /** What it may be at most. */
+  /** The largest allowed value. */
   readonly limit: string;
   readonly ok: boolean;
-  /** What llama-server makes of the same. */
+  /** llama-server's result for the same attack. */
   readonly theirs?: string;
 }
 
 type Options = Readonly<Record<string, string>>;
-/** A file of attacks: with `--name value` of the command line it comes to rows. */
+/** A file of attacks; takes `--name value` options from the command line and returns rows. */
 export type Attacks = (options: Options) => Promise<readonly Row[]>;
 
 const HEAD = ["| promise | attack | svc | limit | held | llama-server | by |", "|---|---|---|---|---|---|---|"];
 
-/** A row of the Markdown table. */
+/** Returns a row of the Markdown table. */
 const line = ({ promise, attack, figure, limit, ok, theirs = "–" }: Row, file: string): string =>
   `| ${[promise, attack, figure, limit, ok ? "yes" : "**no**", theirs, file].join(" | ")} |`;
 
-/** The name of the file of attacks that a row of the table came from. */
+/** Returns the name of the file of attacks to which a row of the table belongs. */
 const fileOf = (row: string): string => / ([\w-]+) +\|$/.exec(row)?.[1] ?? "";
 
 function commandLine(): Options {
@@ -38,7 +38,7 @@ function commandLine(): Options {
   );
 }
 
-/** Runs one file of attacks by itself; prints its rows and ends the process. */
+/** Runs one file of attacks by itself, prints its rows and exits. */
 export async function runAlone(attack: Attacks): Promise<never> {
   const rows = await attack(commandLine());
   console.log([...HEAD, ...rows.map((row) => line(row, "–"))].join("\n"));
@@ -46,8 +46,8 @@ export async function runAlone(attack: Attacks): Promise<never> {
 }
 
 /**
- * Runs the files of attacks, or those of `--only NAME,NAME`, one after the other, and puts their rows in the place of the
- * earlier ones in the table of the page; ends the process.
+ * Runs the files of attacks, or those of `--only NAME,NAME`, one after another, replaces their rows in the table of
+ * the page, and exits.
  */
 export async function runAll(files: Readonly<Record<string, Attacks>>, page: string): Promise<never> {
   const options = commandLine();

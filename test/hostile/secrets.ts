@@ -1,4 +1,4 @@
-// What nobody may learn: prompts in logs, metrics and errors, and files outside the media folder.
+// What must stay private: prompts in logs, metrics and errors, and files outside the media folder.
 //   bun test/hostile/secrets.ts
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const SECRET = "canary-7f3a91";
 const FLAGS = ["--ctx", "4096", "--threads", "1", "--max-tokens", "8", "--no-media-fetch"];
 
 const message = { role: "user", content: SECRET };
-/** Bodies that are answered and ones that are refused at every stage, each with the secret. */
+/** Bodies that are answered and others that are refused at every stage, each containing the secret. */
 const BODIES: readonly (readonly [path: string, body: unknown])[] = [
   ["/v1/chat/completions", { messages: [message] }],
   ["/v1/chat/completions", { messages: [message], stream: true, user: SECRET, metadata: { note: SECRET } }],
@@ -49,7 +49,7 @@ const BODIES: readonly (readonly [path: string, body: unknown])[] = [
   ["/api/generate", { prompt: SECRET, stream: false, format: SECRET }],
 ];
 
-/** A secret in every field, and what the server writes of it. */
+/** Puts a secret into every field and searches the server's output for it. */
 async function logs(): Promise<Row> {
   const server = await startServer(FLAGS);
   let refused = 0;
@@ -79,7 +79,7 @@ async function logs(): Promise<Row> {
   };
 }
 
-/** A picture outside the media folder, asked for in the ways that lead there elsewhere. */
+/** Requests a picture outside the media folder in ways that work on other servers. */
 async function files(): Promise<Row> {
   const folder = mkdtempSync(join(tmpdir(), "svc-secrets-"));
   const root = join(folder, "media");

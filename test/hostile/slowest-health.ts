@@ -1,10 +1,10 @@
-// The longest that /health takes, measured by a process of its own: who attacks is busy itself.
+// The longest response time of /health, measured by a separate process, because the attacker itself is busy.
 
 const PAUSE_MS = 5;
 
 /**
- * Watches /health from the moment that this resolves; `end` resolves with the milliseconds that it took at most,
- * endless where it failed.
+ * Watches /health from the moment this resolves. `end` resolves with the longest response time in milliseconds, or
+ * Infinity after a failure.
  */
 export async function watchHealth(url: string): Promise<{ end(): Promise<number> }> {
   const watch = Bun.spawn([process.execPath, import.meta.path, url], { stdin: "pipe", stdout: "pipe" });

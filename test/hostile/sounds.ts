@@ -1,4 +1,5 @@
-// Damaged and hostile files of sound, sent to be transcribed: each is refused or heard, and costs what it holds.
+// Damaged and hostile sound files for transcription: each must be refused or transcribed, and cost only what it
+// contains.
 //   bun test/hostile/sounds.ts [--count N] [--seed N]
 
 import { readdirSync } from "node:fs";
@@ -14,7 +15,7 @@ import { runAlone, type Row } from "./row.ts";
 const FIXTURES = join(import.meta.dir, "../audio/fixtures");
 const MB = 1024 * 1024;
 
-/** A WAV file of floats, one after the other. */
+/** Returns a WAV file of floats. */
 function floats(seconds: number, value: (index: number) => number): Bytes {
   const file = Buffer.from(wav({ seconds, coding: "float" }));
   for (let at = file.length - seconds * 64_000, index = 0; at < file.length; at += 4)
@@ -28,11 +29,11 @@ function nested(depth: number): Bytes {
   return together(box("ftyp", text("isom")), inner);
 }
 
-/** An ID3 tag that says it has so many bytes. */
+/** Returns an ID3 tag that claims this many bytes. */
 const tag = (says: number, has = says): Bytes =>
   together(text("ID3\x04\0\0"), Buffer.from([21, 14, 7, 0].map((shift) => (says >> shift) & 0x7f)), Buffer.alloc(has));
 
-/** Chunks without content, in front of the sound. */
+/** Returns empty chunks, to precede the sound. */
 const chunks = (count: number): Bytes => {
   const sound = wav({ seconds: 1 });
   return together(sound.subarray(0, 12), Buffer.alloc(count * 8, text("junk\0\0\0\0")), sound.subarray(12));
@@ -91,7 +92,7 @@ export async function sounds({ count, seed }: SoundsOptions): Promise<Row[]> {
   const speech = lasting(await recording(), 3);
   whole.set("speech.wav", speech);
   const kinds = [...whole];
-  // The costly ones first: what is held half-way is held for good.
+  // Expensive files come first, because memory held at half time counts as permanent.
   const files = [
     ...Object.entries(hostile((name) => whole.get(name) ?? speech, speech, roll)),
     ...Array.from({ length: count }, (_, index) => {

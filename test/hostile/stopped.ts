@@ -1,4 +1,4 @@
-// An engine process that stands still (SIGSTOP): for a while, for too long, while it loads, one of every other kind.
+// An engine process that is suspended (SIGSTOP): briefly, too long, while loading, and one of every other kind.
 //   bun test/hostile/stopped.ts
 
 import { streamChat } from "../support/chat-client.ts";
@@ -20,7 +20,7 @@ async function untilState(server: TestServer, state: string): Promise<number> {
   return performance.now() - started;
 }
 
-/** Streams in the middle of their work, one more that waits for a place, and the engine stopped under them. */
+/** Starts streams and one more request that waits for a place, then suspends the engine. */
 async function stopUnderStreams(server: TestServer) {
   const streams = Array.from({ length: STREAMS }, () => streamChat(server.url, long));
   while ((await server.levels()).running < STREAMS) await Bun.sleep(5);
@@ -85,14 +85,17 @@ async function tooLong(): Promise<Row> {
   return { promise: "an engine that hangs is replaced", attack, figure, limit: "all end, the next is served", ok };
 }
 
-/** `loading`: at once when it has started; else after its first answer. `send` is answered by an engine of this kind. */
+/**
+ * `loading`: suspends the engine as soon as it has started; otherwise after its first answer. An engine of this kind
+ * answers `send`.
+ */
 async function engineStopped(kind: EngineKind | "embedding", send: Send, when: "loading" | "ready"): Promise<Row> {
   let [figure, ok] = ["", false];
   await withServer(limited, async (server) => {
     const first = send(server.url);
     if (when === "ready") await (await first).bytes();
     let pid: number | undefined;
-    // By its command: until it has one of its own, the server waits for it, and would stand still, too.
+    // Found by its command: until the process runs its own command, the server waits for it and would hang as well.
     while (pid === undefined) [pid] = enginesOf(server, kind);
     process.kill(pid, "SIGSTOP");
     const started = performance.now();

@@ -1,4 +1,4 @@
-// Upstreams that send what no model server sends: without an end, too much at once, or more than anybody can hold.
+// Upstreams that send what no model server would: endless data, too much at once, or more than fits into memory.
 //   bun test/hostile/upstreams.ts
 
 import { createServer, type Socket } from "node:net";
@@ -7,7 +7,7 @@ import { runAlone, type Row } from "./row.ts";
 import { watched } from "./watched.ts";
 
 const SLOWEST_HEALTH_MS = 250;
-/** For which an upstream goes on that is not left. */
+/** How long an upstream sends when svc does not disconnect. */
 const PATIENCE_MS = 15_000;
 const MOST_POURED = 300_000_000;
 
@@ -16,7 +16,7 @@ const event = (delta: object) => `data: ${JSON.stringify({ choices: [{ index: 0,
 const lists = (count: number) => `${"[],".repeat(count)}[]`;
 
 interface Attack {
-  /** What comes once, and what comes again and again behind it. */
+  /** The data sent once; then the data that repeats. */
   readonly once?: string;
   readonly again?: string;
   readonly path?: string;
@@ -38,7 +38,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "vectors of 70 million lists": { once: `{"data":[${lists(70_000_000)}]}`, path: "/v1/embeddings" },
 };
 
-/** Sends it until the other side has enough. */
+/** Sends data until the other side disconnects. */
 async function pour(socket: Socket, { once = "", again }: Attack): Promise<void> {
   socket.write(once);
   if (again === undefined) return void socket.end();

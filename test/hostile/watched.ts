@@ -1,21 +1,21 @@
-// What an attack costs the front process: its memory at most, and the slowest answer of `/health` meanwhile.
+// The cost of an attack for the front process: its peak memory, and the slowest response of `/health` meanwhile.
 
 import { residentBytes } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import type { Row } from "./row.ts";
 import { watchHealth } from "./slowest-health.ts";
 
-/** Bytes of the front process with any of these attacks. */
+/** Most bytes of the front process during any of these attacks. */
 export const MOST_MEMORY = 1.5e9;
 
 interface Outcome {
-  /** What came of the attack, for the table. */
+  /** The result of the attack, for the table. */
   readonly came: string;
-  /** It ended as it should. */
+  /** Whether the attack ended as it should. */
   readonly ok: boolean;
 }
 
-/** The figures of an attack on a new server with these flags; `slowestMs`: what `/health` may take. */
+/** Measures an attack on a new server with these flags; `slowestMs`: the limit for `/health`. */
 export async function watched(
   flags: readonly string[],
   slowestMs: number,

@@ -1,4 +1,4 @@
-// LoRA adapters as models of the router: who gets which, beside other servers' models and in batches.
+// LoRA adapters as models of the router: which requests use them, next to models of other servers and in batches.
 
 import { describe, expect, test } from "bun:test";
 import { fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
@@ -23,7 +23,7 @@ async function besideUpstream() {
 }
 
 describe("an adapter's name", () => {
-  test("is a model in every dialect, and the answer bears it", async () => {
+  test("is a model in every API, and the answer reports it", async () => {
     const server = serve(hello, { lora });
     const model = "style";
     expect(await body(await server.chat({ model }))).toMatchObject({ model });
@@ -35,7 +35,7 @@ describe("an adapter's name", () => {
     expect(adaptersOf(server)).toEqual([STYLE, STYLE, STYLE, STYLE, STYLE]);
   });
 
-  test("is listed with the model that it is for", async () => {
+  test("is listed with the model that the adapter is for", async () => {
     const server = serve(hello, { lora });
     const { data, models } = await body(await fetch(`${server.url}/v1/models`));
     const { id, ...same } = data.find(({ parent }: { parent?: string }) => parent === undefined);
@@ -45,7 +45,7 @@ describe("an adapter's name", () => {
     expect(await body(await fetch(`${server.url}/v1/models/style`))).toMatchObject({ id: "style", ...lineage });
   });
 
-  test("takes the same places as its model", async () => {
+  test("takes places from the same limit as its model", async () => {
     const server = serve({ steps: [{ wait: new Promise<void>(() => {}) }] }, { lora, parallel: 1, maxQueue: 1 });
     const left = new AbortController();
     for (const model of ["style", "tone"]) {
@@ -62,7 +62,7 @@ describe("an adapter's name", () => {
     await until(() => server.requests.activeCount === 0);
   });
 
-  test("chooses in a line of a batch, and the answer there bears it", async () => {
+  test("selects the adapter for a line of a batch, and the answer there reports it", async () => {
     const server = serve(hello, { lora });
     const line = { custom_id: "a", method: "POST", url: "/v1/chat/completions", body: { model: "style", messages } };
     const upload = await fetch(`${server.url}/v1/files`, { method: "POST", body: `${JSON.stringify(line)}\n` });
@@ -79,23 +79,23 @@ describe("an adapter's name", () => {
   });
 });
 
-describe("who chooses nothing", () => {
-  test.each([{}, { model: "gpt-4o" }, { model: "fake-model" }, { lora: [] }])("%j gets what is on", async (asked) => {
+describe("a request that selects no adapter", () => {
+  test.each([{}, { model: "gpt-4o" }, { model: "fake-model" }, { lora: [] }])("%j gets the defaults", async (asked) => {
     const server = serve(hello, { lora });
     expect(await body(await server.chat(asked))).toMatchObject({ model: "fake-model" });
     expect(adaptersOf(server)).toEqual([TONE]);
     expect(server.metrics.calls).toContain("adapter tone");
   });
 
-  test("switches off what is on by a scale of 0", async () => {
+  test("can switch a default adapter off with a scale of 0", async () => {
     const server = serve(hello, { lora });
     await server.chat({ lora: [{ id: 0, scale: 0 }] });
     expect(adaptersOf(server)).toEqual([[]]);
   });
 });
 
-describe("beside models of another server", () => {
-  test("an adapter's name wins over the same name there, which is asked for with its server's", async () => {
+describe("next to models of another server", () => {
+  test("an adapter's name has priority over the same name there, which remains available under its server's prefix", async () => {
     const { server, far } = await besideUpstream();
     expect(await body(await server.chat({ model: "style" }))).toMatchObject({ model: "style" });
     expect(adaptersOf(server)).toEqual([STYLE]);
@@ -104,7 +104,7 @@ describe("beside models of another server", () => {
     expect(server.engine.requests).toHaveLength(1);
   });
 
-  test("those get no adapters that are on here, and are not asked for any", async () => {
+  test("requests to the other server's models get no local adapters, and selecting one is refused", async () => {
     const { server, far } = await besideUpstream();
     expect((await server.chat({ model: "up/far" })).status).toBe(200);
     expect(far.asked.at(-1)?.body).not.toHaveProperty("lora");
@@ -115,7 +115,7 @@ describe("beside models of another server", () => {
 });
 
 describe("POST /lora-adapters", () => {
-  test("sets what requests get that choose none; those that are left out are off", async () => {
+  test("sets the adapters for requests that select none, and switches off those that it leaves out", async () => {
     const server = serve(hello, { lora });
     const set = async (scales: unknown) => (await server.post("/lora-adapters", scales)).status;
     expect(await set([{ id: 1, scale: 0.25 }])).toBe(200);
@@ -138,12 +138,12 @@ describe("POST /lora-adapters", () => {
       "1.id",
     ],
     [[{ id: 0 }], "0.scale"],
-  ])("%j is refused by name", async (scales, param) => {
+  ])("%j is refused with the name of the field", async (scales, param) => {
     const response = await serve(hello, { lora }).post("/lora-adapters", scales);
     expect([response.status, (await body(response))["error"].param]).toEqual([400, param]);
   });
 
-  test("is not for other machines", async () => {
+  test("is refused for other machines", async () => {
     const server = serve(hello, { lora, allowedHosts: ["nas"] });
     expect((await server.post("/lora-adapters", [], { host: "nas" })).status).toBe(403);
   });

@@ -23,7 +23,7 @@ describe("a request with one of the keys is answered", () => {
   });
 });
 
-describe("the API of Stable Diffusion's web interface takes a key by Basic authentication, as its clients send it", () => {
+describe("the API of Stable Diffusion's web interface takes a key through Basic authentication, as its clients send it", () => {
   const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString("base64")}` });
   const options = async ({ url }: { url: string }, headers: Record<string, string>) => {
     const response = await fetch(`${url}/sdapi/v1/options`, { headers });
@@ -33,7 +33,7 @@ describe("the API of Stable Diffusion's web interface takes a key by Basic authe
   test.each(["user:eve-key", "eve-key:", "eve-key:anything", "eve-key", ":eve-key"])("%s", async (text) => {
     const server = serveKeyed();
     expect((await options(server, basic(text)))[0]).toBe(200);
-    // Only there.
+    // Other routes do not take Basic authentication.
     expect((await fetch(`${server.url}/v1/models`, { headers: basic(text) })).status).toBe(401);
   });
 
@@ -53,7 +53,7 @@ describe("the API of Stable Diffusion's web interface takes a key by Basic authe
   });
 });
 
-describe("any other is 401, whatever it asks for, and nothing is computed", () => {
+describe("a request without a valid key is 401 on every route, and nothing is computed", () => {
   const wrong: Record<string, string>[] = [
     {},
     bearer("wrong"),
@@ -96,7 +96,7 @@ describe("any other is 401, whatever it asks for, and nothing is computed", () =
     expect(server.engine.requests).toBeEmpty();
   });
 
-  test("in the envelope that clients of the path expect", async () => {
+  test("the refusal has the envelope that clients of the path expect", async () => {
     const server = serveKeyed();
     expect(await (await server.post("/v1/messages", {})).json()).toMatchObject({
       type: "error",
@@ -107,7 +107,7 @@ describe("any other is 401, whatever it asks for, and nothing is computed", () =
   });
 });
 
-test("what is for everybody needs no key, and the health tells only those who have one of models and engines", async () => {
+test("public routes need no key, and the health names models and engines only to requests with a key", async () => {
   const { url } = serveKeyed();
   for (const path of ["/", "/docs", "/openapi.json", "/v1/health"]) expect((await fetch(url + path)).status).toBe(200);
   const health = async (headers = {}) =>
@@ -117,7 +117,7 @@ test("what is for everybody needs no key, and the health tells only those who ha
   expect(await health(bearer("eve-key"))).toContain("engines");
 });
 
-test("no way of writing a path makes it one of those", async () => {
+test("no spelling of a path makes another route public", async () => {
   const { port } = serveKeyed();
   for (const path of [
     "/health/../v1/models",
@@ -134,7 +134,7 @@ test("no way of writing a path makes it one of those", async () => {
   }
 });
 
-test("a preflight has no key; its page can read that the request behind it was refused", async () => {
+test("a preflight needs no key, and its page can read that the request itself was refused", async () => {
   const { url, chat } = serveKeyed();
   const origin = "http://localhost:3000";
   const asking = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" };
@@ -145,7 +145,7 @@ test("a preflight has no key; its page can read that the request behind it was r
   expect((await chat({}, { origin, ...bearer("ada-key") })).status).toBe(200);
 });
 
-test("the key's name is the client: for turns whatever the request says, in the log and in the metrics", async () => {
+test("the name of the key is the client, for turns (whatever the request says), in the log and in the metrics", async () => {
   const server = serveKeyed();
   await server.chat({}, { ...bearer("ada-next-key"), "x-svc-client": "many" });
   await server.post("/v1/embeddings", { input: "hi" }, { "x-api-key": "eve-key" });
@@ -162,11 +162,11 @@ test("the key's name is the client: for turns whatever the request says, in the 
   for (const { key } of apiKeys) expect(told).not.toContain(key);
 });
 
-test("without keys whatever is sent as one does not matter", async () => {
+test("without configured keys, a key in a request is ignored", async () => {
   expect((await serve().chat({}, { ...bearer("any"), "x-api-key": "thing" })).status).toBe(200);
 });
 
-test("batches are answered without a key of their own", async () => {
+test("lines of a batch need no key of their own", async () => {
   const server = serveKeyed();
   const headers = bearer("ada-key");
   const body = { messages: [{ role: "user", content: "hi" }] };

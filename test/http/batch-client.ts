@@ -1,4 +1,4 @@
-// Batches as a client handles them, with every object checked against the contract.
+// A batch client that checks every object against the contract.
 
 import { expect } from "bun:test";
 import { checker } from "../../src/contract/schema.ts";
@@ -59,6 +59,6 @@ export const cancel = (server: TestServer, id: string) => server.post(`/v1/batch
 export const customIds = (lines: readonly { readonly custom_id: string }[]) =>
   lines.map(({ custom_id }) => custom_id).sort();
 
-/** Two servers, one after the other or side by side, on one folder. */
+/** Starts a server on this folder; a test can start two on one folder, in turn or at once. */
 export const on = (dataDir: string, script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello) =>
   serve(script, { dataDir } satisfies Partial<Config>);

@@ -1,4 +1,4 @@
-// --batch-endpoints: batches for more than chat completions.
+// --batch-endpoints: batches for endpoints other than chat completions.
 
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ async function run(server: TestServer, endpoint: string, bodies: readonly object
   return { id, model, done, answers: bodies.map((_, index) => answers.get(`line-${index}`)) };
 }
 
-/** Without what differs between two answers. */
+/** Removes the fields that differ between two equal answers. */
 function comparable(answer: unknown): unknown {
   const text = JSON.stringify(answer);
   return JSON.parse(
@@ -50,7 +50,7 @@ describe("a batch", () => {
     expect([done.usage?.input_tokens, done.usage?.output_tokens]).toEqual([input, generated]);
   });
 
-  test("of recordings takes them from the media folder, and gives subtitles as text", async () => {
+  test("of recordings reads them from the media folder, and returns subtitles as text", async () => {
     const mediaRoot = temporaryFolder();
     writeFileSync(join(mediaRoot, "talk.wav"), "from disk");
     const server = serve(hello, { ...on, mediaRoot });
@@ -63,7 +63,7 @@ describe("a batch", () => {
     expect(server.transcriber.asked.map(({ content }) => content)).toEqual(["from disk", "from disk"]);
   });
 
-  test("is one client in the background, whatever its lines are", async () => {
+  test("counts as one client in the background, whatever its lines are", async () => {
     const parallel = 4;
     const server = serve(hello, { ...on, maxQueue: 0, parallel });
     const [embedder] = server.embedders;
@@ -80,7 +80,7 @@ describe("a batch", () => {
       ids.push((await create(server, lines(endpoint, [body, body, body]), { endpoint })).id);
     }
     await until(() => asked() === 6);
-    // Lines take no place of others, of which there are no more.
+    // Lines take no place from other requests, all of which are let in.
     const others = kinds.flatMap(([endpoint, body]) =>
       Array.from({ length: parallel }, () => server.post(endpoint, body)),
     );
@@ -94,7 +94,7 @@ describe("a batch", () => {
     expect(clients.toSorted()).toEqual([...ids, ...ids, ...ids].toSorted());
   });
 
-  test("that waits for a disk to have room fails no line", async () => {
+  test("that waits for disk space fails no line", async () => {
     const server = serve(hello, on);
     const full = new SvcError("storage_full", "The disk is full.", { retryAfterSeconds: 0.01 });
     server.transcriber.refusals = [full, full];
@@ -102,7 +102,7 @@ describe("a batch", () => {
     expect(done.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
   });
 
-  test("whose lines go elsewhere fails before one is answered", async () => {
+  test("with a line for another endpoint fails before any line is answered", async () => {
     const server = serve(hello, on);
     const endpoint = "/v1/embeddings";
     const mixed = [
@@ -115,14 +115,14 @@ describe("a batch", () => {
     expect(server.embedders[0]?.asked).toEqual([]);
   });
 
-  test("takes no longer inputs for vectors than their route", async () => {
+  test("has the same limit on embedding inputs as the route", async () => {
     const files = { bytes: 2 ** 22, lines: 10, keepSeconds: null, keepBatchSeconds: null };
     const server = serve(hello, { ...on, files });
     const { answers } = await run(server, "/v1/embeddings", [{ input: "a".repeat(2 ** 20) }]);
     expect(answers[0]).toMatchObject({ error: { code: "payload_too_large" }, response: { status_code: 413 } });
   });
 
-  test("continues no stored response, and stores none", async () => {
+  test("can neither continue nor store a response", async () => {
     const server = serve();
     const { id } = (await (await server.post("/v1/responses", { input: "hi" })).json()) as { id: string };
     const more = serve(hello, on);
@@ -138,7 +138,7 @@ describe("a batch", () => {
 });
 
 describe("without the option", () => {
-  test("no other endpoint is taken, and the refusal names the option", async () => {
+  test("other endpoints are refused, and the refusal names the option", async () => {
     const server = serve();
     const input_file_id = await upload(server, jsonl(lines("/v1/embeddings", [{ input: "a" }])));
     for (const endpoint of BATCH_ENDPOINTS.slice(1)) {
@@ -149,7 +149,7 @@ describe("without the option", () => {
     }
   });
 
-  test("a batch that another server took is answered all the same", async () => {
+  test("a batch that another server accepted is answered all the same", async () => {
     const dataDir = temporaryFolder();
     const before = serve(hello, { ...on, dataDir });
     const [embedder] = before.embedders;

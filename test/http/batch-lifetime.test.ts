@@ -1,4 +1,4 @@
-// How batches end, what servers that come and go leave of them, and how long all of it is kept.
+// How batches end, what servers that stop or start do with them, and how long their data is kept.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ describe("cancelling", () => {
   const stuck = () => serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
   const halfStuck = [...many(5), ...Array.from({ length: 20 }, (_, at) => lineOf(5 + at, { messages, max_tokens: 1 }))];
 
-  test("keeps what was answered, says of every other line that it was not, and frees the engine", async () => {
+  test("keeps the answers, reports every other line as cancelled, and frees the engine", async () => {
     const server = stuck();
     const { id } = await create(server, halfStuck);
     while ((await get(server, id)).request_counts.completed < 5);
@@ -44,14 +44,14 @@ describe("cancelling", () => {
     await until(() => server.engine.live === 0);
   });
 
-  test("works at once after creating", async () => {
+  test("works immediately after the batch was created", async () => {
     const server = stuck();
     const { id } = await create(server, halfStuck);
     expect((await cancel(server, id)).status).toBe(200);
     await untilStatus(server, id, "cancelled");
   });
 
-  test("what has ended is 400, what is not there 404", async () => {
+  test("is 400 for a batch that has ended and 404 for an unknown one", async () => {
     const server = serve();
     const { id } = await create(server, many(1));
     await untilStatus(server, id, "completed");
@@ -68,12 +68,12 @@ describe("cancelling", () => {
   });
 });
 
-describe("a batch's time", () => {
-  test("is over: the output has what was answered, and of every other line that it was not", async () => {
+describe("the completion window of a batch", () => {
+  test("ends it: the output has all answers, and reports every other line as expired", async () => {
     const server = serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
     const lines = [...many(3), lineOf(3, { messages, max_tokens: 1 }), lineOf(4, { messages, max_tokens: 1 })];
     const { id } = await create(server, lines, {
-      // Times are whole seconds: one second may be nearly over.
+      // Times have whole seconds, so one second could already be nearly over.
       completion_window: "2s",
       output_expires_after: { anchor: "created_at", seconds: 3600 },
     });
@@ -90,8 +90,8 @@ describe("a batch's time", () => {
   });
 });
 
-describe("a server that ends", () => {
-  test("leaves a batch to the next one, which answers only what is missing", async () => {
+describe("a server that stops", () => {
+  test("leaves a batch to the next server, which answers only the missing lines", async () => {
     const dataDir = temporaryFolder();
     const first = on(dataDir, ({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
     const lines = [...many(5), ...Array.from({ length: 20 }, (_, at) => lineOf(5 + at, { messages, max_tokens: 1 }))];
@@ -107,7 +107,7 @@ describe("a server that ends", () => {
     expect(readdirSync(join(dataDir, "files"))).toHaveLength(2);
   });
 
-  test("two on one folder do not answer the same lines, and each can cancel the other's batch", async () => {
+  test("and one that shares its folder never answer the same line, and each can cancel the other's batch", async () => {
     const dataDir = temporaryFolder();
     const gate = Promise.withResolvers<void>();
     const script = () => ({ steps: [{ wait: gate.promise }, { text: "x" }] });
@@ -125,7 +125,7 @@ describe("a server that ends", () => {
     expect(answered.sort()).toEqual([0, 30]);
   }, 60_000);
 
-  test("one whose folder is in the way holds up no other", async () => {
+  test("leaves a batch whose folder is unusable, which does not hold up the others", async () => {
     const dataDir = temporaryFolder();
     const first = on(dataDir, { steps: [{ wait: never }] });
     const [broken, other] = [await create(first, many(3)), await create(first, many(3))];
@@ -144,7 +144,7 @@ describe("a server that ends", () => {
 });
 
 describe("files of a batch", () => {
-  test("its input may be deleted while it runs", async () => {
+  test("the input can be deleted while the batch runs", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ wait: gate.promise }, { text: "x" }] });
     const made = await create(server, many(30));
@@ -155,7 +155,7 @@ describe("files of a batch", () => {
     expect((await untilStatus(server, made.id, "completed")).request_counts.completed).toBe(30);
   });
 
-  test("a batch whose folder was removed fails and says so", async () => {
+  test("a batch fails with a message when its folder was removed", async () => {
     const dataDir = temporaryFolder();
     const first = on(dataDir, { steps: [{ wait: never }] });
     const { id } = await create(first, many(3));
@@ -173,7 +173,7 @@ describe("batches that have ended", () => {
   const keeping = (dataDir: string) =>
     serve(hello, { dataDir, files: { bytes: 1_000_000, lines: 1000, keepSeconds: null, keepBatchSeconds: 1 } });
 
-  test("are listed until --keep-batches is over, and as long as their output is there", async () => {
+  test("are listed until --keep-batches has passed, and as long as their output exists", async () => {
     const dataDir = temporaryFolder();
     const first = keeping(dataDir);
     const ids = [await create(first, many(1)), await create(first, many(1))].map(({ id }) => id);
@@ -190,8 +190,8 @@ describe("batches that have ended", () => {
   });
 });
 
-describe("without room in the data folder", () => {
-  test("a batch waits with the lines that it has, goes on when there is room, and none is lost", async () => {
+describe("without space in the data folder", () => {
+  test("a batch waits with the answers so far and goes on when there is space, without losing any", async () => {
     const server = serve(hello, { dataSize: 14 / 1024 });
     const filler = await upload(server, `{"a":"${"x".repeat(10_000)}"}\n`);
     const waits = () =>
@@ -210,15 +210,15 @@ describe("without room in the data folder", () => {
     expect(customIds(await output(server, done))).toEqual(customIds(many(10)));
   });
 
-  test("answers are as large as they are on disk, whatever they are written in", async () => {
+  test("answers count with their size on disk, whatever their characters", async () => {
     const server = serve({ ...hello, steps: [{ text: "語".repeat(1000) }] }, { dataSize: 80 / 1024 });
-    // Of 3.3 KB each.
+    // Answers of 3.3 KB each.
     const { id } = await create(server, many(40));
     await until(() => server.log.lines.some(({ fields }) => fields["code"] === "storage_full"));
     expect((await get(server, id)).request_counts.completed).toBeWithin(1, 40);
   });
 
-  test("lines of a batch that was cancelled have taken it, too", async () => {
+  test("cancelled lines count towards the space as well", async () => {
     const server = serve({ steps: [{ wait: never }] }, { dataSize: 8 / 1024 });
     const { id } = await create(server, many(25));
     await untilStatus(server, id, "in_progress");
@@ -228,7 +228,7 @@ describe("without room in the data folder", () => {
     expect([refused.status, ((await refused.json()) as Failure).error.code]).toEqual([507, "storage_full"]);
   });
 
-  test("no batch is made", async () => {
+  test("no batch can be created", async () => {
     const server = serve(hello, { dataSize: 8 / 1024 });
     const input_file_id = await upload(server, `{"a":"${"x".repeat(8192 - 9)}"}\n`);
     const refused = await server.post("/v1/batches", { input_file_id, endpoint: "/v1/chat/completions" });

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { cancel, create, jsonl, lineOf, many, never, on, untilStatus } from "./batch-client.ts";
 import { hello, messages, serve, temporaryFolder, type TestServer } from "./harness.ts";
 
-describe("what /metrics is told", () => {
+describe("the metrics of batches", () => {
   const levels = async (server: TestServer) => {
     expect((await fetch(`${server.url}/metrics`)).status).toBe(200);
     return server.metrics.jobs;
   };
 
-  test("batches by status, waiting lines and stored bytes, from before there are any", async () => {
+  test("report batches by status, waiting lines and stored bytes, even before there are any", async () => {
     const dataDir = join(temporaryFolder(), "none");
     const gate = Promise.withResolvers<void>();
     const server = on(dataDir, ({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: gate.promise }] } : hello));
@@ -36,7 +36,7 @@ describe("what /metrics is told", () => {
     expect(outcomes).toEqual([...Array.from({ length: 4 }, () => "line completed"), "line failed"]);
   });
 
-  test("lines that nobody asked about, when their batch is cancelled", async () => {
+  test("count the lines that were never sent when their batch is cancelled", async () => {
     const server = serve({ steps: [{ wait: never }] });
     const { id } = await create(server, many(3));
     await cancel(server, id);
@@ -44,7 +44,7 @@ describe("what /metrics is told", () => {
     expect(server.metrics.calls.filter((call) => call === "line skipped")).toHaveLength(3);
   });
 
-  test("nothing of a folder that cannot be read, and all the rest", async () => {
+  test("omit a folder that cannot be read and report everything else", async () => {
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, "jobs.sqlite"), "this is no database, whatever its name says".repeat(100));
     expect(await levels(on(dataDir))).toBeUndefined();

@@ -1,4 +1,4 @@
-// More batches than are answered at once: the others wait for their turn, and can be ended meanwhile.
+// More batches than are answered at once: the others wait for their turn and can be cancelled or expire meanwhile.
 
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
@@ -10,7 +10,7 @@ import { hello, messages, serve, temporaryFolder, until } from "./harness.ts";
 
 const AT_ONCE = 16;
 
-/** Batches whose lines somebody answers: those that have begun an output. */
+/** Returns the batches that are being answered: those with an output file in progress. */
 function begun(dataDir: string): string[] {
   const folder = join(dataDir, "batches");
   return readdirSync(folder).filter((id) => existsSync(join(folder, id, "output.jsonl")));
@@ -28,7 +28,7 @@ async function createMany(server: ReturnType<typeof on>, count: number): Promise
   return ids;
 }
 
-test("a few are answered at once, the oldest first, and the next when one of them ends", async () => {
+test("a few batches are answered at once, the oldest first, and the next begins when one ends", async () => {
   const { server, gate, dataDir } = setUp();
   const ids = await createMany(server, AT_ONCE + 4);
   await until(() => begun(dataDir).length === AT_ONCE);
@@ -44,7 +44,7 @@ test("a few are answered at once, the oldest first, and the next when one of the
   expect(answered.toSorted()).toEqual(rest.toSorted());
 });
 
-test("those that wait are checked, cancelled and expire all the same", async () => {
+test("waiting batches are validated, can be cancelled and can expire", async () => {
   const { server, dataDir } = setUp();
   const ids = await createMany(server, AT_ONCE);
   const waiting = await create(server, many(2));
@@ -60,7 +60,7 @@ test("those that wait are checked, cancelled and expire all the same", async () 
   expect(begun(dataDir).toSorted()).toEqual(ids.toSorted());
 });
 
-test("the next server begins no more of them either", async () => {
+test("the next server also begins only that many", async () => {
   const { server: first, dataDir } = setUp();
   const ids = await createMany(first, AT_ONCE + 4);
   await until(() => begun(dataDir).length === AT_ONCE);
@@ -74,7 +74,7 @@ test("the next server begins no more of them either", async () => {
   expect(server.engine.requests).toHaveLength(ids.length);
 });
 
-test("those whose model is out of reach make way for one that can be answered", async () => {
+test("batches whose model is unreachable make way for a batch that can be answered", async () => {
   const far = chatServer(helloStream);
   const server = serve(hello, {}, [(await remote([far.url])).gateway]);
   await far.stop();

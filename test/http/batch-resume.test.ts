@@ -1,4 +1,4 @@
-// What a server that was killed leaves in the data folder, at each step of a batch, and how the next one goes on.
+// What a killed server leaves in the data folder at each step of a batch, and how the next server goes on.
 
 import { describe, expect, test } from "bun:test";
 import { appendFileSync, linkSync, readdirSync, writeFileSync } from "node:fs";
@@ -22,8 +22,8 @@ const skipped = (index: number, code: "batch_cancelled" | "batch_expired") =>
 const USUAL = "/v1/chat/completions";
 
 /**
- * A folder with a batch that was just made, of these lines, which lasts until `expiresAt`; `work` is what the server did before
- * its end.
+ * Makes a data folder with a new batch of these lines that is valid until `expiresAt`; `work` is what the server did
+ * before it was killed.
  */
 function killedAfter(
   work: (store: JobStore) => void,
@@ -55,7 +55,7 @@ function killedAfter(
   return dataDir;
 }
 
-/** The batch comes to `status`, and by then only so many lines were answered after the kill, as `count` counts them. */
+/** Expects the batch to reach `status`, with exactly `asked` lines answered after the kill, as counted by `count`. */
 async function goesOn(
   dataDir: string,
   status: string,
@@ -80,8 +80,8 @@ const begin = (store: JobStore) => {
   store.batches.advance(ID, "validating", "in_progress", 1);
 };
 
-describe("a server that is killed", () => {
-  test("before any line was looked at", () =>
+describe("a batch resumes after the server was killed", () => {
+  test("before any line was validated", () =>
     goesOn(
       killedAfter(() => {}),
       "completed",
@@ -90,7 +90,7 @@ describe("a server that is killed", () => {
 
   test("before a line was answered", () => goesOn(killedAfter(begin), "completed", LINES));
 
-  test("in the middle of a line of the output", () =>
+  test("in the middle of writing a line of the output", () =>
     goesOn(
       killedAfter((store) => {
         begin(store);
@@ -105,7 +105,7 @@ describe("a server that is killed", () => {
     ["/v1/responses", { input: "hi" }, ({ engine }: TestServer) => engine.requests.length],
     ["/v1/embeddings", { input: "hi" }, ({ embedders }: TestServer) => embedders[0]?.asked.length ?? 0],
     ["/v1/audio/transcriptions", { data: "AAAA" }, ({ transcriber }: TestServer) => transcriber.asked.length],
-  ])("in the middle of a line of the output, for %s", (endpoint, lineBody, count) =>
+  ])("in the middle of writing a line of the output, for %s", (endpoint, lineBody, count) =>
     goesOn(
       killedAfter(
         (store) => {
@@ -123,7 +123,7 @@ describe("a server that is killed", () => {
     ),
   );
 
-  test("behind the last line", () =>
+  test("after the last line", () =>
     goesOn(
       killedAfter((store) => {
         begin(store);
@@ -133,7 +133,7 @@ describe("a server that is killed", () => {
       0,
     ));
 
-  test("while it finished, with the output in its place and not on record", () =>
+  test("while it was finishing, with the output in place but not recorded", () =>
     goesOn(
       killedAfter((store) => {
         begin(store);
@@ -145,7 +145,7 @@ describe("a server that is killed", () => {
       0,
     ));
 
-  test("while it cancelled, with some lines skipped", () =>
+  test("while it was cancelling, with some lines skipped", () =>
     goesOn(
       killedAfter((store) => {
         begin(store);
@@ -168,7 +168,7 @@ describe("a server that is killed", () => {
       0,
     ));
 
-  test("while it ended a batch that was over time", () =>
+  test("while it ended an expired batch", () =>
     goesOn(
       killedAfter((store) => {
         begin(store);
@@ -180,7 +180,7 @@ describe("a server that is killed", () => {
       LINES - 2,
     ));
 
-  test("before a batch that is over time had begun", () =>
+  test("before an expired batch had begun", () =>
     goesOn(
       killedAfter(() => {}, 1),
       "expired",
@@ -188,7 +188,7 @@ describe("a server that is killed", () => {
       LINES,
     ));
 
-  test("behind the end, before it had cleared up", async () => {
+  test("after the end, before it had cleaned up", async () => {
     const dataDir = killedAfter((store) => {
       begin(store);
       writeFileSync(store.outputPath(ID), answered(LINES));

@@ -1,4 +1,4 @@
-// What request bodies may take of the server.
+// The limits of request bodies: number of values, memory of all bodies, forms.
 
 import { describe, expect, test } from "bun:test";
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
@@ -42,7 +42,7 @@ const ROUTES = `
   POST /apply-template
 `;
 
-describe("a body with too much in it", () => {
+describe("a body with too many values or names", () => {
   const names = `{${Array.from({ length: 50_001 }, (_, n) => `"${n}":1`).join()}}`;
 
   test.each(ROUTES.trim().split(/\s*\n\s*/))("is refused: %s", async (route) => {
@@ -52,7 +52,7 @@ describe("a body with too much in it", () => {
     expect(await response.text()).toContain("The request body has more than 50000 names of members.");
   });
 
-  test("is refused while it comes, before the rest is sent", async () => {
+  test("is refused while it arrives, before the rest is sent", async () => {
     const client = await RawClient.connect(serve().port);
     const head = `Content-Length: ${bodyCeilings.generation}`;
     client.post(CHAT, `{"messages":[${"[],".repeat(600_000)}`, [head]);
@@ -64,7 +64,7 @@ describe("a body with too much in it", () => {
 });
 
 describe("long strings", () => {
-  test("come through as they are, with a length or in pieces", async () => {
+  test("arrive unchanged, with a length or in chunks", async () => {
     const server = serve();
     const content = `${'é\\"\n😀{[,'.repeat(200_000)}.`;
     const body = JSON.stringify({ messages: [{ role: "user", content }, ...messages] });
@@ -85,12 +85,12 @@ describe("all bodies together", () => {
       body: JSON.stringify({ messages, metadata: { x: "x".repeat(megabytes * MB) } }),
     });
 
-  /** Until a body of 3 MB is answered with this status. */
+  /** Repeats a request with a body of 3 MB until it is answered with this status. */
   async function untilAnswered(url: string, status: number): Promise<void> {
     while ((await post(url, 3)).status !== status) await Bun.sleep(5);
   }
 
-  test("have a memory; what does not fit is told to come back, small ones fit always", async () => {
+  test("share a memory limit: a body that does not fit is told to retry, and small ones always fit", async () => {
     const server = serve(undefined, {}, [], undefined, new BodyBudget(4 * MB));
     const client = await RawClient.connect(server.port);
     client.post(CHAT, `{"x":"${"x".repeat(4 * MB)}`, [`Content-Length: ${10 * MB}`]);
@@ -105,7 +105,7 @@ describe("all bodies together", () => {
     await untilAnswered(server.url, 200);
   });
 
-  test("give theirs back, however they end", async () => {
+  test("free their memory, however their requests end", async () => {
     const server = serve(undefined, {}, [], undefined, new BodyBudget(4 * MB));
     const bad = `{"messages":"${"x".repeat(4 * MB)}"`;
     for (let tries = 0; tries < 4; tries++) expect((await server.post(CHAT, bad)).status).toBe(400);
@@ -125,7 +125,7 @@ describe("all bodies together", () => {
       503,
       expect.stringContaining("bodies of requests under way have 6 MB together"),
     ]);
-    // Of many values, short ones take as much.
+    // A shorter body of many values takes as much memory.
     const lists = JSON.stringify({ messages, x: Array(90_000).fill([]) });
     expect((await fetch(server.url + CHAT, { method: "POST", body: lists })).status).toBe(503);
     waiting.push(post(server.url, 0));
@@ -135,7 +135,7 @@ describe("all bodies together", () => {
     await untilAnswered(server.url, 200);
   });
 
-  test("count lines of uploads", async () => {
+  test("include the lines of uploads", async () => {
     const server = serve(
       undefined,
       { files: { bytes: 20 * MB, lines: 10, keepSeconds: null, keepBatchSeconds: null } },
@@ -150,10 +150,10 @@ describe("all bodies together", () => {
   });
 });
 
-describe("a form that comes when", () => {
+describe("a form", () => {
   const never = new Promise<never>(() => {});
 
-  /** The answer to a form of which the end does not come. */
+  /** Returns the answer to a form that is never completed. */
   async function begun({ port }: { readonly port: number }, path: string): Promise<string> {
     const client = await RawClient.connect(port);
     const part = `--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n${"a".repeat(MB)}`;
@@ -169,7 +169,7 @@ describe("a form that comes when", () => {
     ["/v1/audio/transcriptions", "/v1/audio/transcriptions", { data: "aaaa" }],
     ["/v1/vision/ocr", "/v1/vision/ocr", { data: "aaaa" }],
     ["/v1/images/edits", "/v1/images/generations", { prompt: "a dog" }],
-  ])("the queue is full is refused, and not taken in: %s", async (path, busy, body) => {
+  ])("is refused without being read when the queue of its model is full: %s", async (path, busy, body) => {
     const server = serve(undefined, { parallel: 1, maxQueue: 0 });
     for (const engine of [server.transcriber, server.reader, server.drawer]) engine.gate = never;
     const held = server.post(busy, body);
@@ -181,13 +181,13 @@ describe("a form that comes when", () => {
     await held;
   });
 
-  test("there is no model for it is refused, too", async () => {
+  test("is refused without being read when no model serves it", async () => {
     const refused = await begun(serve(), "/v1/images/upscale");
     expect(refused).toStartWith("HTTP/1.1 503 ");
     expect(refused).toContain('"code":"engine_unavailable"');
   });
 
-  test("another model than the one with a queue may be meant is taken", async () => {
+  test("is read when it may name another model than the one with a full queue", async () => {
     const other = new OfferedModels([offeredTranscription(new FakeTranscriber("other"), 1)]);
     const server = serve(undefined, { parallel: 1, maxQueue: 0 }, [other]);
     server.transcriber.gate = never;

@@ -16,7 +16,7 @@ async function read(request: Request, patienceMs?: number, work: () => Promise<u
   return text;
 }
 
-test("a body comes as it was sent, whole or in pieces", async () => {
+test("a body arrives as it was sent, whole or in chunks", async () => {
   const pieces = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const piece of ["a", "b", "c"]) controller.enqueue(bytes(piece));
@@ -29,7 +29,7 @@ test("a body comes as it was sent, whole or in pieces", async () => {
   expect(await read(new Request("http://localhost/"))).toBe("");
 });
 
-test("a client that falls silent in its body is told so, and to come on another connection", async () => {
+test("a client that stops sending its body gets an error, and must use a new connection", async () => {
   const silent = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(bytes("a")) });
   const error: unknown = await read(post(silent), 1).catch((caught: unknown) => caught);
   if (!(error instanceof SvcError)) throw new Error("no SvcError");
@@ -38,7 +38,7 @@ test("a client that falls silent in its body is told so, and to come on another 
   expect(((await response.json()) as { error: unknown }).error).toMatchObject({ code: "request_timeout" });
 });
 
-test("one that comes byte by byte does not take a place for each of them, and takes its time", async () => {
+test("a body that arrives byte by byte is not split into as many pieces, and may take its time", async () => {
   const text = "Hello, world. ".repeat(5000);
   const sent = bytes(text);
   let at = 0;
@@ -55,7 +55,7 @@ test("one that comes byte by byte does not take a place for each of them, and ta
   expect(pieces.length).toBeLessThan(10);
 });
 
-test("large chunks between small ones stay in their order", async () => {
+test("large chunks between small ones keep their order", async () => {
   const sizes = [1, 20_000, 5, 8192, 8191, 3, 8193, 100_000, 1];
   const chunks = sizes.map((size, index) => String.fromCharCode(97 + index).repeat(size));
   const stream = new ReadableStream<Uint8Array>({
@@ -67,7 +67,7 @@ test("large chunks between small ones stay in their order", async () => {
   expect(await read(post(stream))).toBe(chunks.join(""));
 });
 
-test("time that is taken over a piece is not the client's", async () => {
+test("the time spent on processing a piece does not count against the client", async () => {
   const piece = "a".repeat(10_000);
   const pieces = new ReadableStream<Uint8Array>({
     start(controller) {

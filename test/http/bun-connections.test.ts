@@ -1,4 +1,5 @@
-// What docs/limits.md says of connections, of Bun's server alone: when a newer Bun can do more, these fail and the page changes.
+// What docs/limits.md says about connections, tested on Bun's server alone. When a newer Bun can do more, these tests
+// fail and the page must change.
 
 import { afterAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
@@ -19,7 +20,7 @@ afterAll(() => server.stop(true));
 
 const post = (body: string) => `POST / HTTP/1.1\r\nHost: svc\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-/** The answers on a connection that `write` sends on, once the server has closed it or has had time to answer. */
+/** Returns the answers on a connection once the server has closed it or has had time to answer `write`. */
 function answers(write: (socket: Socket) => void): Promise<string[]> {
   return new Promise((resolve) => {
     let received = "";
@@ -35,13 +36,13 @@ function answers(write: (socket: Socket) => void): Promise<string[]> {
   });
 }
 
-test("a client that shuts down its half of the connection is answered at once or not at all", async () => {
+test("a client that shuts down its half of the connection is answered immediately or not at all", async () => {
   expect(await answers((socket) => socket.end(post("quick")))).toEqual(["answer to quick"]);
   expect(await answers((socket) => socket.end(post("slow half-closed")))).toEqual([]);
   expect(aborted).toContain("slow half-closed");
 });
 
-test("a second request before the end of the first answer closes the connection", async () => {
+test("a second request before the end of a slow answer closes the connection", async () => {
   expect(await answers((socket) => socket.write(post("quick") + post("quick 2")))).toEqual([
     "answer to quick",
     "answer to quick 2",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { byteStream } from "../../src/http/byte-stream.ts";
 
-/** A body of `count` bytes, one by one, and what becomes of it. */
+/** Starts a body of `count` bytes, sent one at a time, and records how it ends. */
 function start(count: number, readerPatienceMs = 60_000) {
   const left = new AbortController();
   const seen: string[] = [];
@@ -18,7 +18,7 @@ function start(count: number, readerPatienceMs = 60_000) {
   return { ...stream, seen, left };
 }
 
-test("a body that is read whole is closed once, with its source", async () => {
+test("a body that is read completely is closed once, and so is its source", async () => {
   const { body, ended, seen, left } = start(3);
   expect([...(await new Response(body).bytes())]).toEqual([0, 1, 2]);
   await ended;
@@ -26,7 +26,7 @@ test("a body that is read whole is closed once, with its source", async () => {
   expect(seen).toEqual(["source ended", "body ends"]);
 });
 
-test.each([0, 1])("a reader that leaves after %i reads ends the source", async (reads) => {
+test.each([0, 1])("a reader that cancels after %i reads ends the source", async (reads) => {
   const { body, ended, seen } = start(3);
   const reader = body.getReader();
   for (let read = 0; read < reads; read++) await reader.read();
@@ -35,14 +35,14 @@ test.each([0, 1])("a reader that leaves after %i reads ends the source", async (
   expect(seen.toSorted()).toEqual(["body ends", "source ended"]);
 });
 
-test("a client that is gone before the body is read ends the source", async () => {
+test("a client that disconnects before the body is read ends the source", async () => {
   const { ended, seen, left } = start(3);
   left.abort();
   await ended;
   expect(seen).toContain("source ended");
 });
 
-test("a reader that takes nothing any more ends the source", async () => {
+test("a reader that stops reading ends the source", async () => {
   const { body, ended, seen } = start(3, 1);
   await body.getReader().read();
   await ended;

@@ -52,7 +52,7 @@ describe("cancelling", () => {
     expect(server.metrics.calls.at(-1)).toBe("finished cancelled");
   });
 
-  test("an id that never was, that is done, or that cannot be decoded answers 404 in the same shape", async () => {
+  test("an id that is unknown, finished or malformed answers 404 in the same shape", async () => {
     const server = serve();
     await (await server.chat({}, { "x-request-id": "done" })).text();
     for (const id of ["never", "done"]) {
@@ -73,7 +73,7 @@ describe("cancelling", () => {
     await answer;
   });
 
-  test("an id with characters that URLs escape works", async () => {
+  test("works for an id with characters that URLs escape", async () => {
     const server = serve(decoding);
     const id = "a/b?c#d%e";
     const answer = server.chat({}, { "x-request-id": id });
@@ -82,7 +82,7 @@ describe("cancelling", () => {
     expect((await answer).headers.get("x-request-id")).toBe(id);
   });
 
-  test("of two live requests with one id the newest is cancelled first, then the other", async () => {
+  test("stops the newest of two requests with one id first, then the other", async () => {
     const script = ({ sampling }: { sampling: { seed?: number } }): FakeScript => ({
       steps: [{ text: `seed ${sampling.seed}` }, { wait: never }],
     });
@@ -103,7 +103,7 @@ describe("cancelling", () => {
     expect((await cancel(server, "same")).status).toBe(404);
   });
 
-  test("neighbours do not notice", async () => {
+  test("does not affect other requests", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ text: "Hel" }, { wait: gate.promise }, { text: "lo" }] });
     const victim = server.chat({ stream: true }, { "x-request-id": "victim" });
@@ -118,7 +118,7 @@ describe("cancelling", () => {
 });
 
 describe("cancelling while an image is fetched", () => {
-  /** A server that sees pictures, and a request whose picture does not come. */
+  /** Starts a server with a vision model, and prepares a request whose image never arrives. */
   function setUp() {
     const left = Promise.withResolvers<void>();
     const state = { asked: 0 };
@@ -164,7 +164,7 @@ describe("cancelling while an image is fetched", () => {
     await over();
   });
 
-  test("ends a stream like one that waits", async () => {
+  test("ends a stream in the same way as in the queue", async () => {
     const { server, messages, fetching, over } = setUp();
     const answer = server.chat({ messages, stream: true }, { "x-request-id": "c2" });
     await fetching();
@@ -183,7 +183,7 @@ describe("cancelling while an image is fetched", () => {
     await over();
   });
 
-  test("is what the end of the server does", async () => {
+  test("also happens when the server stops", async () => {
     const { server, messages, fetching, over } = setUp();
     const answer = server.chat({ messages });
     await fetching();

@@ -1,4 +1,4 @@
-// POST /v1/vision/ocr with mode classify: the chat model says what a picture shows.
+// POST /v1/vision/ocr with mode classify: the chat model describes a picture with labels.
 
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -14,13 +14,13 @@ const PATH = "/v1/vision/ocr";
 const data = Buffer.from(await pngOf(await drawn({ lines: [], paper: [30, 20] }))).toString("base64");
 const body = { data, mode: "classify" };
 
-/** A token that the model wrote with this probability. */
+/** A token that the model generates with this probability. */
 const token = (text: string, probability = 1) => ({
   text,
   logprobs: [{ token: text, logprob: Math.log(probability), bytes: [...Buffer.from(text)], top: [] }],
 });
 
-/** A server whose model sees, and says this; text stands for a token that was certain. */
+/** Starts a server with a vision model that gives this answer. A plain text stands for tokens of probability 1. */
 function seeing(...said: readonly (string | ReturnType<typeof token>)[]) {
   const server = serve(() => ({ steps: said.map((one) => (typeof one === "string" ? token(one) : one)) }));
   server.engine.model = { ...fakeModel, vision: true };
@@ -35,7 +35,7 @@ async function fault(response: Response): Promise<[number, string, string | null
 const leftovers = (folder: string) =>
   readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
-test("labels come with what stands out, the most certain first, each once, as likely as their tokens were", async () => {
+test("labels are sorted by probability without duplicates, next to the salient regions", async () => {
   const dog = [token("D", 0.9), token("og", 0.5)];
   const whole = seeing('{"labels": ["', token("grass", 0.4), '", "', ...dog, '", "', token("dog", 0.2), '"]}');
   const text = await (await whole.post(PATH, { ...body, origin: "top-left" })).text();
@@ -48,13 +48,13 @@ test("labels come with what stands out, the most certain first, each once, as li
   expect(leftovers(whole.recordings)).toEqual([]);
 });
 
-test("there are no more labels than are wanted", async () => {
+test("there are at most `max_labels` labels", async () => {
   const server = seeing('{"labels": ["', token("a", 0.9), '", "', token("b", 0.8), '", "', token("c", 0.7), '"]}');
   const answer = (await (await server.post(PATH, { ...body, max_labels: 2 })).json()) as FoundLabels;
   expect(answer.labels.map(({ label }) => label)).toEqual(["a", "b"]);
 });
 
-test("whatever there is has labels where the model sees, and else does without", async () => {
+test("mode auto adds labels when the model has vision and still works when it does not", async () => {
   const found = async (server: ReturnType<typeof serve>) => {
     const answer: FoundAnything = checker(FoundAnything)(
       await (await server.post(PATH, { data, mode: "auto" })).json(),
@@ -67,7 +67,7 @@ test("whatever there is has labels where the model sees, and else does without",
   expect(await found(seeing("I see a dog."))).toEqual([["text", "barcode"], undefined]);
 });
 
-test("what the model gets is a picture of the first page, whatever the document is", async () => {
+test("the model gets a picture of the first page, whatever the kind of document", async () => {
   const server = seeing('{"labels": ["letter"]}');
   for (const mode of ["classify", "auto"]) {
     const pdf = Buffer.from("%PDF-1.7").toString("base64");
@@ -80,7 +80,7 @@ test("what the model gets is a picture of the first page, whatever the document 
   ]);
 });
 
-test("what is begun is done though the server stops meanwhile", async () => {
+test("a request is completed even when the server stops meanwhile", async () => {
   const gate = Promise.withResolvers<void>();
   const steps = [{ wait: gate.promise }, token('{"labels": ["dog"]}')];
   const server = serve({ steps }, { drainTimeoutMs: 5000 });
@@ -98,13 +98,13 @@ test("what is begun is done though the server stops meanwhile", async () => {
 });
 
 describe("refusals", () => {
-  test("a model that does not see is a mode that is not there", async () => {
+  test("without a vision model the mode is reported as unavailable", async () => {
     const server = serve();
     expect(await fault(await server.post(PATH, body))).toEqual([501, "mode_unavailable", "mode"]);
     expect(leftovers(server.recordings)).toEqual([]);
   });
 
-  test("a server without a model likewise", async () => {
+  test("without a model the mode is reported as unavailable", async () => {
     const server = serve(undefined, { serveModel: false });
     expect(await fault(await server.post(PATH, body))).toEqual([501, "mode_unavailable", "mode"]);
   });
@@ -116,7 +116,7 @@ describe("refusals", () => {
     },
   );
 
-  test("what is no picture is not shown to the model", async () => {
+  test("a document that is not a picture is not sent to the model", async () => {
     const server = seeing("{}");
     server.reader.refusal = new SvcError("unsupported_media_input", "It is a text.", { param: "data" });
     for (const mode of ["classify", "auto"]) {

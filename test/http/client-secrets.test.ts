@@ -1,4 +1,4 @@
-// Secrets that a server makes for a page, which opens sessions of /v1/realtime with them.
+// Secrets that the server creates for a web page, which opens sessions of /v1/realtime with them.
 
 import { describe, expect, onTestFinished, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
@@ -31,7 +31,7 @@ async function secretOf(server: TestServer, body: object, headers = {}): Promise
   return ((await response.json()) as { value: string }).value;
 }
 
-/** As a page opens it. */
+/** Opens a session as a web page does. */
 async function open(server: TestServer, value: string): Promise<RealtimeClient> {
   const protocols = ["realtime", `openai-insecure-api-key.${value}`];
   const client = await RealtimeClient.open(server.url, { protocols, query: "" });
@@ -39,7 +39,7 @@ async function open(server: TestServer, value: string): Promise<RealtimeClient> 
   return client;
 }
 
-test("a page opens sessions with the secret, as often as it likes, and with its settings", async () => {
+test("a page can open any number of sessions with the secret, with the settings of the secret", async () => {
   const server = keyed();
   const value = await secretOf(server, { session }, adas);
   for (let count = 0; count < 2; count++) {
@@ -76,7 +76,7 @@ test("both forms are answered with the session as it will begin", async () => {
   await expectGolden("client-secrets.ndjson", text.replace(/"expires_at":\d+/g, '"expires_at":0'));
 });
 
-test("what is null or absent is as usual, and what is unknown is left alone", async () => {
+test("null and absent fields mean the defaults, and unknown fields are ignored", async () => {
   const server = serve();
   for (const body of [{}, { session: null, expires_after: null }, { session: {}, unknown: 1 }]) {
     const client = await open(server, await secretOf(server, body));
@@ -85,8 +85,8 @@ test("what is null or absent is as usual, and what is unknown is left alone", as
   }
 });
 
-describe("a secret is good for nothing else", () => {
-  test("not for other routes, not once it has expired, and not for another server", async () => {
+describe("a secret is valid for nothing else", () => {
+  test("it opens no other route, nothing after it has expired, and nothing on another server", async () => {
     const server = keyed();
     const value = await secretOf(server, { expires_after: { seconds: 10 } }, adas);
     const own = { authorization: `Bearer ${value}` };
@@ -101,13 +101,13 @@ describe("a secret is good for nothing else", () => {
     before.set({});
     await before.next("session.updated");
     await expect(open(server, "ek_0123")).rejects.toThrow();
-    // Where no keys are asked for, it would not have the settings that its page expects.
+    // A server without keys would not know the settings that the page expects.
     const response = await fetch(`${serve().url}/v1/realtime`, { headers: { authorization: "Bearer ek_0123" } });
     expect(response.status).toBe(401);
     expect(await response.json()).toMatchObject({ error: { code: "invalid_api_key" } });
   });
 
-  test("its sessions count as those of the key that made it", async () => {
+  test("its sessions count towards the limits of the key that created it", async () => {
     const server = keyed({ keyConcurrent: 1 });
     const value = await secretOf(server, {}, adas);
     const client = await open(server, value);
@@ -147,7 +147,7 @@ test.each([
   expect(await response.json()).toMatchObject({ error: { code, param } });
 });
 
-test("there are so many at once, and those that expire make way", () => {
+test("the number of secrets is limited, and expired ones make way", () => {
   const clock = new TestClock();
   const secrets = new ClientSecrets(clock);
   const settings = { model: "m", format: { encoding: "pcm16", rate: 24_000 }, turns: null } as const;

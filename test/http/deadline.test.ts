@@ -14,10 +14,10 @@ const deadline = { "x-svc-deadline-ms": String(MINUTE) };
 interface Route {
   readonly path: string;
   readonly body: object;
-  /** Where a whole answer says how it ended, and what; `content` is where its text is. */
+  /** What a whole answer has at its end; `content` is the place of its text. */
   readonly end: object;
   readonly content: object;
-  /** Words of the event with which a stream ends, at the deadline and on an error. */
+  /** Words of the event that ends a stream, at the deadline and on an error. */
   readonly lastEvent: string;
   readonly errorEvent: string;
   readonly done: boolean;
@@ -62,14 +62,17 @@ const routes: readonly Route[] = [
   },
 ];
 
-/** The answer to a request whose deadline passes when its engine has given the first words, or, without, has only begun. */
+/**
+ * Returns the answer to a request whose deadline passes after the first words, or after the start if `hasWords` is
+ * false.
+ */
 async function atDeadline(server: TestServer, response: Promise<Response>, hasWords: boolean): Promise<Response> {
   await until(() => (hasWords ? server.metrics.calls.includes("first") : server.engine.live > 0));
   server.clock.pass(MINUTE);
   return response;
 }
 
-/** Data of a stream's events, without the terminator that it must have. */
+/** Returns the data of a stream's events, without the terminator, which must be there. */
 function told(body: string, done: boolean): string[] {
   const events = serverSentEvents(body);
   return (done ? withoutTerminator(events) : events).map(({ data }) => data);
@@ -81,7 +84,7 @@ async function expectNothingLeft(server: TestServer): Promise<void> {
 }
 
 describe.each(routes)("the deadline on $path", ({ path, body, end, content, lastEvent, errorEvent, done }) => {
-  test("ends an answer that has begun with what there is, as a limit does", async () => {
+  test("ends an answer that has begun with the text so far, as a token limit does", async () => {
     const server = serve(slow);
     const response = await atDeadline(server, server.post(path, body, deadline), true);
     expect(response.status).toBe(200);
@@ -102,7 +105,7 @@ describe.each(routes)("the deadline on $path", ({ path, body, end, content, last
     await expectNothingLeft(server);
   });
 
-  test("is an error while nothing of the answer is there", async () => {
+  test("is an error when there is no text yet", async () => {
     const server = serve(waiting);
     const response = await atDeadline(server, server.post(path, body, deadline), false);
     expect(response.status).toBe(504);
@@ -113,7 +116,7 @@ describe.each(routes)("the deadline on $path", ({ path, body, end, content, last
     await expectNothingLeft(server);
   });
 
-  test("is an error event in a stream, which ends as streams do", async () => {
+  test("is an error event in a stream, which then ends as usual", async () => {
     const server = serve(waiting);
     const response = await atDeadline(server, server.post(path, { ...body, stream: true }, deadline), false);
     expect(response.status).toBe(200);
@@ -123,7 +126,7 @@ describe.each(routes)("the deadline on $path", ({ path, body, end, content, last
     await expectNothingLeft(server);
   });
 
-  test("that nothing reaches changes nothing", async () => {
+  test("changes nothing when it is not reached", async () => {
     const server = serve();
     const response = await server.post(path, body, { "x-svc-deadline-ms": "86400000" });
     expect(await response.json()).toMatchObject(content);
@@ -142,7 +145,7 @@ describe.each(routes)("the deadline on $path", ({ path, body, end, content, last
   });
 });
 
-test("the deadline is described for every route that takes one, and pages may send it", async () => {
+test("the OpenAPI document describes the deadline for every route that takes one, and web pages may send it", async () => {
   const server = serve();
   const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     paths: Record<string, { post?: { parameters: { name: string }[]; responses: object } }>;
@@ -159,20 +162,20 @@ test("the deadline is described for every route that takes one, and pages may se
   expect(preflight.headers.get("access-control-allow-headers")).toContain("X-Svc-Deadline-Ms");
 });
 
-test("a deadline also counts the time before an engine was asked", async () => {
+test("a deadline includes the time before the request reached an engine", async () => {
   const server = serve(waiting);
   const before = Date.now();
   const response = server.chat({}, deadline);
   await until(() => server.engine.live === 1);
   const [request] = server.engine.requests;
-  // The fields that a deadline is made of are rounded by clocks of their own.
+  // The times that form a deadline are rounded by two different clocks.
   expect(request?.deadline).toBeGreaterThanOrEqual(before + MINUTE - 2);
   expect(request?.deadline).toBeLessThanOrEqual(Date.now() + MINUTE + 2);
   server.clock.pass(MINUTE);
   expect((await response).status).toBe(504);
 });
 
-test("several answers to one request end at one deadline", async () => {
+test("all answers to one request end at the same deadline", async () => {
   const server = serve(slow);
   const response = server.chat({ n: 2 }, deadline);
   await until(() => server.engine.live === 2);
@@ -181,8 +184,8 @@ test("several answers to one request end at one deadline", async () => {
   await expectNothingLeft(server);
 });
 
-describe("the time-out of the queue", () => {
-  test.each(routes)("turns away what was never started, on $path", async ({ path, body }) => {
+describe("the queue timeout", () => {
+  test.each(routes)("refuses a request that has not started, on $path", async ({ path, body }) => {
     const server = serve(waiting, { queueTimeoutMs: 50 });
     const response = await server.post(path, body);
     expect(response.status).toBe(503);
@@ -194,7 +197,7 @@ describe("the time-out of the queue", () => {
     await expectNothingLeft(server);
   });
 
-  test.each(routes)("ends a stream with its error, on $path", async ({ path, body, errorEvent, done }) => {
+  test.each(routes)("ends a stream with an error, on $path", async ({ path, body, errorEvent, done }) => {
     const server = serve(waiting, { queueTimeoutMs: 50 });
     const events = told(await (await server.post(path, { ...body, stream: true })).text(), done);
     expect(events.at(-1)).toContain(errorEvent);
@@ -202,7 +205,7 @@ describe("the time-out of the queue", () => {
     await expectNothingLeft(server);
   });
 
-  test("is no time-out of what has started, nor of loading", async () => {
+  test("does not apply to a request that has started, or to loading", async () => {
     const gate = Promise.withResolvers<void>();
     const steps: FakeScript["steps"] = [
       { wait: Bun.sleep(150) },
@@ -219,10 +222,10 @@ describe("the time-out of the queue", () => {
     await expectNothingLeft(server);
   });
 
-  test("counts an answer as started when any of several to one request is", async () => {
+  test("no longer applies when any answer of a request has started", async () => {
     let asked = 0;
     const gate = Promise.withResolvers<void>();
-    // The second answer waits for the first one's place.
+    // The second answer waits for the place of the first.
     const script = (): FakeScript => ({ steps: [...(asked++ > 0 ? [{ wait: gate.promise }] : []), { text: "a" }] });
     const server = serve(script, { queueTimeoutMs: 50 });
     const answer = server.chat({ n: 2 });

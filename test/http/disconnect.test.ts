@@ -12,14 +12,14 @@ const phases: readonly (readonly [name: string, script: FakeScript, begun: boole
   ["during decode", { steps: [{ text: "a" }, { wait: never }, { text: "b" }] }, true],
 ];
 
-/** Nothing of the request is left anywhere. */
+/** Expects that nothing of the request is left. */
 async function expectLevel(server: TestServer, id: string): Promise<void> {
   await until(() => server.engine.live === 0 && server.requests.activeCount === 0 && server.metrics.connections === 0);
   expect(server.engine.aborted).toContain(id);
   expect(server.requests.registeredCount).toBe(0);
 }
 
-describe.each([true, false])("a client that leaves (stream: %p)", (stream) => {
+describe.each([true, false])("a client that disconnects (stream: %p)", (stream) => {
   test.each(phases)("%s stops the engine's work", async (_, script, begun) => {
     const server = serve(script);
     const client = await RawClient.connect(server.port);
@@ -33,7 +33,7 @@ describe.each([true, false])("a client that leaves (stream: %p)", (stream) => {
   });
 });
 
-test("a client that shuts its own half of the connection has left", async () => {
+test("a client that shuts down its half of the connection counts as disconnected", async () => {
   const server = serve(({ id }) => ({ steps: id === "leaver" ? [{ text: "a" }, { wait: never }] : [{ text: "a" }] }));
   const client = await RawClient.connect(server.port);
   client.post(path, JSON.stringify({ messages }), ["X-Request-ID: leaver"]);
@@ -44,7 +44,7 @@ test("a client that shuts its own half of the connection has left", async () => 
   expect((await server.chat({})).status).toBe(200);
 });
 
-test("a second request on a connection before the first is answered ends both, and others are served", async () => {
+test("a second request on a connection before the first is answered ends both; other clients are served", async () => {
   const server = serve(({ id }) => ({ steps: id === "first" ? [{ wait: never }] : [{ text: "a" }] }));
   const client = await RawClient.connect(server.port);
   const body = JSON.stringify({ messages });
@@ -56,7 +56,7 @@ test("a second request on a connection before the first is answered ends both, a
   expect((await server.chat({})).status).toBe(200);
 });
 
-test("a client that leaves while uploading starts nothing", async () => {
+test("a client that disconnects while uploading starts nothing", async () => {
   const server = serve();
   const client = await RawClient.connect(server.port);
   client.socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"messages"`);
@@ -66,7 +66,7 @@ test("a client that leaves while uploading starts nothing", async () => {
   expect(server.engine.requests).toBeEmpty();
 });
 
-test("64 clients that leave at different points leave nothing behind, and the others are served", async () => {
+test("64 clients that disconnect at different points leave nothing behind, and the others are served", async () => {
   const gate = Promise.withResolvers<void>();
   const script = ({ id }: { id: string }): FakeScript => ({
     steps: [

@@ -43,7 +43,7 @@ describe("POST /v1/embeddings", () => {
     expect(decoded).toEqual(floats);
   });
 
-  test("dimensions keep the front of a vector and bring it back to length 1", async () => {
+  test("dimensions shorten a vector to its first numbers and scale it back to length 1", async () => {
     const { post } = serve();
     const response = await post("/v1/embeddings", { input: "hello", dimensions: 2 });
     const [first] = checkList(await response.json()).data;
@@ -53,7 +53,7 @@ describe("POST /v1/embeddings", () => {
     expect(y).toBeCloseTo(0.8, 6);
   });
 
-  test("the header says how many inputs were cut, also to pages", async () => {
+  test("a header says how many inputs were truncated, and web pages can read it", async () => {
     const { post } = serve();
     const headers = { origin: "http://localhost:5173" };
     const response = await post("/v1/embeddings", { input: ["short", long, long] }, headers);
@@ -89,7 +89,7 @@ describe("POST /v1/embeddings", () => {
     expect(error.message).toContain(param.split(".")[0] ?? "");
   });
 
-  test("an unknown model, and one that is a reranker, are 404", async () => {
+  test("an unknown model is 404, and so is a reranker", async () => {
     const { post } = serve();
     for (const model of ["text-embedding-nobody", "fake-reranker", "fake-model"]) {
       const response = await post("/v1/embeddings", { input: "a", model });
@@ -121,7 +121,7 @@ describe("POST /v1/embeddings", () => {
     expect((await post("/v1/embeddings", { input: "d" })).status).toBe(200);
   });
 
-  test("a client that leaves gives its place back", async () => {
+  test("a client that disconnects frees its place", async () => {
     const { url, post, embedders } = serve(undefined, { parallel: 1, maxQueue: 0 });
     const gate = Promise.withResolvers<void>();
     const [engine] = embedders;
@@ -155,7 +155,7 @@ describe("POST /v1/embeddings", () => {
 describe("POST /v1/rerank", () => {
   const documents = ["grass", "blue sky", { text: "sky" }];
 
-  test("gives the documents by their scores, the best first", async () => {
+  test("returns the documents sorted by score, the best first", async () => {
     const { post, embedders } = serve();
     const response = await post("/v1/rerank", { query: "blue sky", documents, return_documents: true });
     const body = checkRerank(await response.json());
@@ -171,7 +171,7 @@ describe("POST /v1/rerank", () => {
     });
   });
 
-  test("top_n gives the best alone", async () => {
+  test("top_n limits the answer to the best documents", async () => {
     const asked = { query: "blue sky", documents: ["grass", "blue sky"], top_n: 1 };
     const { results } = checkRerank(await (await serve().post("/v1/rerank", asked)).json());
     expect(results.map(({ index, document }) => [index, document])).toEqual([[1, undefined]]);
@@ -210,7 +210,7 @@ describe("POST /v1/rerank", () => {
   });
 });
 
-test("the models for embeddings are in the list before they are loaded", async () => {
+test("models for embeddings are listed before they are loaded", async () => {
   const { url, post } = serve();
   const list = async () => (await (await fetch(`${url}/v1/models`)).json()) as { data: object[]; models: object[] };
   const before = await list();

@@ -25,7 +25,7 @@ const upload = ({ url }: TestServer, body: FormData | Blob | string | ReadableSt
   fetch(`${url}/v1/files${query}`, { method: "POST", body, headers });
 
 describe("POST /v1/files", () => {
-  test("takes a form, with its fields behind or before the file", async () => {
+  test("takes a form with its fields after or before the file", async () => {
     const server = serve();
     const file = await read(upload(server, form(lines(3))));
     expect(file).toMatchObject({
@@ -44,14 +44,14 @@ describe("POST /v1/files", () => {
     expect(await read(fetch(`${server.url}/v1/files/${file.id}`))).toEqual(file);
   });
 
-  test("takes the content itself, of any type, with name and purpose in the query", async () => {
+  test("takes the content as the body, of any type, with name and purpose in the query", async () => {
     const server = serve();
     expect(await read(upload(server, lines(2)))).toMatchObject({ filename: "upload.jsonl", purpose: "batch" });
     const named = await read(upload(server, lines(2), "?filename=a.jsonl&purpose=batch", { "content-type": "x/y" }));
     expect(named).toMatchObject({ filename: "a.jsonl", bytes: Buffer.byteLength(lines(2)) });
   });
 
-  test("keeps the bytes as they came, in any encoding of lines", async () => {
+  test("keeps the bytes unchanged, whatever the line endings", async () => {
     const server = serve();
     for (const content of [
       lines(3).trimEnd(),
@@ -119,7 +119,7 @@ describe("POST /v1/files", () => {
     expect(readdirSync(join(dataDir, "files"))).toEqual([]);
   });
 
-  test("refuses forms without a file, with two, with another name, cut off, and without a boundary", async () => {
+  test("refuses forms that are truncated or have no boundary, no file, two files, or a file of another name", async () => {
     const dataDir = temporaryFolder();
     const server = serve(undefined, { dataDir });
     const none = new FormData();
@@ -139,7 +139,7 @@ describe("POST /v1/files", () => {
     expect(readdirSync(join(dataDir, "files"))).toEqual([]);
   });
 
-  test("refuses what is too large while it reads, whether its size is told or not", async () => {
+  test("refuses a file that is too large while reading it, with or without a Content-Length", async () => {
     const dataDir = temporaryFolder();
     const server = serve(undefined, {
       dataDir,
@@ -161,7 +161,7 @@ describe("POST /v1/files", () => {
     await until(() => readdirSync(join(dataDir, "files")).length === 1);
   });
 
-  test("a client that leaves in the middle leaves nothing behind", async () => {
+  test("leaves nothing behind when the client disconnects midway", async () => {
     const dataDir = temporaryFolder();
     const server = serve(undefined, { dataDir });
     const abort = new AbortController();
@@ -187,7 +187,7 @@ describe("POST /v1/files", () => {
 });
 
 describe("a server that stops", () => {
-  test("keeps an upload that was under way", async () => {
+  test("keeps an upload that is in progress", async () => {
     const dataDir = temporaryFolder();
     const first = serve(undefined, { dataDir });
     let controller: ReadableStreamDefaultController | undefined;
@@ -205,7 +205,7 @@ describe("a server that stops", () => {
 });
 
 describe("GET /v1/files", () => {
-  test("pages through all, in both orders, by purpose", async () => {
+  test("pages through all files, in both orders, by purpose", async () => {
     const server = serve();
     const ids: string[] = [];
     for (let count = 1; count <= 5; count++) ids.push((await read(upload(server, lines(count)))).id);
@@ -255,7 +255,7 @@ describe("GET /v1/files", () => {
     expect((await read(fetch(`${server.url}/v1/files`))).data).toEqual([]);
   });
 
-  test("nothing is made on disk by looking", async () => {
+  test("does not create anything on disk", async () => {
     const dataDir = join(temporaryFolder(), "none");
     const { url } = serve(undefined, { dataDir });
     expect((await read(fetch(`${url}/v1/files`))).data).toEqual([]);
@@ -293,7 +293,7 @@ describe("GET /v1/files/{id}/content", () => {
     expect(response.headers.get("content-length")).toBe(String(wanted.length));
   });
 
-  test("beyond the content is 416; conditions are honoured", async () => {
+  test("answers 416 for a range beyond the content, and honours conditions", async () => {
     const server = serve();
     const { id } = await read(upload(server, lines(3)));
     const get = (headers: Record<string, string>) => fetch(`${server.url}/v1/files/${id}/content`, { headers });
@@ -311,7 +311,7 @@ describe("GET /v1/files/{id}/content", () => {
   });
 });
 
-describe("files end", () => {
+describe("files are removed", () => {
   test("when they are deleted", async () => {
     const dataDir = temporaryFolder();
     const server = serve(undefined, { dataDir });
@@ -325,7 +325,7 @@ describe("files end", () => {
     expect(readdirSync(join(dataDir, "files"))).toEqual([]);
   });
 
-  test("and who is reading one then reads it to its end", async () => {
+  test("but remain readable to their end for requests that are reading them", async () => {
     const server = serve(undefined, {
       files: { bytes: 100_000_000, lines: 1e7, keepSeconds: null, keepBatchSeconds: null },
     });
@@ -338,7 +338,7 @@ describe("files end", () => {
     expect(bytes).toBe(content.length);
   });
 
-  test("as the upload says, else as the server does", async () => {
+  test("when the expiry of the upload has passed, or else the server's", async () => {
     const server = serve(undefined, { files: { bytes: 1000, lines: 10, keepSeconds: 7200, keepBatchSeconds: null } });
     const usual = await read(upload(server, form(lines(1))));
     expect(usual["expires_at"]).toBe(Number(usual["created_at"]) + 7200);
@@ -349,7 +349,7 @@ describe("files end", () => {
 });
 
 describe("a data folder that cannot be used", () => {
-  test("a damaged database is 503 without a retry, and not a crash", async () => {
+  test("is 503 without Retry-After when its database is damaged, without a crash", async () => {
     const dataDir = temporaryFolder();
     writeFileSync(join(dataDir, "jobs.sqlite"), "this is no database, whatever its name says".repeat(100));
     const server = serve(undefined, { dataDir });
@@ -368,7 +368,7 @@ describe("a data folder that cannot be used", () => {
     expect(server.log.lines.filter(({ level }) => level === "warn").length).toBeGreaterThan(0);
   });
 
-  test("contents have room up to --data-size, and deleting makes room", async () => {
+  test("limits contents to --data-size, and deleting frees space", async () => {
     const server = serve(undefined, { dataSize: 0.01 });
     const first = await read(upload(server, lines(250)));
     const refused = await upload(server, lines(250));
@@ -382,14 +382,14 @@ describe("a data folder that cannot be used", () => {
     expect((await upload(server, lines(250))).status).toBe(200);
   });
 
-  test("one that is a file is 503", async () => {
+  test("is 503 when it is a file", async () => {
     const dataDir = join(temporaryFolder(), "file");
     writeFileSync(dataDir, "");
     const response = await upload(serve(undefined, { dataDir }), lines(1));
     expect([response.status, (await read(response)).error.code]).toEqual([503, "storage_unavailable"]);
   });
 
-  test("a content that is gone is 503, and its file can still be deleted", async () => {
+  test("is 503 for content that has disappeared, whose file can still be deleted", async () => {
     const dataDir = temporaryFolder();
     const server = serve(undefined, { dataDir });
     const { id } = await read(upload(server, lines(1)));
@@ -400,7 +400,7 @@ describe("a data folder that cannot be used", () => {
     expect((await fetch(`${server.url}/v1/files/${id}`, { method: "DELETE" })).status).toBe(200);
   });
 
-  test("other users cannot read it", async () => {
+  test("cannot be read by other users", async () => {
     const dataDir = join(temporaryFolder(), "new");
     mkdirSync(dataDir);
     chmodSync(dataDir, 0o755);

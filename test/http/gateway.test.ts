@@ -1,4 +1,4 @@
-// Models of other servers through every route that generates.
+// Models of other servers on every route that generates.
 
 import { describe, expect, test } from "bun:test";
 import { chatServer, delta, eventStream, helloStream, serverOf } from "../gateway/fixture-server.ts";
@@ -7,7 +7,7 @@ import { hello, messages, serve, until } from "./harness.ts";
 
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
 
-/** A server with a model of its own beside the upstream `up`, or without one. */
+/** Starts a server with the upstream `up`, with or without a model of its own. */
 async function gatewayServer(answer: Parameters<typeof chatServer>[0], serveModel = true) {
   const far = chatServer(answer);
   const { gateway } = await remote([far.url], { key: "secret" });
@@ -15,14 +15,14 @@ async function gatewayServer(answer: Parameters<typeof chatServer>[0], serveMode
 }
 
 describe("a model of another server", () => {
-  test("answers in every dialect under its listed name", async () => {
+  test("answers in every API under its listed name", async () => {
     const { server, far } = await gatewayServer(() =>
       eventStream([delta({ reasoning_content: "hm" }), delta({ content: "Hi" }), delta({}, "stop")]),
     );
     const model = "up/far";
     const chat = await body(await server.chat({ model }));
     expect(chat).toMatchObject({ model, choices: [{ message: { content: "Hi", reasoning_content: "hm" } }] });
-    // Nobody has measured it.
+    // The memory of another server is not measured.
     expect(chat["usage"]).not.toHaveProperty("peak_memory_gib");
     const responses = await body(await server.post("/v1/responses", { model, input: "hi" }));
     expect(responses).toMatchObject({ model, status: "completed", temperature: null, top_p: null });
@@ -33,11 +33,11 @@ describe("a model of another server", () => {
     expect(ollama).toMatchObject({ model, message: { content: "Hi", thinking: "hm" } });
     expect(server.engine.requests).toEqual([]);
     expect(far.asked.filter(({ path }) => path === "/v1/chat/completions")).toHaveLength(4);
-    // Its bare name is enough where nobody else has it.
+    // The name without prefix is enough when no other source has it.
     expect(await body(await server.chat({ model: "far" }))).toMatchObject({ model });
   });
 
-  test("cannot go on from tokens: what these are only its own server knows", async () => {
+  test("cannot continue from token ids, which only its own server understands", async () => {
     const { server, far } = await gatewayServer(helloStream);
     const asked = { model: "up/far", prompt: "hi", stream: false };
     expect((await server.post("/api/generate", asked)).status).toBe(200);
@@ -54,7 +54,7 @@ describe("a model of another server", () => {
     expect(far.asked.at(-1)?.body).toMatchObject({ prompt: "Hel", max_tokens: 1, model: "far" });
   });
 
-  test("streams, with errors in the middle told before the end", async () => {
+  test("streams, and reports errors midway before the end", async () => {
     const { server } = await gatewayServer(() => eventStream([delta({ content: "Hi" })], { done: false }));
     const stream = await (await server.chat({ model: "up/far", stream: true })).text();
     expect(stream).toContain('"content":"Hi"');
@@ -62,7 +62,7 @@ describe("a model of another server", () => {
     expect(stream.trimEnd().endsWith("data: [DONE]")).toBe(true);
   });
 
-  test("begins an answer again of which nobody saw anything, whatever the dialect", async () => {
+  test("restarts an answer of which nothing was sent yet, in every API", async () => {
     let broken = 0;
     const breaking = chatServer(() => {
       broken++;
@@ -101,7 +101,7 @@ describe("a model of another server", () => {
     await until(() => far.left.length === 1);
   });
 
-  test("shows how much of its prompt is computed, where its server says so", async () => {
+  test("reports prompt progress when its server does", async () => {
     const progress = { ...delta({}), prompt_progress: { total: 12, cache: 4, processed: 8, time_ms: 7 } };
     const far = serverOf("llamacpp", () => eventStream([progress], { hold: true }));
     const server = serve(hello, {}, [(await remote([far.url])).gateway]);
@@ -113,7 +113,7 @@ describe("a model of another server", () => {
     expect((await body(await answer))["usage"]).toMatchObject({ prompt_tokens: 12, completion_tokens: 0 });
   });
 
-  test("does not wait in a queue while its server computes", async () => {
+  test("does not wait in the queue of the local model", async () => {
     const far = chatServer(
       () =>
         new Response(
@@ -133,7 +133,7 @@ describe("a model of another server", () => {
     expect(await body(answer)).toMatchObject({ choices: [{ message: { content: "Hello" } }] });
   });
 
-  test("has places of its own: a full queue there holds up nobody here", async () => {
+  test("has places of its own: its full queue does not hold up local requests", async () => {
     const { server } = await gatewayServer(() => eventStream([], { hold: true }));
     const left = new AbortController();
     for (let count = 0; count < 20; count++) {
@@ -150,7 +150,7 @@ describe("a model of another server", () => {
     await until(() => server.requests.activeCount === 0);
   });
 
-  test("tells of what it cannot do with the status and the field", async () => {
+  test("refuses what it cannot do with the status and the field", async () => {
     const { server } = await gatewayServer(helloStream);
     const refused = await server.chat({ model: "up/far", min_p: 0.1 });
     expect([refused.status, await body(refused)]).toMatchObject([
@@ -167,11 +167,11 @@ describe("a model of another server", () => {
       { via: "1.1 nginx, 1.1 svc" },
     );
     expect([looped.status, await body(looped)]).toMatchObject([508, { error: { code: "loop_detected" } }]);
-    // What is computed here is answered whoever asks.
+    // Local models answer requests that already passed an svc.
     expect((await server.post("/v1/chat/completions", { messages }, { via: "1.1 svc" })).status).toBe(200);
   });
 
-  test("is listed after the loaded one, stable, and not for another svc", async () => {
+  test("is listed after the loaded one, in stable order, and not for another svc", async () => {
     const { server } = await gatewayServer(helloStream);
     const list = async (headers = {}) => body(await fetch(`${server.url}/v1/models`, { headers }));
     const { data, models } = await list();
@@ -197,7 +197,7 @@ describe("a model of another server", () => {
     }
   });
 
-  test("leaves no key and no text in the log", async () => {
+  test("leaves neither keys nor text in the log", async () => {
     const { server } = await gatewayServer(() =>
       Response.json({ error: { message: "private words" } }, { status: 500 }),
     );
@@ -206,8 +206,8 @@ describe("a model of another server", () => {
   });
 });
 
-describe("a server without a model of its own", () => {
-  test("serves other servers' models, the first where none is named, and refuses unknown names", async () => {
+describe("a server without a local model", () => {
+  test("serves models of other servers, the first when none is named, and refuses unknown names", async () => {
     const { server } = await gatewayServer(helloStream, false);
     expect(await body(await server.chat({}))).toMatchObject({ model: "up/far" });
     const unknown = await server.chat({ model: "gpt-4o" });
@@ -227,7 +227,7 @@ describe("a server without a model of its own", () => {
     expect((await fetch(`${server.url}/props`)).status).toBe(404);
   });
 
-  test("and without any model says so", async () => {
+  test("reports when there is no model at all", async () => {
     const server = serve(hello, { serveModel: false });
     const none = await server.chat({});
     expect([none.status, await body(none)]).toMatchObject([503, { error: { code: "upstream_unavailable" } }]);

@@ -1,10 +1,10 @@
-// Recorded wire bytes: ids and times replaced, everything else compared byte for byte.
+// Compares recorded wire bytes, in which ids and times are replaced, byte for byte.
 
 import { expect } from "bun:test";
 
 const folder = `${import.meta.dir}/../fixtures/wire`;
 
-/** Compares `text` with the recorded file; `UPDATE_GOLDENS=1` records it anew. */
+/** Compares `text` with the recorded file; `UPDATE_GOLDENS=1` records it again. */
 export async function expectGolden(name: string, text: string): Promise<void> {
   const stable = withoutChance(text);
   const file = Bun.file(`${folder}/${name}`);
@@ -12,7 +12,7 @@ export async function expectGolden(name: string, text: string): Promise<void> {
   expect(stable).toBe(await file.text());
 }
 
-/** Ids by the order of their first appearance, so that equal ones stay equal; times are 0. */
+/** Numbers ids by first appearance, so that equal ids stay equal, and sets times to 0. */
 function withoutChance(text: string): string {
   const seen = new Map<string, string>();
   return text

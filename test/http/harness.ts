@@ -1,4 +1,4 @@
-// A real server on a free port over a scripted engine, with everything it reports recorded.
+// Starts a real server on a free port with a scripted engine, and records everything that the server reports.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -135,10 +135,10 @@ export const testConfig: Config = {
   files: { bytes: 1_000_000, lines: 1000, keepSeconds: null, keepBatchSeconds: null },
 };
 
-/** Every metric call as a line, connections as a level. */
+/** Records every metric call as a line, and connections as a gauge. */
 export class RecordingMetrics implements Metrics {
   connections = 0;
-  /** Those of the last scrape. */
+  /** The job levels of the last scrape. */
   jobs: JobLevels | undefined;
   readonly calls: string[] = [];
   /** Route and status of every answered request. */
@@ -152,7 +152,7 @@ export class RecordingMetrics implements Metrics {
   requestEnded(route: string, status: number, apiKey?: string): void {
     this.answered.push(`${route} ${status}${apiKey === undefined ? "" : ` ${apiKey}`}`);
   }
-  /** Calls about other than text say so. */
+  /** Prefixes the calls for kinds other than text with the kind. */
   of({ kind }: MetricSubject): RequestMetrics {
     const call = (line: string) => void this.calls.push(kind === "text" ? line : `${kind} ${line}`);
     return {
@@ -198,18 +198,18 @@ export class RecordingLog implements Logger {
 
 export interface TestServer extends RunningServer {
   readonly engine: FakeEngine;
-  /** What /health and /metrics report; a test adds them. */
+  /** The engines that /health and /metrics report; a test can add some. */
   readonly engines: ObservedEngine[];
   readonly router: ModelRouter;
-  /** One for vectors and one for scores. */
+  /** One engine for embeddings and one for scores. */
   readonly embedders: readonly FakeEmbedder[];
   readonly transcriber: FakeTranscriber;
   readonly speaker: FakeSpeaker;
   readonly reader: FakeReader;
   readonly drawer: FakeDrawer;
-  /** Offered where the configuration names one. */
+  /** Offered when the configuration names an upscaling model. */
   readonly upscaler: FakeDrawer;
-  /** Where recordings, documents and pictures are put. */
+  /** The folder for uploaded recordings, documents and pictures. */
   readonly recordings: string;
   readonly requests: RequestService;
   readonly generation: GenerationService;
@@ -226,7 +226,7 @@ export interface TestServer extends RunningServer {
   chat(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** A folder that is there until the end of the test. */
+/** Returns a folder that is removed at the end of the test. */
 export function temporaryFolder(): string {
   const folder = newFolder();
   onTestFinished(() => removeFolder(folder));
@@ -236,13 +236,13 @@ export function temporaryFolder(): string {
 const newFolder = () => mkdtempSync(join(tmpdir(), "svc-test-"));
 const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true });
 
-/** A gateway to no other server. */
+/** Returns a gateway without upstreams. */
 export const noUpstreams = () => new Gateway({ configured: [], clock: new TestClock(), log: new RecordingLog() });
 
 export const hello: FakeScript = { steps: [{ text: "Hel" }, { text: "lo" }] };
 export const messages = [{ role: "user", content: "hi" }];
 
-/** Starts a server that the end of the test stops. Its batches ask again twenty times as soon as they are told to. */
+/** Starts a server that is stopped at the end of the test. Its batches retry up to twenty times without waiting. */
 export function serve(
   script: FakeScript | ((request: GenerateRequest) => FakeScript) = hello,
   overrides: Partial<Config> = {},
@@ -380,7 +380,7 @@ export function serve(
   };
 }
 
-/** Whether it refuses new requests because it stops. */
+/** Returns whether the server refuses new requests because it is stopping. */
 export function isDraining({ requests }: TestServer): boolean {
   try {
     requests.attach("", () => {})();
@@ -390,7 +390,7 @@ export function isDraining({ requests }: TestServer): boolean {
   }
 }
 
-/** Waits until `condition` holds; throws after two seconds, or as many milliseconds as are given. */
+/** Waits until `condition` holds; throws after `patienceMs`. */
 export async function until(condition: () => boolean, patienceMs = 2000): Promise<void> {
   const deadline = performance.now() + patienceMs;
   while (!condition()) {

@@ -1,4 +1,4 @@
-// POST /v1/images/edits: forms with images, over a fake engine.
+// POST /v1/images/edits: forms with images, with an engine in memory.
 
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -19,7 +19,7 @@ const mask = pngHeader(64, 96, true);
 type Part = readonly [name: string, value: string | Uint8Array<ArrayBuffer>];
 type Fault = { error: { message: string; code: string; param: string | null } };
 
-/** Bytes are files. */
+/** Returns a form whose byte parts are files. */
 function form(...parts: readonly Part[]): FormData {
   const body = new FormData();
   for (const [name, value] of parts) {
@@ -40,7 +40,7 @@ const leftovers = ({ recordings }: TestServer): string[] =>
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 describe("answers", () => {
-  test("hold the changed images", async () => {
+  test("contain the changed images", async () => {
     const server = serve();
     const parts = [
       ["prompt", prompt],
@@ -58,7 +58,7 @@ describe("answers", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("come as a stream", async () => {
+  test("can be a stream", async () => {
     const server = serve();
     const parts = [
       ["prompt", prompt],
@@ -71,11 +71,11 @@ describe("answers", () => {
     await until(() => leftovers(server).length === 0);
   });
 
-  test("refused", async () => {
+  test("are an error for a form without a prompt", async () => {
     await expectGolden("edits-refused.json", await (await send(serve(), form(["image", image]), id)).text());
   });
 
-  test("what is in the form reaches the engine", async () => {
+  test("follow the fields of the form, which reach the engine", async () => {
     const server = serve();
     const parts = [
       ["image[]", image],
@@ -110,7 +110,7 @@ describe("answers", () => {
   });
 });
 
-describe("refuses and names the part", () => {
+describe("refuses and names the field", () => {
   test.each<[string, readonly Part[], string]>([
     ["no image", [["prompt", prompt]], "image"],
     [
@@ -271,7 +271,7 @@ describe("refuses and names the part", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("the sentence about a strength says which ones there are", async () => {
+  test("a strength out of range, with the valid range in the message", async () => {
     const response = await send(serve(), form(["prompt", prompt], ["image", image], ["strength", "0"]));
     const { error } = (await response.json()) as Fault;
     expect(error.message).toBe("'strength' must be a number above 0 and at most 1; got 0.");
@@ -290,12 +290,12 @@ describe("refuses and names the part", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("a body that is no form", async () => {
+  test("a body that is not a form", async () => {
     const response = await serve().post(PATH, { prompt, image: "aGk=" });
     expect(await fault(response)).toEqual([400, "unsupported_media_type", null]);
   });
 
-  test("a form that is cut off leaves nothing behind", async () => {
+  test("a truncated form, which leaves nothing behind", async () => {
     const server = serve();
     const whole = new Response(form(["prompt", prompt], ["image", image], ["image[]", mask]));
     const headers = { "content-type": whole.headers.get("content-type") ?? "" };
@@ -305,7 +305,7 @@ describe("refuses and names the part", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("files that are too large, each and together", async () => {
+  test("files that are too large, individually or together", async () => {
     const server = serve();
     const large = new Uint8Array(20 * MB + 1);
     const one = await send(server, form(["prompt", prompt], ["image", image], ["image[]", large]));
@@ -321,8 +321,8 @@ describe("refuses and names the part", () => {
   }, 20_000);
 });
 
-describe("what was sent is gone", () => {
-  test("when the engine refuses it, and when the request is cancelled", async () => {
+describe("uploaded files are removed", () => {
+  test("when the engine refuses them, and when the request is cancelled", async () => {
     const server = serve();
     server.drawer.refusal = new SvcError("unsupported_media_input", "'mask' is not for this model.", { param: "mask" });
     const parts = [

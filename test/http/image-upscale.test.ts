@@ -1,4 +1,4 @@
-// POST /v1/images/upscale: forms with an image, over a fake engine.
+// POST /v1/images/upscale: forms with an image, with an engine in memory.
 
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -34,7 +34,7 @@ async function fault(response: Response): Promise<[number, string, string | null
 const leftovers = ({ recordings }: TestServer): string[] =>
   readdirSync(recordings, { recursive: true, withFileTypes: true }).flatMap((one) => (one.isFile() ? one.name : []));
 
-test("the larger image comes as a file, with nothing about drawing", async () => {
+test("the enlarged image is the response, without headers about generation", async () => {
   const server = start();
   const response = await send(server, { scale: "2", model: "esrgan" });
   expect([response.status, response.headers.get("x-svc-emulated-parameters")]).toEqual([200, "model"]);
@@ -46,7 +46,7 @@ test("the larger image comes as a file, with nothing about drawing", async () =>
   expect(leftovers(server)).toEqual([]);
 });
 
-test("the scale is the model's own where none is named, and the file of the format that is", async () => {
+test("the scale defaults to the model's own, and the file has the requested format", async () => {
   const server = start();
   const response = await send(server, { output_format: "webp", output_compression: "70", response_format: "url" });
   const { data, output_format } = (await response.json()) as Upscaled;
@@ -56,7 +56,7 @@ test("the scale is the model's own where none is named, and the file of the form
   expect([kept.status, kept.headers.get("content-type")]).toEqual([200, "image/webp"]);
 });
 
-test("without a model, the answer names the option, and the image is not kept", async () => {
+test("without a model the error names the option, and the image is not kept", async () => {
   const server = serve();
   const response = await send(server);
   const { error } = (await response.clone().json()) as Fault;
@@ -65,7 +65,7 @@ test("without a model, the answer names the option, and the image is not kept", 
   expect(leftovers(server)).toEqual([]);
 });
 
-test("the model is listed with what it does, and draws nothing", async () => {
+test("the model is listed with its ability to upscale and cannot generate images", async () => {
   const server = start();
   const { models } = (await (await fetch(`${server.url}/v1/models`)).json()) as ModelList;
   expect(models.find(({ name }) => name === "fake-upscaler")?.capabilities).toEqual(["upscaling"]);
@@ -74,7 +74,7 @@ test("the model is listed with what it does, and draws nothing", async () => {
   expect([server.drawer.asked.length, server.upscaler.asked.length]).toEqual([1, 0]);
 });
 
-test("a client that leaves ends it", async () => {
+test("a client that disconnects cancels the request", async () => {
   const server = start();
   server.upscaler.gate = new Promise(() => {});
   const leave = new AbortController();
@@ -85,7 +85,7 @@ test("a client that leaves ends it", async () => {
   await until(() => leftovers(server).length === 0);
 });
 
-describe("refused are", () => {
+describe("refuses", () => {
   test.each([
     [{ scale: "1" }, "scale"],
     [{ scale: "4.5" }, "scale"],
@@ -103,7 +103,7 @@ describe("refused are", () => {
     expect([server.upscaler.asked.length, leftovers(server)]).toEqual([0, []]);
   });
 
-  test("no image, one that is none, one of too many pixels, and JSON", async () => {
+  test("a missing image, data that is not an image, too many pixels, and JSON", async () => {
     const server = start();
     expect(await fault(await send(server, {}, null))).toEqual([400, "missing_required_parameter", "image"]);
     expect(await fault(await send(server, {}, Buffer.from("text")))).toEqual([400, "invalid_value", "image"]);

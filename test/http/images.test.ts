@@ -1,4 +1,4 @@
-// POST /v1/images/generations and what belongs to it, over images that a fake engine draws.
+// POST /v1/images/generations and related routes, with images from an engine in memory.
 
 import { describe, expect, test } from "bun:test";
 import { Images } from "../../src/contract/images.ts";
@@ -28,7 +28,7 @@ const eventsOf = async (response: Response) =>
   serverSentEvents(await response.text()).map(({ data }) => JSON.parse(data) as Record<string, unknown>);
 
 describe("answers", () => {
-  test("hold the images, and say that nobody is to store them", async () => {
+  test("contain the images and forbid caching", async () => {
     const response = await serve().post(PATH, { prompt, n: 2, seed: 7, size: "256x512" }, id);
     expect([response.status, response.headers.get("cache-control")]).toEqual([200, "no-store"]);
     const text = await response.text();
@@ -37,11 +37,11 @@ describe("answers", () => {
     expect((JSON.parse(text) as Answer).data.map(({ b64_json }) => decoded(b64_json))).toEqual(["image 7", "image 8"]);
   });
 
-  test("refused", async () => {
+  test("are an error for more images than allowed", async () => {
     await expectGolden("images-refused.json", await (await serve().post(PATH, { prompt, n: 11 }, id)).text());
   });
 
-  test("what is requested reaches the engine, and what is not is the model's own", async () => {
+  test("follow the fields of the request, and the model's defaults for the rest", async () => {
     const { post, drawer } = serve();
     const asked = {
       prompt,
@@ -108,7 +108,7 @@ describe("answers", () => {
     expect([drawer.asked[0]?.stepShare, answer.quality]).toEqual([share, told]);
   });
 
-  test("a name that is no image model's is answered by the usual one, and headers say so", async () => {
+  test("a name that is not an image model gets the default model, and headers report it", async () => {
     const second = new FakeDrawer("second");
     const { post, drawer } = serve(undefined, {}, [new OfferedModels([offeredImages(second)])]);
     const headers = async (model?: string) => {
@@ -124,7 +124,7 @@ describe("answers", () => {
     expect([drawer.asked.length, second.asked.length]).toEqual([4, 1]);
   });
 
-  test("a failure has its own status", async () => {
+  test("a failure has its own status code", async () => {
     const { post, drawer } = serve();
     drawer.refusal = new SvcError("unsupported_parameter", "'lora' is not for this model.", { param: "lora" });
     expect(await fault(await post(PATH, { prompt }))).toEqual([400, "unsupported_parameter", "lora"]);
@@ -196,8 +196,8 @@ describe("refuses and names the field", () => {
   });
 });
 
-describe("as a stream", () => {
-  test("each image is shown before it is done, then it is whole", async () => {
+describe("a streamed answer", () => {
+  test("sends previews of each image, then the complete image", async () => {
     const { post } = serve();
     const asked = { prompt, n: 2, seed: 1, steps: 3, stream: true, partial_images: 1, output_format: "jpeg" };
     const response = await post(PATH, asked, id);
@@ -206,7 +206,7 @@ describe("as a stream", () => {
     await expectGolden("images.sse", await response.text());
   });
 
-  test("steps are told to those who want to know", async () => {
+  test("includes the steps on request", async () => {
     const { post } = serve();
     const told = await eventsOf(await post(PATH, { prompt, stream: true, progress: true }));
     expect(told.map(({ type, step, steps }) => [type, step, steps])).toEqual([
@@ -216,13 +216,13 @@ describe("as a stream", () => {
     ]);
   });
 
-  test("a preview says how large the image will be, where that is known", async () => {
+  test("states the size of the final image in a preview", async () => {
     const { post } = serve();
     const [preview, completed] = await eventsOf(await post(PATH, { prompt, stream: true, partial_images: 3 }));
     expect([preview?.["size"], completed?.["size"]]).toEqual(["128x64", "128x64"]);
   });
 
-  test("it ends once, with an error behind what is there", async () => {
+  test("ends once, with an error after the images so far", async () => {
     const { post, drawer } = serve();
     drawer.failure = crashed;
     await expectGolden(
@@ -231,13 +231,13 @@ describe("as a stream", () => {
     );
   });
 
-  test("before it is accepted, a failure has its own status", async () => {
+  test("is a response with its own status code when the request fails before it is accepted", async () => {
     const { post, drawer } = serve();
     drawer.refusal = crashed;
     expect((await post(PATH, { prompt, stream: true })).status).toBe(500);
   });
 
-  test("with --no-streaming the answer is whole", async () => {
+  test("is sent whole with --no-streaming", async () => {
     const { post } = serve(undefined, { streaming: false });
     expect((await post(PATH, { prompt, stream: true })).headers.get("content-type")).toStartWith("application/json");
   });
@@ -250,7 +250,7 @@ describe("GET /v1/images/files/{id}", () => {
     return data.map(({ url = "" }) => url);
   }
 
-  test("gives the file for an hour, as what it is", async () => {
+  test("returns the file with its media type for an hour", async () => {
     const server = serve();
     const [first = "", second = ""] = await drawn(server, { n: 2, seed: 5, output_format: "webp" });
     expect(first).toMatch(new RegExp(`^${server.url}/v1/images/files/img_[0-9a-f]{32}$`));
@@ -265,7 +265,7 @@ describe("GET /v1/images/files/{id}", () => {
     expect(server.images.kept.bytes).toBe(0);
   });
 
-  test("is for those who may use the server", async () => {
+  test("requires an API key like the other routes", async () => {
     const server = serve(undefined, { apiKeys: [{ name: "ada", key: "secret" }] });
     const headers = { authorization: "Bearer secret" };
     const answer = await server.post(PATH, { prompt, response_format: "url" }, headers);
@@ -275,7 +275,7 @@ describe("GET /v1/images/files/{id}", () => {
     expect((await fetch(url, { headers: { ...headers, "sec-fetch-site": "cross-site" } })).status).toBe(403);
   });
 
-  test("knows no others", async () => {
+  test("is 404 for an unknown id", async () => {
     const { url } = serve();
     for (const other of ["img_0", "..", "%00"]) {
       expect((await fetch(`${url}/v1/images/files/${other}`)).status).toBe(404);
@@ -283,10 +283,10 @@ describe("GET /v1/images/files/{id}", () => {
   });
 });
 
-describe("running", () => {
+describe("while an image is generated", () => {
   const never = new Promise(() => {});
 
-  test("a request is cancelled by its id, whole and in a stream", async () => {
+  test("a request can be cancelled by its id, streamed or not", async () => {
     const { post, drawer, requests } = serve();
     drawer.gate = never;
     const whole = post(PATH, { prompt }, { "x-request-id": "whole" });
@@ -302,7 +302,7 @@ describe("running", () => {
     await until(() => requests.activeCount === 0 && requests.registeredCount === 0);
   });
 
-  test("a client that leaves ends the work", async () => {
+  test("a client that disconnects cancels the request", async () => {
     const { url, drawer, requests, log } = serve();
     drawer.gate = never;
     for (const stream of [false, true]) {
@@ -318,7 +318,7 @@ describe("running", () => {
     expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  test("a deadline ends it, also behind the first steps", async () => {
+  test("a deadline ends the request, even after the first steps", async () => {
     const { post, drawer, clock, images } = serve();
     const steps = [Promise.resolve(), never];
     Object.defineProperty(drawer, "gate", { get: () => steps.shift() });
@@ -329,7 +329,7 @@ describe("running", () => {
     expect(images.progressOf("late")).toBeUndefined();
   });
 
-  test("who finds the queue full is told when a place is free, by what steps took", async () => {
+  test("a request that finds the queue full gets a Retry-After from the measured step times", async () => {
     const { post, drawer, images, requests } = serve(undefined, { maxQueue: 0 });
     const steps = [Promise.resolve(), never];
     Object.defineProperty(drawer, "gate", { get: () => steps.shift() });
@@ -337,14 +337,14 @@ describe("running", () => {
     void post(PATH, { prompt, n: 2, steps: 5 }, { "x-request-id": "first" }).catch(() => {});
     await until(() => images.progressOf("first")?.step === 1);
     const refused = await post(PATH, { prompt });
-    // Nine steps are left, of three seconds each.
+    // Nine steps of three seconds each remain.
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "27"]);
     expect(await fault(refused)).toEqual([503, "server_busy", null]);
     requests.cancelAll();
     await until(() => requests.activeCount === 0);
   });
 
-  test("requests are counted, and the server's end ends them", async () => {
+  test("requests are counted, and stopping the server cancels them", async () => {
     const { post, drawer, requests, metrics } = serve();
     await post(PATH, { prompt });
     drawer.gate = never;
@@ -375,7 +375,7 @@ describe("GET /v1/models", () => {
     return { loaded: data.find((one) => one.id === is)?.loaded, ...models.find(({ name }) => name === is) };
   };
 
-  test("says what an image model can do, whether it is loaded, and that a demonstration is one", async () => {
+  test("reports what an image model can do, whether it is loaded, and whether it is a demonstration model", async () => {
     const server = serve();
     expect(await listing(server)).toMatchObject({ loaded: false, capabilities: ["images", "image_edits"] });
     await server.post(PATH, { prompt });
@@ -388,7 +388,7 @@ describe("GET /v1/models", () => {
   });
 });
 
-test("POST /v1/images/variations is refused for good", async () => {
+test("POST /v1/images/variations is always refused", async () => {
   const response = await fetch(`${serve().url}/v1/images/variations`, { method: "POST", body: new FormData() });
   expect(response.headers.get("x-should-retry")).toBe("false");
   expect(await fault(response)).toEqual([501, "mode_unavailable", null]);

@@ -1,4 +1,4 @@
-// Answers of JSON, small and large.
+// Small and large JSON responses.
 
 import { expect, test } from "bun:test";
 import { nextTurn } from "../../src/domain/next-turn.ts";
@@ -6,7 +6,7 @@ import { jsonResponse } from "../../src/http/json-response.ts";
 
 const deep = { a: { b: [{ c: [{ d: [{ e: { f: [1, "ü\ud83d\ude00", null] } }] }] }] } };
 
-test("they are what Response.json answers, whatever is in them", async () => {
+test("a JSON response equals that of Response.json, whatever its content", async () => {
   const values = [
     null,
     "text",
@@ -27,7 +27,7 @@ test("they are what Response.json answers, whatever is in them", async () => {
   }
 });
 
-test("a large one leaves turns of the event loop to others while it is written", async () => {
+test("writing a large response does not block the event loop", async () => {
   const value = { data: Array.from({ length: 20_000 }, (_, index) => ({ index, text: "x".repeat(500) })) };
   let [turns, isOver] = [0, false];
   const others = (async () => {

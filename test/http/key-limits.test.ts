@@ -10,7 +10,7 @@ const serveLimited = (overrides: Partial<Config>, script: FakeScript = hello) =>
   serve(script, { apiKeys, ...overrides });
 
 describe("--key-rpm", () => {
-  test("so many requests go through in any minute, and it is said when there will be more", async () => {
+  test("limits requests per minute, and a refusal says when the next may come", async () => {
     const server = serveLimited({ keyRpm: 3 });
     const ask = async (headers = ada) => (await server.chat({}, headers)).status;
     expect([await ask(), await ask()]).toEqual([200, 200]);
@@ -35,7 +35,7 @@ describe("--key-rpm", () => {
     expect([await ask(), await ask(), await ask()]).toEqual([200, 200, 429]);
   });
 
-  test("looking and cancelling do not count, and go on", async () => {
+  test("reading and cancelling do not count and remain possible", async () => {
     const server = serveLimited({ keyRpm: 1 });
     expect((await server.chat({}, ada)).status).toBe(200);
     for (const path of ["/v1/models", "/v1/files", "/v1/batches", "/metrics"]) {
@@ -45,7 +45,7 @@ describe("--key-rpm", () => {
     expect((await server.post("/v1/embeddings", { input: "hi" }, ada)).status).toBe(429);
   });
 
-  test("is told in the envelope that clients of the path expect", async () => {
+  test("refuses in the envelope that clients of the path expect", async () => {
     const server = serveLimited({ keyRpm: 1 });
     await server.chat({}, ada);
     expect(await (await server.post("/v1/messages", {}, ada)).json()).toMatchObject({
@@ -75,7 +75,7 @@ describe("--key-concurrent", () => {
     expect((await server.chat({}, ada)).status).toBe(200);
   });
 
-  test("one that is cancelled, or left by its client, gives its place back", async () => {
+  test("a request that is cancelled, or whose client disconnects, frees its place", async () => {
     const server = serveLimited({ keyConcurrent: 1 }, { steps: [{ wait: new Promise(() => {}) }] });
     const cancelled = server.chat({}, { ...ada, "x-request-id": "mine" });
     await until(() => server.engine.live === 1);
@@ -95,14 +95,14 @@ describe("--key-concurrent", () => {
     expect((await server.post("/v1/embeddings", { input: "hi" }, ada)).status).toBe(200);
   });
 
-  test("one that is refused takes no place, and a wrong body gives it back", async () => {
+  test("a refused request takes no place, and an invalid body frees it", async () => {
     const server = serveLimited({ keyConcurrent: 1 });
     for (let round = 0; round < 3; round++)
       expect((await server.post("/v1/chat/completions", "{", ada)).status).toBe(400);
     expect((await server.chat({}, ada)).status).toBe(200);
   });
 
-  test("what is answered in the background holds its place until it is", async () => {
+  test("a background response holds its place until it is complete", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serveLimited({ keyConcurrent: 1 }, { steps: [{ text: "Hel" }, { wait: gate.promise }] });
     const begun = await server.post("/v1/responses", { input: "hi", background: true }, ada);

@@ -28,7 +28,7 @@ describe("correlation id", () => {
     await response.text();
   });
 
-  test("comes from Compat-Request-ID when X-Request-ID is absent, and is minted otherwise", async () => {
+  test("comes from Compat-Request-ID when X-Request-ID is absent, and is generated otherwise", async () => {
     const server = serve();
     const get = (headers: Record<string, string>) => fetch(`${server.url}/nowhere`, { headers });
     expect(ids(await get({ "compat-request-id": "b" }))).toEqual(["b", "b"]);
@@ -42,9 +42,9 @@ describe("correlation id", () => {
   });
 });
 
-describe("browsers are told", () => {
+describe("browsers are instructed", () => {
   test.each(everywhere)(
-    "not to guess what %s is, nor to show it in another page",
+    "not to sniff the type of %s, nor to show it in another page",
     async (_, method, where, init = {}) => {
       const response = await fetch(serve().url + where, { ...init, method });
       await response.text();
@@ -55,7 +55,7 @@ describe("browsers are told", () => {
   );
 });
 
-test("what curl states by itself is JSON, and nothing that a browser sends without asking", async () => {
+test("a body with curl's default content type is read as JSON, but not one that a browser sends unasked", async () => {
   const server = serve();
   const send = async (path: string, headers: Record<string, string>) =>
     (await server.post(path, { messages }, { "content-type": "application/x-www-form-urlencoded", ...headers })).status;
@@ -68,19 +68,19 @@ test("what curl states by itself is JSON, and nothing that a browser sends witho
   }
 });
 
-test("a body that is too long is told with what came and what may come", async () => {
+test("a body that is too long is refused with its size and the limit", async () => {
   const { post } = serve();
   const { error } = checkError(await (await post("/v1/embeddings", " ".repeat(2 ** 20 + 1))).json());
   expect(error.message).toBe("The request body is too long: this route accepts 1 MB; got 1048577 bytes.");
 });
 
-test("a limit that is no number is told by its length", async () => {
+test("a `limit` that is not a number is refused with its length", async () => {
   const { error } = checkError(await (await fetch(`${serve().url}/v1/files?limit=all`)).json());
   expect(error.message).toBe("'limit' must be an integer from 1 to 10000; got a string of length 3.");
 });
 
 describe("unknown routes and methods", () => {
-  test("are told apart, in the envelope", async () => {
+  test("are distinguished, in the error envelope", async () => {
     const server = serve();
     const ask = async (method: string, where: string) => {
       const response = await fetch(server.url + where, { method });
@@ -95,7 +95,7 @@ describe("unknown routes and methods", () => {
     expect(await ask("PUT", `${path}/abc/cancel`)).toEqual([405, "method_not_allowed", "POST, OPTIONS"]);
   });
 
-  test("the nearest route is named, and nothing of what was asked", async () => {
+  test("get an error that names the nearest route and repeats nothing of the request", async () => {
     const server = serve();
     const told = async (where: string) =>
       checkError(await (await fetch(server.url + where)).json()).error.message.split("lists all.")[1] ?? "";
@@ -107,7 +107,7 @@ describe("unknown routes and methods", () => {
     }
   });
 
-  test("routes of /v1 answer without it, unless compatibility APIs are off", async () => {
+  test("routes of /v1 also answer without the prefix, unless compatibility APIs are off", async () => {
     const server = serve();
     expect((await server.post("/chat/completions", { messages })).status).toBe(200);
     expect((await server.post("/completions", { prompt: "a" })).status).toBe(200);
@@ -121,7 +121,7 @@ describe("unknown routes and methods", () => {
     expect((await without.post("/chat/completions", { messages })).status).toBe(404);
   });
 
-  test("a query string and a short host name do not matter", async () => {
+  test("a query string is accepted, and so is an allowed host name", async () => {
     const server = serve(undefined, { allowedHosts: ["nas"] });
     expect((await server.post(`${path}?beta=true`, { messages })).status).toBe(200);
     expect((await server.post(path, { messages }, { host: "nas" })).status).toBe(200);
@@ -220,7 +220,7 @@ describe("browsers", () => {
     }
   });
 
-  test("a page of another site neither shows nor links to what is here, but for what is for everybody", async () => {
+  test("a page of another site can neither show nor link to data, only to public pages", async () => {
     const server = serve();
     const foreign = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
     const ask = async (where: string, more: Record<string, string> = {}) => {
@@ -242,7 +242,7 @@ describe("browsers", () => {
     expect((await ask("/v1/files", { origin: "http://localhost:3000" }))[0]).toBe(200);
   });
 
-  test("--cors-origin admits such pages by their origin, or all", async () => {
+  test("--cors-origin allows such pages by their origin, or all of them", async () => {
     const headers = { "sec-fetch-site": "cross-site" };
     const origin = "https://app.example";
     const one = serve(undefined, { corsOrigins: [origin] });
@@ -252,7 +252,7 @@ describe("browsers", () => {
     expect((await fetch(`${all.url}/v1/files`, { headers })).status).toBe(200);
   });
 
-  test("what goes wrong after that can be read by pages that may call", async () => {
+  test("errors after that check are readable for allowed pages", async () => {
     const response = await fetch(`${serve().url}/nowhere`, { headers: { origin: "http://localhost:3000" } });
     expect([response.status, response.headers.get("access-control-allow-origin")]).toEqual([
       404,
@@ -260,7 +260,7 @@ describe("browsers", () => {
     ]);
   });
 
-  test("bound to the network: own pages by address, and by a name only if it is allowed", async () => {
+  test("bound to the network: the server's own pages may call by address, and by name only if the name is allowed", async () => {
     const server = serve(undefined, { host: "0.0.0.0", allowedHosts: ["box.local"] });
     const url = `http://127.0.0.1:${server.port}${path}`;
     const status = async (host: string, origin?: string) => {
@@ -274,7 +274,7 @@ describe("browsers", () => {
     expect(await status("evil.example", "http://evil.example")).toBe(403);
   });
 
-  test("a preflight is answered with what was asked", async () => {
+  test("a preflight is answered with the requested method and headers", async () => {
     const response = await fetch(serve().url + path, {
       method: "OPTIONS",
       headers: {
@@ -293,7 +293,7 @@ describe("browsers", () => {
 });
 
 describe("the log line", () => {
-  test("comes once, at the end of the response, with counts and without text", async () => {
+  test("is written once, at the end of the response, with counts and without text", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ text: "generated" }, { wait: gate.promise }] });
     const response = await server.chat({ stream: true }, { "x-request-id": "logged" });
@@ -325,7 +325,7 @@ describe("the log line", () => {
     ]);
   });
 
-  test("names the route, not the path, and tells a client that left", async () => {
+  test("names the route instead of the path, and reports a client that disconnected", async () => {
     const server = serve({ steps: [{ wait: new Promise(() => {}) }] });
     await fetch(`${server.url}/some/secret`);
     await server.post(`${path}/some-id/cancel`, "");
@@ -356,13 +356,13 @@ describe("the log line", () => {
     expect(JSON.stringify(server.log.lines)).not.toContain("SECRET");
   });
 
-  test("has whose request it is: the name that it gives, else its address", async () => {
+  test("names the client: by the name that it sends, otherwise by its address", async () => {
     const server = serve();
     for (const name of ["nightly", "not a name"]) await server.chat({}, { "x-svc-client": name });
     expect(server.log.lines.map(({ fields }) => fields["client"])).toEqual(["nightly", "127.0.0.1"]);
   });
 
-  test("a bug is logged by kind and place; its message is for debugging only", async () => {
+  test("contains the kind and place of a bug, whose message appears only at debug level", async () => {
     const server = serve({ steps: [{ text: "a" }, { fail: new TypeError("SECRET prompt") }] });
     for (const stream of [false, true]) await (await server.chat({ stream })).text();
     await until(() => server.metrics.connections === 0);
@@ -373,7 +373,7 @@ describe("the log line", () => {
   });
 });
 
-test("looking at the server does not count as a connection", async () => {
+test("requests for status do not count as connections", async () => {
   const server = serve();
   let seen = 0;
   server.metrics.connectionOpened = () => void seen++;

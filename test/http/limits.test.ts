@@ -12,8 +12,8 @@ const never = new Promise<void>(() => {});
 const readJson = (request: Request, ceiling: number) => new JsonBodies(new BodyBudget()).read(request, ceiling);
 const checkError = checker(ErrorEnvelope);
 
-describe("the body ceiling", () => {
-  test("is told from Content-Length, before anything is read", async () => {
+describe("the limit of a body's size", () => {
+  test("is checked against Content-Length before anything is read", async () => {
     const server = serve();
     const client = await RawClient.connect(server.port);
     const length = bodyCeilings.generation + 1;
@@ -28,7 +28,7 @@ describe("the body ceiling", () => {
     client.leave();
   });
 
-  test("is told while reading when no length is given", async () => {
+  test("is checked while reading when there is no length", async () => {
     const server = serve();
     const client = await RawClient.connect(server.port);
     client.socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n`);
@@ -41,7 +41,7 @@ describe("the body ceiling", () => {
     client.leave();
   }, 30_000);
 
-  test("a large body below it is served, whole or in pieces", async () => {
+  test("allows a large body below it, whole or in chunks", async () => {
     const server = serve();
     const content = "x".repeat(20 << 20);
     expect((await server.chat({ messages: [{ role: "user", content }] })).status).toBe(200);
@@ -59,7 +59,7 @@ describe("the body ceiling", () => {
     expect(server.engine.requests[1]?.messages[0]?.content).toBe("é".repeat(100_000));
   }, 30_000);
 
-  test("holds to the byte", async () => {
+  test("is exact to the byte", async () => {
     const request = (length: number) =>
       new Request("http://localhost/", { method: "POST", body: `"${"x".repeat(length - 2)}"` });
     expect(await readJson(request(100), 100)).toBe("x".repeat(98));
@@ -70,7 +70,7 @@ describe("the body ceiling", () => {
 describe("nesting", () => {
   const parse = (text: string) => readJson(new Request("http://localhost/", { method: "POST", body: text }), 1 << 20);
 
-  test("up to the bound is fine, and brackets in strings do not count", async () => {
+  test("is allowed up to the limit, and brackets in strings do not count", async () => {
     expect(await parse("[".repeat(128) + "]".repeat(128))).toBeArray();
     const text = '[{"\\\\\\"[['.repeat(100);
     expect(await parse(JSON.stringify([text]))).toEqual([text]);
@@ -106,13 +106,13 @@ describe("media type", () => {
     client.leave();
   });
 
-  test("a byte order mark is skipped", async () => {
+  test("a byte order mark is ignored", async () => {
     expect((await serve().post(path, `\ufeff${JSON.stringify({ messages })}`)).status).toBe(200);
   });
 });
 
 describe("capacity", () => {
-  test("beyond running and waiting ones a request is told when to come back, and the place is given back", async () => {
+  test("a request beyond the running and waiting ones gets a Retry-After, and places are freed", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ wait: gate.promise }, { text: "a" }] }, { parallel: 2, maxQueue: 1 });
     const admitted = [server.chat({}), server.chat({ stream: true }), server.chat({})];
@@ -151,8 +151,8 @@ describe("capacity", () => {
   );
 });
 
-describe("whose request it is", () => {
-  test("X-Svc-Client says, else the connection", async () => {
+describe("the client of a request", () => {
+  test("is named by X-Svc-Client, otherwise by the connection", async () => {
     const server = serve();
     await server.chat({}, { "x-svc-client": "nightly-batch" });
     await server.chat({});
@@ -161,7 +161,7 @@ describe("whose request it is", () => {
     expect(unnamed).toMatch(/^127\.0\.0\.1 \d+$/);
   });
 
-  test("a name that is none is refused", async () => {
+  test("is refused when the name is too long", async () => {
     const response = await serve().chat({}, { "x-svc-client": "a".repeat(129) });
     expect(response.status).toBe(400);
     const { error } = checkError(await response.json());

@@ -1,4 +1,4 @@
-// What operators see of engines: GET /metrics and GET /health of a whole server with two of them.
+// What operators see of engines: GET /metrics and GET /health of a server with two engines.
 
 import { expect, test } from "bun:test";
 import { Health } from "../../src/contract/health.ts";
@@ -26,7 +26,7 @@ function serveTwo() {
   return server;
 }
 
-test("each engine's metrics carry its model and kind, and those of the process are real", async () => {
+test("each engine's metrics carry its model and kind, and the process metrics are measured", async () => {
   const server = serveTwo();
   const counters = new PrometheusMetrics(systemClock);
   counters.of({ kind: "text", model: "fake-model" }).started();
@@ -52,7 +52,7 @@ test("each engine's metrics carry its model and kind, and those of the process a
   ]);
 });
 
-test("a failed engine degrades the server, whichever it is, and has its own line in the health", async () => {
+test("any failed engine makes the server degraded and is listed in the health", async () => {
   const server = serve();
   const health = async () => checkHealth(await (await fetch(`${server.url}/health`)).json());
   expect(await health()).toMatchObject({ status: "healthy", engines: [] });
@@ -68,7 +68,7 @@ test("a failed engine degrades the server, whichever it is, and has its own line
   });
 });
 
-test("so does one that is stalled, or one process of it, with the time of its last sign of life in seconds", async () => {
+test("so does a stalled engine, or one stalled process of it, with the time of its last sign of life in seconds", async () => {
   const server = serve();
   server.engines.push(
     observed("embedding", "vectors", { state: "stalled", stalledSince: 1_700_000_000_500, running: 1 }),

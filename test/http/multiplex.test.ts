@@ -20,7 +20,7 @@ const said = (content: string) => [{ role: "user", content }];
 const items = (count: number, body: Body = {}) => Array.from({ length: count }, (_, n) => item(`i${n}`, body));
 
 const textOf = ({ messages: [first] }: GenerateRequest): string => String(first?.content);
-/** Each request is answered as its message names. */
+/** Answers each request with the script that its message names. */
 const byName = (request: GenerateRequest): FakeScript => scripts[textOf(request) as ScriptName] as FakeScript;
 
 const ask = (server: TestServer, requests: readonly unknown[], headers = {}) =>
@@ -87,7 +87,7 @@ describe("POST /v1/batch/completions", () => {
     await expectGolden(`multiplex-${name}.sse`, await response.text());
   });
 
-  test("an answer is that of the chat route, but for its custom_id", async () => {
+  test("answers an item as the chat route does, plus its custom_id", async () => {
     const server = serve(byName);
     const plain = (text: string) => text.replace(/chatcmpl-\w+/g, "").replace(/"created":\d+/g, "");
     for (const stream of [true, false]) {
@@ -95,12 +95,12 @@ describe("POST /v1/batch/completions", () => {
       const alone = await (await server.chat(body)).text();
       const together = (await (await ask(server, [item("a", body)])).text()).replaceAll('"custom_id":"a",', "");
       const expected = stream ? alone : `data: ${alone}\n\ndata: [DONE]\n\n`;
-      // It begins with a comment, so that its headers need not wait for the first item.
+      // The stream begins with a comment, so that its headers need not wait for the first item.
       expect(plain(together)).toBe(`: ping\n\n${plain(expected)}`);
     }
   });
 
-  test("a profile comes with every item", async () => {
+  test("sends a profile with every item", async () => {
     const requests = [item("streamed", { stream: true }), item("whole")];
     const text = await (await ask(serve(), requests, { "x-svc-profile": "true" })).text();
     expect(assembleMultiplex(text).get("streamed")?.profile).toMatchObject({ custom_id: "streamed", svc_profile: {} });
@@ -109,7 +109,7 @@ describe("POST /v1/batch/completions", () => {
     expect([wrong.status, checkError(await wrong.json()).error.param]).toEqual([400, "X-Svc-Profile"]);
   });
 
-  test("who is promised a strict schema and does not get it is told, for all and for the item", async () => {
+  test("reports a strict schema that was not enforced, for the whole answer and for the item", async () => {
     const schema = { type: "object", properties: { n: { multipleOf: 7 } } };
     const strict = { response_format: { type: "json_schema", json_schema: { strict: true, schema } } };
     const response = await ask(serve(), [
@@ -126,13 +126,13 @@ describe("POST /v1/batch/completions", () => {
     ]);
   });
 
-  test("without streaming every item is whole", async () => {
+  test("sends every item whole without streaming", async () => {
     const byItem = await answers(ask(serve(undefined, { streaming: false }), items(2, { stream: true })));
     expect([...byItem.values()].map(({ objects }) => objects)).toEqual([["chat.completion"], ["chat.completion"]]);
   });
 });
 
-describe("a batch that is refused", () => {
+describe("a batch is refused", () => {
   const twice = [item("a"), item("b"), item("a")];
   test.each([
     ["no requests", {}, "requests", "missing_required_parameter"],
@@ -176,7 +176,7 @@ describe("a batch that is refused", () => {
     expect(server.engine.requests).toBeEmpty();
   });
 
-  test("because nothing has room: 503 with Retry-After, as a single request", async () => {
+  test("when no engine has a free place: 503 with Retry-After, as for a single request", async () => {
     const server = serve({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 1 });
     void server.chat({}).catch(() => {});
     void server.chat({}).catch(() => {});
@@ -187,7 +187,7 @@ describe("a batch that is refused", () => {
     expect(server.metrics.calls).toContain("rejected queue_full");
   });
 
-  test("because of an item's model: 404 where it is unknown, 503 with Retry-After where there is none", async () => {
+  test("when the model of an item is unknown (404) or absent (503 with Retry-After)", async () => {
     const server = serve(hello, { serveModel: false });
     const refused = async (body: Body) => {
       const response = await ask(server, [item("a", body)]);
@@ -199,14 +199,14 @@ describe("a batch that is refused", () => {
     expect(await refused({})).toEqual([503, "upstream_unavailable", place, "5"]);
   });
 
-  test("for its headers", async () => {
+  test("when its headers are invalid", async () => {
     const response = await ask(serve(), items(1), { "x-svc-deadline-ms": "soon" });
     expect([response.status, checkError(await response.json()).error.param]).toEqual([400, "X-Svc-Deadline-Ms"]);
   });
 });
 
 describe("items", () => {
-  test("64 need no 64 places: a few are in the engine at once, and others get in beside them", async () => {
+  test("64 of them need far fewer places: a few are in the engine at once, and other requests fit in between", async () => {
     const gate = Promise.withResolvers<void>();
     let most = 0;
     const script = (request: GenerateRequest): FakeScript => {
@@ -226,7 +226,7 @@ describe("items", () => {
     await isIdle(server);
   });
 
-  test("that want many answers are fewer at once", async () => {
+  test("with several answers each run fewer at once", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ wait: gate.promise }, { text: "a" }] }, { parallel: 2, maxQueue: 4 });
     const response = await ask(server, items(3, { n: 3 }));
@@ -237,7 +237,7 @@ describe("items", () => {
     await isIdle(server);
   });
 
-  test("that fail are one event each, and the others go on", async () => {
+  test("that fail yield one event each, and the others go on", async () => {
     const tooLong = new SvcError("context_length_exceeded", "'messages' is too long.", { param: "messages" });
     const script = (request: GenerateRequest): FakeScript => {
       const name = textOf(request);
@@ -266,10 +266,10 @@ describe("items", () => {
     await isIdle(server);
   });
 
-  test("end at the deadline: those under way with what they have, the others with an error", async () => {
+  test("end at the deadline: running ones with their text so far, the others with an error", async () => {
     const server = serve({ steps: [{ text: "a" }, { wait: never }] }, { parallel: 1, maxQueue: 0 });
     const response = ask(server, items(4), { "x-svc-deadline-ms": "60000" });
-    // Two are let in: one is computed, one is at hand for its place.
+    // Two items are in the engine: one is computed, one waits for its place.
     await until(() => server.metrics.calls.filter((call) => call === "first").length === 2);
     server.clock.pass(60_000);
     const ends = [...(await answers(response)).values()].map(
@@ -292,7 +292,7 @@ describe("items", () => {
     await until(() => pulled > 4);
     await Bun.sleep(100);
     const early = pulled;
-    // What the system's buffers take is not ours to bound.
+    // The test cannot limit what the system's buffers hold.
     expect(early).toBeLessThan(1500);
     expect((await answers(response)).size).toBe(8);
     expect(pulled).toBeGreaterThanOrEqual(1600);
@@ -308,7 +308,7 @@ describe("cancelling", () => {
   test.each([
     ["its custom_id", "i1"],
     ["the batch's id and its custom_id", "b1:i1"],
-  ])("one item by %s, the others go on", async (_, name) => {
+  ])("one item by %s leaves the others running", async (_, name) => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ text: "Hel" }, { wait: gate.promise }, { text: "lo" }] });
     const response = await ask(server, items(3, { stream: true }), { "x-request-id": "b1" });
@@ -326,7 +326,7 @@ describe("cancelling", () => {
     await isIdle(server);
   });
 
-  test("an item that has not begun: it ends at once and is never computed", async () => {
+  test("an item that has not begun ends it at once, and it is never computed", async () => {
     const server = serve(begun, { parallel: 1, maxQueue: 0 });
     const client = await RawClient.connect(server.port);
     client.post(path, JSON.stringify({ requests: [...items(4), item("last", { n: 2 })] }), ["X-Request-ID: b2"]);
@@ -339,7 +339,7 @@ describe("cancelling", () => {
     await isIdle(server);
   });
 
-  test("all items by the request's id; then nothing is left to cancel", async () => {
+  test("all items by the request's id leaves nothing to cancel", async () => {
     const server = serve(begun, { parallel: 1, maxQueue: 0 });
     const response = await ask(server, items(5), { "x-request-id": "b3" });
     await until(() => server.engine.live === 2);
@@ -351,7 +351,7 @@ describe("cancelling", () => {
     await isIdle(server);
   });
 
-  test("of two batches with the same names the newer is meant", async () => {
+  test("an item whose name is in two batches cancels that of the newer batch", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve({ steps: [{ text: "a" }, { wait: gate.promise }] });
     const older = await ask(server, items(1));
@@ -362,7 +362,7 @@ describe("cancelling", () => {
     expect([endOf(await answers(older)), endOf(await answers(newer))]).toEqual([{ i0: "stop" }, { i0: "cancelled" }]);
   });
 
-  test.each([true, false])("a client that leaves ends all (stream: %p)", async (stream) => {
+  test.each([true, false])("by disconnecting ends all items (stream: %p)", async (stream) => {
     const server = serve(begun, { parallel: 2, maxQueue: 4 });
     const client = await RawClient.connect(server.port);
     client.post(path, JSON.stringify({ requests: items(64, { stream }) }), ["X-Request-ID: leaver"]);
@@ -373,7 +373,7 @@ describe("cancelling", () => {
     expect((await cancel(server, "leaver")).status).toBe(404);
   });
 
-  test("a server that stops answers what waits within its patience", async () => {
+  test("a stopping server still answers waiting items within the drain timeout", async () => {
     const gate = Promise.withResolvers<void>();
     const script: FakeScript = { steps: [{ text: "a" }, { wait: gate.promise }] };
     const server = serve(script, { parallel: 1, maxQueue: 0, drainTimeoutMs: 5000 });
@@ -386,7 +386,7 @@ describe("cancelling", () => {
     await stopped;
   });
 
-  test("a server that stops ends what runs and fails what waits when that is over", async () => {
+  test("a stopping server ends running items and fails waiting ones after the drain timeout", async () => {
     const server = serve(begun, { parallel: 1, maxQueue: 0 });
     const response = await ask(server, items(4));
     await until(() => server.engine.live === 2);

@@ -1,4 +1,4 @@
-// --ocr-input: images in messages for a model that cannot see.
+// --ocr-input: images in messages to a model without vision.
 
 import { describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { hello, isDraining, serve, temporaryFolder, until, type TestServer } fro
 
 const id = { "x-request-id": "golden" };
 const on = { ocrInput: true };
-/** What the fake reader's first page says, its table in the place of the line in it, and its second. */
+/** The text of the fake reader's pages: the first with its table in place of the line, then the second. */
 const READ = "Invoice 7\n\n| Name | Sum |\n| --- | --- |\n| a | 12.50 |\n\nSum: 12.50\n\nThe end.";
 
 const url = (content: string) => `data:image/png;base64,${Buffer.from(content).toBase64()}`;
@@ -40,8 +40,8 @@ const contents = ({ reader }: TestServer) => reader.asked.map(({ content }) => c
 const files = ({ recordings }: TestServer) =>
   readdirSync(recordings, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
-describe("an image to a model that cannot see", () => {
-  test("becomes its text, with tables, in its place, and its file is gone", async () => {
+describe("an image to a model without vision", () => {
+  test("is replaced by its text with tables, and its file is removed", async () => {
     const server = serve(hello, on);
     const messages = user(text("What is owed?"), image("one", { detail: "low" }), image("two"));
     expect((await server.chat({ messages })).status).toBe(200);
@@ -51,12 +51,12 @@ describe("an image to a model that cannot see", () => {
       ["two", true, "accurate"],
     ]);
     expect(files(server)).toEqual([]);
-    // Both models' metrics count their own.
+    // Recognition and generation are counted separately.
     const reading = ["recognition started", "recognition finished stop"];
     expect(server.metrics.calls).toEqual(["started", ...reading, ...reading, "first", "inter", "finished stop"]);
   });
 
-  test("is read though the server stops meanwhile", async () => {
+  test("is read even when the server stops meanwhile", async () => {
     const server = serve(hello, { ...on, drainTimeoutMs: 5000 });
     const gate = Promise.withResolvers<void>();
     server.reader.gate = gate.promise;
@@ -70,7 +70,7 @@ describe("an image to a model that cannot see", () => {
     await stopped;
   });
 
-  test("is told of in the answer, whole and as a stream", async () => {
+  test("is reported in the answer, streamed or not", async () => {
     const server = serve(hello, on);
     const answers = async (
       name: string,
@@ -96,14 +96,14 @@ describe("an image to a model that cannot see", () => {
     expect(contents(server)).toEqual(["one"]);
   });
 
-  test("is told of in each item of a multiplex batch", async () => {
+  test("is reported in each item of a multiplex batch", async () => {
     const server = serve(hello, on);
     const body = { messages: user(image("one")) };
     const response = await server.post("/v1/batch/completions", { requests: [{ custom_id: "a", body }] });
     expect(await response.text()).toContain(`"svc_recognitions":[{"param":"messages.0.content.0.image_url.url"`);
   });
 
-  test("is read once, however often a conversation sends it again, and once for each detail", async () => {
+  test("is read once per detail level, however often a conversation repeats it", async () => {
     const server = serve(hello, on);
     const first = user(image("one"));
     await server.chat({ messages: first });
@@ -112,7 +112,7 @@ describe("an image to a model that cannot see", () => {
     expect(contents(server)).toEqual(["one", "two", "one"]);
   });
 
-  test("without text is no error: a sentence stands in its place, and the answer has an empty text", async () => {
+  test("without text is not an error: a sentence replaces it, and the reported text is empty", async () => {
     const server = serve(hello, on);
     server.reader.pages = server.reader.pages.slice(0, 1).map((page) => ({ ...page, lines: [], tables: [] }));
     const answer = await (await server.chat({ messages: user(text("What is this?"), image("one")) })).json();
@@ -131,7 +131,7 @@ describe("an image to a model that cannot see", () => {
     expect([contents(server), readdirSync(mediaRoot)]).toEqual([["from disk"], ["a.pdf"]]);
   });
 
-  test("is read in the languages that its part names", async () => {
+  test("is read in the languages that its part of the message names", async () => {
     const server = serve(hello, on);
     const languages = ["de-AT", "en"];
     await server.chat({ messages: user(image("one", { languages })) });
@@ -154,7 +154,7 @@ describe("an image to a model that cannot see", () => {
     }
   });
 
-  test("is read in the server's languages where a convention has no field for them", async () => {
+  test("is read in the server's languages when the API has no field for them", async () => {
     const server = serve(hello, { ...on, ocrLanguages: ["de"] });
     const source = { type: "base64", media_type: "image/png", data: Buffer.from("one").toBase64() };
     await server.post("/v1/messages", { model: "m", max_tokens: 5, messages: user({ type: "image", source }) });
@@ -165,14 +165,14 @@ describe("an image to a model that cannot see", () => {
     ]);
   });
 
-  test("becomes text for the system model, too", async () => {
+  test("is replaced by its text for the system model, too", async () => {
     const own = new FakeEngine(() => hello);
     const server = serve(hello, on, [new SystemModel(own, 1)]);
     expect((await server.chat({ model: SYSTEM_MODEL, messages: user(image("one")) })).status).toBe(200);
     expect(own.requests.map(({ messages }) => messages)).toEqual([[{ role: "user", content: READ }]]);
   });
 
-  test("and sound keep their order where both become text, and each is told of in its own list", async () => {
+  test("and sound keep their order when both become text, each reported in its own list", async () => {
     const server = serve(hello, { ...on, transcribeInput: true });
     server.reader.pages = server.reader.pages.slice(1);
     server.transcriber.segments = server.transcriber.segments.slice(0, 1);
@@ -183,7 +183,7 @@ describe("an image to a model that cannot see", () => {
     expect([svc_recognitions?.[0]?.text, svc_transcriptions?.[0]?.text]).toEqual(["The end.", "Hello there."]);
   });
 
-  test("is not touched where the model sees", async () => {
+  test("is passed on unchanged when the model has vision", async () => {
     const server = serve(hello, on);
     server.engine.model = { ...fakeModel, vision: true };
     const param = "messages.0.content.0.image_url.url";
@@ -202,7 +202,7 @@ describe("an image to a model that cannot see", () => {
     expect(prompts(server)).toEqual([]);
   });
 
-  test("makes the model one that takes images for those who ask what it takes", async () => {
+  test("makes the model report image input as a capability", async () => {
     for (const ocrInput of [false, true]) {
       const { url } = serve(hello, { ocrInput });
       const { models } = (await (await fetch(`${url}/v1/models`)).json()) as {
@@ -239,7 +239,7 @@ describe("a document", () => {
     ],
   ] as const;
 
-  test.each(kinds)("is read whether the model sees or not: %s", async (_, [path, body], param, heading) => {
+  test.each(kinds)("is read with or without a vision model: %s", async (_, [path, body], param, heading) => {
     for (const vision of [false, true]) {
       const server = serve(hello, on);
       server.engine.model = { ...fakeModel, vision };
@@ -250,18 +250,18 @@ describe("a document", () => {
     }
   });
 
-  test.each(kinds)("is refused by its field without the option: %s", async (_, [path, body], param) => {
+  test.each(kinds)("is refused with the name of its field without the option: %s", async (_, [path, body], param) => {
     const server = serve(hello);
     server.engine.model = { ...fakeModel, vision: true };
     const response = await server.post(path as string, body as object);
     const { error } = (await response.json()) as Fault;
     expect(response.status).toBe(400);
-    // The Messages API has no place for it.
+    // The Messages API has no field for the name.
     expect(error.param ?? param).toBe(param);
     expect(error.message).toContain(`'${param}': this model takes no documents. The server's option --ocr-input`);
   });
 
-  test("at a URL is fetched", async () => {
+  test("at a URL is downloaded", async () => {
     const site = fixtureServer(({ path }) => (path === "/a.pdf" ? new Response("pages") : undefined));
     const server = serve(hello, { ...on, mediaFetchPrivate: true });
     const at = `${site.url}/a.pdf`;
@@ -272,7 +272,7 @@ describe("a document", () => {
     expect(prompts(server).map((turns) => turns[0]?.content)).toEqual([`Sum?\n${READ}`, `Sum?\n${READ}`]);
   });
 
-  test("is what its data is: text is text, a picture goes to a model that sees, and base64 is no path", async () => {
+  test("is recognized by its data: text stays text, an image goes to a vision model, and base64 is never a path", async () => {
     const mediaRoot = temporaryFolder();
     writeFileSync(join(mediaRoot, "a.pdf"), "secret");
     const server = serve(hello, { ...on, mediaRoot });
@@ -291,7 +291,7 @@ describe("a document", () => {
   test.each([
     ["chat", chat({ file_id: "file-1" })],
     ["responses", responses({ file_id: "file-1" })],
-  ])("is not taken by its id, and the refusal says so: %s", async (_, [path, body]) => {
+  ])("cannot be given by id, and the refusal says so: %s", async (_, [path, body]) => {
     const refused = await serve(hello, on).post(path as string, body as object);
     expect(await refused.json()).toMatchObject({
       error: { code: "missing_required_parameter", message: expect.stringContaining("files are not taken by id") },
@@ -300,7 +300,7 @@ describe("a document", () => {
 });
 
 describe("an image to an upstream", () => {
-  /** What it lists, and what became of the image. */
+  /** Returns the model entry of the upstream and what it received for the image. */
   async function sent(capabilities: readonly string[] | undefined, ocrInput = true) {
     const far = fixtureServer(({ path }) => {
       if (path === "/v1/chat/completions") return helloStream();
@@ -317,7 +317,7 @@ describe("an image to an upstream", () => {
     return messages?.[0]?.content;
   }
 
-  test("goes there, unless it tells that it takes none", async () => {
+  test("is sent there, unless the upstream declares no image input", async () => {
     const passedOn = [expect.objectContaining({ type: "image_url" })];
     expect(await sent(["chat", "vision"])).toEqual(passedOn);
     expect(await sent(undefined)).toEqual(passedOn);
@@ -331,7 +331,7 @@ describe("failures", () => {
   const param = "messages.0.content.1.image_url.url";
   const messages = user(text("hi"), image("one"));
 
-  test("without the option, the refusal names it, for the system model as well", async () => {
+  test("without the option name it in the refusal, for the system model as well", async () => {
     const server = serve(hello, {}, [new SystemModel(new FakeEngine(() => hello), 1)]);
     for (const model of ["fake-model", SYSTEM_MODEL]) {
       const response = await server.chat({ model, messages });
@@ -354,7 +354,7 @@ describe("failures", () => {
     expect([prompts(server), files(server)]).toEqual([[], []]);
   });
 
-  test("too many pages name the field of the image, not one of another route", async () => {
+  test("by too many pages name the field of the image, not a field of the OCR route", async () => {
     const server = serve(hello, on);
     const [page] = server.reader.pages;
     server.reader.pages = Array.from({ length: 51 }, () => page ?? expect.unreachable());
@@ -362,7 +362,7 @@ describe("failures", () => {
     expect([prompts(server), files(server)]).toEqual([[], []]);
   });
 
-  test("more text than a prompt may have is refused before all of it is read", async () => {
+  test("by more text than a prompt may have come before all of it is read", async () => {
     const server = serve(hello, on);
     const [page] = server.reader.pages;
     const line = {
@@ -378,7 +378,7 @@ describe("failures", () => {
     expect([prompts(server), files(server), server.reader.told]).toEqual([[], [], 3]);
   });
 
-  test("of recognition are the answer's", async () => {
+  test("of recognition are returned as errors of the answer", async () => {
     for (const [code, status] of [
       ["unprocessable_media", 422],
       ["unsupported_media_input", 400],
@@ -392,14 +392,14 @@ describe("failures", () => {
     }
   });
 
-  test("too many images are refused before one is read", async () => {
+  test("by too many images come before any image is read", async () => {
     const server = serve(hello, on);
     const many = Array.from({ length: 33 }, () => image("one"));
     expect(await fault(await server.chat({ messages: user(...many) }))).toEqual([400, "invalid_value", "messages"]);
     expect(contents(server)).toEqual([]);
   });
 
-  test("a cancel by id while an image is read ends the answer before it begins", async () => {
+  test("by cancelling while an image is read end the answer before it begins", async () => {
     const server = serve(hello, on);
     server.reader.gate = Promise.withResolvers<never>().promise;
     const answer = server.chat({ messages }, { "x-request-id": "mine" });

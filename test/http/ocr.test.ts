@@ -1,4 +1,4 @@
-// POST /v1/ocr, and the uploads that its clients begin with.
+// POST /v1/ocr, and the uploads with which its clients begin.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
@@ -17,7 +17,7 @@ async function fault(response: Response): Promise<[number, string, string | null
   return [response.status, error.code, error.param];
 }
 
-/** As clients upload a document: first what it is for. */
+/** Uploads a document as clients do, with the purpose first. */
 function upload(server: TestServer, content = "document", order: "before" | "behind" = "before"): Promise<Response> {
   const form = new FormData();
   if (order === "before") form.append("purpose", "ocr");
@@ -26,7 +26,7 @@ function upload(server: TestServer, content = "document", order: "before" | "beh
   return fetch(`${server.url}/v1/files`, { method: "POST", body: form });
 }
 
-test("pages come as Markdown", async () => {
+test("pages are returned as Markdown", async () => {
   const server = serve();
   const response = await server.post(PATH, { model: "mistral-ocr-latest", document, include_image_base64: false });
   const text = await response.text();
@@ -37,7 +37,7 @@ test("pages come as Markdown", async () => {
   ]);
 });
 
-test("tables are beside the Markdown where their format is named, and links in their places", async () => {
+test("tables are returned separately when a table format is requested, with links in their places", async () => {
   for (const table_format of ["markdown", "html"]) {
     const text = await (await serve().post(PATH, { model: "mistral-ocr-latest", document, table_format })).text();
     checker(OcrResponse)(JSON.parse(text));
@@ -45,21 +45,21 @@ test("tables are beside the Markdown where their format is named, and links in t
   }
 });
 
-test("what is off or null is no request for it", async () => {
+test("false and null count as absent fields", async () => {
   const off = { extract_header: false, extract_footer: null, include_blocks: false, table_format: null };
   const response = await serve().post(PATH, { document, ...off, confidence_scores_granularity: null });
   expect(response.status).toBe(200);
   expect(checker(OcrResponse)(await response.json()).pages[0]?.tables).toBeUndefined();
 });
 
-test("an answer to who names no model names the one that read", async () => {
+test("the answer names the model that read when the request names none", async () => {
   const named = async (model?: string) =>
     checker(OcrResponse)(await (await serve().post(PATH, { model, document })).json()).model;
   expect(await named()).toBe("fake-reader");
   expect(await named("mistral-ocr-latest")).toBe("mistral-ocr-latest");
 });
 
-test("a text of pages has as many as a list may have", async () => {
+test("the pages in a text are limited to as many as in a list", async () => {
   const response = await serve().post(PATH, { document, pages: `0${",0".repeat(1000)}` });
   expect([response.status, await response.json()]).toMatchObject([
     400,
@@ -67,7 +67,7 @@ test("a text of pages has as many as a list may have", async () => {
   ]);
 });
 
-test("images are documents, too; pages count from 0, languages as in the other route", async () => {
+test("images are accepted as documents, pages count from 0, and languages are those of the other route", async () => {
   const server = serve();
   for (const image_url of [url, { url }]) {
     expect((await server.post(PATH, { document: { type: "image_url", image_url } })).status).toBe(200);
@@ -121,8 +121,8 @@ test.each([
   expect(await fault(await serve().post(PATH, body))).toEqual([status, code, param]);
 });
 
-describe("a client that uploads first", () => {
-  test("gets the pages by the address of its file, and deletes that", async () => {
+describe("a client that uploads a document first", () => {
+  test("gets the pages by the URL of the file, and deletes the file", async () => {
     const server = serve();
     const uploaded = await upload(server, "not\njson");
     expect(uploaded.status).toBe(200);
@@ -144,11 +144,11 @@ describe("a client that uploads first", () => {
     expect(readdirSync(server.recordings).filter((name) => existsSync(name))).toEqual([]);
   });
 
-  test("is told when its file comes before what it is for", async () => {
+  test("gets an error when the file comes before the purpose", async () => {
     expect((await fault(await upload(serve(), "%PDF", "behind"))).slice(0, 2)).toEqual([400, "invalid_json"]);
   });
 
-  test("makes no batch of it", async () => {
+  test("cannot use the file for a batch", async () => {
     const server = serve();
     const { id } = (await (await upload(server)).json()) as { id: string };
     const batch = { input_file_id: id, endpoint: "/v1/chat/completions", completion_window: "24h" };

@@ -13,7 +13,7 @@ import { hello, noUpstreams, serve, testConfig } from "./harness.ts";
 
 const describeServer = async (url: string) => (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
 
-/** `POST /v1/chat/completions/{id}/cancel` for every operation. */
+/** Returns entries such as `POST /v1/chat/completions/{id}/cancel` for every operation. */
 const listed = (document: OpenApiDocument) =>
   Object.entries(document.paths).flatMap(([path, item]) =>
     Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
@@ -52,13 +52,13 @@ function registered(): string[] {
   const clock = { now: () => 0, wall: () => 0, after: () => () => {} };
   const version = "0";
   const app = createApp({ config: testConfig, ...services, metrics, log, clock, version });
-  // Another way to write the path of a route is no operation of its own.
+  // Aliases of a route's path are not operations of their own.
   const described = app.routes.filter(({ hooks }) => hooks.detail?.hide !== true);
   return described.map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`);
 }
 
 const OPEN = ["/", "/health", "/openapi.json", "/docs"];
-/** What is uploaded has no example. */
+/** Uploads have no example in the document. */
 const RECORDING = { data: "c291bmQ=", document: { document_url: "data:,picture" } };
 const LINE = '{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{}}';
 
@@ -84,7 +84,7 @@ async function withFile(url: string, example: unknown) {
 }
 
 describe("GET /openapi.json", () => {
-  test("is valid OpenAPI 3.1 of the contract's version", async () => {
+  test("is valid OpenAPI 3.1 with the contract's version", async () => {
     const document = await describeServer(serve().url);
     const result = await new Validator().validate({ ...document });
     expect(result).toEqual({ valid: true });
@@ -92,13 +92,13 @@ describe("GET /openapi.json", () => {
     expect(contractVersion).toBe("0.9.19");
   });
 
-  test("names exactly the registered routes, and each is described by hand", async () => {
+  test("lists exactly the registered routes, each with a written description", async () => {
     const paths = listed(await describeServer(serve().url)).sort();
     expect(paths).toEqual(registered().sort());
     expect(paths).toEqual(Object.keys(operations).sort());
   });
 
-  test("every operation has an id, a listed tag, a summary, described answers and the request id headers", async () => {
+  test("gives every operation an id, a listed tag, a summary, described answers and the request id headers", async () => {
     const document = await describeServer(serve().url);
     const all = Object.values(document.paths).flatMap((item) => Object.values(item));
     expect(new Set(all.map(({ operationId }) => operationId)).size).toBe(all.length);
@@ -120,11 +120,11 @@ describe("GET /openapi.json", () => {
     const document = await describeServer(url);
     for (const [key, { answers, errors = {}, example }] of Object.entries(operations)) {
       const [method = "", path = ""] = key.split(" ");
-      // What is fetched by its id, or deleted, has to be there first.
+      // Routes that fetch or delete by id need an existing resource.
       if (path.includes("{") || method === "DELETE") continue;
-      // It answers an upgrade alone: `realtime-lifetime.test.ts`.
+      // This route answers only upgrades: see `realtime-lifetime.test.ts`.
       if (path === "/v1/realtime") continue;
-      // What a file is uploaded to has no example, and what needs one has one that is not there.
+      // Uploads have no example, and examples with an id name a resource that does not exist.
       const sent =
         path === "/v1/files"
           ? LINE
@@ -139,7 +139,7 @@ describe("GET /openapi.json", () => {
       const { responses } = document.paths[path]?.[method.toLowerCase()] ?? {};
       const keyed = { ...(!OPEN.includes(path) && { 401: "" }), ...(isLimited(method, path) && { 429: "" }) };
       expect(Object.keys(responses ?? {})).toEqual(Object.keys({ ...answers, ...errors, ...keyed }));
-      // What is refused for good has no other answer.
+      // Routes that always refuse describe no other answer.
       expect(response.status).toBe(answers[200] === undefined ? 501 : 200);
       if (answers[200] === undefined) continue;
       const type = response.headers.get("content-type")?.split(";")[0];
@@ -170,7 +170,7 @@ describe("GET /openapi.json", () => {
     expect([...forms].sort()).toEqual(["Error", "MessagesError", "OllamaError", "SdapiError"]);
   });
 
-  test("names the ways to send an API key, and the routes that take others or need none", async () => {
+  test("names the ways to send an API key, and the routes that accept other credentials or need none", async () => {
     const document = await describeServer(serve().url);
     expect(document.components.securitySchemes).toMatchObject({
       bearer: { type: "http", scheme: "bearer" },
@@ -188,11 +188,11 @@ describe("GET /openapi.json", () => {
     expect(open.toSorted()).toEqual(OPEN.toSorted());
   });
 
-  test("its chat example is a request that works", () => {
+  test("has a chat example that works", () => {
     expect(() => decodeChat(operations["POST /v1/chat/completions"]?.example, testConfig)).not.toThrow();
   });
 
-  test("is the same document on every server, however often it is asked for", async () => {
+  test("is the same document on every server and for every request", async () => {
     const { url } = serve();
     const document = await describeServer(url);
     expect(await describeServer(url)).toEqual(document);

@@ -1,4 +1,4 @@
-// A client with nothing between the test and the bytes: no retries, no hidden headers, and it can just leave.
+// A client over a plain socket: no retries, no added headers, and it can disconnect at any time.
 
 import { connect, type Socket } from "node:net";
 
@@ -18,7 +18,7 @@ export class RawClient {
     });
   }
 
-  /** Sends a POST with this body; returns without waiting for the answer. */
+  /** Sends a POST with this body; does not wait for the answer. */
   post(path: string, body: string, headers: readonly string[] = []): void {
     const head = [`POST ${path} HTTP/1.1`, "Host: localhost", "Content-Type: application/json", ...headers];
     if (!headers.some((line) => /^content-length:/i.test(line)))
@@ -26,7 +26,7 @@ export class RawClient {
     this.socket.write(`${head.join("\r\n")}\r\n\r\n${body}`);
   }
 
-  /** Leaves without a word. */
+  /** Disconnects without notice. */
   leave(): void {
     this.socket.destroy();
   }
@@ -41,7 +41,7 @@ const UPGRADE = [
 ];
 const named = (line: string) => line.split(":", 1)[0];
 
-/** A request for a WebSocket, with these headers besides the usual ones or in their place. */
+/** Returns a request for a WebSocket; these headers are added or replace the defaults. */
 export function upgradeRequest(headers: readonly string[] = [], path = "/v1/realtime"): string {
   const usual = UPGRADE.filter((line) => !headers.some((one) => named(one) === named(line)));
   return [`GET ${path} HTTP/1.1`, ...usual, ...headers, "\r\n"].join("\r\n");

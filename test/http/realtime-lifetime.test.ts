@@ -1,4 +1,5 @@
-// Who may open a session of /v1/realtime, and how one ends: by its client, by its id, by its limits, with its engine, with the server.
+// Which clients may open a session of /v1/realtime, and how one ends: by its client, its id, its limits, its engine
+// or the server.
 
 import { describe, expect, onTestFinished, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
@@ -13,7 +14,7 @@ import { hello, serve, until, type TestServer } from "./harness.ts";
 import { RawClient, upgradeRequest } from "./raw.ts";
 
 const PATH = "/v1/realtime";
-/** 16-bit samples at 24 kHz, one second. */
+/** One second of 16-bit samples at 24 kHz. */
 const speech = new Uint8Array(48_000).fill(1);
 const silence = new Uint8Array(48_000);
 const crashed = new SvcError("engine_crashed", "The model engine stopped while computing this request.");
@@ -32,12 +33,12 @@ async function start(overrides: Partial<Config> = {}, options?: Options) {
   return { server, client: await open(server, options) };
 }
 
-/** A sentence and the silence behind it. */
+/** Sends a sentence and the silence after it. */
 function say(client: RealtimeClient): void {
   for (const sound of [speech, silence]) client.append(sound);
 }
 
-/** The head of the answer to an upgrade with these headers. */
+/** Returns the status line and headers of the answer to an upgrade with these headers. */
 async function answerTo(server: TestServer, headers: readonly string[], path?: string): Promise<string> {
   const raw = await RawClient.connect(server.port);
   raw.socket.write(upgradeRequest(headers, path));
@@ -47,8 +48,8 @@ async function answerTo(server: TestServer, headers: readonly string[], path?: s
 }
 const statusOf = (head: string) => Number(head.split(" ")[1]);
 
-describe("the door", () => {
-  test("what asks for no upgrade is told so", async () => {
+describe("opening a session", () => {
+  test("without an upgrade is refused with a message", async () => {
     const server = serve();
     const response = await fetch(server.url + PATH);
     expect([response.status, response.headers.get("upgrade")]).toEqual([426, "websocket"]);
@@ -57,7 +58,7 @@ describe("the door", () => {
     expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS"]);
   });
 
-  test("the upgrade carries the request's id and a subprotocol that was offered", async () => {
+  test("returns the request id and one of the offered subprotocols", async () => {
     const head = await answerTo(serve(), [
       "X-Request-ID: mine",
       "Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.x, openai-beta.realtime-v1",
@@ -79,7 +80,7 @@ describe("the door", () => {
     ["a deadline that is none", ["X-Svc-Deadline-Ms: soon"], 400],
     ["another intent", [], 400, `${PATH}?intent=conversation`],
     ["a call", [], 400, `${PATH}?call_id=rtc_1`],
-  ])("%s are refused", async (_, headers, status, path = PATH) => {
+  ])("is refused for %s", async (_, headers, status, path = PATH) => {
     const server = serve();
     const head = await answerTo(server, headers, path);
     expect(statusOf(head)).toBe(status);
@@ -87,14 +88,14 @@ describe("the door", () => {
     expect(server.metrics.connections).toBe(0);
   });
 
-  test("pages of this machine and of --cors-origin may come in", async () => {
+  test("is allowed for pages of this machine and of --cors-origin", async () => {
     const server = serve(hello, { corsOrigins: ["https://app.example"] });
     for (const origin of ["http://localhost:5173", "https://app.example"]) {
       expect(statusOf(await answerTo(server, [`Origin: ${origin}`, "Sec-Fetch-Site: cross-site"]))).toBe(101);
     }
   });
 
-  test("a key is asked for, and may be a subprotocol, as pages have no other way", async () => {
+  test("requires a key, which may be a subprotocol because pages cannot send headers", async () => {
     const server = serve(hello, { apiKeys });
     const protocol = (key: string) => `Sec-WebSocket-Protocol: realtime, openai-insecure-api-key.${key}`;
     expect(statusOf(await answerTo(server, []))).toBe(401);
@@ -106,7 +107,7 @@ describe("the door", () => {
     }
   });
 
-  test("a session counts towards the limits of its key until it ends", async () => {
+  test("counts towards the limits of its key until the session ends", async () => {
     const options = { headers: { authorization: "Bearer ada-key" } };
     const { server, client } = await start({ apiKeys, keyConcurrent: 1 }, options);
     expect(statusOf(await answerTo(server, ["Authorization: Bearer ada-key"]))).toBe(429);
@@ -115,7 +116,7 @@ describe("the door", () => {
     expect(statusOf(await answerTo(server, ["Authorization: Bearer ada-key"]))).toBe(101);
   });
 
-  test("there are only so many sessions", async () => {
+  test("is refused when too many sessions are open", async () => {
     const { server, client } = await start({ maxRealtimeSessions: 1 });
     const head = await answerTo(server, []);
     expect(statusOf(head)).toBe(503);
@@ -126,7 +127,7 @@ describe("the door", () => {
     await open(server);
   });
 
-  test("without a transcription model there are none", () => {
+  test("is refused without a transcription model", () => {
     const { requests, transcriptions: known } = serve();
     const mediaLimits = { maxAudioBytes: 1 } as never;
     const router = new ModelRouter([]);
@@ -144,7 +145,7 @@ describe("the door", () => {
     expect([service.openCount, requests.registeredCount]).toEqual([0, 0]);
   });
 
-  test("without a speech detector the client says where utterances end", async () => {
+  test("without a speech detector leaves it to the client to end utterances", async () => {
     const server = serve();
     server.transcriber.tellsSpeech = false;
     const client = await open(server);
@@ -155,7 +156,7 @@ describe("the door", () => {
 });
 
 describe("a session ends", () => {
-  test("with its client, and so does the work on what it said", async () => {
+  test("when its client disconnects, and so does the work on its sound", async () => {
     const { server, client } = await start();
     server.transcriber.gate = new Promise(() => {});
     say(client);
@@ -170,7 +171,7 @@ describe("a session ends", () => {
     expect(server.metrics.calls).toEqual(["transcription started", "transcription finished cancelled"]);
   });
 
-  test("when nothing has come for five minutes", async () => {
+  test("after five minutes without any event", async () => {
     const { server, client } = await start();
     server.clock.pass(200_000);
     client.append(silence);
@@ -191,7 +192,7 @@ describe("a session ends", () => {
     expect(await client.closed()).toMatchObject({ code: 1008 });
   });
 
-  test("when it is cancelled by its id; an utterance, by its own", async () => {
+  test("when it is cancelled by its id, and a single utterance by the id of that", async () => {
     const { server, client } = await start({}, { headers: { "X-Request-ID": "dictation" } });
     server.transcriber.gate = new Promise(() => {});
     say(client);
@@ -210,7 +211,7 @@ describe("a session ends", () => {
     expect(await cancel("dictation")).toBe(404);
   });
 
-  test("not when the engine dies: what it was recognising fails, and the next utterance is heard", async () => {
+  test("not when the engine crashes: the current utterance fails, and the next is transcribed", async () => {
     const { server, client } = await start();
     server.transcriber.refusal = crashed;
     say(client);
@@ -231,7 +232,7 @@ describe("a session ends", () => {
     expect((await client.completed()).transcript).toBe("");
   });
 
-  test("not when the queue is full: that utterance fails", async () => {
+  test("not when the queue is full: the utterance fails", async () => {
     const { server, client } = await start({ parallel: 1, maxQueue: 0 });
     server.transcriber.gate = new Promise(() => {});
     say(client);
@@ -241,7 +242,7 @@ describe("a session ends", () => {
     expect((await other.failed()).error).toMatchObject({ code: "server_busy" });
   });
 
-  test("when nobody can listen any more", async () => {
+  test("when the engine can no longer process sound", async () => {
     const { server, client } = await start();
     server.transcriber.ear = Promise.reject(new SvcError("engine_unavailable", "The model engine is down."));
     server.transcriber.ear.catch(() => {});
@@ -250,7 +251,7 @@ describe("a session ends", () => {
     expect(await client.closed()).toMatchObject({ code: 1011 });
   });
 
-  test("by a bug with a sentence, and the log has the rest", async () => {
+  test("on a bug with a short message, and the log has the details", async () => {
     const { server, client } = await start();
     server.transcriber.ear = Promise.reject(new TypeError("x is not a function"));
     server.transcriber.ear.catch(() => {});
@@ -262,7 +263,7 @@ describe("a session ends", () => {
     expect([told?.level, told?.fields["name"]]).toEqual(["error", "TypeError"]);
   });
 
-  test("with the server, which finishes what is being recognised and what was said last", async () => {
+  test("when the server stops, after the current and the last utterance are transcribed", async () => {
     const { server, client } = await start({ drainTimeoutMs: 5000 });
     const gate = Promise.withResolvers<void>();
     server.transcriber.gate = gate.promise;
@@ -276,7 +277,7 @@ describe("a session ends", () => {
     await stopped;
   });
 
-  test("with the server, after what was being said", async () => {
+  test("when the server stops, after the unfinished utterance", async () => {
     const { server, client } = await start({ drainTimeoutMs: 5000 });
     client.append(speech);
     await client.next("input_audio_buffer.speech_started");
@@ -287,7 +288,7 @@ describe("a session ends", () => {
     await stopped;
   });
 
-  test("with the server's patience, if it is still at work", async () => {
+  test("at the drain timeout when work remains", async () => {
     const { server, client } = await start({ drainTimeoutMs: 20 });
     server.transcriber.gate = new Promise(() => {});
     say(client);
@@ -300,13 +301,13 @@ describe("a session ends", () => {
   });
 });
 
-test("sessions that come and go leave nothing behind, wherever they were", async () => {
+test("sessions that open and close leave nothing behind, at whatever point they end", async () => {
   const server = serve(hello, { maxRealtimeSessions: 1000 });
   const roll = dice(5);
   server.transcriber.gate = new Promise(() => {});
   const visits = Array.from({ length: 120 }, async (_, visit) => {
     if (visit % 3 === 0) {
-      // It leaves before, or while, it is let in.
+      // The client disconnects before or during the upgrade.
       const raw = await RawClient.connect(server.port);
       raw.socket.write(upgradeRequest());
       await Bun.sleep(roll(3));
@@ -325,7 +326,7 @@ test("sessions that come and go leave nothing behind, wherever they were", async
   expect(await (await fetch(`${server.url}/health`)).json()).toBeDefined();
 });
 
-test("clients take turns by who they are", async () => {
+test("sessions take turns by client", async () => {
   const server = serve(hello, { apiKeys: [...apiKeys, { name: "eve", key: "eve-key" }] });
   for (const key of ["ada-key", "eve-key"]) {
     const client = await open(server, { headers: { authorization: `Bearer ${key}` } });

@@ -1,11 +1,11 @@
-// What clients of /v1/realtime may send and what is made of it: errors that name the field, with the socket open.
+// Invalid events of /v1/realtime: the errors name the field, and the session stays open.
 
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { RealtimeClient } from "../support/realtime-client.ts";
 import { hello, serve, until } from "./harness.ts";
 import { RawClient, upgradeRequest } from "./raw.ts";
 
-/** Of 16-bit samples at 24 kHz. */
+/** One second of 16-bit samples at 24 kHz, in bytes. */
 const SECOND = 48_000;
 const APPEND = "input_audio_buffer.append";
 const update = (session: unknown) => ({ type: "session.update", session });
@@ -20,13 +20,13 @@ async function open(overrides = {}) {
   return { server, client };
 }
 
-/** It takes what is good after all that was bad. */
+/** Expects that the session accepts a valid event after all invalid ones. */
 async function expectAlive(client: RealtimeClient): Promise<void> {
   client.set({ turn_detection: { threshold: 0.25 } });
   expect(JSON.stringify(await client.next("session.updated"))).toContain("0.25");
 }
 
-describe("an event that cannot be taken is an error with its id, and the session goes on", () => {
+describe("an invalid event yields an error with its id, and the session goes on", () => {
   test.each<[string, object | string, string, string | null]>([
     ["no JSON", "{", "invalid_json", null],
     ["nothing", "", "invalid_json", null],
@@ -144,7 +144,7 @@ describe("an event that cannot be taken is an error with its id, and the session
     expect(JSON.stringify(await client.next("session.updated"))).not.toContain("language");
   });
 
-  test("the format cannot change in the middle", async () => {
+  test("the format cannot change within a session", async () => {
     const { client } = await open();
     client.append(new Uint8Array(SECOND));
     client.set({ format: { type: "audio/pcmu" } });
@@ -153,7 +153,7 @@ describe("an event that cannot be taken is an error with its id, and the session
     await client.next("session.updated");
   });
 
-  test("an id that is too long does not come back", async () => {
+  test("an id that is too long is not repeated", async () => {
     const { client } = await open();
     client.append(new Uint8Array(2), { event_id: "x".repeat(513) });
     expect(await client.error()).toMatchObject({ code: "invalid_value", param: "event_id", event_id: null });
@@ -168,15 +168,15 @@ describe("an event that cannot be taken is an error with its id, and the session
   });
 });
 
-describe("what is too much", () => {
-  test("a message larger than any may be closes the connection", async () => {
+describe("limits", () => {
+  test("a message above the size limit closes the connection", async () => {
     const { server, client } = await open();
     client.send("x".repeat(17 * 2 ** 20));
     expect(await client.closed()).toMatchObject({ code: 1009 });
     await until(() => server.metrics.connections === 0);
   });
 
-  test("a hundred thousand tiny pieces are one sound", async () => {
+  test("a hundred thousand tiny pieces form one sound", async () => {
     const { server, client } = await open();
     const piece = JSON.stringify({ type: APPEND, audio: "AQA=" });
     for (let count = 0; count < 100_000; count++) client.send(piece);
@@ -188,7 +188,7 @@ describe("what is too much", () => {
     );
   }, 60_000);
 
-  test("sound may wait for five minutes' worth, and no longer", async () => {
+  test("up to five minutes of sound may wait to be processed", async () => {
     const { server, client } = await open();
     const ear = Promise.withResolvers<void>();
     server.transcriber.ear = ear.promise;
@@ -203,7 +203,7 @@ describe("what is too much", () => {
     await expectAlive(client);
   }, 30_000);
 
-  test("a thousand events may wait for the sound before them", async () => {
+  test("up to a thousand events may wait for the sound before them", async () => {
     const { server, client } = await open();
     const ear = Promise.withResolvers<void>();
     server.transcriber.ear = ear.promise;
@@ -215,13 +215,13 @@ describe("what is too much", () => {
     await expectAlive(client);
   });
 
-  test("who does not read what it is sent is left", async () => {
+  test("a client that does not read its messages is disconnected", async () => {
     const server = serve();
     const raw = await RawClient.connect(server.port);
     raw.socket.write(upgradeRequest());
     await until(() => raw.received.includes("session.created"));
     raw.socket.pause();
-    // Frames of one masked byte each, which is no JSON: the errors come to more than any system keeps for a reader.
+    // Frames of one masked byte each, which is not JSON: the errors exceed what any system buffers for a reader.
     const frames = Buffer.alloc(7 * 100_000);
     for (let at = 0; at < frames.length; at += 7) frames.set([0x81, 0x81, 0, 0, 0, 0, 0x7b], at);
     raw.socket.write(frames);
@@ -230,7 +230,7 @@ describe("what is too much", () => {
     expect(server.metrics.answered).toContain("/v1/realtime 101");
   }, 60_000);
 
-  test("a session has as much sound as --max-audio-minutes says", async () => {
+  test("a session accepts as much sound as --max-audio-minutes allows", async () => {
     const { server, client } = await open({ maxAudioMinutes: 0.1 });
     server.transcriber.segments = [];
     client.append(new Uint8Array(5 * SECOND).fill(1));

@@ -5,12 +5,12 @@ import { RealtimeClient } from "../support/realtime-client.ts";
 import { expectGolden } from "./golden.ts";
 import { hello, serve, until, type TestServer } from "./harness.ts";
 
-/** Of 16-bit samples at 24 kHz, in a frame of 32 ms. */
+/** A frame of 32 ms in 16-bit samples at 24 kHz, in bytes. */
 const FRAME = 1536;
-/** Sound in which somebody speaks, or is silent, for so many frames. */
+/** Sound that is speech, or silence, for this many frames. */
 const speech = (frames: number) => new Uint8Array(frames * FRAME).fill(1);
 const silence = (frames: number) => new Uint8Array(frames * FRAME);
-/** More than ends an utterance. */
+/** More frames of silence than needed to end an utterance. */
 const PAUSE = 20;
 
 const segment = (text: string) => ({ start: 0, end: 1, text, tokens: [1], averageLogprob: -0.2, compressionRatio: 1 });
@@ -30,7 +30,7 @@ async function open(server: TestServer, options?: Parameters<typeof RealtimeClie
 const types = ({ events }: RealtimeClient) => events.map(({ type }) => type);
 
 describe("a session", () => {
-  test("tells of an utterance, from when it begins until its text is whole", async () => {
+  test("reports an utterance from its beginning until its text is complete", async () => {
     const server = start();
     const client = await open(server);
     client.set({ transcription: { model: "whisper-1", language: "de-AT", prompt: "Wien" } });
@@ -44,11 +44,11 @@ describe("a session", () => {
     await expectGolden("realtime.ndjson", client.events.map((event) => `${JSON.stringify(event)}\n`).join(""));
     const [first] = server.transcriber.utterances;
     expect(first).toMatchObject({ language: "de", prompt: "Wien", translate: false, temperature: 0 });
-    // What is before it, and what fades behind it.
+    // Includes the sound just before the speech and the fading sound after it.
     expect(first?.sound.bytes.length).toBeWithin(40 * FRAME, 50 * FRAME);
   });
 
-  test("speaks the convention's first form with whom speaks that", async () => {
+  test("uses the beta form of the events for a client that requests it", async () => {
     const server = start();
     const client = await open(server, { headers: { "OpenAI-Beta": "realtime=v1" } });
     const session = {
@@ -65,7 +65,7 @@ describe("a session", () => {
     await expectGolden("realtime-flat.ndjson", client.events.map((event) => `${JSON.stringify(event)}\n`).join(""));
   });
 
-  test("tells of what goes wrong, and of what is cleared", async () => {
+  test("reports errors and cleared sound", async () => {
     const server = start();
     const client = await open(server);
     client.send({ type: "response.create", event_id: "mine" });
@@ -82,7 +82,7 @@ describe("a session", () => {
     await expectGolden("realtime-errors.ndjson", client.events.map((event) => `${JSON.stringify(event)}\n`).join(""));
   });
 
-  test("is told where utterances end when it detects no turns", async () => {
+  test("ends utterances by commit when turn detection is off", async () => {
     const client = await open(start());
     client.set({ turn_detection: null });
     client.append(speech(30));
@@ -103,7 +103,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("sends the engine nothing to recognise while nobody speaks", async () => {
+  test("sends the engine nothing to transcribe while nobody speaks", async () => {
     const server = start();
     const client = await open(server);
     client.append(silence(500));
@@ -112,7 +112,7 @@ describe("a session", () => {
     expect(server.transcriber.utterances).toEqual([]);
   });
 
-  test("takes telephone sound, and 16 kHz", async () => {
+  test("accepts telephone sound and 16 kHz", async () => {
     const server = start();
     for (const format of [{ type: "audio/pcmu" }, { type: "audio/pcma" }, { type: "audio/pcm", rate: 16_000 }]) {
       const client = await open(server);
@@ -127,10 +127,10 @@ describe("a session", () => {
     expect(server.transcriber.heard.map(({ sound }) => sound.format)).toContainEqual({ encoding: "alaw", rate: 8000 });
   });
 
-  test("has the beginning of a long utterance recognised while it goes on", async () => {
+  test("transcribes the beginning of a long utterance while it goes on", async () => {
     const server = start();
     const client = await open(server);
-    // Thirteen seconds, and a breath.
+    // Thirteen seconds of speech, then a pause.
     client.append(speech(406));
     client.append(silence(12));
     const { delta, item_id } = await client.next("conversation.item.input_audio_transcription.delta");
@@ -142,11 +142,11 @@ describe("a session", () => {
     expect([whole.item_id, whole.transcript]).toEqual([item_id, "Hello there. Hello there."]);
     const pieces = server.transcriber.utterances;
     expect(pieces).toHaveLength(2);
-    // In one language.
+    // The language found for the first piece applies to the second.
     expect(pieces.map(({ language }) => language)).toEqual([undefined, "en"]);
   });
 
-  test("cuts off who speaks on and on, and hears the rest as the next utterance", async () => {
+  test("splits speech without a pause, and continues with the next utterance", async () => {
     const server = start();
     const client = await open(server);
     const minute = speech(1875);
@@ -165,7 +165,7 @@ describe("a session", () => {
     expect(longest).toBeLessThan(30 * 48_000);
   }, 30_000);
 
-  test("forgets what was said when it is cleared", async () => {
+  test("drops sound that is cleared", async () => {
     const server = start();
     const client = await open(server);
     client.set({ turn_detection: null });
@@ -180,12 +180,12 @@ describe("a session", () => {
     expect(server.transcriber.utterances).toHaveLength(1);
   });
 
-  test("stops recognising what is cleared, and listens to nothing more of it", async () => {
+  test("stops transcribing cleared sound and processes no more of it", async () => {
     const server = start();
     server.transcriber.gate = new Promise(() => {});
     const client = await open(server);
     client.set({ turn_detection: null });
-    // Nine seconds and a breath are a piece.
+    // Nine seconds of speech and a pause make one piece.
     client.append(speech(281));
     client.append(silence(PAUSE));
     await until(() => server.transcriber.told === 1);
@@ -203,11 +203,11 @@ describe("a session", () => {
     await until(() => server.requests.activeCount === 0);
     expect(server.transcriber.heard).toHaveLength(before + 1);
     expect(types(client).filter((type) => type.includes("transcription"))).toEqual([]);
-    // What was heard leads in to what comes next.
+    // Sound that was already processed precedes the new sound as context.
     expect(server.transcriber.heard.map(({ known }) => known)).toEqual([0, ...Array(before).fill(1)]);
   });
 
-  test("changes what it is told to, and leaves the rest", async () => {
+  test("changes only the given settings", async () => {
     const client = await open(start());
     client.set({
       transcription: { language: "fr", prompt: "Paris" },

@@ -1,4 +1,4 @@
-// POST /v1/vision/ocr over pages that a fake engine reads.
+// POST /v1/vision/ocr with pages from an engine in memory.
 
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -54,42 +54,42 @@ describe("answers", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("codes", async () => {
+  test("can be barcodes", async () => {
     const response = await serve().post(PATH, { data, mode: "barcode" });
     const text = await response.text();
     checker(FoundBarcodes)(JSON.parse(text));
     await expectGolden("ocr-barcode.json", text);
   });
 
-  test("what stands out", async () => {
+  test("can be salient regions", async () => {
     const body = { data, mode: "saliency", saliency_type: "objectness", include_heat_map: true };
     const text = await (await serve().post(PATH, body)).text();
     checker(FoundRegions)(JSON.parse(text));
     await expectGolden("ocr-saliency.json", text);
   });
 
-  test("whatever there is", async () => {
+  test("can be everything, in mode auto", async () => {
     const text = await (await serve().post(PATH, { data, mode: "auto" })).text();
     checker(FoundAnything)(JSON.parse(text));
     await expectGolden("ocr-auto.json", text);
   });
 
-  test("plain text", async () => {
+  test("can be plain text", async () => {
     const response = await send(serve(), form([["response_format", "text"]]));
     expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
     expect(await response.text()).toBe("Invoice 7\nof a <b> & so on\n\nSum: 12.50\n\nThe end.\n");
   });
 });
 
-test("Markdown", async () => {
+test("can be Markdown", async () => {
   const response = await send(serve(), form([["response_format", "markdown"]]));
   expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
   const table = "| Name | Sum |\n| --- | --- |\n| a | 12.50 |";
   expect(await response.text()).toBe(`Invoice 7\n\n${table}\n\nSum: 12.50\n\nThe end.\n`);
 });
 
-describe("documents come", () => {
-  test("as base64, as data: URLs and in messages, a document each", async () => {
+describe("documents are accepted", () => {
+  test("as base64, as data: URLs and in messages", async () => {
     const server = serve();
     const names = async (body: object) => {
       const answer = (await (await server.post(PATH, body)).json()) as RecognizedDocuments;
@@ -119,7 +119,7 @@ describe("documents come", () => {
     );
   });
 
-  test("in forms, also without a file name", async () => {
+  test("in forms, even without a file name", async () => {
     const headers = { "content-type": "multipart/form-data; boundary=b" };
     const body =
       '--b\r\nContent-Disposition: form-data; name="file"\r\nContent-Type: application/octet-stream\r\n\r\npicture\r\n--b--\r\n';
@@ -128,7 +128,7 @@ describe("documents come", () => {
     expect(documents.map(({ file, source_type }) => [file, source_type])).toEqual([["file", "upload"]]);
   });
 
-  test("in messages of any convention", async () => {
+  test("in messages of every API", async () => {
     const server = serve();
     const base64 = { type: "base64", media_type: "image/png", data };
     const messages = [
@@ -168,7 +168,7 @@ describe("documents come", () => {
     ]);
   });
 
-  test("by path out of the media folder alone", async () => {
+  test("by path, only from the media folder", async () => {
     const mediaRoot = temporaryFolder();
     writeFileSync(join(mediaRoot, "a.png"), "local");
     mkdirSync(join(mediaRoot, "folder"));
@@ -194,7 +194,7 @@ describe("controls", () => {
   const eng = { name: "eng", path: "/data/eng" };
   const deu = { name: "deu", path: "/data/deu" };
 
-  test("usual ones", async () => {
+  test("have defaults", async () => {
     expect(await asked({})).toMatchObject({
       task: { text: { languages: [eng], level: "accurate", correction: true } },
       maxPages: 50,
@@ -224,7 +224,7 @@ describe("controls", () => {
     expect(Object.keys((await asked({ auto_crop: false }))?.task ?? {})).toEqual(["text"]);
   });
 
-  test("Chinese and Japanese are for PP-OCR where that is chosen, and need no data; others are for Tesseract", async () => {
+  test("select PP-OCR for Chinese and Japanese, which need no trained data, and Tesseract otherwise", async () => {
     const server = serve(undefined, { ocrEngine: "ppocr" });
     const engine = async (languages: readonly string[]) => {
       const response = await server.post(PATH, { data, languages });
@@ -243,7 +243,7 @@ describe("controls", () => {
     expect(await message(await serve().post(PATH, { data, languages: ["ja"] }))).toContain("(deu, eng)");
   });
 
-  test("the languages of requests that name none are the server's", async () => {
+  test("use the server's languages when the request names none", async () => {
     const server = serve(undefined, { ocrLanguages: ["de-AT", "en"] });
     const read = async (more: object) => {
       await server.post(PATH, { data, ...more });
@@ -256,7 +256,7 @@ describe("controls", () => {
     expect(japanese.reader.asked[0]?.task.text).toMatchObject({ engine: "ppocr", languages: [] });
   });
 
-  test("of a form are read as their types", async () => {
+  test("in a form are parsed by their types", async () => {
     const server = serve();
     const fields = [
       ["languages[]", "de"],
@@ -269,7 +269,7 @@ describe("controls", () => {
     expect(server.reader.asked[0]).toMatchObject({ task: { text: { languages: [deu, eng] } }, maxPages: 3 });
   });
 
-  test.each(["de, en", '["de", "en"]'])("of a form may be lists in one text: %s", async (languages) => {
+  test.each(["de, en", '["de", "en"]'])("in a form may be lists in a single text: %s", async (languages) => {
     const server = serve();
     expect((await send(server, form([["languages", languages]]))).status).toBe(200);
     expect(server.reader.asked[0]).toMatchObject({ task: { text: { languages: [deu, eng] } } });
@@ -278,13 +278,13 @@ describe("controls", () => {
   test.each([
     ["image/png", "got image/png."],
     ["secret/words", "got another type."],
-  ])("of another kind (%s) are refused with both kinds that are taken", async (type, got) => {
+  ])("in another content type (%s) are refused with both accepted types", async (type, got) => {
     const response = await fetch(serve().url + PATH, { method: "POST", headers: { "Content-Type": type }, body: "x" });
     const message = `Content-Type must be multipart/form-data or application/json; ${got}`;
     expect([response.status, await response.json()]).toMatchObject([400, { error: { message } }]);
   });
 
-  test("the flag for debugging precedes the mode, and the mode the flag for tables", async () => {
+  test("give `debug` priority over `mode`, and `mode` priority over `table`", async () => {
     const mode = async (body: object) =>
       ((await (await serve().post(PATH, { data, ...body })).json()) as { mode: string }).mode;
     expect(await mode({ debug: true, mode: "barcode" })).toBe("debug");
@@ -312,7 +312,7 @@ describe("controls", () => {
     expect([response.status, error.param]).toEqual([400, param]);
   });
 
-  test("a language without data is told what there is", async () => {
+  test("with a language that has no data are refused with the available languages", async () => {
     const told = await message(await serve().post(PATH, { data, languages: ["fr"] }));
     expect(told).toContain("(deu, eng)");
     expect(told).toContain("svc pull tessdata:NAME");
@@ -333,21 +333,21 @@ describe("refusals", () => {
     expect(await fault(await serve().post(PATH, body))).toEqual([status, code, param]);
   });
 
-  test("who comes when as many run as pages are read at once, and all may wait that may, is told so", async () => {
+  test("a request that finds all places and the queue taken is refused with Retry-After", async () => {
     const server = serve(undefined, { parallel: 2, maxQueue: 0 });
     const gate = Promise.withResolvers<void>();
     server.reader.gate = gate.promise;
     const running = [server.post(PATH, { data }), server.post(PATH, { data })];
     await until(() => server.reader.asked.length === 2);
     const refused = await server.post(PATH, { data });
-    // A request takes two seconds until more is known.
+    // A request counts as two seconds until one was measured.
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(await message(refused)).toContain("2 requests run and 0 wait");
     gate.resolve();
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
   });
 
-  test("a file that is too large is refused, however it comes", async () => {
+  test("a file that is too large is refused, in whatever form", async () => {
     const large = "x".repeat(25 * 1024 * 1024 + 1);
     const server = serve();
     expect(await fault(await send(server, form([], large)))).toEqual([413, "payload_too_large", "file"]);
@@ -356,7 +356,7 @@ describe("refusals", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("a document without text is 422, and so is what the engine cannot read", async () => {
+  test("a document without text is 422, and so is one that the engine cannot read", async () => {
     const server = serve();
     const [first, second] = server.reader.pages;
     server.reader.pages = second ? [second] : [];
@@ -368,7 +368,7 @@ describe("refusals", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("codes that are not there are none", async () => {
+  test("a page without barcodes yields an empty list", async () => {
     const server = serve();
     server.reader.pages = server.reader.pages.slice(1);
     expect(await (await server.post(PATH, { data, mode: "barcode" })).json()).toEqual({
@@ -390,7 +390,7 @@ describe("ending early", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("a client that leaves takes its documents along", async () => {
+  test("a client that disconnects has its documents removed", async () => {
     const server = serve();
     server.reader.gate = new Promise(() => {});
     const leave = new AbortController();
@@ -407,7 +407,7 @@ describe("ending early", () => {
   });
 });
 
-test("how far a request is is known until its end", async () => {
+test("the progress of a request is available until its end", async () => {
   const server = serve();
   const gate = Promise.withResolvers<void>();
   server.reader.gate = gate.promise;
@@ -419,7 +419,7 @@ test("how far a request is is known until its end", async () => {
   expect(server.recognition.progressOf("mine")).toBeUndefined();
 });
 
-test("it is listed", async () => {
+test("the recognition model is listed", async () => {
   const { url: at } = serve();
   const { data: models } = (await (await fetch(`${at}/v1/models`)).json()) as { data: { id: string }[] };
   expect(models.map(({ id }) => id)).toContain("fake-reader");

@@ -7,7 +7,7 @@ import { hello, serve, type TestServer } from "./harness.ts";
 
 const list = async ({ url }: TestServer, headers: Record<string, string> = {}) =>
   ((await (await fetch(`${url}/v1/requests`, { headers })).json()) as RequestList).data;
-/** Resolves when the list is as `isSo` says. */
+/** Resolves with the list once `isSo` accepts it. */
 async function untilListed(server: TestServer, isSo: (all: RequestList["data"]) => boolean) {
   for (;;) {
     const all = await list(server);
@@ -19,7 +19,7 @@ async function untilListed(server: TestServer, isSo: (all: RequestList["data"]) 
 const named = (id: string) => ({ "X-Request-ID": id });
 
 describe("GET /v1/requests", () => {
-  test("has what runs, by its id can be cancelled, and is then over", async () => {
+  test("lists running requests, which can be cancelled by their id", async () => {
     const server = serve({ steps: [{ text: "secret " }, { text: "words" }, { wait: new Promise(() => {}) }] });
     const answer = server.chat({ stream: true }, named("mine"));
     const [found] = await untilListed(server, ([one]) => one?.completion_tokens === 2);
@@ -39,7 +39,7 @@ describe("GET /v1/requests", () => {
     expect([ended?.state, ended?.finish_reason, ended?.id, others]).toEqual(["ended", "cancelled", "mine", []]);
   });
 
-  test("tells how much of a prompt is computed while it is, and nothing of it afterwards", async () => {
+  test("reports prompt progress only while the prompt is computed", async () => {
     const gate = Promise.withResolvers<void>();
     const progress = { type: "progress", total: 12, cached: 4, processed: 8, ms: 5 } as const;
     const server = serve({ steps: [progress, { wait: gate.promise }, { text: "Hello" }] });
@@ -54,7 +54,7 @@ describe("GET /v1/requests", () => {
     expect(ended).not.toHaveProperty("processed_prompt_tokens");
   });
 
-  test("has what waits for its turn", async () => {
+  test("lists waiting requests", async () => {
     const server = serve({ steps: ["accept", { wait: new Promise(() => {}) }] });
     const answer = server.chat({ stream: true }, named("mine"));
     const [found] = await untilListed(server, ([one]) => one?.prompt_tokens === 12);
@@ -63,7 +63,7 @@ describe("GET /v1/requests", () => {
     await (await answer).text();
   });
 
-  test("has the counts and times of those that ended, and the code of those that failed", async () => {
+  test("lists ended requests with counts and times, and the error code of failed ones", async () => {
     const crash = new SvcError("engine_crashed", "The engine ended.");
     const server = serve(({ id }) => (id === "broken" ? { steps: [{ text: "Hel" }, { fail: crash }] } : hello));
     await (await server.chat({}, named("whole"))).text();
@@ -78,14 +78,14 @@ describe("GET /v1/requests", () => {
     await expectGolden("requests.json", `${JSON.stringify({ object: "list", data: stable })}\n`);
   });
 
-  test("remembers the last hundred, the newest first", async () => {
+  test("keeps the last hundred, newest first", async () => {
     const server = serve();
     for (let count = 0; count < 103; count++) await (await server.chat({}, named(`r${count}`))).text();
     const ids = (await list(server)).map(({ id }) => id);
     expect([ids.length, ids[0], ids.at(-1)]).toEqual([100, "r102", "r3"]);
   });
 
-  test("whoever stops reading has cancelled", async () => {
+  test("lists a request as cancelled when its client stops reading", async () => {
     const server = serve({ steps: [{ text: "Hel" }, { wait: new Promise(() => {}) }] });
     const leaving = new AbortController();
     const body = JSON.stringify({ messages: [{ role: "user", content: "hi" }], stream: true });
@@ -96,7 +96,7 @@ describe("GET /v1/requests", () => {
     expect(ended?.finish_reason).toBe("cancelled");
   });
 
-  test("with an API key, shows the requests of that key alone", async () => {
+  test("lists only the requests of the API key that asks", async () => {
     const apiKeys = [
       { name: "ada", key: "ada-key" },
       { name: "eve", key: "eve-key" },
@@ -110,7 +110,7 @@ describe("GET /v1/requests", () => {
     expect((await fetch(`${server.url}/v1/requests`)).status).toBe(401);
   });
 
-  test("without keys, tells nobody on other machines how to cancel", async () => {
+  test("hides ids from other machines when there are no keys", async () => {
     const server = serve(hello, { host: "0.0.0.0" });
     await (await server.chat({}, named("mine"))).text();
     const [ended] = await list(server);

@@ -1,4 +1,4 @@
-// The API of Stable Diffusion's web interface, over images that a fake engine draws.
+// The API of Stable Diffusion's web interface, with images from an engine in memory.
 
 import { describe, expect, test } from "bun:test";
 import { checker } from "../../src/contract/schema.ts";
@@ -30,7 +30,7 @@ describe("POST /sdapi/v1/txt2img", () => {
     await expectGolden("sdapi.json", text);
   });
 
-  test("takes the names of that interface, its form as it is, and weights in the description", async () => {
+  test("accepts that interface's sampler names and default fields, and LoRA weights in the prompt", async () => {
     const server = serve();
     const asked = {
       prompt: `${prompt} <lora:ink:0.5> <lora:oil>`,
@@ -90,14 +90,14 @@ describe("POST /sdapi/v1/txt2img", () => {
     [{ sampler_index: "qq" }, "sampler", "sampler_index"],
     [{}, "size", "width"],
     [{ prompt: `${prompt} <lora:qq:1>` }, "lora", "prompt.lora"],
-  ])("what the model refuses of %j names the field of this interface", async (body, ours, theirs) => {
+  ])("names the field of this interface when the model refuses %j", async (body, ours, theirs) => {
     const server = serve();
     server.drawer.refusal = new SvcError("invalid_value", `'${ours}' must be another.`, { param: ours });
     const response = await draw(server, { prompt, ...body });
     expect([response.status, await response.json()]).toMatchObject([400, { detail: `'${theirs}' must be another.` }]);
   });
 
-  test("refused", async () => {
+  test("refuses an invalid request", async () => {
     await expectGolden("sdapi-refused.json", await (await draw(serve(), { prompt, tiling: true })).text());
   });
 });
@@ -105,7 +105,7 @@ describe("POST /sdapi/v1/txt2img", () => {
 describe("POST /sdapi/v1/img2img", () => {
   const change = ({ post }: TestServer, body: object) => post("/sdapi/v1/img2img", { prompt, ...body });
 
-  test("changes the image as far as it says", async () => {
+  test("changes the image as strongly as requested", async () => {
     const server = serve();
     for (const data of [image, `data:image/png;base64,${image}`]) {
       const response = await change(server, { init_images: [data], denoising_strength: 0.4, mask_blur: 4 });
@@ -124,7 +124,7 @@ describe("POST /sdapi/v1/img2img", () => {
     [{ init_images: [image], mask: image }, 400],
     [{ init_images: [image], denoising_strength: 0 }, 400],
     [{ init_images: [Buffer.alloc(20 * 1024 * 1024 + 1).toString("base64")] }, 413],
-  ])("refuses what it cannot do", async (body, status) => {
+  ])("refuses an unsupported request", async (body, status) => {
     const server = serve();
     expect((await refusal(await change(server, body)))[0]).toBe(status);
     expect(server.drawer.asked).toEqual([]);
@@ -132,7 +132,7 @@ describe("POST /sdapi/v1/img2img", () => {
 });
 
 describe("settings", () => {
-  test("name the model that draws, and choose another as Open WebUI does", async () => {
+  test("name the current model, and select another as Open WebUI does", async () => {
     const second = new FakeDrawer("second");
     const server = serve(undefined, {}, [new OfferedModels([offeredImages(second)])]);
     const options = (await get(server, "options")) as { sd_model_checkpoint: string };
@@ -150,12 +150,12 @@ describe("settings", () => {
     expect([second.asked.length, server.drawer.asked.length]).toEqual([1, 1]);
     expect(await refusal(await choose({ sd_model_checkpoint: "nobody" }))).toEqual([400, "invalid_value"]);
     expect(await refusal(await choose({ sd_vae: "x" }))).toEqual([400, "unsupported_parameter"]);
-    // It is a setting of this API alone.
+    // The selection applies to this API only.
     await server.post("/v1/images/generations", { prompt });
     expect(server.drawer.asked.length).toBe(2);
   });
 
-  test("samplers and schedulers are known once the model is", async () => {
+  test("list samplers and schedulers once the model is loaded", async () => {
     const server = serve();
     expect([await get(server, "samplers"), await get(server, "schedulers")]).toEqual([[], []]);
     await draw(server, { prompt });
@@ -170,7 +170,7 @@ describe("settings", () => {
 });
 
 describe("progress", () => {
-  test("is told, and an interrupt ends what is drawn", async () => {
+  test("is reported, and an interrupt cancels the request", async () => {
     const server = serve();
     const steps = [Promise.resolve(), new Promise(() => {})];
     Object.defineProperty(server.drawer, "gate", { get: () => steps.shift() });
@@ -189,7 +189,7 @@ describe("progress", () => {
     expect(server.requests.activeCount).toBe(0);
   });
 
-  test("one API key neither sees nor ends what another draws, and ending is never refused", async () => {
+  test("is separate for each API key, and an interrupt is never rate limited", async () => {
     const keys = {
       apiKeys: ["ada", "bob"].map((name) => ({ name, key: `key of ${name}`.replaceAll(" ", "-") })),
       keyRpm: 1,

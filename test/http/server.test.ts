@@ -27,14 +27,14 @@ describe("listening", () => {
     },
   );
 
-  test("the address can be called", async () => {
+  test("the server answers at the reported address", async () => {
     const server = serve();
     expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
     expect((await fetch(`${server.url}/nowhere`)).status).toBe(404);
   });
 });
 
-test("what is too long for a route is refused by the route, with a reason, up to the size of recordings", async () => {
+test("a body that is too long for its route is refused with a reason, up to the largest limit of any route", async () => {
   const server = serve(undefined, { maxAudioBytes: 1_000_000_000 });
   const client = await RawClient.connect(server.port);
   client.post("/v1/chat/completions", "{", ["Content-Length: 1900000000"]);
@@ -44,7 +44,7 @@ test("what is too long for a route is refused by the route, with a reason, up to
   client.leave();
 });
 
-/** Longer than what is cancelled has to leave, and than what comes after that. */
+/** Advances the clock beyond the waits for cancelled requests and for requests that arrive after them. */
 async function passWaits({ clock }: Pick<TestServer, "clock">): Promise<void> {
   for (let wait = 0; wait < 3; wait++) {
     await Bun.sleep(10);
@@ -54,7 +54,7 @@ async function passWaits({ clock }: Pick<TestServer, "clock">): Promise<void> {
 }
 
 describe("stopping", () => {
-  test("lets requests finish, takes no new ones, and then the port is free", async () => {
+  test("lets requests finish, accepts no new ones, and then frees the port", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve(
       { steps: [{ text: "Hel" }, { wait: gate.promise }, { text: "lo" }] },
@@ -72,7 +72,7 @@ describe("stopping", () => {
     expect(serve(undefined, { port: server.port }).port).toBe(server.port);
   });
 
-  test("lets vectors be finished, too", async () => {
+  test("lets embeddings finish", async () => {
     const gate = Promise.withResolvers<void>();
     const server = serve(undefined, { drainTimeoutMs: 60_000 });
     const [embedder] = server.embedders;
@@ -87,7 +87,7 @@ describe("stopping", () => {
     await stopped;
   });
 
-  test("lets a download be read to its end", async () => {
+  test("lets a download finish", async () => {
     const bytes = 32 * 2 ** 20;
     const files = { ...testConfig.files, bytes, lines: 1 };
     const server = serve(undefined, { drainTimeoutMs: 60_000, files });
@@ -107,7 +107,7 @@ describe("stopping", () => {
     expect(received).toBeGreaterThan(bytes);
   });
 
-  test("cancels what is left after the drain timeout; streams still end properly", async () => {
+  test("cancels what remains after the drain timeout; streams still end properly", async () => {
     const server = serve({ steps: [{ text: "Hel" }, { wait: never }] }, { drainTimeoutMs: 30 });
     const stream = await server.chat({ stream: true });
     const json = server.chat({});
@@ -122,7 +122,7 @@ describe("stopping", () => {
     expect(server.engine.live).toBe(0);
   });
 
-  test("a request whose body arrives after that is told that the server is going", async () => {
+  test("refuses a request whose body arrives after that with a shutdown error", async () => {
     const server = serve({ steps: [{ wait: never }] }, { drainTimeoutMs: 200 });
     const running = server.chat({});
     const client = await RawClient.connect(server.port);

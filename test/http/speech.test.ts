@@ -30,7 +30,7 @@ describe("POST /v1/audio/speech", () => {
     expect(speaker.asked).toEqual([{ text: input, voice: "heart", speed: 1, format: response_format ?? "mp3" }]);
   });
 
-  test("sends the first sentence before the others are said", async () => {
+  test("sends the first sentence before the others are spoken", async () => {
     const { post, speaker } = serve();
     const gate = Promise.withResolvers<void>();
     speaker.gate = gate.promise;
@@ -42,7 +42,7 @@ describe("POST /v1/audio/speech", () => {
     expect((await reader?.read())?.done).toBe(true);
   });
 
-  test("how far it is is known by its id until its end", async () => {
+  test("reports progress by id until the end", async () => {
     const { post, speaker, speech } = serve();
     const gate = Promise.withResolvers<void>();
     speaker.gate = gate.promise;
@@ -54,13 +54,13 @@ describe("POST /v1/audio/speech", () => {
     expect(speech.progressOf("golden")).toBeUndefined();
   });
 
-  test("as events", async () => {
+  test("can send events", async () => {
     const response = await serve().post(PATH, { input, stream_format: "sse" }, id);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     await expectGolden("speech.sse", await response.text());
   });
 
-  test("a failure before the first sound has its own status", async () => {
+  test("gives a failure before the first sound its own status code", async () => {
     const { post, speaker } = serve();
     speaker.run = async function* () {
       yield { type: "accepted" };
@@ -69,7 +69,7 @@ describe("POST /v1/audio/speech", () => {
     expect((await post(PATH, { input })).status).toBe(500);
   });
 
-  test("a failure behind it breaks the connection off, and ends events with an error", async () => {
+  test("breaks the connection on a failure after the first sound, and ends events with an error", async () => {
     const { post, speaker } = serve();
     speaker.failure = crashed;
     const gate = Promise.withResolvers<void>();
@@ -88,20 +88,20 @@ describe("POST /v1/audio/speech", () => {
     ["onyx", "stone"],
     [{ id: "stone" }, "stone"],
     [undefined, "heart"],
-  ])("the voice %p is said by %s", async (voice, chosen) => {
+  ])("answers a request for the voice %p with %s", async (voice, chosen) => {
     const { post, speaker } = serve();
     expect((await post(PATH, { input, voice })).status).toBe(200);
     expect(speaker.asked[0]?.voice).toBe(chosen);
   });
 
-  test("the language decides among voices", async () => {
+  test("chooses a voice by language", async () => {
     const { post, speaker } = serve();
     speaker.known = [...speaker.known, { ...speaker.known[0]!, id: "herz", locale: "de-DE" }];
     for (const locale of ["de", "de_AT"]) expect((await post(PATH, { input, voice: "nova", locale })).status).toBe(200);
     expect(speaker.asked.map(({ voice }) => voice)).toEqual(["herz", "herz"]);
   });
 
-  test("a voice is said by the model that it belongs to; a model's name leaves its own", async () => {
+  test("uses the model that the voice belongs to; the name of a model limits the choice to its voices", async () => {
     const program = new FakeSpeaker("fake-program", "program");
     program.known = [{ id: "fake:de", name: "German", locale: "de", gender: "male", quality: "compact" }];
     const beside = [new OfferedModels([offeredSpeech(program, 1)])];
@@ -135,12 +135,12 @@ describe("POST /v1/audio/speech", () => {
     expect(speaker.asked).toEqual([]);
   });
 
-  test("a language without a voice is told those that have one", async () => {
+  test("refuses a language without a voice, and lists those with one", async () => {
     const { error } = (await (await serve().post(PATH, { input, locale: "fr-FR" })).json()) as Fault;
     expect(error.message).toContain("en-GB, en-US");
   });
 
-  test("a client that leaves ends the work", async () => {
+  test("stops the work when the client disconnects", async () => {
     const { url, speaker, requests, log } = serve();
     speaker.gate = new Promise(() => {});
     const controller = new AbortController();
@@ -151,11 +151,11 @@ describe("POST /v1/audio/speech", () => {
     controller.abort();
     await response.text().catch(() => {});
     await until(() => requests.activeCount === 0);
-    // It is nobody's mistake.
+    // A disconnect is not an error.
     expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
   });
 
-  test("a request is cancelled by its id, before and behind its first sound", async () => {
+  test("can be cancelled by id, before and after the first sound", async () => {
     const { post, speaker, requests } = serve();
     speaker.gate = new Promise(() => {});
     const response = await post(PATH, { input }, id);
@@ -164,13 +164,13 @@ describe("POST /v1/audio/speech", () => {
     await until(() => requests.activeCount === 0);
   });
 
-  test("refused", async () => {
+  test("refuses an invalid speed", async () => {
     await expectGolden("speech-refused.json", await (await serve().post(PATH, { input, speed: 9 }, id)).text());
   });
 });
 
 describe("GET /v1/audio/voices", () => {
-  test("lists them by locale and name, each with the names that stand for it", async () => {
+  test("lists voices by locale and name, each with its aliases", async () => {
     await expectGolden("voices.json", await (await fetch(`${serve().url}/v1/audio/voices`)).text());
   });
 

@@ -13,7 +13,7 @@ function open(source: AsyncIterator<string>, heartbeatMs = 60_000) {
 const textOf = (chunk: Uint8Array | undefined) => new TextDecoder().decode(chunk);
 
 describe("the event stream", () => {
-  test("writes what is ready in one turn at once, in order", async () => {
+  test("writes events that are ready together in one chunk, in order", async () => {
     async function* source() {
       yield "1";
       yield "2";
@@ -27,7 +27,7 @@ describe("the event stream", () => {
     await ended;
   });
 
-  test("tells of its end while the body is still open", async () => {
+  test("reports its end while the body is still open", async () => {
     const order: string[] = [];
     async function* source() {
       yield "1";
@@ -64,7 +64,7 @@ describe("the event stream", () => {
     await ended;
   });
 
-  test("a reader that takes nothing of what is waiting has gone away", async () => {
+  test("treats a reader that stops reading as disconnected", async () => {
     let released = false;
     const controller = new AbortController();
     async function* source() {
@@ -84,7 +84,7 @@ describe("the event stream", () => {
     await expect(stream.body.getReader().read()).rejects.toThrow();
   });
 
-  test("a reader that goes away aborts the source and releases it", async () => {
+  test("aborts and releases the source when the reader disconnects", async () => {
     let released = false;
     const { reader, signal, ended } = open(
       (async function* () {
@@ -103,7 +103,7 @@ describe("the event stream", () => {
     expect(released).toBe(true);
   });
 
-  test("an abort before the first read still releases the source", async () => {
+  test("releases the source when it is aborted before the first read", async () => {
     let released = false;
     const { abort, ended } = open(
       (async function* () {
@@ -121,7 +121,7 @@ describe("the event stream", () => {
   });
 });
 
-test("a stream whose reader left before it began ends all the same, and releases its source", async () => {
+test("a stream whose reader disconnected before it began ends and releases its source", async () => {
   const controller = new AbortController();
   controller.abort();
   let released = false;
@@ -161,7 +161,7 @@ describe("a silent stream over HTTP", () => {
   });
 });
 
-test("a reader that reads nothing is not buffered for without limit", async () => {
+test("data for a reader that does not read is buffered only up to a limit", async () => {
   const text = "x".repeat(10_000);
   let produced = 0;
   const steps = Array.from({ length: 5000 }, () => ({

@@ -16,12 +16,12 @@ interface Answer {
   readonly error: Readonly<Record<string, unknown>>;
 }
 
-/** The JSON of a response, of which each test reads the part it expects. */
+/** Returns the JSON of a response, of which each test reads a part. */
 const read = async (response: Response | Promise<Response>) => (await (await response).json()) as Answer;
 const get = (url: string) => read(fetch(url));
 
 describe("GET /v1/models", () => {
-  test("lists the loaded model with every name that clients know for its length", async () => {
+  test("lists the loaded model with every name that clients use for its context length", async () => {
     const { url } = serve();
     const { object, data, models } = await get(`${url}/v1/models`);
     expect({ object, data: data.slice(0, 1), models: models.slice(0, 1) }).toMatchObject({
@@ -53,7 +53,7 @@ describe("GET /v1/models", () => {
     expect([other.status, (await read(other)).error["code"]]).toEqual([404, "model_not_found"]);
   });
 
-  test("advertises what works and nothing else", async () => {
+  test("advertises only what works", async () => {
     const { url, engine } = serve();
     const { models } = await get(`${url}/v1/models`);
     expect(models[0]?.capabilities).toEqual(expect.arrayContaining(["logprobs", "tools", "reasoning"]));
@@ -79,7 +79,7 @@ describe("GET /v1/models", () => {
 });
 
 describe("GET /health", () => {
-  test("says version, time and state, and is 200 in every state", async () => {
+  test("reports version, time and state, and is 200 in every state", async () => {
     const { url, engine } = serve();
     for (const [state, status] of [
       ["ready", "healthy"],
@@ -113,7 +113,7 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     expect<unknown>(count).toEqual({ input_tokens: 5, model: "fake-model" });
   });
 
-  test("text wins over prompt, null and empty are absent", async () => {
+  test("prefer text to prompt, and treat null and empty as absent", async () => {
     const { post } = serve();
     const count = async (body: unknown) => (await read(post("/v1/tokenize", body))).count;
     expect(await count({ text: "abc", prompt: "a" })).toBe(3);
@@ -128,12 +128,12 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     [{ prompt: "" }, "prompt", "invalid_value"],
     [{ text: "" }, "text", "invalid_value"],
     [{ text: "", prompt: "" }, "text", "invalid_value"],
-  ])("%j is refused by the field that is empty", async (body, param, code) => {
+  ])("refuse %j with the name of the empty field", async (body, param, code) => {
     const refused = await serve().post("/v1/tokenize", body);
     expect([refused.status, (await read(refused)).error]).toMatchObject([400, { param, code }]);
   });
 
-  test("/tokenize answers in llama.cpp's form or vLLM's, as the body is, and special tokens are as there", async () => {
+  test("answer in the form of llama.cpp or vLLM, depending on the body, also for special tokens", async () => {
     const { url, post, engine } = serve();
     const options: unknown[] = [];
     const { tokenize } = engine;
@@ -169,7 +169,7 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     });
   });
 
-  test("another model's name is answered by the loaded one", async () => {
+  test("are answered by the loaded model for the name of another", async () => {
     const { post, log } = serve();
     const answer = await read(post("/v1/tokenize", { model: "secret-name", text: "a" }));
     expect(answer.model).toBe("fake-model");
@@ -196,7 +196,7 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     }
   });
 
-  test("a body above 8 MB is 413, one just below is counted", async () => {
+  test("refuse a body above 8 MB and accept one just below", async () => {
     const { post } = serve();
     const text = "a".repeat(8 * 1024 * 1024 - 20);
     expect((await read(post("/v1/count_tokens", { text }))).input_tokens).toBe(text.length);
@@ -205,7 +205,7 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     expect((await read(refused)).error["code"]).toBe("payload_too_large");
   });
 
-  test("an engine that is down is 503 with Retry-After, one without a tokenizer 422", async () => {
+  test("are 503 with Retry-After when the engine is down, and 422 when it has no tokenizer", async () => {
     const { post, engine } = serve();
     const failing = (error: SvcError) => ((engine as TextPort).tokenize = () => Promise.reject(error));
     failing(new SvcError("engine_unavailable", "The model engine is down.", { retryAfterSeconds: 3 }));
@@ -220,7 +220,7 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     });
   });
 
-  test("a client that leaves takes its request along", async () => {
+  test("cancel the request when the client disconnects", async () => {
     const { url, engine } = serve();
     let signal: AbortSignal | undefined;
     (engine as TextPort).tokenize = (_, given) => {
@@ -237,7 +237,7 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
 });
 
 describe("GET /metrics", () => {
-  test("is Prometheus text of this moment", async () => {
+  test("is Prometheus text with current values", async () => {
     const { url, metrics } = serve(hello);
     let version = "";
     (metrics as Metrics).render = (levels) => {

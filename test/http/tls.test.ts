@@ -8,7 +8,7 @@ const tls = readTls({ cert: fixture("cert.pem"), key: fixture("key.pem") });
 if (!tls) throw new Error("no certificate");
 const trusting = { tls: { ca: tls.cert } };
 
-test("with a certificate everything is served by HTTPS, and by nothing else", async () => {
+test("with a certificate everything is served over HTTPS only", async () => {
   const server = serve(undefined, { tls });
   expect(server.url).toStartWith("https://127.0.0.1:");
   const body = JSON.stringify({ messages, stream: true });
@@ -19,7 +19,7 @@ test("with a certificate everything is served by HTTPS, and by nothing else", as
   await expect(fetch(server.url.replace("https:", "http:"))).rejects.toThrow();
 });
 
-test("a client that leaves is noticed through the encryption", async () => {
+test("a client that disconnects is noticed through the encryption", async () => {
   const server = serve({ steps: [{ text: "Hel" }, { wait: new Promise(() => {}) }] }, { tls });
   const leave = new AbortController();
   const body = JSON.stringify({ messages, stream: true });
@@ -30,7 +30,7 @@ test("a client that leaves is noticed through the encryption", async () => {
   await until(() => server.engine.live === 0 && server.metrics.connections === 0);
 });
 
-test("its own pages may call, and foreign names are refused", async () => {
+test("the server's own pages may call, and foreign host names are refused", async () => {
   const server = serve(undefined, { tls, allowedHosts: ["nas"] });
   const ask = (headers: Record<string, string>) => fetch(`${server.url}/v1/models`, { headers, ...trusting });
   expect((await ask({ origin: server.url })).status).toBe(200);
@@ -38,7 +38,7 @@ test("its own pages may call, and foreign names are refused", async () => {
   expect((await ask({ host: "evil.example" })).status).toBe(403);
 });
 
-test("no query is taken for the path behind a short name", async () => {
+test("a query after a short host name is not taken for the path", async () => {
   const server = serve(undefined, { tls, allowedHosts: ["pc"], apiKeys: [{ name: "ada", key: "ada-key" }] });
   const ask = (path: string, host: string) => fetch(server.url + path, { headers: { host }, ...trusting });
   for (const host of ["pc", "pc:443"]) expect((await ask("/health?/v1/models", host)).status).toBe(403);

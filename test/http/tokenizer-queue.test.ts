@@ -1,4 +1,4 @@
-// Routes of the tokenizer share so many places; who comes when all are taken is told when to come again.
+// Routes of the tokenizer share a limited number of places; a request that finds all taken is told when to retry.
 
 import { expect, test } from "bun:test";
 import { messages, serve, until } from "./harness.ts";
@@ -16,7 +16,7 @@ const ROUTES: readonly (readonly [path: string, body: object])[] = [
   ["/apply-template", chat],
 ];
 
-test("beyond their places every one of them is busy, generations are not, and then there is room again", async () => {
+test("when all places are taken, every tokenizer route is busy but generations are not, until places are free again", async () => {
   const server = serve();
   const gate = Promise.withResolvers<void>();
   let asked = 0;
@@ -41,7 +41,7 @@ test("beyond their places every one of them is busy, generations are not, and th
   for (const [path, body] of ROUTES) expect([path, (await server.post(path, body)).status]).toEqual([path, 200]);
 });
 
-test("who leaves, and what fails, gives its place back", async () => {
+test("a client that disconnects frees its place, and so does a failure", async () => {
   const server = serve();
   let [asked, left] = [0, 0];
   server.engine.tokenize = (_, signal?: AbortSignal) =>

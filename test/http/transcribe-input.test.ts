@@ -1,4 +1,4 @@
-// --transcribe-input: sound in messages for a model that cannot hear.
+// --transcribe-input: sound in messages to a model without audio input.
 
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -13,7 +13,7 @@ import { hello, serve, until, type TestServer } from "./harness.ts";
 
 const id = { "x-request-id": "golden" };
 const on = { transcribeInput: true };
-/** What the fake transcriber says of any recording. */
+/** The text that the fake transcriber returns for any recording. */
 const HEARD = "Hello there. A <b> & so on.";
 
 const sound = (content: string, more: object = {}) => ({
@@ -35,8 +35,8 @@ const prompts = ({ engine }: TestServer) => engine.requests.map(({ messages }) =
 const files = ({ recordings }: TestServer) =>
   readdirSync(recordings, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
-describe("sound to a model that cannot hear", () => {
-  test("becomes text in its place, whatever its format, and its recording is gone", async () => {
+describe("sound to a model without audio input", () => {
+  test("is replaced by its text, whatever its format, and the recording is removed", async () => {
     const server = serve(hello, on);
     const messages = user(text("What is said?"), sound("one", { language: "de-AT", format: "opus" }), sound("two"));
     expect((await server.chat({ messages })).status).toBe(200);
@@ -47,7 +47,7 @@ describe("sound to a model that cannot hear", () => {
       ["two", undefined],
     ]);
     expect(files(server)).toEqual([]);
-    // Both models' metrics count their own.
+    // Transcription and generation are counted separately.
     expect(server.metrics.calls).toEqual([
       "started",
       ...["started", "finished stop"].flatMap((call) => [`transcription ${call}`]),
@@ -58,7 +58,7 @@ describe("sound to a model that cannot hear", () => {
     ]);
   });
 
-  test("is told of in the answer, whole and as a stream", async () => {
+  test("is reported in the answer, streamed or not", async () => {
     const server = serve(hello, on);
     const messages = user(sound("one"));
     await expectGolden(
@@ -75,7 +75,7 @@ describe("sound to a model that cannot hear", () => {
     await expectGolden("responses-transcribed.sse", events);
   });
 
-  test("is told of in each item of a multiplex batch", async () => {
+  test("is reported in each item of a multiplex batch", async () => {
     const server = serve(hello, on);
     const item = (custom_id: string, stream: boolean) => ({
       custom_id,
@@ -93,17 +93,17 @@ describe("sound to a model that cannot hear", () => {
     ]);
   });
 
-  test("is recognised once, however often a conversation sends it again", async () => {
+  test("is transcribed once, however often a conversation repeats it", async () => {
     const server = serve(hello, on);
     const first = user(sound("one"));
     await server.chat({ messages: first });
     await server.chat({ messages: [...first, { role: "assistant", content: "Hello" }, ...user(sound("two"))] });
-    // In another language it is another text.
+    // In another language the text differs.
     await server.chat({ messages: user(sound("one", { language: "fr" })) });
     expect(server.transcriber.asked.map(({ content }) => content)).toEqual(["one", "two", "one"]);
   });
 
-  test("of an earlier turn of a stored response stays apart from that of this turn", async () => {
+  test("of an earlier turn of a stored response is reported apart from that of this turn", async () => {
     const server = serve(hello, on);
     const { id: before } = (await (await server.post("/v1/responses", { input: user(sound("one")) })).json()) as {
       id: string;
@@ -113,7 +113,7 @@ describe("sound to a model that cannot hear", () => {
     expect(prompts(server)[1]?.map(({ content }) => content)).toEqual([HEARD, "Hello", "Hello there."]);
   });
 
-  test("counts as its text where tokens are counted", async () => {
+  test("counts with its text when tokens are counted", async () => {
     const server = serve(hello, on);
     const input = user(sound("one"));
     const count = async (what: unknown) =>
@@ -122,7 +122,7 @@ describe("sound to a model that cannot hear", () => {
     expect(await count(input)).toBe(await count(HEARD));
   });
 
-  test("is not touched where the model hears", async () => {
+  test("is passed on unchanged when the model has audio input", async () => {
     const server = serve(hello, on);
     server.engine.model = { ...fakeModel, audio: true };
     expect(await fault(await server.chat({ messages: user(sound("no sound")) }))).toEqual([
@@ -133,7 +133,7 @@ describe("sound to a model that cannot hear", () => {
     expect(server.transcriber.asked).toEqual([]);
   });
 
-  test("waits for a model that still loads: it may hear", async () => {
+  test("waits for a model that is still loading, since it may have audio input", async () => {
     for (const audio of [false, true]) {
       const server = serve(hello, on);
       const { engine } = server;
@@ -143,12 +143,12 @@ describe("sound to a model that cannot hear", () => {
         return new Int32Array();
       };
       const { status } = await server.chat({ messages: user(sound("no sound")) });
-      // What it hears itself is checked for it.
+      // Sound for the model itself is validated.
       expect([status, server.transcriber.asked.length]).toEqual(audio ? [400, 0] : [200, 1]);
     }
   });
 
-  test("makes the model one that takes sound for those who ask what it takes", async () => {
+  test("makes the model report audio input as a capability", async () => {
     const listed = async (server: TestServer) =>
       (
         (await (await fetch(`${server.url}/v1/models`)).json()) as {
@@ -167,7 +167,7 @@ describe("sound to a model that cannot hear", () => {
 });
 
 describe("sound to an upstream", () => {
-  /** What it lists, and what became of the sound. */
+  /** Returns the model entry of the upstream and what it received for the sound. */
   async function sent(capabilities: readonly string[] | undefined) {
     const far = fixtureServer(({ path }) => {
       if (path === "/v1/chat/completions") return helloStream();
@@ -183,7 +183,7 @@ describe("sound to an upstream", () => {
     return messages?.[0]?.content;
   }
 
-  test("goes there, unless it tells that it takes none", async () => {
+  test("is sent there, unless the upstream declares no audio input", async () => {
     const passedOn = [sound("one")];
     expect(await sent(["chat", "audio"])).toEqual(passedOn);
     expect(await sent(undefined)).toEqual(passedOn);
@@ -195,7 +195,7 @@ describe("failures", () => {
   const param = "messages.0.content.1.input_audio.data";
   const messages = user(text("hi"), sound("one"));
 
-  test("without the option, the refusal names it", async () => {
+  test("without the option name it in the refusal", async () => {
     const response = await serve().chat({ messages });
     const { error } = (await response.json()) as Fault;
     expect([response.status, error.code, error.param]).toEqual([400, "unsupported_media_input", param]);
@@ -214,7 +214,7 @@ describe("failures", () => {
     expect([prompts(server), files(server)]).toEqual([[], []]);
   });
 
-  test("of recognition are the answer's", async () => {
+  test("of transcription are returned as errors of the answer", async () => {
     for (const [code, status] of [
       ["no_speech", 422],
       ["invalid_value", 400],
@@ -228,7 +228,7 @@ describe("failures", () => {
     }
   });
 
-  test("too many sounds are refused before one is recognised", async () => {
+  test("by too many sounds come before any is transcribed", async () => {
     const server = serve(hello, on);
     const many = Array.from({ length: 33 }, () => sound("one"));
     expect(await fault(await server.chat({ messages: user(...many) }))).toEqual([400, "invalid_value", "messages"]);
@@ -236,7 +236,7 @@ describe("failures", () => {
   });
 });
 
-describe("while sound is recognised", () => {
+describe("while sound is transcribed", () => {
   const messages = user(sound("one"));
   const never = Promise.withResolvers<never>().promise;
 
@@ -261,7 +261,7 @@ describe("while sound is recognised", () => {
     await isOver(server);
   });
 
-  test("a client that leaves ends it", async () => {
+  test("a client that disconnects cancels the request", async () => {
     const server = await hearing();
     const leave = new AbortController();
     const answer = fetch(`${server.url}/v1/chat/completions`, {
@@ -276,7 +276,7 @@ describe("while sound is recognised", () => {
     await isOver(server);
   });
 
-  test("a deadline that passes is the answer's", async () => {
+  test("a deadline that passes ends the request", async () => {
     const server = await hearing();
     const answer = server.chat({ messages }, { "x-svc-deadline-ms": "5000" });
     await begun(server);

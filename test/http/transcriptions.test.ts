@@ -13,7 +13,7 @@ const crashed = new SvcError("engine_crashed", "The model engine stopped while c
 
 type Fault = { error: { message: string; type: string; code: string; param: string | null; request_id: string } };
 
-/** A form as SDKs send it. */
+/** Builds a form as SDKs send it. */
 function form(fields: readonly (readonly [string, string])[], content = "sound", name = "file"): FormData {
   const body = new FormData();
   for (const [field, value] of fields) body.append(field, value);
@@ -53,7 +53,7 @@ describe("answers", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("a form's fields that would change nothing are taken, others refused", async () => {
+  test("accept form fields that would change nothing, and refuse others", async () => {
     const server = serve();
     const usual = [
       ["top_p", "1.0"],
@@ -67,7 +67,7 @@ describe("answers", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("a stream sends each segment, and the whole text at the end", async () => {
+  test("send each segment in a stream, and the whole text at the end", async () => {
     const server = serve();
     const response = await send(server, form([["stream", "true"]]));
     expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -75,7 +75,7 @@ describe("answers", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("a stream that fails ends with an error event", async () => {
+  test("end a failed stream with an error event", async () => {
     const server = serve();
     const gate = Promise.withResolvers<void>();
     server.transcriber.gate = gate.promise;
@@ -84,7 +84,7 @@ describe("answers", () => {
     await expectGolden("transcriptions-failed.sse", text);
   });
 
-  test("only the granularities that are wanted have times", async () => {
+  test("have times only for the requested granularities", async () => {
     const verbose = ["response_format", "verbose_json"] as const;
     const words = await (await send(serve(), form([verbose, ["timestamp_granularities[]", "word"]]))).json();
     expect([Object.hasOwn(words as object, "words"), Object.hasOwn(words as object, "segments")]).toEqual([
@@ -100,7 +100,7 @@ describe("answers", () => {
 });
 
 describe("requests", () => {
-  test("a form's fields and recording reach the engine", async () => {
+  test("pass the fields and the recording of a form to the engine", async () => {
     const server = serve();
     const fields = [
       ["language", "de-AT"],
@@ -114,7 +114,7 @@ describe("requests", () => {
     expect(asked).toEqual({ ...work, content: "content" });
   });
 
-  test("JSON brings the recording in base64, as a data: URL or by its path", async () => {
+  test("take the recording in JSON as base64, as a data: URL or by path", async () => {
     const mediaRoot = temporaryFolder();
     writeFileSync(join(mediaRoot, "speech.wav"), "from disk");
     const server = serve(undefined, { mediaRoot });
@@ -133,7 +133,7 @@ describe("requests", () => {
     expect(await Bun.file(join(mediaRoot, "speech.wav")).text()).toBe("from disk");
   });
 
-  test("a chunking strategy is refused where nothing tells speech, unless it takes all sound for it", async () => {
+  test("are refused a chunking strategy without speech detection, unless it treats all sound as speech", async () => {
     const server = serve();
     server.transcriber.tellsSpeech = false;
     const ask = (strategy: unknown) => server.post(PATH, { data: "AAAA", chunking_strategy: strategy });
@@ -147,7 +147,7 @@ describe("requests", () => {
     }
   });
 
-  test("a chunking strategy tells how speech is found: in JSON, in a form in JSON, or as SDKs write objects into one", async () => {
+  test("give a chunking strategy in JSON, as JSON in a form, or in separate form fields as SDKs write objects", async () => {
     const server = serve();
     const strategy = { type: "server_vad", threshold: 0.25, prefix_padding_ms: 500, silence_duration_ms: 50 };
     const json = form([["chunking_strategy", JSON.stringify(strategy)]]);
@@ -163,18 +163,18 @@ describe("requests", () => {
     }
   });
 
-  test("of a stream, some text is wanted soon", async () => {
+  test("for a stream ask the engine for early text", async () => {
     const server = serve();
     for (const stream of [true, false]) await (await server.post(PATH, { data: "AAAA", stream })).text();
     expect(server.transcriber.asked.map(({ early }) => early)).toEqual([true, undefined]);
   });
 
-  test("a form's unknown fields are nothing to it, whatever their names", async () => {
+  test("ignore unknown fields of a form, whatever their names", async () => {
     const fields = ["__defineGetter__", "__proto__", "__proto__[]", "constructor"].map((name) => [name, "x"] as const);
     expect((await send(serve(), form(fields))).status).toBe(200);
   });
 
-  test("translations are into English, whatever the language", async () => {
+  test("for translations always yield English", async () => {
     const server = serve();
     const fields = [["response_format", "verbose_json"]] as const;
     const answer = await (await send(server, form(fields), "/v1/audio/translations")).json();
@@ -187,14 +187,14 @@ describe("requests", () => {
     ["timestamp_granularities", 5, "timestamp_granularities"],
     ["chunking_strategy", { type: "server_vad", threshold: "abc" }, "chunking_strategy.threshold"],
     ["chunking_strategy", { type: "server_vad", prefix_padding_ms: 1e12 }, "chunking_strategy.prefix_padding_ms"],
-  ])("translations check %s as transcriptions do", async (field, value, param) => {
+  ])("for translations validate %s as for transcriptions", async (field, value, param) => {
     const server = serve();
     const response = await server.post("/v1/audio/translations", { data: "AAAA", [field]: value });
     expect([response.status, ((await response.json()) as Fault).error.param]).toEqual([400, param]);
     expect(server.transcriber.asked).toEqual([]);
   });
 
-  test("translations take the language of the speech, if it is told", async () => {
+  test("for translations use the given language of the speech", async () => {
     const server = serve();
     const named = [
       ["response_format", "verbose_json"],
@@ -207,7 +207,7 @@ describe("requests", () => {
     expect(await fault(refused)).toEqual([400, "invalid_value", "language"]);
   });
 
-  test("a model of another service stands for the one that is here", async () => {
+  test("with the model name of another service use the local model", async () => {
     for (const model of ["whisper-1", "gpt-4o-transcribe", "fake-whisper"]) {
       expect((await send(serve(), form([["model", model]]))).status).toBe(200);
     }
@@ -254,7 +254,7 @@ describe("requests", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("an empty recording, a part of another name, and a form that ends early are 400", async () => {
+  test("an empty recording, a part of another name, and a truncated form are 400", async () => {
     const server = serve();
     expect(await fault(await send(server, form([], "")))).toEqual([400, "invalid_value", "file"]);
     expect(await fault(await send(server, form([], "sound", "audio")))).toEqual([400, "invalid_value", "file"]);
@@ -309,7 +309,7 @@ describe("what the engine refuses", () => {
   });
 });
 
-test("how far a request is is known until its end, though another of its id ended before", async () => {
+test("the progress of a request is available until its end, even when another request with its id ended before", async () => {
   const server = serve();
   const { transcriber, transcriptions } = server;
   transcriber.progress = { seconds: 3 };
@@ -351,7 +351,7 @@ describe("a request that ends early", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
-  test("is over at its deadline, however much of the text there is by then", async () => {
+  test("ends at its deadline, however much text there is by then", async () => {
     const server = serve();
     server.transcriber.gate = new Promise(() => {});
     const headers = { ...id, "x-svc-deadline-ms": "60000" };
@@ -381,11 +381,11 @@ describe("the model", () => {
     return models.find(({ name }) => name === "fake-whisper")?.capabilities;
   };
 
-  test("is listed with what it can do", async () => {
+  test("is listed with its capabilities", async () => {
     expect(await capabilities(serve())).toEqual(["transcription", "translation"]);
   });
 
-  test("that was not trained to translate does not, which is known before it is loaded", async () => {
+  test("refuses to translate when it was not trained to, even before it is loaded", async () => {
     const server = serve();
     server.transcriber.translates = false;
     expect(await capabilities(server)).toEqual(["transcription"]);

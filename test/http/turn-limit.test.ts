@@ -1,4 +1,4 @@
-// One connection that sends thousands of requests, or of messages, and waits for nothing: others come between.
+// One connection that sends thousands of requests or messages without waiting: other clients are still served.
 
 import { expect, onTestFinished, test } from "bun:test";
 import { TurnLimit } from "../../src/domain/turn-limit.ts";
@@ -6,7 +6,7 @@ import { RealtimeClient } from "../support/realtime-client.ts";
 import { hello, serve, until } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
-test("so many begin in one turn of the event loop, the others later, in their order", async () => {
+test("a limited number of requests begin in one turn of the event loop, the others later, in order", async () => {
   const turns = new TurnLimit(3);
   const begun: (number | "turn")[] = [];
   const begin = (number: number) => {
@@ -34,7 +34,7 @@ test("of thousands of requests on one connection, few are answered in a row", as
   expect((await fetch(`${server.url}/health`)).status).toBe(200);
 });
 
-test("many events at once are taken in their order", async () => {
+test("many events sent at once are processed in order", async () => {
   const client = await RealtimeClient.open(serve(hello).url);
   onTestFinished(() => client.close());
   for (let event = 0; event < 2000; event++) client.socket.send(`{"event_id":"e${event}"}`);
@@ -44,7 +44,7 @@ test("many events at once are taken in their order", async () => {
   );
 });
 
-test("more events than may wait end the session", async () => {
+test("more events than the queue holds end the session", async () => {
   const client = await RealtimeClient.open(serve(hello).url);
   for (let event = 0; event < 400_000; event++) client.socket.send("");
   await until(() => client.closing !== undefined);

@@ -1,4 +1,4 @@
-// Other servers in front of an operator: GET /upstreams, draining, /health and /metrics.
+// Upstreams as operators see them: GET /upstreams, draining, /health and /metrics.
 
 import { expect, test } from "bun:test";
 import { Health } from "../../src/contract/health.ts";
@@ -16,7 +16,7 @@ const checkUpstream = checker(Upstream);
 const checkHealth = checker(Health);
 const read = async (response: Response | Promise<Response>) => (await response).json();
 
-test("tells how each replica is and what it did, and stays so when it dies", async () => {
+test("/upstreams reports the state and counts of each replica, and keeps them when a replica dies", async () => {
   const [first, second] = [chatServer(helloStream), chatServer(helloStream)];
   const far = await remote([first.url, second.url]);
   const server = serve(hello, {}, [far.gateway]);
@@ -34,7 +34,7 @@ test("tells how each replica is and what it did, and stays so when it dies", asy
 
   await first.stop();
   for (let look = 0; look < 2; look++) await far.replicas[0]?.refresh(0);
-  // The other serves on.
+  // The other replica continues to serve.
   expect(await health()).toMatchObject({ status: "healthy", upstreams: [{ state: "up", down: [first.url] }] });
   expect((await server.chat({ model: "up/far" })).status).toBe(200);
   await second.stop();
@@ -49,7 +49,7 @@ test("tells how each replica is and what it did, and stays so when it dies", asy
   expect(after?.replicas[0]?.retry_ms).toBeGreaterThan(0);
 });
 
-test("the log says which replica answered, after how many failures, and what failed before", async () => {
+test("the log names the replica that answered, the number of failures before, and what failed", async () => {
   let count = 0;
   const full = () => Response.json({ error: { message: "private words" } }, { status: 503 });
   const far = fixtureServer(({ path }) => {
@@ -71,7 +71,7 @@ test("the log says which replica answered, after how many failures, and what fai
   );
 });
 
-test("health names replicas that are slow", async () => {
+test("/health names slow replicas", async () => {
   const far = chatServer(() => eventStream([delta({ content: "Hel" })], { hold: true }));
   const time = { now: 0 };
   const { gateway, replicas } = await remote([far.url], { clock: { now: () => time.now, wall: () => 0 } });
@@ -89,7 +89,7 @@ test("health names replicas that are slow", async () => {
   await until(() => server.requests.activeCount === 0);
 });
 
-test("drains an upstream or one replica, and puts it back", async () => {
+test("an upstream or one replica can be drained and resumed", async () => {
   const far = chatServer(helloStream);
   const { gateway } = await remote([far.url]);
   const server = serve(hello, { serveModel: false }, [gateway]);
@@ -98,7 +98,7 @@ test("drains an upstream or one replica, and puts it back", async () => {
   const refused = await server.chat({ model: "up/far" });
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
   expect(await read(fetch(`${server.url}/health`))).toMatchObject({ status: "healthy" });
-  // A body is no must.
+  // The body is optional.
   const resumed = await fetch(`${server.url}/upstreams/up/resume`, { method: "POST" });
   expect(await resumed.json()).toMatchObject({ replicas: [{ state: "up" }] });
   expect((await server.chat({ model: "up/far" })).status).toBe(200);
@@ -116,7 +116,7 @@ test("drains an upstream or one replica, and puts it back", async () => {
   expect((await server.post("/upstreams/up/drain", { replica: null })).status).toBe(200);
 });
 
-test("the query names a replica as the body does", async () => {
+test("the query can name a replica, as the body does", async () => {
   const [first, second] = [chatServer(helloStream), chatServer(helloStream)];
   const { gateway } = await remote([first.url, second.url]);
   const server = serve(hello, { serveModel: false }, [gateway]);
@@ -139,7 +139,7 @@ test("the query names a replica as the body does", async () => {
   expect(gateway.status()[0]?.replicas.map(({ state }) => state)).toEqual(["up", "drained"]);
 });
 
-test("who may steer: this machine, and elsewhere whoever has an API key", async () => {
+test("draining is allowed from this machine, and from elsewhere with an API key", async () => {
   const far = chatServer(helloStream);
   const { gateway } = await remote([far.url]);
   const open = serve(hello, { host: "0.0.0.0" }, [gateway]);
@@ -155,7 +155,7 @@ test("who may steer: this machine, and elsewhere whoever has an API key", async 
   expect((await drain({ authorization: "Bearer secret" })).status).toBe(200);
 });
 
-test("requests at other servers are in the metrics under the names of their models and replicas", async () => {
+test("requests to upstreams appear in the metrics under the names of their models and replicas", async () => {
   const far = chatServer(() => eventStream([delta({ content: "Hel" })], { hold: true }));
   const { gateway, replicas } = await remote([far.url]);
   const server = serve(hello, {}, [gateway]);
@@ -170,7 +170,7 @@ test("requests at other servers are in the metrics under the names of their mode
   });
   for (let count = 0; count < 8; count++)
     void fetch(`${server.url}/v1/chat/completions`, body("up/far")).catch(() => {});
-  // A name that the upstream does not have makes no label.
+  // A model name that the upstream does not have gets no label.
   void fetch(`${server.url}/v1/chat/completions`, body("up/made-up")).catch(() => {});
   await until(() => replicas[0]?.stats.firstTokens.count === 9);
   const families = parseExposition(await (await fetch(`${server.url}/metrics`)).text());

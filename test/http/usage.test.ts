@@ -1,4 +1,4 @@
-// Usage of several answers: whichever ends first, the answer, its stream, the log and the metrics tell the same.
+// Usage of several answers: whichever ends first, the response, its stream, the log and the metrics agree.
 
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/domain/clock.ts";
@@ -11,7 +11,7 @@ interface Chunk {
   readonly usage?: Readonly<Record<string, unknown>>;
 }
 
-/** Every other answer waits until the one after it has ended; that one found the prompt of 1,000 tokens computed. */
+/** Starts a server on which every other answer waits for the next one, whose 1,000 prompt tokens are cached. */
 function serveBackwards(): TestServer {
   const server: TestServer = serve(() => {
     const asked = server.engine.requests.length;
@@ -23,7 +23,7 @@ function serveBackwards(): TestServer {
   return server;
 }
 
-/** The server's own counters in place of the recorded ones. */
+/** Uses the server's own counters in place of the recorded ones. */
 function countIn(server: TestServer): (name: string) => Promise<number | undefined> {
   const counters = new PrometheusMetrics(systemClock);
   Object.assign(server.metrics, {
@@ -36,7 +36,7 @@ function countIn(server: TestServer): (name: string) => Promise<number | undefin
   };
 }
 
-/** What the log says about the one generation. */
+/** Returns the log entry of the one generation. */
 async function logged({ log }: TestServer) {
   const line = () => log.lines.find(({ fields }) => fields["prompt"] !== undefined);
   await until(() => line() !== undefined);
@@ -64,7 +64,7 @@ describe("two answers to a prompt, the second of which ends first", () => {
     });
   });
 
-  test("are logged and counted like that", async () => {
+  test("are logged and counted in the same way", async () => {
     const server = serveBackwards();
     const read = countIn(server);
     await (await server.chat({ n: 2, stream: true })).text();
@@ -74,7 +74,7 @@ describe("two answers to a prompt, the second of which ends first", () => {
   });
 });
 
-test("all prompts of a completion are logged and counted, in one request", async () => {
+test("share one request in log and metrics with all other prompts of a completion", async () => {
   const server = serveBackwards();
   const read = countIn(server);
   const answer = await server.post("/v1/completions", { prompt: ["one", "two"] });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { prepareSchema } from "../../src/json-schema/prepare.ts";
 import { keyword } from "./random-schema.ts";
 
-/** The rewritten schema of one that is enforced completely. */
+/** Returns the rewritten schema; fails unless it is enforced completely. */
 function exact(schema: unknown): object {
   const { schema: prepared, inexpressible } = prepareSchema(schema, "schema");
   expect(inexpressible).toEqual([]);
@@ -40,7 +40,7 @@ describe("references", () => {
     ["a chain", { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: text } }],
   ])("%s is followed", (_, schema) => expect(exact(schema)).toEqual(text));
 
-  test("a recursive schema gets definitions whose names are its own", () => {
+  test("a recursive schema gets definitions with unique names", () => {
     const schema = exact(list) as { properties: { next: { $ref: string } }; $defs: Record<string, object> };
     const [name] = Object.keys(schema.$defs);
     expect(schema.properties.next.$ref).toBe(`#/$defs/${name}`);
@@ -49,14 +49,14 @@ describe("references", () => {
     expect(Object.keys(other.$defs)).not.toEqual([name]);
   });
 
-  test("what stands beside a reference holds as well", () => {
+  test("keywords next to a reference apply as well", () => {
     expect(exact({ $ref: "#/$defs/a", maxLength: 3, $defs: { a: text } })).toEqual({ type: "string", maxLength: 3 });
     expect(
       exact({ $ref: "#/$defs/a", required: ["n"], $defs: { a: { type: "object", properties: { n: text } } } }),
     ).toEqual(object({ n: text }, ["n"]));
   });
 
-  test("a value that would have to contain itself is no value", () => {
+  test("a value that would have to contain itself is impossible", () => {
     const node = { type: "object", properties: { me: { $ref: "#/$defs/n" }, x: text }, required: ["me"] };
     expect(exact({ type: "array", items: { $ref: "#/$defs/n" }, $defs: { n: node } })).toEqual({
       type: "array",
@@ -77,7 +77,7 @@ describe("references", () => {
 });
 
 describe("allOf", () => {
-  test("objects are merged, also inside, also through references", () => {
+  test("merges objects, including nested ones and those behind references", () => {
     const schema = {
       allOf: [
         { $ref: "#/$defs/base" },
@@ -90,14 +90,14 @@ describe("allOf", () => {
     expect(exact(schema)).toEqual(object({ a: object({ x: text, y: { type: "integer" } }, ["y"]), c: text }, ["a"]));
   });
 
-  test("additionalProperties of one part is about its own properties", () => {
+  test("limits additionalProperties of one part to the properties of that part", () => {
     const schema = {
       allOf: [{ type: "object", properties: { a: text }, additionalProperties: false }, { properties: { b: text } }],
     };
     expect(exact(schema)).toEqual(object({ a: text }));
   });
 
-  test("alternatives are multiplied out", () => {
+  test("multiplies out alternatives", () => {
     const schema = {
       type: "object",
       properties: { a: text, b: text },
@@ -120,7 +120,7 @@ describe("oneOf", () => {
   };
   const dog = { type: "object", properties: { kind: { const: "dog" } }, required: ["kind"] };
 
-  test("variants that exclude one another are alternatives", () => {
+  test("turns variants that exclude each other into alternatives", () => {
     expect(exact({ oneOf: [cat, dog] })).toEqual({
       anyOf: [
         object({ kind: { const: "cat" }, lives: { type: "integer" } }, ["kind"]),
@@ -135,7 +135,7 @@ describe("oneOf", () => {
     });
   });
 
-  test("overlaps are taken out where they can be written down", () => {
+  test("removes overlaps where they can be expressed", () => {
     expect(exact({ oneOf: [{ enum: ["a", "b"] }, { enum: ["b", "c"] }] })).toEqual({
       anyOf: [{ const: "a" }, { const: "c" }],
     });
@@ -155,7 +155,7 @@ describe("oneOf", () => {
     });
   });
 
-  test("other overlaps are lost, and no property gets a wrong value for their sake", () => {
+  test("does not enforce other overlaps, and gives no property a wrong value", () => {
     const schema = {
       oneOf: [
         { type: "object", properties: { a: text } },
@@ -169,14 +169,14 @@ describe("oneOf", () => {
     expect(lost({ oneOf: [text, { type: "string", pattern: "a" }] })).toEqual(["/oneOf"]);
   });
 
-  test("a hundred variants", () => {
+  test("handles a hundred variants", () => {
     const variants = Array.from({ length: 100 }, (_, index) => ({ ...dog, properties: { kind: { const: index } } }));
     expect(exact({ oneOf: variants })).toMatchObject({ anyOf: variants });
   });
 });
 
 describe("not and if", () => {
-  test("not leaves other types, values, lengths and properties", () => {
+  test("not excludes types, values, lengths and properties", () => {
     expect(exact({ type: ["string", "null"], not: { type: "null" } })).toEqual(text);
     expect(exact({ enum: [1, 2, 3], not: { enum: [2] } })).toEqual({ enum: [1, 3] });
     expect(exact({ type: "string", not: { minLength: 4 } })).toEqual({ type: "string", maxLength: 3 });
@@ -191,7 +191,7 @@ describe("not and if", () => {
     expect(lost({ type: "string", not: { const: "a" } })).toEqual(["/not"]);
   });
 
-  test("a condition on values becomes variants", () => {
+  test("a condition on values becomes alternatives", () => {
     const schema = {
       type: "object",
       properties: { country: { enum: ["US", "DE"] }, zip: text, plz: text },
@@ -208,14 +208,14 @@ describe("not and if", () => {
     });
   });
 
-  test("a condition that cannot be turned around is lost", () => {
+  test("a condition that cannot be negated is not enforced", () => {
     const schema = { type: "string", if: { pattern: "^a" }, ...keyword("then", { maxLength: 3 }) };
     expect(lost(schema)).toEqual(["/if"]);
   });
 });
 
 describe("unevaluated", () => {
-  test("properties that other subschemas describe are evaluated", () => {
+  test("properties described by other subschemas count as evaluated", () => {
     const schema = {
       type: "object",
       properties: { a: text },
@@ -230,7 +230,7 @@ describe("unevaluated", () => {
     expect(exact(cousins)).toEqual(object({}));
   });
 
-  test("items", () => {
+  test("items are enforced", () => {
     const schema = { type: "array", allOf: [{ prefixItems: [text] }], unevaluatedItems: false };
     expect(exact(schema)).toEqual({ type: "array", prefixItems: [text] });
   });

@@ -1,4 +1,5 @@
-// Five hundred random schemas, and what the model and chance write under them: `bun test/json-schema/five-hundred.ts`.
+// Generates five hundred random schemas, and texts that follow them, by the model and at random: `bun
+// test/json-schema/five-hundred.ts`.
 
 import { library, load } from "../native/harness.ts";
 import { sampleSchemas } from "./sampling.ts";

@@ -1,4 +1,4 @@
-// Random texts out of a GBNF grammar: finds in milliseconds what a model would have to be asked for often.
+// Generates random texts of a GBNF grammar: finds in milliseconds what would take a model many attempts.
 
 type Element =
   | { readonly kind: "chars"; readonly ranges: readonly (readonly [number, number])[]; readonly negated: boolean }
@@ -7,7 +7,7 @@ type Element =
   | { readonly kind: "repeat"; readonly element: Element; readonly min: number; readonly max: number };
 type Sequence = readonly Element[];
 
-/** A number from 0 to below 1. */
+/** Returns a number from 0 to below 1. */
 export type Random = () => number;
 
 const INTERESTING = [...'\u0000\u001f\t\n\r "\\/-_.,:{}[]()aZ09\u007f\u0080é\u2028\u{1F600}\u{10FFFF}'].map(
@@ -17,7 +17,7 @@ const MAX_CHAR = 0x10ffff;
 
 export class GrammarWalk {
   private readonly rules = new Map<string, readonly Sequence[]>();
-  /** Rules that must be passed through, one inside the other, to come to an end. */
+  /** For each rule, how many nested rules it needs to reach an end. */
   private readonly heights = new Map<string, number>();
   private readonly known = new Map<Sequence, number>();
   private isSettled = false;
@@ -39,7 +39,7 @@ export class GrammarWalk {
     this.isSettled = true;
   }
 
-  /** A text of the grammar. */
+  /** Returns a random text of the grammar. */
   text(random: Random): string {
     const out: string[] = [];
     this.rule("root", random, out, 24);
@@ -117,7 +117,7 @@ class Parser {
     }
   }
 
-  /** A literal is several elements, of which the quantifier takes the last; nobody writes that. */
+  /** Parses one element. A literal consists of several, which a quantifier repeats as a group. */
   private atom(): Element[] {
     if (this.take('"')) {
       const elements: Element[] = [];

@@ -1,5 +1,6 @@
-// Every limit from both sides: what is just within it is enforced, and what is just beyond is lost, refused or written
-// another way. Limits of work are met from as near as a schema can come. refuse.test.ts has those that are named in errors.
+// Every limit from both sides: what is just within it is enforced, and what is just beyond it is not enforced, is
+// refused, or is expressed differently. Limits of computing work are tested as closely as a schema can reach.
+// refuse.test.ts has the limits that errors name.
 
 import { describe, expect, test } from "bun:test";
 import { prepareSchema } from "../../src/json-schema/prepare.ts";
@@ -8,13 +9,13 @@ const numbers = (count: number) => Array.from({ length: count }, (_, index) => i
 const prepared = (schema: unknown) => JSON.stringify(prepareSchema(schema, "schema").schema);
 const lost = (schema: unknown) => prepareSchema(schema, "schema").inexpressible.length;
 
-/** Objects with `count` required properties. */
+/** Returns an object schema with `count` required properties. */
 function record(count: number, property: (index: number) => unknown, name = (index: number) => `p${index}`) {
   const names = numbers(count).map(name);
   return { type: "object", properties: Object.fromEntries(names.map((one, n) => [one, property(n)])), required: names };
 }
 
-/** `count` schemas of which exactly one may hold, which nothing but a comparison of each with each shows. */
+/** Returns `count` schemas of which exactly one may match, which only comparing every pair can show. */
 const oneOf = (count: number) => ({
   oneOf: numbers(count).map((n) => ({ type: "object", properties: { [`a${n}`]: { const: 1 } }, required: [`a${n}`] })),
 });
@@ -22,7 +23,7 @@ const consts = (count: number, from = 0) => ({ anyOf: numbers(count).map((n) => 
 
 type SchemaOf = (size: number) => unknown;
 
-describe("is enforced up to a limit, and lost beyond it", () => {
+describe("is enforced up to a limit, and not beyond it", () => {
   test.each<[string, number, SchemaOf]>([
     ["a longest string", 2000, (maxLength) => ({ type: "string", maxLength })],
     ["a shortest string", 2000, (minLength) => ({ type: "string", minLength })],
@@ -30,9 +31,9 @@ describe("is enforced up to a limit, and lost beyond it", () => {
     ["a longest array", 600, (maxItems) => ({ type: "array", maxItems })],
     ["a shortest array", 600, (minItems) => ({ type: "array", minItems })],
     ["multiples", 512, (count) => ({ type: "integer", minimum: 3, maximum: 3 * count, multipleOf: 3 })],
-    // With 950 to 1,049 in the others: 100,000 in all.
+    // With 950 to 1,049 in each of the others: 100,000 in total.
     ["repetitions", 50, (last) => record(101, (n) => ({ type: "string", maxLength: n === 100 ? last : 950 + n }))],
-    // 256 with those beside them.
+    // 256 together with the others.
     ["alternatives", 128, (count) => ({ anyOf: [consts(128), consts(count, 1000)] })],
     ["opposites", 4001, (count) => record(count, () => ({ not: { type: "string" } }))],
   ])("%s: %p", (_, limit, schemaOf) => {
@@ -55,7 +56,7 @@ describe("is enforced up to a limit, and lost beyond it", () => {
   });
 });
 
-describe("is written another way beyond a limit", () => {
+describe("is expressed differently beyond a limit", () => {
   test.each<[string, number, SchemaOf, string]>([
     [
       "a pattern that is used often",
@@ -69,7 +70,7 @@ describe("is written another way beyond a limit", () => {
       (count) => ({ ...record(2, () => ({ $ref: "#/$defs/a" })), $defs: { a: { enum: numbers(count) } } }),
       "$ref",
     ],
-    // With the 256 before them and what joins them.
+    // In addition to the 256 before them and their separators.
     [
       "a path of long names",
       142,
@@ -92,20 +93,20 @@ describe("is written another way beyond a limit", () => {
   });
 });
 
-test("of more than 200 optional properties the first 200 may be there", () => {
+test("of more than 200 optional properties, the first 200 are allowed", () => {
   const properties = (count: number) => Object.fromEntries(numbers(count).map((n) => [`p${n}`, { type: "null" }]));
   const kept = (count: number) => prepareSchema({ type: "object", properties: properties(count) }, "schema").schema;
   for (const count of [200, 201]) expect(kept(count)).toMatchObject({ properties: properties(200) });
   expect(kept(201)).not.toHaveProperty("properties.p200");
 });
 
-test("of the lengths of a tuple the twelve nearest to the usual one may be", () => {
+test("of the possible lengths of a tuple, the twelve nearest to the default are allowed", () => {
   const tuple = { type: "array", prefixItems: numbers(20).map((n) => ({ const: n })), items: false, minItems: 1 };
   const { anyOf } = prepareSchema(tuple, "schema").schema as { anyOf: { prefixItems: unknown[] }[] };
   expect(anyOf.map(({ prefixItems }) => prefixItems.length)).toEqual([9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
 });
 
-test("500 names may be alike in ASCII letters and digits", () => {
+test("up to 500 names may have the same ASCII letters and digits", () => {
   const alike = (count: number) =>
     record(
       count,

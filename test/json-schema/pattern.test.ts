@@ -14,7 +14,10 @@ function translated(source: string, lengths: Lengths = ANY_LENGTH): string {
   return result.pattern;
 }
 
-/** Whether a translated pattern matches the spelling of a text in JSON. The converter's dialect is nearly JavaScript's. */
+/**
+ * Returns whether a translated pattern matches a text as JSON spells it. The converter's dialect is almost that of
+ * JavaScript.
+ */
 function matches(pattern: string, text: string): boolean {
   const spelled = JSON.stringify(text).slice(1, -1);
   return new RegExp(pattern.replaceAll(/\\U([0-9A-F]{8})/g, "\\u{$1}"), "u").test(spelled);
@@ -79,7 +82,7 @@ describe("translation", () => {
     if (result === undefined) throw new Error("not expressible");
     const accepted = TEXTS.filter((text) => result === "anything" || matches(result.pattern, text));
     const wanted = TEXTS.filter((text) => regex.test(text));
-    // Rare control characters are left out of large classes.
+    // Large classes leave out rare control characters.
     expect(accepted).toEqual(wanted.filter((text) => accepted.includes(text) || ![...text].some((char) => char < " ")));
   });
 
@@ -95,17 +98,17 @@ describe("translation", () => {
     "^a{3000}$",
     "[]",
     "^\\ud800$",
-  ])("%s has no counterpart", (source) => {
+  ])("%s cannot be translated", (source) => {
     expect(isRegex(source)).toBe(true);
     expect(grammarPattern(source, ANY_LENGTH)).toBeUndefined();
   });
 
-  test("what matches everywhere is no pattern", () => {
+  test("a pattern that matches any text is not a constraint", () => {
     for (const source of ["", ".*", "^[\\s\\S]*$", "a?", "(a*)*", "^|a"])
       expect(grammarPattern(source, ANY_LENGTH)).toBe("anything");
   });
 
-  test("repetitions in repetitions stay countable", () => {
+  test("nested repetitions are limited in number", () => {
     expect(grammarPattern("^(?:a{1,500}b{1,500}){1,500}$", ANY_LENGTH)).toBeUndefined();
     expect(grammarPattern(`^${"(".repeat(40)}a${")".repeat(40)}$`, ANY_LENGTH)).toBeUndefined();
     expect(grammarPattern(`^(${"a?".repeat(500)})*$`, ANY_LENGTH)).toBeUndefined();
@@ -123,12 +126,12 @@ describe("lengths", () => {
     ["^(?:[a-f][0-9])*$", 3, 7, "^(?:[a-f][0-9]){2,3}$"],
   ])("of %s from %i to %i", (source, min, max, pattern) => expect(translated(source, { min, max })).toBe(pattern));
 
-  test("those that cannot be taken in are left to the caller", () => {
+  test("that the pattern cannot include are reported to the caller", () => {
     expect(grammarPattern("^(?:a|bb)+$", { min: 0, max: 5 })).toMatchObject({ lengths: false });
     expect(grammarPattern("^a+$", { min: 0, max: 5000 })).toMatchObject({ lengths: false });
   });
 
-  test("texts of the result have them", () => {
+  test("are those of the matching texts", () => {
     const pattern = translated("o", { min: 2, max: 4 });
     expect(TEXTS.concat("o", "xo", "xxxo", "xxxxo", "oxxxx").filter((text) => matches(pattern, text))).toEqual([
       "foo",
@@ -138,7 +141,7 @@ describe("lengths", () => {
   });
 });
 
-test("searching by the syntax tree finds what the engine finds", () => {
+test("searching with the syntax tree gives the same result as the regular expression engine", () => {
   const random = randomNumbers(5);
   const pieces = ["a", "b", "(a|b)", "[ab]", "[^a]", ".", "a*", "b+", "(ab)?", "(a|bc){1,2}", "^", "$", "(?:a*b)*"];
   for (let round = 0; round < 400; round++) {

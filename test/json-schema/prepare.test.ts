@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { prepareSchema } from "../../src/json-schema/prepare.ts";
 
-/** The rewritten schema of one that is enforced completely. */
+/** Returns the rewritten schema; fails unless it is enforced completely. */
 function exact(schema: unknown): object {
   const { schema: prepared, inexpressible } = prepareSchema(schema, "schema");
   expect(inexpressible).toEqual([]);
@@ -14,7 +14,7 @@ const CLOSED = { additionalProperties: false };
 const WIDE = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
 
 describe("types", () => {
-  test("schemas that say nothing allow everything", () => {
+  test("empty schemas allow everything", () => {
     expect(exact({})).toEqual({});
     expect(exact(true)).toEqual({});
     expect(exact({ type: "object", properties: { a: true, b: false } })).toEqual({
@@ -29,13 +29,13 @@ describe("types", () => {
     expect(exact({ type: "integer", nullable: true })).toEqual({ anyOf: [{ type: "integer" }, { type: "null" }] });
   });
 
-  test("keywords about one type imply that type", () => {
+  test("keywords for one type imply that type", () => {
     expect(exact({ required: ["a"] })).toEqual({ type: "object", properties: { a: {} }, required: ["a"], ...CLOSED });
     expect(exact({ maxLength: 5 })).toEqual({ type: "string", maxLength: 5 });
     expect(exact({ items: { type: "null" } })).toEqual({ type: "array", items: { type: "null" } });
   });
 
-  test("values are checked against everything beside them", () => {
+  test("enumerated values are checked against the other keywords", () => {
     expect(exact({ type: "string", enum: ["a", 1, "bcd"], maxLength: 2 })).toEqual({ const: "a" });
     expect(exact({ enum: [1, 2, 3, 4], multipleOf: 2, not: { const: 4 } })).toEqual({ const: 2 });
     expect(exact({ enum: [[1], [1, 1]], uniqueItems: true })).toEqual({ const: [1] });
@@ -43,7 +43,7 @@ describe("types", () => {
     expect(exact({ enum: ["ab", "b"], pattern: "^a" })).toEqual({ const: "ab" });
   });
 
-  test("descriptions stay, also beside a reference", () => {
+  test("descriptions are kept, even next to a reference", () => {
     const schema = {
       type: "object",
       description: "all",
@@ -63,7 +63,7 @@ describe("types", () => {
 });
 
 describe("numbers", () => {
-  test("whole numbers always get both bounds, fractions rounded inwards, the tighter one counts", () => {
+  test("integers always get both bounds, with fractions rounded inwards, and the tighter bound counts", () => {
     expect(exact({ type: "integer" })).toEqual({ type: "integer" });
     expect(exact({ type: "integer", minimum: 0.5 })).toEqual({ type: "integer", ...WIDE, minimum: 1 });
     expect(exact({ type: "integer", exclusiveMaximum: 7, maximum: 9 })).toEqual({
@@ -85,12 +85,12 @@ describe("numbers", () => {
     });
   });
 
-  test("bounds beyond whole numbers that a double can hold are narrowed, or lost where nothing would be left", () => {
+  test("bounds beyond the exact integers of a double are narrowed, or not enforced if nothing would remain", () => {
     expect(exact({ type: "integer", minimum: -1e300, maximum: 3 })).toEqual({ type: "integer", ...WIDE, maximum: 3 });
     expect(lost({ type: "integer", minimum: 1e300 })).toEqual(["/minimum"]);
   });
 
-  test("multiples are listed where they are few", () => {
+  test("multiples are enumerated when there are few", () => {
     expect(exact({ type: "integer", minimum: -5, maximum: 6, multipleOf: 5 })).toEqual({ enum: [-5, 0, 5] });
     expect(exact({ type: "integer", minimum: 0, maximum: 7, multipleOf: 1.5 })).toEqual({ enum: [0, 3, 6] });
     expect(exact({ type: "integer", multipleOf: 0.5 })).toEqual({ type: "integer" });
@@ -98,14 +98,14 @@ describe("numbers", () => {
     expect(lost({ type: "integer", multipleOf: 3 })).toEqual(["/multipleOf"]);
   });
 
-  test("fractions are not bounded", () => {
+  test("bounds of fractions are not enforced", () => {
     expect(lost({ type: "number", minimum: 0, maximum: 1 })).toEqual(["/minimum", "/maximum"]);
     expect(exact({ type: "number", minimum: 1.5, maximum: 1.5 })).toEqual({ const: 1.5 });
   });
 });
 
 describe("strings", () => {
-  test("lengths", () => {
+  test("lengths are enforced", () => {
     expect(exact({ type: "string", minLength: 1, maxLength: 9 })).toEqual({
       type: "string",
       minLength: 1,
@@ -123,7 +123,7 @@ describe("strings", () => {
     expect(lost({ type: "string", minLength: 5000 })).toEqual(["/minLength"]);
   });
 
-  test("a pattern takes in the lengths beside it", () => {
+  test("a pattern includes the length limits next to it", () => {
     expect(exact({ type: "string", pattern: "^[a-z]*$", minLength: 2, maxLength: 9 })).toMatchObject({
       pattern: "^[a-z]{2,9}$",
     });
@@ -131,7 +131,7 @@ describe("strings", () => {
     expect(lost({ type: "string", pattern: "^(?:ab|c+)+$", maxLength: 9 })).toEqual(["/maxLength"]);
   });
 
-  test("one pattern or format is enforced, others are lost", () => {
+  test("one pattern or format is enforced, and others are not", () => {
     expect(lost({ type: "string", pattern: "^a", format: "email" })).toEqual(["/format"]);
     expect(lost({ allOf: [{ pattern: "a" }, { pattern: "b" }, { pattern: "a" }] })).toEqual(["/allOf/1/pattern"]);
     expect(lost({ type: "string", pattern: "(?=a)b" })).toEqual(["/pattern"]);
@@ -141,7 +141,7 @@ describe("strings", () => {
 });
 
 describe("arrays", () => {
-  test("lists", () => {
+  test("lists have items and lengths", () => {
     const list = { type: "array", items: { type: "boolean" }, minItems: 1, maxItems: 3 };
     expect(exact(list)).toEqual(list);
     expect(exact({ ...list, uniqueItems: true, minItems: 0, maxItems: 1 })).toMatchObject({ maxItems: 1 });
@@ -155,7 +155,7 @@ describe("arrays", () => {
     });
   });
 
-  test("tuples have the length of their prefix unless the limits say otherwise", () => {
+  test("tuples have the length of their prefix unless the limits differ", () => {
     const prefixItems = [{ type: "string" }, { type: "integer" }];
     const tuple = { type: "array", prefixItems };
     expect(exact(tuple)).toEqual(tuple);
@@ -184,14 +184,14 @@ describe("objects", () => {
     expect(exact({ type: "object", additionalProperties: false })).toMatchObject({ properties: {}, ...CLOSED });
   });
 
-  test("a required name that is not described gets what other properties must be", () => {
+  test("a required name without a description gets the schema of additional properties", () => {
     expect(exact({ type: "object", required: ["x"], additionalProperties: a })).toMatchObject({ properties: { x: a } });
     expect(exact({ type: "object", required: ["x1"], patternProperties: { "\\d": a } })).toMatchObject({
       properties: { x1: a },
     });
   });
 
-  test("patternProperties and propertyNames hold for known names", () => {
+  test("patternProperties and propertyNames apply to known names", () => {
     const patternProperties = { "^n": { maxLength: 3 } };
     expect(exact({ type: "object", properties: { n: a, m: a }, patternProperties })).toMatchObject({
       properties: { n: { type: "string", maxLength: 3 }, m: a },
@@ -208,7 +208,7 @@ describe("objects", () => {
     expect(lost({ type: "object", propertyNames: { pattern: "^n" } })).toEqual(["/propertyNames"]);
   });
 
-  test("numbers of properties", () => {
+  test("numbers of properties are enforced where possible", () => {
     const both = { type: "object", properties: { a, b: a }, ...CLOSED };
     expect(exact({ ...both, minProperties: 2 })).toEqual({ ...both, required: ["a", "b"] });
     expect(exact({ ...both, maxProperties: 2 })).toEqual(both);
@@ -227,7 +227,7 @@ describe("objects", () => {
     expect(lost({ type: "object", minProperties: 1 })).toEqual(["/minProperties"]);
   });
 
-  test("dependencies", () => {
+  test("dependencies become alternatives", () => {
     const schema = { type: "object", properties: { a, b: a }, dependentRequired: { a: ["b"] } };
     expect(exact(schema)).toEqual({
       anyOf: [
@@ -240,12 +240,12 @@ describe("objects", () => {
     expect(exact({ ...rest, dependentSchemas: { a: { required: ["b"] } } })).toEqual(exact(schema));
   });
 
-  test("names that the converter would take for its own stand one level down", () => {
+  test("names that the converter would misinterpret are nested one level deeper", () => {
     const property = { type: "object", properties: { "": { type: "integer" } }, ...CLOSED };
     expect(exact(property)).toEqual({ anyOf: [property] });
   });
 
-  test("names from the language's own objects are names like others", () => {
+  test("names of JavaScript's built-in properties are treated like any other", () => {
     const schema = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"null"},"constructor":{"type":"null"}}}',
     );
@@ -253,7 +253,7 @@ describe("objects", () => {
   });
 });
 
-test("the same schema gives the same text, and stays as it was", () => {
+test("the same schema always gives the same result, and is not modified", () => {
   const schema = {
     type: "object",
     properties: { tree: { $ref: "#/$defs/t" }, d: { type: "string", format: "date" } },

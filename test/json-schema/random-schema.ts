@@ -1,4 +1,4 @@
-// Schemas by chance, of the kind that people write for structured output, and a little odder.
+// Generates random schemas like those that people write for structured output, and slightly stranger ones.
 
 import type { Random } from "./grammar-walk.ts";
 
@@ -20,7 +20,7 @@ const PATTERNS = [
   "^[\\u00e0-\\u00ff]{1,3}$",
 ];
 
-/** An object with a field `then` written out is taken for a promise by the linter. */
+/** Returns a schema with this keyword. The linter would take an object literal with a field `then` for a promise. */
 export const keyword = (name: string, value: unknown): Schema => Object.fromEntries([[name, value]]);
 
 export class SchemaMaker {
@@ -28,13 +28,13 @@ export class SchemaMaker {
 
   constructor(private readonly random: Random) {}
 
-  /** A schema; parts of it may contradict one another. */
+  /** Returns a schema, whose parts may contradict each other. */
   schema(): Schema {
     this.definitions = this.below(3) === 0 ? ["node", "leaf"].slice(0, 1 + this.below(2)) : [];
     const names = this.definitions;
     const root = this.node(3);
     if (names.length === 0) return root;
-    // A definition may contain itself, but only in what may be absent.
+    // A definition may contain itself, but only in optional parts.
     return { ...root, $defs: Object.fromEntries(names.map((name) => [name, this.object(2, true)])) };
   }
 
@@ -135,7 +135,7 @@ export class SchemaMaker {
     ]);
   }
 
-  /** Variants that a property tells apart. */
+  /** Returns variants that a property distinguishes. */
   private union(): Schema {
     const variants = ["cat", "dog", "bird"].map((kind) => {
       const { properties } = this.object(1, false);
@@ -152,7 +152,7 @@ export class SchemaMaker {
     return list[this.below(list.length)] as T;
   }
 
-  /** `least` to `most` of a list, in its order. */
+  /** Returns `least` to `most` items of a list, in order. */
   private some<T>(list: readonly T[], least: number, most: number): T[] {
     const count = Math.min(list.length, least + this.below(most - least + 1));
     const chosen = new Set<T>();

@@ -4,7 +4,7 @@ import { prepareSchema } from "../../src/json-schema/prepare.ts";
 
 const PARAM = "response_format.json_schema.schema";
 
-/** What is said about a schema that is refused. */
+/** Returns the error message for a schema that is refused. */
 function refusal(schema: unknown): string {
   try {
     prepareSchema(schema, PARAM);
@@ -18,7 +18,7 @@ function refusal(schema: unknown): string {
   throw new Error("it was accepted");
 }
 
-describe("what is no schema", () => {
+describe("an invalid schema", () => {
   test.each([
     ["text", "object", "got string"],
     ["null", null, "got null"],
@@ -45,7 +45,7 @@ describe("what is no schema", () => {
   ])("%s", (_, schema, expected) => expect(refusal(schema)).toContain(expected));
 });
 
-describe("what no value can satisfy", () => {
+describe("a schema that no value can satisfy", () => {
   test.each([
     ["false", false],
     ["crossed bounds", { minimum: 2, maximum: 1 }],
@@ -63,7 +63,7 @@ describe("what no value can satisfy", () => {
     ["not anything", { not: {} }],
   ])("%s", (_, schema) => expect(refusal(schema)).toBeString());
 
-  test("an untyped schema is then taken at its word", () => {
+  test("without a type is then accepted as it is", () => {
     expect(prepareSchema({ allOf: [{ minItems: 3 }, { maxItems: 1 }] }, PARAM).schema).toMatchObject({
       anyOf: expect.anything(),
     });
@@ -108,7 +108,7 @@ describe("size", () => {
     ),
   });
 
-  test("depth, number of values and names are limited", () => {
+  test("is limited in depth, number of values and names", () => {
     expect(() =>
       prepareSchema(
         nested(63, (items) => ({ type: "array", items })),
@@ -127,7 +127,7 @@ describe("size", () => {
     );
   });
 
-  test("what multiplies is cut off and reported", () => {
+  test("is limited when a schema multiplies, and the rest is reported as not enforced", () => {
     const twice = (keyword: string) => definitions(60, (next) => ({ [keyword]: [next, { ...next, maxLength: 9 }] }));
     for (const keyword of ["anyOf", "oneOf"]) {
       expect(prepareSchema(twice(keyword), PARAM).inexpressible).not.toEqual([]);
@@ -144,7 +144,7 @@ describe("size", () => {
     expect(refusal(greedy)).toContain("no value");
   });
 
-  test("repetitions are limited in number", () => {
+  test("is limited in the number of repetitions", () => {
     const properties = Array.from({ length: 90 }, (_, index) => [
       `p${index}`,
       { type: "string", maxLength: 1900 + index },
@@ -155,7 +155,7 @@ describe("size", () => {
   });
 });
 
-describe("alternatives that are open at once", () => {
+describe("alternatives open at the same place", () => {
   const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
   const record = (properties: object) => ({
     type: "object",
@@ -176,7 +176,7 @@ describe("alternatives that are open at once", () => {
     expect(refusal({ anyOf: numbers(5001).map((n) => ({ const: n })) })).toContain(tooMany(5001));
   });
 
-  test("are limited in alternatives beside one another", () => {
+  test("are limited in total over several alternatives", () => {
     const beside = numbers(40).map((n) => record({ a: { $ref: "#/$defs/signs" }, b: { const: n } }));
     expect(refusal({ $defs, anyOf: beside })).toContain(tooMany(120_000));
     const pattern = `^(?:${Array.from(signs(0, 300)).join("|")})$`;
@@ -191,7 +191,7 @@ describe("alternatives that are open at once", () => {
     expect(refusal({ $defs: { optional }, type: "object", anyOf: options })).toContain(tooMany(10_000));
   });
 
-  test("are not those of different places, nor those that a character or a tag parts", () => {
+  test("do not count when they are at different places, or are told apart by a character or a tag", () => {
     const accepted = (schema: unknown) => expect(() => prepareSchema(schema, PARAM)).not.toThrow();
     accepted(record(Object.fromEntries(numbers(60).map((n) => [`p${n}`, list(300 + n)]))));
     accepted({ enum: numbers(15_000) });
@@ -203,7 +203,7 @@ describe("alternatives that are open at once", () => {
     accepted({ anyOf: [{ type: "null" }, ...numbers(100).map(node)] });
   });
 
-  test("are fewer where an answer begins with them and they are long", () => {
+  test("have a lower limit when an answer begins with them and they are long", () => {
     const texts = { anyOf: numbers(4000).map((n) => ({ const: { text: "x".repeat(100) + n } })) };
     expect(refusal(texts)).toMatch(/times characters, may be at most 200000000, got 2\d{9}/);
     expect(() => prepareSchema(record({ a: texts }), PARAM)).not.toThrow();
@@ -211,7 +211,7 @@ describe("alternatives that are open at once", () => {
   });
 });
 
-test("a message shows identifiers of a schema, and no other text of it", () => {
+test("an error shows identifiers of a schema, and no other text of it", () => {
   const schema = { properties: { order_id: { properties: { "a secret\n": { anyOf: [{ type: "nonsense" }] } } } } };
   const message = refusal(schema);
   expect(message).toContain("'/properties/order_id/properties/…/anyOf/0/type'");

@@ -1,4 +1,4 @@
-// The networks that a client's URL may not lead into, at both ends of each.
+// The networks that a client's URL must not lead to, with the first and last address of each.
 
 import { expect, test } from "bun:test";
 import { isIP } from "node:net";
@@ -24,10 +24,10 @@ const closed: readonly (readonly [string, string])[] = [
   ["198.51.100.0", "198.51.100.255"],
   ["203.0.113.0", "203.0.113.255"],
   ["224.0.0.0", "255.255.255.255"],
-  // What no registry gives out, loopback and the old IPv4-compatible form among it.
+  // Addresses that no registry assigns, including loopback and the old IPv4-compatible form.
   ["::", "::ffff"],
   ["::127.0.0.1", "::fffe:ffff:ffff"],
-  // IPv4 in other forms: mapped, translated, NAT64.
+  // Other forms of IPv4: mapped, translated, NAT64.
   ["::ffff:10.0.0.0", "::ffff:10.255.255.255"],
   ["::ffff:7f00:1", "::ffff:c0a8:101"],
   ["::ffff:0:808:808", "::ffff:0:7f00:1"],
@@ -48,11 +48,11 @@ const closed: readonly (readonly [string, string])[] = [
   ["ff00::", `ffff:ffff:${FF}`],
 ];
 
-test.each(closed)("%s to %s is not asked", (first, last) => {
+test.each(closed)("%s to %s is not requested", (first, last) => {
   expect(mayFetch(false, [first, last])).toEqual([false, false]);
 });
 
-test("Azure's metadata service, at a public address, is not asked", () => {
+test("Azure's metadata service at a public address is not requested", () => {
   expect(mayFetch(false, ["168.63.129.15", "168.63.129.16", "168.63.129.17"])).toEqual([true, false, true]);
 });
 
@@ -81,7 +81,7 @@ test.each([
   expect(mayFetch(false, [one, other])).toEqual([true, true]);
 });
 
-test("networks that this machine is on are not asked, be they public, unless private ones are", () => {
+test("networks of this machine are not requested, even public ones, unless private addresses are allowed", () => {
   const near = ["9.9.9.9/24", "2606:4700::1/64"];
   const ask = (privateToo: boolean, addresses: readonly string[]) =>
     addresses.map((address) => addressFilter(privateToo, near)({ address, family: isIP(address) }));
@@ -91,7 +91,7 @@ test("networks that this machine is on are not asked, be they public, unless pri
   expect(ask(true, inside).every(Boolean)).toBe(true);
 });
 
-test("where private addresses are allowed, link-local and metadata addresses still are not", () => {
+test("link-local and metadata addresses are not requested even when private addresses are allowed", () => {
   const near = ["127.0.0.1", "10.0.0.1", "192.168.1.1", "100.100.100.199", "::1", "fd00::1", "::ffff:127.0.0.1"];
   expect(mayFetch(true, near).every(Boolean)).toBe(true);
   const never = ["169.254.0.0", "169.254.255.255", "100.100.100.200", "168.63.129.16", "192.0.0.192", "fe80::1%eth0"];

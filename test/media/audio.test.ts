@@ -1,4 +1,4 @@
-// Audio is taken as it is when its header makes sense and it does not play for too long.
+// Audio is passed on unchanged when its header is valid and it is not too long.
 
 import { expect, test } from "bun:test";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
@@ -34,7 +34,7 @@ function format({
 const wav = (options: Wav = {}): Uint8Array<ArrayBuffer> =>
   riff("WAVE", riffChunk("fmt ", format(options)), riffChunk("data", options.data ?? new Uint8Array(32_000)));
 
-/** MPEG 1 layer III at 128 kbit/s and 44.1 kHz: 417 bytes and 26 ms a frame. */
+/** MPEG 1 layer III at 128 kbit/s and 44.1 kHz: 417 bytes and 26 ms per frame. */
 const mp3 = (frames: number): Uint8Array => {
   const frame = new Uint8Array(417);
   frame.set([0xff, 0xfb, 0x90, 0xc4]);
@@ -43,7 +43,7 @@ const mp3 = (frames: number): Uint8Array => {
 const id3 = (length: number): Uint8Array =>
   Buffer.concat([Buffer.from("ID3\x04\0\0\0\0"), Uint8Array.of(length >> 7, length & 127), new Uint8Array(length)]);
 
-/** Frames of 4096 samples of silence at 44.1 kHz; the total in the header is as claimed. */
+/** Frames of 4096 samples of silence at 44.1 kHz; `total` is the length in the header. */
 function flac(frames: number, total = 0): Uint8Array {
   const info = new Uint8Array(34);
   const view = new DataView(info.buffer);
@@ -70,7 +70,7 @@ function crc8(bytes: readonly number[]): number {
 
 const message = (bytes: Uint8Array, limits = defaultMediaLimits) => refusal(loadAudio(bytes, limits), audioParam);
 
-test("wav, mp3 and flac are known by their content and passed on unchanged", async () => {
+test("wav, mp3 and flac are recognized by their content and passed on unchanged", async () => {
   const files = { wav: wav(), mp3: mp3(10), flac: flac(10) };
   for (const [name, bytes] of Object.entries(files)) {
     const media = await loadAudio(bytes);
@@ -80,14 +80,14 @@ test("wav, mp3 and flac are known by their content and passed on unchanged", asy
   expect((await loadAudio(Buffer.concat([id3(1000), mp3(2), Buffer.from("TAG".padEnd(128))]))).kind).toBe("audio");
 });
 
-test("audio may come as a data: URL, under any label", async () => {
+test("audio may be a data: URL with any media type", async () => {
   const source = { kind: "audio", data: dataUrl(wav(), "audio/mpeg"), format: "mp3" } as const;
   const media = await loadMedia(source, audioParam, defaultMediaLimits, new AbortController().signal);
   expect(media.kind === "audio" && media.format).toBe("wav");
   expect(media.id).toBe((await loadAudio(wav())).id);
 });
 
-test("all codings of wav that the engine reads are taken", async () => {
+test("all codings of wav that the engine reads are accepted", async () => {
   const codings = [
     { coding: 1, bits: 8 },
     { coding: 1, bits: 24, channels: 2 },
@@ -110,7 +110,7 @@ test("all codings of wav that the engine reads are taken", async () => {
   expect((await loadAudio(extensible)).kind).toBe("audio");
 });
 
-test("the sizes that a recorder left open are filled in", async () => {
+test("sizes that a recorder left open are filled in", async () => {
   for (const open of [0xffff_ffff, 0x7fff_ffff, 0]) {
     const bytes = wav();
     new DataView(bytes.buffer).setUint32(4, 0xffff_ffff, true);
@@ -120,7 +120,7 @@ test("the sizes that a recorder left open are filled in", async () => {
   }
 });
 
-test("a wav that makes no sense is refused", async () => {
+test("an invalid wav is refused", async () => {
   expect(await message(wav({ coding: 2, bits: 4, frame: 256 }))).toBe(
     "be WAV of PCM, float, A-law or µ-law samples; got coding 2 of 4 bits.",
   );
@@ -136,14 +136,14 @@ test("a wav that makes no sense is refused", async () => {
   expect(await message(wav().subarray(0, 1000))).toBe("hold 32000 bytes of sound, as its header says; got 956 bytes.");
 });
 
-test("mp3 and flac without sound in them are refused", async () => {
+test("mp3 and flac without sound are refused", async () => {
   expect(await message(id3(100))).toBe("be MP3 audio; got an MP3 tag or header without sound behind it.");
   expect(await message(Uint8Array.of(0xff, 0xfb, 0x90, 0xc4, 1, 2, 3))).toContain("without sound behind it");
   expect(await message(flac(0))).toBe("have sound in it; got a FLAC file without frames.");
   expect(await message(flac(1).subarray(0, 20))).toBe("be a whole FLAC file; got one without stream information.");
 });
 
-test("what plays for too long is refused, also when the header hides it", async () => {
+test("audio that is too long is refused, even when its header hides the length", async () => {
   const limits = limitsWith({ maxAudioSeconds: 10 });
   expect(await message(wav({ data: new Uint8Array(32_000 * 11) }), limits)).toBe(
     "play for at most 10 seconds; got 11 seconds.",
@@ -153,7 +153,7 @@ test("what plays for too long is refused, also when the header hides it", async 
   expect((await loadAudio(flac(100), limits)).kind).toBe("audio");
 });
 
-test("what is no audio, empty or too large is refused", async () => {
+test("data that is not audio, empty or too large is refused", async () => {
   expect(await message(new Uint8Array(0))).toBe("not be empty; got 0 bytes.");
   expect(await message(await new Bun.Image(flag(8, 4)).png().bytes())).toBe(
     "be WAV, MP3 or FLAC audio; got a PNG image.",

@@ -1,5 +1,5 @@
-// Images over HTTP from servers that behave in every way; none of them is left connected. Where URLs lead that no test may
-// follow is asked of a network that is not there.
+// Images over HTTP from servers with any behaviour; no connection to any of them stays open. Requests to real
+// networks, which tests must not make, go to a simulated one.
 
 import { afterAll, afterEach, expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
@@ -92,21 +92,21 @@ afterEach(async () => {
   expect(open.size).toBe(0);
 });
 
-test("an image is fetched, whatever the server calls it and however it ends", async () => {
+test("an image is downloaded, whatever its media type and however its response ends", async () => {
   for (const path of ["/ok", "/labelled", "/until-close", "/redirect-with-body"]) {
     const media = await load(url(path));
     expect([path, media.width, quarters(media).length]).toEqual([path, 64, 4]);
   }
 });
 
-test("a host name is asked for by its name, at the address that was checked", async () => {
+test("a host name is requested by name, at the address that was checked", async () => {
   seen.length = 0;
   expect((await load(`HTTP://localhost:${port}/ok`)).width).toBe(64);
   expect(seen.join("")).toMatch(new RegExp(`host: localhost:${port}\r\n`, "i"));
   expect(seen.join("")).not.toMatch(/cookie|authorization|referer/i);
 });
 
-test("three redirects are followed, not four, and not in circles", async () => {
+test("three redirects are followed, but neither four nor circular ones", async () => {
   expect((await load(url("/three-more"))).width).toBe(64);
   expect(await refusal(load(url("/three-more"), { maxRedirects: 2 }))).toContain(
     "and 2 redirects; got a URL that does",
@@ -116,14 +116,14 @@ test("three redirects are followed, not four, and not in circles", async () => {
   expect(seen).toHaveLength(4);
 });
 
-test("a redirect leads to no place that the URL itself may not name", async () => {
-  // An empty target is the same place again.
+test("a redirect must not lead where the URL itself may not", async () => {
+  // An empty target means the same URL again.
   for (const path of ["/to-file", "/to-data", "/to-credentials", "/to-metadata", "/to-nowhere"]) {
     expect([path, await refusal(load(url(path)))]).toEqual([path, notFetched]);
   }
 });
 
-/** A network where every URL of `redirects` leads elsewhere and all others are images; it notes what it was asked. */
+/** Simulates a network where every URL of `redirects` is redirected and all others are images; records the requests. */
 function pretended(
   names: Readonly<Record<string, readonly string[]>>,
   redirects: Readonly<Record<string, string>> = {},
@@ -149,15 +149,15 @@ function pretended(
   return { ask, lookups, fetched };
 }
 
-test("the address that a name was checked with is the one that is asked, and it is looked up once", async () => {
+test("the address that was checked is the one requested, and the name is looked up only once", async () => {
   const { ask, lookups, fetched } = pretended({ "pictures.example": ["2606:4700::1111", "1.1.1.1"] });
   expect(await ask("https://pictures.example:8443/a.png?b#c")).toBe(`${png.length} bytes`);
   expect(lookups).toEqual(["pictures.example"]);
-  // IPv4 first: it is the likelier one to be reachable.
+  // IPv4 first, because it is more likely to be reachable.
   expect(fetched).toEqual(["https://1.1.1.1:8443/a.png?b#c"]);
 });
 
-test("loopback and private addresses are not asked, however they are spelled", async () => {
+test("loopback and private addresses are not requested, however they are written", async () => {
   const v4 = [
     "127.0.0.1",
     "127.1",
@@ -177,7 +177,7 @@ test("loopback and private addresses are not asked, however they are spelled", a
   }
 });
 
-test("every step of a redirect is checked like the first", async () => {
+test("every step of a redirect is checked like the first one", async () => {
   const names = { "a.example": ["1.1.1.1"], "b.example": ["1.0.0.1"], "inside.example": ["10.0.0.1"] };
   const steps = { "http://1.1.1.1/": "https://b.example/x", "https://1.0.0.1/x": "http://inside.example:6379/" };
   const { ask, lookups, fetched } = pretended(names, steps);
@@ -186,7 +186,7 @@ test("every step of a redirect is checked like the first", async () => {
   expect(fetched).toEqual(["http://1.1.1.1/", "https://1.0.0.1/x"]);
 });
 
-test("whoever is let into the private network still gets no credentials of the machine", async () => {
+test("with private addresses allowed, the machine's credentials are still unreachable", async () => {
   const { ask, fetched } = pretended({ "lan.example": ["192.168.0.7"], metadata: ["169.254.169.254"] });
   expect(await ask("http://lan.example/", local())).toBe(`${png.length} bytes`);
   for (const host of ["metadata", "169.254.169.254", "2852039166", "[fd00:ec2::254]", "[::ffff:169.254.169.254]"]) {
@@ -195,7 +195,7 @@ test("whoever is let into the private network still gets no credentials of the m
   expect(fetched).toEqual(["http://192.168.0.7/"]);
 });
 
-test("an answer does not tell who listens where", async () => {
+test("an error does not reveal which hosts and ports answer", async () => {
   seen.length = 0;
   for (const at of [url("/ok"), url("/missing"), "http://127.0.0.1:1/"]) {
     expect([at, await refusal(loadImage(at))]).toEqual([at, notPublic]);
@@ -203,14 +203,14 @@ test("an answer does not tell who listens where", async () => {
   expect(seen).toEqual([]);
 });
 
-test("URLs with credentials, and what is no URL, are refused", async () => {
+test("URLs with credentials and invalid URLs are refused", async () => {
   expect(await refusal(loadImage("http://user:secret@127.0.0.1/a.png"))).toBe(
     "have no user name and no password; got a URL with them.",
   );
   expect(await refusal(loadImage("https://"))).toBe("lead to an http or https URL; got a URL that is not valid.");
 });
 
-test("fetching can be turned off", async () => {
+test("downloads can be turned off", async () => {
   seen.length = 0;
   expect(await refusal(load(url("/ok"), { fetch: false }))).toBe(
     "be a data: URL, as this server fetches nothing; got an http(s) URL.",
@@ -218,7 +218,7 @@ test("fetching can be turned off", async () => {
   expect(seen).toEqual([]);
 });
 
-test("other answers are refused without a word of them", async () => {
+test("other responses are refused without quoting them", async () => {
   expect(await refusal(load(url("/empty")))).toBe("not be empty; got 0 bytes.");
   expect(await refusal(load(url("/text")))).toBe("be a PNG, JPEG, WebP, GIF or BMP image; got text.");
   expect(await refusal(load(url("/cut-off")))).toBe(notFetched);
@@ -227,16 +227,16 @@ test("other answers are refused without a word of them", async () => {
   expect(await refusal(load("http://127.0.0.1:1/"))).toBe(notFetched);
 });
 
-test("a file that is announced as too large is not even read", async () => {
+test("a file that is announced as too large is not read", async () => {
   expect(await refusal(load(url("/announced")))).toBe("be at most 20 MB; got 1000 MB.");
 });
 
-test("a file that is too large is refused when that is seen, be it streamed or packed", async () => {
+test("a file that is too large is refused as soon as that is known, streamed or compressed", async () => {
   expect(await refusal(load(url("/endless")))).toBe("be at most 20 MB; got a stream of more.");
   expect(await refusal(load(url("/gzip-bomb")))).toBe("be at most 20 MB; got a stream of more.");
 });
 
-test("slow servers have the time of one fetch, and no more", async () => {
+test("slow servers get the time of one download and no more", async () => {
   for (const path of ["/silent", "/headers-only", "/drip"]) {
     expect([path, await refusal(load(url(path), { fetchTimeoutMs: 150 }))]).toEqual([
       path,
@@ -245,7 +245,7 @@ test("slow servers have the time of one fetch, and no more", async () => {
   }
 });
 
-test("an abort ends a fetch at once, with its reason", async () => {
+test("an abort ends a download at once, with the abort reason", async () => {
   for (const path of ["/silent", "/drip", "/endless"]) {
     const abort = new AbortController();
     const limits = local({ maxImageBytes: 1e12 });

@@ -1,4 +1,4 @@
-// Image and audio files made by hand, for what encoders do not write; and what the tests ask of every result.
+// Image and audio files built by hand for features that encoders do not write, and helpers for their results.
 
 import { expect } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -24,7 +24,7 @@ export const dataUrl = (bytes: Uint8Array, type = "image/png"): string =>
 
 export const limitsWith = (changes: Partial<MediaLimits>): MediaLimits => ({ ...defaultMediaLimits, ...changes });
 
-/** Loads an image that must be one. */
+/** Loads an image; throws when the result is not one. */
 export async function loadImage(
   url: string,
   limits = defaultMediaLimits,
@@ -40,7 +40,7 @@ export async function loadImage(
 export const loadAudio = (bytes: Uint8Array, limits = defaultMediaLimits): Promise<Media> =>
   loadMedia({ kind: "audio", data: Buffer.from(bytes).toString("base64") }, audioParam, limits, never);
 
-/** The message of the refusal that this must end in, without the field that it begins with. */
+/** Returns the message of the expected refusal, without the field at its start. */
 export async function refusal(loading: Promise<unknown>, param = imageParam): Promise<string> {
   const error = await loading.then(
     () => undefined,
@@ -53,7 +53,10 @@ export async function refusal(loading: Promise<unknown>, param = imageParam): Pr
   return error.message.slice(`'${param}' must `.length);
 }
 
-/** The colour in the middle of each quarter: top left, top right, bottom left, bottom right. Close colours are equal. */
+/**
+ * Returns the colour in the middle of each quarter: top left, top right, bottom left, bottom right. Similar colours
+ * are made equal.
+ */
 export function quarters({ width, height, rgb }: ImageMedia): Rgb[] {
   const at = (x: number, y: number): Rgb => {
     const start = (Math.floor(height * y) * width + Math.floor(width * x)) * 3;
@@ -65,11 +68,11 @@ export function quarters({ width, height, rgb }: ImageMedia): Rgb[] {
 
 const nearly = (value: number): number => (value < 8 ? 0 : value > 247 ? 255 : value);
 
-/** Red, green, blue and yellow: which way up and which way round is plain to see. */
+/** Returns red, green, blue and yellow quarters, which show rotation and mirroring. */
 export const flag = (width: number, height: number): Uint8Array<ArrayBuffer> =>
   bmp(width, height, (x, y) => (y < height / 2 ? (x < width / 2 ? red : green) : x < width / 2 ? blue : yellow));
 
-/** A BMP of 24 bits a pixel. */
+/** Returns a BMP with 24 bits per pixel. */
 export function bmp(width: number, height: number, color: (x: number, y: number) => Rgb): Uint8Array<ArrayBuffer> {
   const stride = (width * 3 + 3) & ~3;
   const file = new Uint8Array(54 + stride * height);
@@ -90,7 +93,7 @@ export function bmp(width: number, height: number, color: (x: number, y: number)
   return file;
 }
 
-/** A BMP of 1, 4 or 8 bits a pixel with these colours; `color` says which of them a pixel has. */
+/** Returns a BMP with 1, 4 or 8 bits per pixel and these colours; `color` returns the index for a pixel. */
 export function paletteBmp(
   [width, height]: readonly [number, number],
   bits: 1 | 4 | 8,
@@ -136,7 +139,7 @@ export function u32(value: number, little = false): Uint8Array {
   return bytes;
 }
 
-/** A TIFF block, in either byte order, whose one entry is the orientation. */
+/** Returns a TIFF block, in either byte order, whose only entry is the orientation. */
 function exif(orientation: number, little: boolean): Uint8Array {
   const block = new Uint8Array(26);
   const view = new DataView(block.buffer);
@@ -151,25 +154,25 @@ function exif(orientation: number, little: boolean): Uint8Array {
   return block;
 }
 
-/** The JPEG with an APP1 segment behind its first marker. */
+/** Returns the JPEG with an APP1 segment after its first marker. */
 export function jpegWithExif(jpeg: Uint8Array, orientation: number, little = true): Uint8Array {
   const block = join(ascii("Exif\0\0"), exif(orientation, little));
   const length = block.length + 2;
   return join(jpeg.subarray(0, 2), Uint8Array.of(0xff, 0xe1, length >> 8, length & 255), block, jpeg.subarray(2));
 }
 
-/** The PNG with an eXIf chunk behind its header. */
+/** Returns the PNG with an eXIf chunk after its header. */
 export function pngWithExif(png: Uint8Array, orientation: number): Uint8Array {
   return join(png.subarray(0, 33), pngChunk("eXIf", exif(orientation, false)), png.subarray(33));
 }
 
-/** The PNG with so many empty chunks before its end. */
+/** Returns the PNG with this many empty chunks before its end. */
 export function pngWithChunks(png: Uint8Array, type: string, count: number): Uint8Array {
   const chunk = pngChunk(type, new Uint8Array(0));
   return join(png.subarray(0, -12), ...Array.from({ length: count }, () => chunk), png.subarray(-12));
 }
 
-/** The PNG, which has a palette, with this colour of it made this transparent (0 to 255). */
+/** Returns the PNG, which has a palette, with this opacity (0 to 255) for one of its colours. */
 export function pngWithTransparency(png: Uint8Array, color: Rgb, alpha: number): Uint8Array {
   const file = Buffer.from(png);
   const palette = file.indexOf("PLTE") + 4;
@@ -182,7 +185,7 @@ export function pngWithTransparency(png: Uint8Array, color: Rgb, alpha: number):
   return join(file.subarray(0, end), pngChunk("tRNS", alphas), file.subarray(file.indexOf("IDAT") - 4));
 }
 
-/** A PNG of which there is only the header, for any size. */
+/** Returns only the header of a PNG, for any size. */
 export const pngHeader = (width: number, height: number, alpha = false): Uint8Array<ArrayBuffer> =>
   pngOfChunks({ width, height, colour: alpha ? 6 : 2 });
 
@@ -195,7 +198,7 @@ export function riffChunk(type: string, data: Uint8Array): Uint8Array {
   return join(ascii(type), u32(data.length, true), data, new Uint8Array(data.length & 1));
 }
 
-/** A WebP of several pictures, all of this size, out of as many still ones. */
+/** Returns an animated WebP of pictures of this size, made from still ones. */
 export function animatedWebp(width: number, height: number, pictures: readonly Uint8Array[]): Uint8Array {
   const size = Uint8Array.of(width - 1, 0, 0, height - 1, 0, 0);
   const frames = pictures.map((webp) =>
@@ -205,7 +208,7 @@ export function animatedWebp(width: number, height: number, pictures: readonly U
   return riff("WEBP", head, riffChunk("ANIM", new Uint8Array(6)), ...frames);
 }
 
-/** A GIF of frames in one colour each, 4 × 2 pixels. */
+/** Returns a GIF of frames in one colour each, 4 × 2 pixels. */
 export function gif(...colors: readonly Rgb[]): Uint8Array {
   const table = Uint8Array.from({ length: 4 }, (_, index) => index).reduce<number[]>(
     (all, index) => [...all, ...(colors[index] ?? white)],
@@ -215,7 +218,9 @@ export function gif(...colors: readonly Rgb[]): Uint8Array {
   return join(ascii("GIF89a"), Uint8Array.of(4, 0, 2, 0, 0x81, 0, 0), Uint8Array.from(table), ...frames, ascii(";"));
 }
 
-/** Eight pixels of one colour, the dictionary cleared before each pair so that every code has three bits. */
+/**
+ * Encodes eight pixels of one colour; the dictionary is cleared before each pair, so that every code has three bits.
+ */
 function lzw(color: number): Uint8Array {
   const codes = [...Array.from({ length: 4 }, () => [4, color, color]).flat(), 5];
   const bits = codes

@@ -1,4 +1,4 @@
-// Images of every kind become upright RGB of the right size; what is no whole image is refused.
+// Images of every kind become upright RGB of the right size; incomplete ones are refused.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SharedBytes } from "../../src/domain/shared-bytes.ts";
@@ -27,7 +27,7 @@ import {
   yellow,
 } from "./files.ts";
 
-// Encoders are slow where other programs compute.
+// Encoders are slow when other programs use the processor.
 setDefaultTimeout(60_000);
 
 const upright = [red, green, blue, yellow];
@@ -47,14 +47,14 @@ const files: Record<string, Uint8Array> = {
 };
 
 for (const [name, bytes] of Object.entries(files)) {
-  test(`${name} is decoded, whatever it is called`, async () => {
+  test(`${name} is decoded, whatever its media type`, async () => {
     const { width, height, ...media } = await loadImage(dataUrl(bytes, "image/x-unheard-of"));
     expect([width, height]).toEqual([64, 32]);
     expect(quarters({ width, height, ...media })).toEqual(upright);
   });
 }
 
-test("equal pictures have one id, also in different files; others have others", async () => {
+test("equal images have the same id, also in different files; other images have other ids", async () => {
   const [fromPng, fromBmp, larger] = await Promise.all([
     load(files["png"] as Uint8Array),
     load(files["bmp"] as Uint8Array),
@@ -66,13 +66,13 @@ test("equal pictures have one id, also in different files; others have others", 
   expect(larger.rgb.length).toBe(fromPng.rgb.length);
 });
 
-test("a gif is its first frame", async () => {
+test("a gif is decoded to its first frame", async () => {
   const media = await load(gif(blue, red, green));
   expect([media.width, media.height]).toEqual([4, 2]);
   expect(quarters(media)).toEqual([blue, blue, blue, blue]);
 });
 
-test("an animated webp is its first frame", async () => {
+test("an animated webp is decoded to its first frame", async () => {
   const frames = await Promise.all(
     [flag(64, 32), bmp(64, 32, () => white)].map((one) => image(one).webp({ lossless: true }).bytes()),
   );
@@ -81,7 +81,7 @@ test("an animated webp is its first frame", async () => {
   expect(quarters(media)).toEqual(upright);
 });
 
-test("a picture taken sideways is turned upright, whatever the format and the byte order", async () => {
+test("a rotated image is turned upright, in every format and byte order", async () => {
   const taken: Record<number, readonly Uint8Array[]> = {
     1: [flag(64, 32)],
     2: [await image(flag(64, 32)).flop().png().bytes()],
@@ -106,14 +106,14 @@ test("a picture taken sideways is turned upright, whatever the format and the by
   }
 });
 
-/** Two colours side by side, the left one as transparent as this. */
+/** Returns an image of two adjacent colours, the left one with this opacity. */
 async function halfTransparent(width: number, left: Rgb, alpha: number): Promise<string> {
   const stored = bmp(width, 2, (x) => (x < width / 2 ? left : red));
   const palette = await image(stored).png({ palette: true, colors: 2 }).bytes();
   return dataUrl(pngWithTransparency(palette, left, alpha));
 }
 
-test("transparent pixels are white, half transparent ones half way there", async () => {
+test("transparent pixels become white, and half-transparent ones halfway", async () => {
   expect((await loadImage(await halfTransparent(4, blue, 0))).rgb.subarray(0, 12)).toEqual(
     Uint8Array.from([white, white, red, red].flat()),
   );
@@ -125,15 +125,15 @@ test("transparent pixels are white, half transparent ones half way there", async
   ]);
 });
 
-test("what is transparent does not darken the edge next to it when the picture is made smaller", async () => {
-  // An odd factor, so that pixels of the result cover both colours. All of them lie between white and red.
+test("transparent pixels do not darken the edge next to them when the image is scaled down", async () => {
+  // An odd factor, so that some result pixels cover both colours. All of them are between white and red.
   const { width, rgb } = await loadImage(await halfTransparent(1502, [0, 0, 0], 0), undefined, "low");
   expect(width).toBe(512);
   expect(rgb.filter((value, index) => index % 3 === 0 && value !== 255)).toHaveLength(0);
   expect([rgb[1], rgb[width * 3 - 2]]).toEqual([255, 0]);
 });
 
-test("detail says how large a picture reaches the engine; none grows", async () => {
+test("detail sets the size of an image for the engine, and no image is enlarged", async () => {
   const large = dataUrl(await jpeg(flag(2400, 1200)));
   const small = dataUrl(files["png"] as Uint8Array);
   const sizes = async (url: string, detail: "auto" | "low" | "high", limits = limitsWith({})) => {
@@ -148,7 +148,7 @@ test("detail says how large a picture reaches the engine; none grows", async () 
   expect(await sizes(dataUrl(await png(bmp(3000, 1, () => red))), "low")).toEqual([512, 1]);
 });
 
-test("a header that claims a huge picture is refused before anything is decoded", async () => {
+test("a header that claims a huge image is refused before anything is decoded", async () => {
   expect(await refusal(load(pngHeader(60_000, 60_000)))).toBe(
     "have at most 50 megapixels; got 60000 × 60000 pixels, 3600 megapixels.",
   );
@@ -160,34 +160,34 @@ test("a header that claims a huge picture is refused before anything is decoded"
   expect(await refusal(loadImage(dataUrl(files["webp"] as Uint8Array), tiny))).toContain("64 × 32 pixels");
 });
 
-test("a picture without pixels is refused", async () => {
+test("an image without pixels is refused", async () => {
   expect(await refusal(load(pngHeader(0, 5)))).toBe("have pixels; got a PNG image of 0 × 5 pixels.");
 });
 
-test("a png of more chunks than pictures have is refused, and its first orientation is the one that counts", async () => {
+test("a png with too many chunks is refused, and its first orientation counts", async () => {
   const stored = await image(flag(64, 32)).rotate(270).png().bytes();
   const upTo = async (chunks: number) => load(pngWithChunks(pngWithExif(stored, 6), "eXIf", chunks));
   expect(quarters(await upTo(9000))).toEqual(upright);
   expect(await refusal(upTo(10_000))).toMatch(/^be a whole image; got /);
 });
 
-test("a jpeg of more scans than images have is refused before it is decoded, whatever lies between them", async () => {
+test("a jpeg with too many scans is refused before it is decoded, whatever is between them", async () => {
   const many = jpegOfScans(4096, 4096, 100);
   const refused = "have at most 100 scans; got a JPEG file of more than 100 scans.";
   expect(await refusal(load(many))).toBe(refused);
-  // A comment that holds what would be the end of the image.
+  // A comment that contains the end marker of an image.
   const comment = Uint8Array.of(0xff, 0xfe, 0, 4, 0xff, 0xd9);
   const second = Buffer.from(many).indexOf(Uint8Array.of(0xff, 0xda), 300);
   const parted = Buffer.concat([many.subarray(0, second), comment, many.subarray(second)]);
   expect(await refusal(load(parted))).toBe(refused);
   const { width, height } = await load(jpegOfScans(64, 32, 99));
   expect([width, height]).toEqual([64, 32]);
-  // Behind the end there may be whatever there is: telephones put films there.
+  // After the end there may be anything: phones store videos there.
   const film = Buffer.concat([files["jpeg"] as Uint8Array, many]);
   expect(quarters(await load(film))).toEqual(upright);
 });
 
-test("a file that is cut off is refused, also where the decoder would make up the rest", async () => {
+test("a truncated file is refused, even where the decoder would invent the rest", async () => {
   for (const [name, bytes] of Object.entries({ ...files, gif: gif(red) })) {
     const lengths = [0.2, 0.5, 0.8].map((part) => Math.floor(bytes.length * part));
     for (const length of [...lengths, bytes.length - 3]) {
@@ -203,7 +203,7 @@ test("a file that is cut off is refused, also where the decoder would make up th
   }
 });
 
-test("what is no image is named as what it is", async () => {
+test("data that is not an image is named by its kind", async () => {
   const got = async (text: string) => (await refusal(load(Buffer.from(text, "latin1")))).replace(/^.*; got /, "");
   expect(await refusal(load(Buffer.from("%PDF-1.7 ...")))).toBe(
     "be a PNG, JPEG, WebP, GIF or BMP image; got a PDF document.",
@@ -237,7 +237,7 @@ describe("a BMP with a palette", () => {
     expect(quarters(media)).toEqual(upright);
   });
 
-  test("of one bit, as fax and scan programs write them, is decoded, and made smaller", async () => {
+  test("of one bit, as fax and scan programs write it, is decoded and scaled down", async () => {
     const file = paletteBmp([601, 100], 1, [white, red], (x) => (x < 300 ? 1 : 0));
     const { width, height, rgb } = await loadImage(dataUrl(file), limitsWith({}), "low");
     expect([width, height]).toEqual([512, 85]);
@@ -261,14 +261,14 @@ describe("a BMP with a palette", () => {
     else expect(message).toMatch(got);
   });
 
-  test("without all its colours has black in their place", async () => {
+  test("without all its colours uses black for the missing ones", async () => {
     const file = changed(10, 54 + 4);
     const { rgb } = await load(file.slice(0, -12));
     expect([...new Set(rgb)].toSorted()).toEqual([0, 255]);
   });
 });
 
-test("a picture waits for the memory that decoding it takes, which is free again afterwards", async () => {
+test("an image waits for the memory that decoding needs, which is free again afterwards", async () => {
   const decoding = new SharedBytes(64 * 32 * 11);
   const limits = limitsWith({ decoding });
   const held = Promise.withResolvers<void>();

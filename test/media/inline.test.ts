@@ -1,4 +1,4 @@
-// data: URLs and base64 in all their spellings.
+// data: URLs and base64 in all their forms.
 
 import { expect, test } from "bun:test";
 import { bmp, dataUrl, flag, limitsWith, loadImage, quarters, red, refusal } from "./files.ts";
@@ -24,7 +24,7 @@ for (const [name, url] of Object.entries(spellings)) {
   test(`an image in a data: URL with ${name}`, async () => expect((await loadImage(url)).id).toBe(id));
 }
 
-test("broken data: URLs are refused, in words of our own", async () => {
+test("malformed data: URLs are refused with svc's own messages", async () => {
   const message = (url: string) => refusal(loadImage(url));
   expect(await message("data:image/png;base64")).toBe(
     "have a comma in its first 1000 characters, before the data; got a data: URL without one.",
@@ -40,7 +40,7 @@ test("broken data: URLs are refused, in words of our own", async () => {
   expect(await message("data:image/png,é")).toContain("percent-encoded ASCII");
 });
 
-test("a medium above the limit is refused with its size, as far as it is known", async () => {
+test("media above the limit are refused with their size, as far as it is known", async () => {
   const limits = limitsWith({ maxImageBytes: 200_000 });
   const large = bmp(300, 300, () => red);
   expect(await refusal(loadImage(dataUrl(large), limits))).toBe("be at most 0.2 MB; got 0.27 MB.");
@@ -49,7 +49,7 @@ test("a medium above the limit is refused with its size, as far as it is known",
   expect(quarters(noise)).toEqual([red, red, red, red]);
 });
 
-test("other schemes, and what is no URL at all, are refused without repeating it", async () => {
+test("other schemes and invalid URLs are refused without repeating them", async () => {
   const message = (url: string) => refusal(loadImage(url));
   expect(await message("")).toBe("be a URL; got an empty string.");
   expect(await message("ftp://secret.example/a.png")).toBe(

@@ -1,4 +1,4 @@
-// The media of a request are loaded a few at a time, in order, and all of them or none.
+// The media of a request are loaded a few at a time, in order, and all or none of them.
 
 import { expect, test } from "bun:test";
 import { loadAll, type MediaPart } from "../../src/media/load-all.ts";
@@ -12,14 +12,14 @@ const part = (url: string, index = 0): MediaPart => ({
 });
 const widths = (media: Awaited<ReturnType<typeof loadAll>>) => media.map((one) => one.kind === "image" && one.width);
 
-test("the order of the parts is kept, whichever is ready first", async () => {
+test("the order of the parts is kept, whichever is loaded first", async () => {
   const sizes = [600, 2, 3, 400, 5, 6, 7, 8, 9];
   const parts = sizes.map((size, index) => part(dataUrl(bmp(size, size, () => red)), index));
   expect(widths(await loadAll(parts, limits, never))).toEqual(sizes);
   expect(await loadAll([], limits, never)).toEqual([]);
 });
 
-test("too many are refused before any is loaded", async () => {
+test("too many media are refused before any is loaded", async () => {
   const parts = Array.from({ length: 33 }, (_, index) => part("", index));
   expect(await refusal(loadAll(parts, limits, never), "messages")).toBe(
     "hold at most 32 images and audio clips; got 33.",
@@ -28,7 +28,7 @@ test("too many are refused before any is loaded", async () => {
   await refusal(loadAll(images, limits, never), "images");
 });
 
-/** A server that keeps every request waiting, and counts. */
+/** Starts a server that never answers and counts its requests. */
 function stalling() {
   const seen = { now: 0, most: 0, all: 0 };
   const server = Bun.serve({
@@ -58,7 +58,7 @@ test("four are loaded at a time", async () => {
   expect(server.seen).toEqual({ now: 0, most: 4, all: 10 });
 });
 
-test("the first failure stops the others and is the one that is reported", async () => {
+test("the first failure stops the others and is reported", async () => {
   using server = stalling();
   const stalled = [0, 1, 2].map((index) => part(`${server.url}stall`, index));
   const parts = [...stalled, part(server.url, 3), part("data:,broken", 4), ...stalled];
@@ -68,7 +68,7 @@ test("the first failure stops the others and is the one that is reported", async
   expect(await server.idle()).toBe(true);
 });
 
-test("an abort stops all of them with its reason", async () => {
+test("an abort stops all of them with the abort reason", async () => {
   using server = stalling();
   const abort = new AbortController();
   const loading = loadAll([part(`${server.url}stall`)], limits, abort.signal).catch((reason: unknown) => reason);

@@ -1,4 +1,4 @@
-// Files are read out of one folder, and nothing else is: not by dots, links, pipes or devices.
+// Files are read from one folder only: dots, links, pipes and devices do not lead outside.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -25,7 +25,7 @@ await symlink(join(root, "a.png"), join(root, "inner.png"));
 await symlink(root, join(base, "link-to-root"));
 const limits = limitsWith({ mediaRoot: root });
 
-test("a path or file: URL under the media folder is read, also through a link that stays inside", async () => {
+test("a path or file: URL in the media folder is read, also through a link that stays inside", async () => {
   const references = [
     "a.png",
     "sub folder/c.png",
@@ -42,7 +42,7 @@ test("a path or file: URL under the media folder is read, also through a link th
   expect((await loadImage("a.png", limitsWith({ mediaRoot: join(base, "link-to-root") }))).width).toBe(8);
 });
 
-test("nothing outside the media folder is read, and nobody learns what exists there", async () => {
+test("nothing outside the media folder is read, and errors do not reveal what exists there", async () => {
   const outside = [
     "../outside.png",
     "sub folder/../../outside.png",
@@ -76,7 +76,7 @@ test("without a media folder no file is read", async () => {
   }
 });
 
-test("what is no plain file of a fitting size is refused", async () => {
+test("anything but a regular file of an acceptable size is refused", async () => {
   Bun.spawnSync(["mkfifo", join(root, "pipe")]);
   expect(await refusal(loadImage("pipe", limits))).toContain("something that is no plain file");
   expect(await refusal(loadImage("sub folder", limits))).toContain("something that is no plain file");

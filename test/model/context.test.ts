@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chooseContext, kvBytesPerToken, type ContextNeeds } from "../../src/model/context.ts";
 
 const GIB = 2 ** 30;
-/** Shaped like an 8 B model of today. */
+/** Dimensions of a typical model with 8 B parameters. */
 const model: ContextNeeds["model"] = {
   trainedContext: 131_072,
   kvHeads: Array.from({ length: 32 }, () => 8),
@@ -22,13 +22,13 @@ const needs: ContextNeeds = {
 };
 
 describe("memory of the KV cache", () => {
-  test("is keys and values of every head of every layer", () => {
+  test("is the size of keys and values of every head in every layer", () => {
     expect(kvBytesPerToken(model, "f16")).toBe(32 * 8 * 256 * 2);
     expect(kvBytesPerToken(model, "f32")).toBe(32 * 8 * 256 * 4);
     expect(kvBytesPerToken(model, "q8_0")).toBe(32 * 8 * 256 * 1.0625);
   });
 
-  test("counts no layer that keeps none", () => {
+  test("leaves out layers without a cache", () => {
     expect(kvBytesPerToken({ ...model, kvHeads: [0, 8, 0, 8] }, "f16")).toBe(16 * 256 * 2);
   });
 });
@@ -40,7 +40,7 @@ describe("without --ctx", () => {
     expect(note).toContain("131072");
   });
 
-  test("a small machine keeps room for other programs", () => {
+  test("a small machine keeps memory for other programs", () => {
     const { context, maxModelLen, note } = chooseContext({ ...needs, availableBytes: 7 * GIB });
     expect(context * kvBytesPerToken(model, "f16")).toBeLessThan(1 * GIB);
     expect(context % 256).toBe(0);
@@ -48,7 +48,7 @@ describe("without --ctx", () => {
     expect(note).toContain("free memory");
   });
 
-  test("a draft model's weights and cache have their share of the memory", () => {
+  test("the weights and the cache of a draft model are included", () => {
     const draft = { ...model, kvHeads: [8, 8, 8, 8], tensorBytes: GIB };
     const [alone, both] = [undefined, draft].map((one) =>
       chooseContext({ ...needs, availableBytes: 8 * GIB, ...(one && { draft: one }) }),
@@ -60,11 +60,11 @@ describe("without --ctx", () => {
     expect(chooseContext({ ...requested, draft }).note).toContain("GiB");
   });
 
-  test("a machine without room still gets the smallest context", () => {
+  test("a machine without enough memory still gets the smallest context", () => {
     expect(chooseContext({ ...needs, availableBytes: 0 }).context).toBe(512);
   });
 
-  test("a small model has its whole length for every parallel request", () => {
+  test("a small model gets its full length for every parallel request", () => {
     const small = { ...model, trainedContext: 4096, kvHeads: [2, 2], tensorBytes: 4_000_000 };
     expect(chooseContext({ ...needs, model: small })).toMatchObject({ context: 16_384, maxModelLen: 4096 });
     expect(chooseContext({ ...needs, model: small, kvMode: "streams" })).toMatchObject({
@@ -73,7 +73,7 @@ describe("without --ctx", () => {
     });
   });
 
-  test("a model that keeps no keys and values is not limited by them", () => {
+  test("a model without keys and values is not limited by them", () => {
     const recurrent = { ...model, trainedContext: 8192, kvHeads: [] };
     for (const availableBytes of [64 * GIB, 0]) {
       const choice = chooseContext({ ...needs, model: recurrent, availableBytes });
@@ -83,40 +83,40 @@ describe("without --ctx", () => {
 });
 
 describe("with --ctx", () => {
-  test("it is taken, in whole blocks of 256", () => {
+  test("the value is used, in whole blocks of 256", () => {
     expect(chooseContext({ ...needs, requested: 5000 })).toMatchObject({ context: 5120, maxModelLen: 5000 });
   });
 
-  test("more than the model was trained for is allowed and said", () => {
+  test("more than the model was trained for is allowed and reported", () => {
     const small = { ...model, trainedContext: 4096 };
     const choice = chooseContext({ ...needs, model: small, requested: 8192 });
     expect(choice).toMatchObject({ context: 8192, maxModelLen: 8192 });
     expect(choice.note).toContain("4096 tokens the model was trained for");
   });
 
-  test("more than the memory holds is said", () => {
+  test("more than the memory can hold is reported", () => {
     const { note } = chooseContext({ ...needs, availableBytes: 8 * GIB, requested: 65_536 });
     expect(note).toMatch(/needs 8\.0 GiB where 2\.\d GiB are free/);
   });
 
-  test("with streams every request has its share", () => {
+  test("every request gets its share with streams", () => {
     expect(chooseContext({ ...needs, kvMode: "streams", requested: 8192 }).maxModelLen).toBe(2048);
   });
 });
 
-describe("paged", () => {
+describe("the paged layout", () => {
   const paged: ContextNeeds = { ...needs, kvMode: "auto", canPage: true, parallel: 32 };
 
-  test("is what it is by default where that is possible: memory is taken as it is filled, so that the limit is larger", () => {
+  test("is the default where possible, with a larger limit because memory is taken as the cache fills", () => {
     expect(chooseContext(paged)).toMatchObject({ kvMode: "paged", context: 65_536, maxModelLen: 32_768 });
     expect(chooseContext({ ...paged, availableBytes: 7 * GIB }).context).toBeLessThan(8192);
   });
 
-  test("--ctx is what requests take together, and one alone may", () => {
+  test("shares --ctx among requests, and one request may use all of it", () => {
     expect(chooseContext({ ...paged, requested: 8192 })).toMatchObject({ context: 8192, maxModelLen: 8192 });
   });
 
-  test("not for a sliding window, nor where a layer keeps no keys and values", () => {
+  test("is not used for a sliding window, or when a layer has no keys and values", () => {
     for (const change of [{ slidingWindow: 1024 }, { kvHeads: [0, 8, 0, 8] }, { kvHeads: [] }]) {
       const other = { ...paged, model: { ...model, ...change } };
       expect(chooseContext(other).kvMode).not.toBe("paged");
@@ -126,19 +126,19 @@ describe("paged", () => {
   });
 });
 
-describe("how requests divide it", () => {
+describe("the layout for parallel requests", () => {
   const small = { ...model, trainedContext: 4096, kvHeads: [2, 2], tensorBytes: 4_000_000 };
 
-  test("a few requests at once: freely", () => {
+  test("is shared for a few requests", () => {
     expect(chooseContext({ ...needs, model: small, kvMode: "auto", parallel: 8 }).kvMode).toBe("unified");
   });
 
-  test("many, where each has enough: in streams", () => {
+  test("is streams for many requests, when each gets enough", () => {
     const choice = chooseContext({ ...needs, model: small, kvMode: "auto", parallel: 16 });
     expect(choice).toMatchObject({ kvMode: "streams", maxModelLen: 4096 });
   });
 
-  test("many, where that would leave each too little: freely", () => {
+  test("is shared for many requests, when streams would leave too little for each", () => {
     expect(chooseContext({ ...needs, kvMode: "auto", parallel: 32 }).kvMode).toBe("unified");
     expect(chooseContext({ ...needs, kvMode: "auto", parallel: 32, requested: 16_384 }).kvMode).toBe("unified");
   });

@@ -19,7 +19,7 @@ function refusal(read: () => unknown): string {
   return "accepted";
 }
 
-describe("a file for embeddings", () => {
+describe("a file of an embedding model", () => {
   test("is described by its header", () => {
     const path = makeEncoder("mean", folder);
     expect(readEmbeddingFile(path, false)).toMatchObject({
@@ -36,7 +36,7 @@ describe("a file for embeddings", () => {
     expect(readEmbeddingFile(mini, false).architecture).toBe("qwen3");
   });
 
-  test("must be a reranker where scores are wanted, and only there", () => {
+  test("must be a reranker for scores, and must not be one for embeddings", () => {
     expect(readEmbeddingFile(makeEncoder("rank", folder), true).ranks).toBe(true);
     expect(refusal(() => readEmbeddingFile(makeEncoder("rank", folder), false))).toContain("is a reranker");
     expect(refusal(() => readEmbeddingFile(makeEncoder("cls", folder), true))).toContain("is no reranker");

@@ -17,13 +17,13 @@ function model(name: string, seed: number, { tensor = "a.weight", rows = 300 } =
   return path;
 }
 
-test("a copy of a model is the same, wherever it lies", () => {
+test("a copy of a model has the same identity, wherever it is", () => {
   const path = model("one.gguf", 1);
   copyFileSync(path, join(folder, "copy.gguf"));
   expect(fileIdentity([join(folder, "copy.gguf")])).toEqual(fileIdentity([path]));
 });
 
-test("other weights below the same header, other tensors and other parts are another model", () => {
+test("other weights after the same header, other tensors and other parts give another identity", () => {
   const one = model("one.gguf", 1);
   const two = model("two.gguf", 2);
   const sets = [[one], [two], [model("rows.gguf", 1, { rows: 301 })], [model("name.gguf", 1, { tensor: "c.weight" })]];
@@ -31,12 +31,12 @@ test("other weights below the same header, other tensors and other parts are ano
   expect(new Set(hashes).size).toBe(hashes.length);
 });
 
-test("a model whose rope depends on the size of the context is known by its tensors", () => {
+test("a model whose rope depends on the context size is recognized by its tensors", () => {
   expect(fileIdentity([model("one.gguf", 1)]).ropeByContext).toBe(false);
   const long = model("long.gguf", 1, { tensor: "rope_factors_long.weight" });
   expect(fileIdentity([model("one.gguf", 1), long]).ropeByContext).toBe(true);
 });
 
-test("a file that is no model is refused", () => {
+test("a file that is not a model is refused", () => {
   expect(() => fileIdentity([import.meta.path])).toThrow(ModelFileError);
 });

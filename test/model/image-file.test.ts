@@ -1,4 +1,4 @@
-// Files of image models, before anything is started for them.
+// Files of image models, before any process is started for them.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,13 +19,13 @@ function file(name: string, content: Uint8Array | string): string {
   return path;
 }
 
-test("a file of each format is known by its name without the ending", () => {
+test("a file of each format is recognized, and named without its extension", () => {
   expect(readImageFile(model)).toMatchObject({ id: "svc-draw-dit", bytes: 3_722_224 });
   expect(readImageFile(textEncoder)).toMatchObject({ id: "svc-draw-llm", bytes: 5_839_392 });
   expect(readImageFile(file("v1.5.ckpt", "PK\x03\x04 and the rest"))).toMatchObject({ id: "v1.5" });
 });
 
-test("what is none, or not whole, is refused in a sentence", () => {
+test("other files and incomplete ones are refused with a message", () => {
   const refused = (path: string) => {
     try {
       return readImageFile(path);

@@ -18,7 +18,7 @@ function write(name: string, content: Uint8Array | string): string {
   return path;
 }
 
-/** The sentence with which the file is refused. */
+/** Returns the message with which the file is refused. */
 function refusal(path: string): string {
   try {
     readModelFile(path);
@@ -48,19 +48,19 @@ describe("a model that can be served", () => {
     });
   });
 
-  test("may be of GGUF version 2 and may give heads layer by layer", () => {
+  test("may be of GGUF version 2 and may list heads layer by layer", () => {
     const metadata = { "llama.attention.head_count_kv": { i32s: [2, 0] } };
     const path = write("v2.gguf", ggufBytes({ version: 2, ...withMetadata(metadata) }));
     expect(readModelFile(path)).toMatchObject({ kvHeads: [2, 0], keyLength: 16, vocabulary: 3, trainedContext: 2048 });
   });
 
-  test("has a vocabulary of any length without it being read into memory", () => {
+  test("may have a vocabulary of any size, which is not read into memory", () => {
     const strings = Array.from({ length: 200_000 }, (_, index) => `token ${index}`);
     const path = write("large.gguf", ggufBytes(withMetadata({ "tokenizer.ggml.tokens": { strings } })));
     expect(readModelFile(path).vocabulary).toBe(200_000);
   });
 
-  test("may be in several files, which count together", () => {
+  test("may consist of several files, which are counted together", () => {
     const part = (no: number) => withMetadata({ "split.count": { u32: 2 }, "split.no": { u32: no } });
     const first = write("two-00001-of-00002.gguf", ggufBytes(part(0)));
     write("two-00002-of-00002.gguf", ggufBytes(part(1)));
@@ -68,8 +68,8 @@ describe("a model that can be served", () => {
   });
 });
 
-describe("what is no model file is refused with a sentence", () => {
-  test("missing, directory, device, pipe, empty", () => {
+describe("a file that is not a model is refused with a message", () => {
+  test("when it is missing, a directory, a device, a pipe or empty", () => {
     expect(refusal(join(folder, "none.gguf"))).toBe(`There is no file ${join(folder, "none.gguf")}.`);
     expect(refusal(join(mini, "x.gguf"))).toContain("There is no file");
     mkdirSync(join(folder, "weights"));
@@ -101,7 +101,7 @@ describe("what is no model file is refused with a sentence", () => {
   });
 });
 
-describe("what is no language model is refused with a sentence", () => {
+describe("a file that is not a language model is refused with a message", () => {
   test.each([
     ["clip", "vision or audio part"],
     ["bert", "embedding model"],
@@ -115,14 +115,14 @@ describe("what is no language model is refused with a sentence", () => {
     expect(refused(withMetadata({ "general.architecture": { string: name } }))).toContain(sentence);
   });
 
-  test("adapters, vocabularies, models without a tokenizer", () => {
+  test("when it is an adapter, a vocabulary, or has no tokenizer", () => {
     expect(refused(withMetadata({ "general.type": { string: "adapter" } }))).toContain("adapter (LoRA)");
     expect(refused({ tensors: [] })).toContain("no weights");
     const { "tokenizer.ggml.model": _, ...untokenized } = llama;
     expect(refused({ metadata: untokenized })).toContain("no tokenizer");
   });
 
-  test("parts of models: missing ones are named, later ones refer to the first", () => {
+  test("when it is one of several parts: missing ones are named, and a later one refers to the first", () => {
     const split = withMetadata({ "split.count": { u32: 3 }, "split.no": { u32: 0 } });
     const missing = refused(split, "m-00001-of-00003.gguf");
     expect(missing).toContain("m-00002-of-00003.gguf, m-00003-of-00003.gguf");
@@ -132,8 +132,8 @@ describe("what is no language model is refused with a sentence", () => {
   });
 });
 
-describe("damage", () => {
-  test("a download cut off at any point is refused", () => {
+describe("a damaged file", () => {
+  test("is refused when it is truncated at any point", () => {
     const whole = readFileSync(mini);
     const lengths = [3, 4, 7, 8, 23, 24, 100, 5000, 60_000, whole.length / 2, whole.length - 1];
     for (const length of lengths) {
@@ -142,7 +142,7 @@ describe("damage", () => {
     expect(refusal(write("cut.gguf", whole.subarray(0, 1_000_000)))).toContain("1000000 of at least 4554912 bytes");
   });
 
-  test("impossible sizes cost nothing", () => {
+  test("costs no memory when its sizes are impossible", () => {
     for (const elements of [2n ** 60n, 2n ** 64n - 1n, 2n ** 40n]) {
       expect(refused({ tensors: [{ name: "w", elements }], withoutData: true })).toMatch(/impossible|incomplete/);
     }
@@ -156,13 +156,13 @@ describe("damage", () => {
     expect(refused(withMetadata({ "general.alignment": { u32: 0 } }))).toContain("impossible alignment");
   });
 
-  test("unknown tensor types and missing facts are named", () => {
+  test("with unknown tensor types or missing entries is refused with their names", () => {
     expect(refused({ tensors: [{ name: "w", elements: 32n, type: 99 }] })).toContain("tensors of type 99");
     const { "llama.context_length": _, ...incomplete } = llama;
     expect(refused({ metadata: incomplete })).toContain("no usable value llama.context_length");
   });
 
-  test("any corruption gives an answer: a model, or a sentence", () => {
+  test("always gives a model or a message, whatever the damage", () => {
     const whole = ggufBytes();
     let state = 1;
     const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;

@@ -8,7 +8,7 @@ import { readWhisperFile } from "../../src/model/whisper-file.ts";
 const folder = mkdtempSync(join(tmpdir(), "svc-whisper-file-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** A file that is its head alone, read. */
+/** Reads a file that consists of its header alone. */
 function head(numbers: readonly number[], name = "ggml-some.bin") {
   const path = join(folder, name);
   writeFileSync(path, Buffer.concat([Buffer.from("lmgg"), new Uint8Array(Int32Array.from(numbers).buffer)]));
@@ -16,7 +16,7 @@ function head(numbers: readonly number[], name = "ggml-some.bin") {
 }
 
 describe("a model of whisper.cpp", () => {
-  // As their authors publish them.
+  // With the names under which their authors publish them.
   test.each([
     ["base", true, [51865, 1500, 512, 8, 6, 448, 512, 8, 6, 80, 1]],
     ["large-v3", true, [51866, 1500, 1280, 20, 32, 448, 1280, 20, 32, 128, 1]],
@@ -25,18 +25,18 @@ describe("a model of whisper.cpp", () => {
     ["large-32-2.en", false, [51865, 1500, 1280, 20, 32, 448, 1280, 20, 2, 80, 1]],
     ["bilingual", true, [51866, 1500, 1280, 20, 32, 448, 1280, 20, 2, 128, 1]],
     ["base.en", false, [51864, 1500, 512, 8, 6, 448, 512, 8, 6, 80, 1]],
-  ])("%s translates: %p", (name, translates, numbers) => {
+  ])("%s can translate: %p", (name, translates, numbers) => {
     expect(head(numbers, `ggml-${name}.bin`)).toMatchObject({ id: `whisper-${name}`, translates });
   });
 
-  test("says what a recording takes beside its weights", () => {
+  test("reports the memory of a recording in addition to its weights", () => {
     const megabytes = (numbers: readonly number[]) => Math.round(head(numbers).stateBytes / 1e6);
     // Measured: 134 MB.
     expect(megabytes([51865, 1500, 512, 8, 6, 448, 512, 8, 6, 80, 1])).toBeWithin(120, 145);
     expect(megabytes([51866, 1500, 1280, 20, 32, 448, 1280, 20, 32, 128, 1])).toBeWithin(950, 1200);
   });
 
-  test("that ends in its head is refused", () => {
+  test("that ends within its header is refused", () => {
     expect(() => head([51865, 1500])).toThrow(
       new ModelFileError("ggml-some.bin is cut off: it ends in its first bytes."),
     );

@@ -1,40 +1,41 @@
-// LoRA adapters with random values for svc-mini: small enough that it still speaks, large enough that it says other things.
+// LoRA adapters with random values for svc-mini: weak enough that it still makes sense, strong enough that it answers
+// differently.
 
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { writeGguf, type GgufValue, type TensorPlan } from "../../vendor/gguf-writer.ts";
 import { matrix, seeded, tensor } from "./tensors.ts";
 
-/** What of svc-mini is adapted: columns and rows of its tensors. */
+/** The parts of svc-mini that are adapted: columns and rows of its tensors. */
 const LAYERS = 6;
 const ADAPTED = { attn_q: [256, 256], attn_v: [256, 128], ffn_down: [512, 256] } as const;
 const RANK = 4;
 const ALPHA = 8;
-/** Of the values in B: those in A keep activations near 1. */
+/** Scale of the values in B; those in A keep activations near 1. */
 const STRENGTH = 0.12;
 
-/** Part of the file names: a change of what is written must not meet old files. */
+/** Part of the file names, so that a change of the content does not reuse old files. */
 const VERSION = 1;
 
 export interface AdapterChanges {
-  /** A model of another width. */
+  /** Width of another model. */
   readonly width?: number;
   readonly metadata?: Readonly<Record<string, GgufValue>>;
 }
 
-/** The path of an adapter in `folder`, written first when it is not there. The same seed gives the same file. */
+/** Returns the path of an adapter in `folder`, created when missing. The same seed gives the same file. */
 export function makeAdapter(folder: string, seed: number, name = `lora-${seed}.v${VERSION}`): string {
   const path = join(folder, `${name}.gguf`);
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
-  // Under another name first: test files run side by side.
+  // Written under another name first, because test files run in parallel.
   const temporary = `${path}.${process.pid}`;
   writeAdapter(temporary, seed);
   renameSync(temporary, path);
   return path;
 }
 
-/** Writes an adapter at `path`; with `changes`, one that does not fit svc-mini. */
+/** Writes an adapter to `path`; with `changes`, one that does not fit svc-mini. */
 export function writeAdapter(path: string, seed: number, { width, metadata }: AdapterChanges = {}): void {
   writeGguf(
     path,

@@ -1,4 +1,4 @@
-// Tiny random-weight models for embeddings: encoders of every pooling, causal models, and rerankers of both.
+// Tiny random-weight models for embeddings: encoders with every pooling, causal models, and rerankers of both kinds.
 
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -7,8 +7,8 @@ import { writeGguf, type GgufValue, type TensorPlan } from "../../vendor/gguf-wr
 import { matrix, ones, type Random, seeded, vector } from "./tensors.ts";
 
 /**
- * `unsaid` says nothing of pooling. Rerankers: `rank` says nothing of the tokens around a pair, as older conversions,
- * `rank-eos` says what today's conversions do, `causal-rank` is a language model with a prompt.
+ * `unsaid` does not state its pooling. Rerankers: `rank` does not state the tokens around a pair, like older
+ * conversions; `rank-eos` does, like current ones; `causal-rank` is a language model with a prompt.
  */
 export type EncoderKind =
   "mean" | "cls" | "rank" | "rank-eos" | "unsaid" | "causal-last" | "causal-mean" | "causal-rank";
@@ -32,17 +32,17 @@ const SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"];
 const WORDS = "the a sky is blue green grass what colour of sun moon river stone song".split(" ");
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz0123456789.,?!"];
 
-/** Part of the file names: a change of what is written must not meet old files. */
+/** Part of the file names, so that a change of the content does not reuse old files. */
 const VERSION = 1;
 
-/** Path of the model in `folder`, written first when it is not there. The same bytes every time. */
+/** Returns the path of the model in `folder`, and writes it first when it is missing. Its bytes are always the same. */
 export function makeEncoder(kind: EncoderKind, folder: string): string {
   const path = join(folder, `encoder-${kind}.v${VERSION}.gguf`);
   if (existsSync(path)) return path;
   mkdirSync(folder, { recursive: true });
   const random = seeded(0xbe27);
   const [metadata, tensors] = kind.startsWith("causal") ? causal(kind, random) : encoder(kind, random);
-  // Under another name first: test files run side by side.
+  // Written under another name first, because test files run in parallel.
   const temporary = `${path}.${process.pid}`;
   writeGguf(temporary, metadata, tensors);
   renameSync(temporary, path);

@@ -1,4 +1,4 @@
-// A tiny random-weight recurrent model (Mamba): its state cannot be cut.
+// A tiny random-weight recurrent model (Mamba), whose state cannot be trimmed.
 
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -15,10 +15,10 @@ const KERNEL = 4;
 const LAYERS = 2;
 const BYTE_AND_LETTER_TOKENS = 1024;
 
-/** Part of the file name: a change of what is written must not meet an old file. */
+/** Part of the file name, so that a change of the content does not reuse an old file. */
 const VERSION = 1;
 
-/** Path of the model's file in `folder`, written first when it is not there. The same bytes every time. */
+/** Returns the path of the model's file in `folder`, created when missing. Its bytes are always the same. */
 export function makeRecurrentModel(folder: string): string {
   const path = join(folder, `recurrent.v${VERSION}.gguf`);
   mkdirSync(folder, { recursive: true });
@@ -61,7 +61,7 @@ function tensors(words: number, random: Random): TensorPlan[] {
       matrix(name("ssm_x.weight"), INNER, RANK + 2 * STATE, random),
       matrix(name("ssm_dt.weight"), RANK, INNER, random),
       vector(name("ssm_dt.bias"), INNER, random),
-      // Below zero: the state fades.
+      // Negative, so that the state decays.
       tensor(name("ssm_a"), [STATE, INNER], 0.5, () => (random() - 3) / 2),
       vector(name("ssm_d"), INNER, random),
       matrix(name("ssm_out.weight"), INNER, HIDDEN, random),

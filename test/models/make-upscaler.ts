@@ -1,6 +1,6 @@
-// An ESRGAN model that repeats each pixel: all its layers hand on what comes, and its blocks add nothing.
+// An ESRGAN model that repeats each pixel: all its layers pass on their input, and its blocks add nothing.
 
-/** Sizes that stable-diffusion.cpp expects: channels within, and those that each layer of a block adds. */
+/** Sizes that stable-diffusion.cpp expects: internal channels, and those that each layer of a block adds. */
 const [FEATURES, GROWTH] = [64, 32];
 
 interface Layer {
@@ -9,14 +9,14 @@ interface Layer {
   readonly weights: Float32Array;
 }
 
-/** `passes`: so many channels are handed on, by the middle of the kernel. */
+/** `passes`: number of channels that the middle of the kernel passes on. */
 function layer(name: string, outputs: number, inputs: number, passes = 0): Layer {
   const weights = new Float32Array(outputs * inputs * 9);
   for (let channel = 0; channel < passes; channel++) weights[(channel * inputs + channel) * 9 + 4] = 1;
   return { name, shape: [outputs, inputs, 3, 3], weights };
 }
 
-/** The file, in safetensors; images become four times as large. */
+/** Returns the file in safetensors format; the model enlarges images four times. */
 export function upscalerBytes(): Uint8Array {
   const dense = [1, 2, 3].flatMap((block) =>
     [1, 2, 3, 4, 5].map((conv) =>

@@ -1,5 +1,5 @@
-// Tiny random-weight models that see and hear: a text model and its projector, with every piece of metadata and every
-// tensor that llama.cpp loads for real ones. They say nothing sensible, but they do it the way real ones do.
+// Tiny random-weight models with vision and audio input: a text model and its projector, with all metadata and
+// tensors that llama.cpp loads for real ones. Their output is nonsense, but they work like real ones.
 
 import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
@@ -9,9 +9,9 @@ import { audioMetadata, audioTensors, IMAGE_SIZE, visionMetadata, visionTensors 
 import { matrix, ones, type Random, seeded, vector } from "./tensors.ts";
 
 /**
- * `tiles`: images are cut into tiles and an overview, a chunk each, and are decoded causally (as SmolVLM).
- * `block`: an image is one chunk whose tokens attend to each other (as Gemma 3).
- * `mrope`: any resolution, and positions with four numbers a token (as Qwen2-VL).
+ * `tiles`: images are split into tiles and an overview, one chunk each, which are decoded causally (like SmolVLM).
+ * `block`: an image is one chunk whose tokens attend to each other (like Gemma 3).
+ * `mrope`: any resolution, with positions of four numbers per token (like Qwen2-VL).
  */
 export type VisionKind = "tiles" | "block" | "mrope";
 
@@ -26,7 +26,7 @@ const HEADS = 4;
 const FEED_FORWARD = 128;
 const CONTEXT = 4096;
 const BYTE_AND_LETTER_TOKENS = 1024;
-/** Of these mtmd makes the text around the parts of a medium. */
+/** The tokens from which mtmd builds the text around the parts of a medium. */
 const MEDIA_TOKENS: Readonly<Record<VisionKind, readonly string[]>> = {
   tiles: [
     "<fake_token_around_image>",
@@ -36,7 +36,7 @@ const MEDIA_TOKENS: Readonly<Record<VisionKind, readonly string[]>> = {
   block: ["<start_of_image>", "<end_of_image>"],
   mrope: ["<|vision_start|>", "<|vision_end|>"],
 };
-/** How byte-level BPE spells an empty line; the parts of an image in tiles begin with one. */
+/** The spelling of an empty line in byte-level BPE; the parts of an image in tiles begin with one. */
 const EMPTY_LINE = "ĊĊ";
 
 export const CHAT_TEMPLATE =
@@ -45,12 +45,12 @@ export const CHAT_TEMPLATE =
   "{% for part in message.content %}{{ part.text }}{% endfor %}{% endif %}{{ '<|im_end|>\\n' }}" +
   "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
 
-/** Part of the file names: a change of what is written must not meet old files. */
+/** Part of the file names, so that a change of the content does not reuse old files. */
 const VERSION = 1;
 
 /**
- * Paths of the two files in `folder`, written first when they are not there. The same bytes every time. `imageSize`: pixels
- * of an image's side; the larger, the more tokens.
+ * Returns the paths of the two files in `folder`, and writes them first when they are missing. Their bytes are always
+ * the same. `imageSize`: pixels of an image's side; larger images have more tokens.
  */
 export function makeVisionModel(kind: VisionKind, folder: string, imageSize = IMAGE_SIZE): VisionModel {
   const model = join(folder, `vision-${kind}.v${VERSION}.gguf`);
@@ -63,14 +63,14 @@ export function makeVisionModel(kind: VisionKind, folder: string, imageSize = IM
   return { model, projector };
 }
 
-/** Writes a model file, if it is not there. */
+/** Writes a model file, unless it exists. */
 export function write(
   path: string,
   metadata: Readonly<Record<string, GgufValue>>,
   tensors: readonly TensorPlan[],
 ): void {
   if (existsSync(path)) return;
-  // Under another name first: test files run side by side.
+  // Written under another name first, because test files run in parallel.
   const temporary = `${path}.${process.pid}`;
   writeGguf(temporary, metadata, tensors);
   renameSync(temporary, path);

@@ -1,17 +1,17 @@
-// Pictures and sounds made of arithmetic, and just enough of PNG and WAV to write them down.
+// Computed pictures and sounds, and just enough of PNG and WAV to write them.
 
 import { pngOfRows } from "../support/png.ts";
 
 export interface Picture {
   readonly width: number;
   readonly height: number;
-  /** Three bytes a pixel, rows from the top. */
+  /** Three bytes per pixel, rows from the top. */
   readonly rgb: Uint8Array;
 }
 
 const CHANNELS = 3;
 
-/** Slopes and edges in all three colours; another `seed` gives another picture. */
+/** Returns gradients and edges in all three colours; another `seed` gives another picture. */
 export function picture(width: number, height: number, seed = 1): Picture {
   const rgb = new Uint8Array(width * height * CHANNELS);
   for (let y = 0; y < height; y++) {
@@ -30,7 +30,7 @@ export function pngFile({ width, height, rgb }: Picture): Uint8Array {
   return pngOfRows({ width, height, colour: 2 }, rows);
 }
 
-/** A rising tone, 16 bits, mono. */
+/** Returns a rising tone, 16 bits, mono. */
 export function wavFile(seconds: number, rate: number): Uint8Array {
   const samples = Int16Array.from({ length: Math.round(seconds * rate) }, (_, index) => {
     const time = index / rate;

@@ -1,15 +1,15 @@
-// The projector of a tiny vision model: an image encoder of one of three kinds, and an audio encoder as Whisper's.
+// The projector of a tiny vision model: an image encoder of one of three kinds, and an audio encoder like Whisper's.
 
 import type { GgufValue, TensorPlan } from "../../vendor/gguf-writer.ts";
 import type { VisionKind } from "./make-vision-model.ts";
 import { matrix, ones, type Random, tensor, vector } from "./tensors.ts";
 
-/** Pixels of an image's side, of a tile's with `tiles`. */
+/** Pixels of an image's side, or of a tile's with `tiles`. */
 export const IMAGE_SIZE = 32;
 export const PATCH_SIZE = 4;
-/** So many patches a side become one token. */
+/** Patches per side that become one token. */
 export const MERGE = 2;
-/** The longer side of an image before it is cut into tiles. */
+/** The longer side of an image before it is split into tiles. */
 export const LONGEST_EDGE = 64;
 /** Tokens of 30 seconds of audio. */
 export const AUDIO_TOKENS = 375;
@@ -20,7 +20,7 @@ const FEED_FORWARD = 64;
 const LAYERS = 2;
 const CHANNELS = 3;
 const MEL_BINS = 16;
-/** Frames of 10 ms that are encoded at once; a convolution halves them. */
+/** Frames of 10 ms that are encoded together; a convolution halves their number. */
 const AUDIO_FRAMES = 3000;
 /** Frames that become one token. */
 const AUDIO_STACK = AUDIO_FRAMES / 2 / AUDIO_TOKENS;
@@ -77,7 +77,7 @@ export function visionTensors(kind: VisionKind, textWidth: number, imageSize: nu
   const patches = (name: string) => tensor(name, [PATCH_SIZE, PATCH_SIZE, CHANNELS, WIDTH], 0.25, random);
   const layers = encoderLayers("v", true, random);
   const merged = WIDTH * MERGE * MERGE;
-  // The positions of patches are learned, or with mrope rotated.
+  // The positions of patches are learned, or rotated with mrope.
   const learned = () => [
     vector("v.patch_embd.bias", WIDTH, random),
     matrix("v.position_embd.weight", WIDTH, (imageSize / PATCH_SIZE) ** 2, random),
@@ -115,7 +115,7 @@ export function audioTensors(textWidth: number, random: Random): TensorPlan[] {
   ];
 }
 
-/** Whisper's keys have no bias, and llama.cpp insists on that. */
+/** llama.cpp requires that Whisper's keys have no bias. */
 function encoderLayers(prefix: "v" | "a", keyBias: boolean, random: Random): TensorPlan[] {
   const linear = (name: string, columns: number, rows: number, bias = true) => [
     matrix(`${name}.weight`, columns, rows, random),

@@ -1,4 +1,4 @@
-// A model with the vocabulary and the shape of another and weights that mean nothing.
+// A model with the vocabulary and dimensions of another one and meaningless weights.
 
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -12,7 +12,7 @@ const ALIGNMENT = 32;
 /** Bytes of a metadata value, by its type. */
 const VALUE_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 
-/** Path of the scrambled copy in `folder`, written first when it is not there. The same bytes every time. */
+/** Returns the path of the scrambled copy in `folder`, created when missing. Its bytes are always the same. */
 export function scrambledModel(path: string, folder: string): string {
   const target = join(folder, `scrambled-${basename(path)}`);
   if (existsSync(target)) return target;
@@ -24,17 +24,17 @@ export function scrambledModel(path: string, folder: string): string {
       seed ^= seed << 13;
       seed ^= seed >>> 17;
       seed ^= seed << 5;
-      // Scales stay: sums keep their size through the layers.
+      // Scales are kept, so that sums keep their magnitude through the layers.
       if ((at - start) % BLOCK.bytes >= BLOCK.scale) bytes[at] = seed & 0x7f;
     }
   }
-  // Under another name first: test files run side by side.
+  // Written under another name first, because test files run in parallel.
   writeFileSync(`${target}.${process.pid}`, bytes);
   renameSync(`${target}.${process.pid}`, target);
   return target;
 }
 
-/** Where the quantized tensors of the file lie. */
+/** Returns the positions of the file's quantized tensors. */
 function blockTensors(path: string, length: number): { readonly start: number; readonly blocks: number }[] {
   const fd = openSync(path, "r");
   try {

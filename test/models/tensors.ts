@@ -3,29 +3,29 @@
 import type { TensorPlan } from "../../vendor/gguf-writer.ts";
 import { randomNumbers } from "../support/dice.ts";
 
-/** A number from -1 to 1. */
+/** Returns a number from -1 to 1. */
 export type Random = () => number;
 
-/** Always the same numbers for one seed. */
+/** Returns a generator that gives the same numbers for the same seed. */
 export function seeded(seed: number): Random {
   const next = randomNumbers(seed);
   return () => 2 * next() - 1;
 }
 
-/** A tensor of any shape, the fastest dimension first, with values of up to `scale`. */
+/** Returns a tensor of any shape, fastest dimension first, with values of up to `scale`. */
 export function tensor(name: string, dimensions: readonly number[], scale: number, random: Random): TensorPlan {
   const [columns = 1, ...rest] = dimensions;
   const rows = rest.reduce((product, size) => product * size, 1);
-  // Drawn now, so that the values do not depend on when the writer asks for them.
+  // Generated now, so that the values do not depend on when the writer reads them.
   const values = Float32Array.from({ length: columns * rows }, () => scale * random());
   return { ...plan(name, columns, rows, values), ...(dimensions.length > 1 && { dimensions }) };
 }
 
-/** Values that keep activations near 1. */
+/** Returns values that keep activations near 1. */
 export const matrix = (name: string, columns: number, rows: number, random: Random): TensorPlan =>
   tensor(name, [columns, rows], Math.sqrt(3 / columns), random);
 
-/** Small values, for biases. */
+/** Returns small values, for biases. */
 export const vector = (name: string, size: number, random: Random): TensorPlan => tensor(name, [size], 0.1, random);
 
 export const ones = (name: string, size: number): TensorPlan => plan(name, size, 1, new Float32Array(size).fill(1));

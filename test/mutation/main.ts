@@ -1,4 +1,4 @@
-// Mutation testing: makes small changes to source files, one at a time, and tells which ones no test notices.
+// Mutation testing: makes small changes to source files, one at a time, and reports those that no test notices.
 //
 //   npm run test:mutation -- src/scheduler --minutes 10
 //   npm run test:mutation -- src/http/sse.ts --tests test/http/sse.test.ts,test/http/server.test.ts
@@ -23,7 +23,7 @@ if (paths.length === 0) {
   process.exit(2);
 }
 
-// In a copy, so that the files here never hold a change, however this ends, and may be worked on meanwhile.
+// In a copy, so that files of this tree are never changed, however the run ends, and can be edited meanwhile.
 const root = join(import.meta.dir, "../..");
 const copy = mkdtempSync(join(tmpdir(), "svc-mutation-"));
 process.on("exit", () => rmSync(copy, { recursive: true, force: true }));
@@ -39,14 +39,14 @@ function filesBelow(path: string, pattern: string): string[] {
   return [...new Bun.Glob(pattern).scanSync(path)].sort().map((name) => join(path, name));
 }
 
-/** Test files of a source file: those of its folder, or of the nearest folder above that has any. */
+/** Returns the test files of a source file: those of its folder, or of the nearest parent folder with any. */
 function testsOf(source: string): string[] {
   let folder = dirname(source).replace(/^src/, "test");
   while (!existsSync(folder)) folder = dirname(folder);
   return (values.tests?.split(",") ?? [folder]).flatMap((path) => filesBelow(path, "**/*.test.ts"));
 }
 
-/** Whether a test file passes. Too long a time is a failure. */
+/** Returns whether a test file passes; a timeout counts as a failure. */
 async function passes(test: string, timeout: number): Promise<boolean> {
   const command = [process.execPath, "test", `./${test}`, "--bail"];
   const { exited } = Bun.spawn(command, { stdio: ["ignore", "ignore", "ignore"], timeout, killSignal: "SIGKILL" });
@@ -76,7 +76,7 @@ async function isNoticed({ path, code }: Mutant): Promise<boolean> {
 }
 
 const all = (await Promise.all(sources.map(async (path) => mutantsOf(path, await Bun.file(path).text())))).flat();
-// In random order, so that a run which is out of time has tried some of everything.
+// In random order, so that a run that is out of time has tried some mutants of every file.
 const random = dice(Number(values.seed));
 const shuffled = all.map((mutant) => [random(2 ** 32), mutant] as const).sort(([a], [b]) => a - b);
 const deadline = performance.now() + Number(values.minutes) * 60_000;

@@ -1,8 +1,8 @@
-// Small changes of a source file that a test should notice.
+// Small changes to a source file that a test should notice.
 
 export interface Mutant {
   readonly path: string;
-  /** Counted from 1. */
+  /** Line number, from 1. */
   readonly line: number;
   readonly before: string;
   readonly after: string;
@@ -29,7 +29,7 @@ const CHANGES: readonly Change[] = [
   [/\b(if|while) \((?=.*\) [{\w])/g, (start) => `${start}!`],
   [/(?<=[\s(])!(?=[\w(])/g, () => ""],
   [/(?<=[\s(,-])\d[\d_]*(?=[\s),;])/g, (number) => String(Number(number.replaceAll("_", "")) + 1)],
-  // A call whose result nobody uses.
+  // A call whose result is not used.
   [/(?<=^\s*)(await )?(this\.)?[\w.]+(\?\.)?\(.*\);$/gm, () => ";"],
   [/(?<=^\s*)this\.\w+(\+\+|--|\.delete\(.*\));$/gm, () => ";"],
   [/(?<=^.*\breturn) [^;{[]+;$/gm, () => " undefined as never;"],
@@ -37,7 +37,7 @@ const CHANGES: readonly Change[] = [
 
 const transpiler = new Bun.Transpiler({ loader: "ts" });
 
-/** Every mutant of a file that is still a program, and another one. */
+/** Returns every mutant of a file that still compiles and differs from the original. */
 export function mutantsOf(path: string, original: string): Mutant[] {
   const masked = mask(original);
   return CHANGES.flatMap(([what, by]) =>
@@ -52,7 +52,7 @@ export function mutantsOf(path: string, original: string): Mutant[] {
   );
 }
 
-/** The code with lines for what comments and strings say. */
+/** Returns the code with the content of comments and strings replaced by underscores. */
 const mask = (code: string) =>
   code.replace(/\/\/.*|\/\*[\s\S]*?\*\/|(["'])(?:\\.|(?!\1)[^\\\n])*\1|`(?:\\.|[^`\\])*`/g, (text) =>
     text.replace(/[^\n]/g, "_"),

@@ -23,10 +23,10 @@ async function* lines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGen
   }
 }
 
-test("an abort stops the batch of its owner, no other, and the rest can be computed later", async () => {
+test("an abort stops the batch of its owner and no other, and the rest can be computed later", async () => {
   const { child, abort } = start();
   let report = "";
-  // Later each time: a slow machine has nothing yet that could stay.
+  // Each abort comes later than the one before, because a slow machine may have computed nothing yet.
   let delay = 0;
   for await (const line of lines(child.stdout)) {
     if (line === "small") abort(9, 8);
@@ -35,17 +35,17 @@ test("an abort stops the batch of its owner, no other, and the rest can be compu
   }
   expect(await child.exited).toBe(0);
   const { early, kept, complaints, expected, resumed } = JSON.parse(report);
-  // The first abort of 8 is used up, the one of 9 concerns nobody else.
+  // The first abort of 8 has been consumed, and the one of 9 affects no other owner.
   expect(early).toEqual({ again: "done", other: "done", shared: "done" });
-  // Finished micro-batches stay.
+  // Completed micro-batches are kept.
   expect(kept).toBeGreaterThan(0);
   expect(kept).toBeLessThan(2048);
   expect(resumed).toEqual(expected);
-  // It was on purpose, so nobody needs to read about it.
+  // The stop was requested, so nothing is logged.
   expect(complaints).toEqual([]);
 }, 60_000);
 
-test("an abort stops a chunk, whether it is paused or not, and leaves nothing of it", async () => {
+test("an abort stops a chunk, paused or not, and leaves nothing of it", async () => {
   const { child, abort } = start("chunk");
   let report = "";
   for await (const line of lines(child.stdout)) {
@@ -56,7 +56,7 @@ test("an abort stops a chunk, whether it is paused or not, and leaves nothing of
   expect(JSON.parse(report)).toEqual({ results: ["aborted", "aborted"], complaints: [] });
 }, 60_000);
 
-test("the process ends when its parent's end of the pipe closes, even in the middle of a computation", async () => {
+test("the process ends when its parent closes its end of the pipe, even during a computation", async () => {
   const { child, fd } = start("forever");
   for await (const line of lines(child.stdout)) if (line === "computing") break;
   closeSync(fd);
@@ -71,7 +71,7 @@ test.each([
   ["forever", "+decoding a step\n"],
   ["idle", "-\n"],
 ])(
-  "while JavaScript cannot run, native code tells whether it computes (%s)",
+  "while JavaScript is blocked, native code reports whether it is computing (%s)",
   async (what, expected) => {
     const { child, fd } = start(what);
     for await (const _ of lines(child.stdout)) break;
@@ -80,7 +80,7 @@ test.each([
       try {
         told = bytes.toString("utf8", 0, readSync(fd, bytes));
       } catch {
-        // Nothing yet.
+        // Nothing has been written yet.
       }
     }
     child.kill("SIGKILL");

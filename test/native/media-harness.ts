@@ -1,4 +1,4 @@
-// The media library beside the llama library, a tiny model for both, and the few moves that media tests are made of.
+// The media library with the llama library, a tiny model for both, and the basic operations of media tests.
 
 import { afterAll, afterEach, beforeAll, expect } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -19,23 +19,23 @@ import { picture, wavFile } from "../models/media-files.ts";
 import { library, load } from "./harness.ts";
 
 export const WAIT_MS = 30_000;
-/** Of a small image in tiles: four of them and an overview, 16 tokens each. */
+/** Chunks of a small image in tiles: four tiles and an overview, 16 tokens each. */
 export const TILES = 5;
 export const TILE_TOKENS = 16;
 
 const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../vendor/.build/lib/current");
 
-/** Whether the media library stands beside the llama library; it is a build target of its own. */
+/** Whether the media library exists next to the llama library; it is a separate build target. */
 export const isBuilt = existsSync(join(libraries, `libsvc_media.${process.platform === "darwin" ? "dylib" : "so"}`));
 
 export interface MediaRig {
   readonly llama: NativeLlama;
   readonly media: NativeMedia;
-  /** For files; removed after the last test. */
+  /** A folder for files; removed after the last test. */
   readonly folder: string;
 }
 
-/** Opens both libraries before the first test of a file, and unloads what a test has loaded. */
+/** Opens both libraries before the first test of a file, and unloads the models of its tests. */
 export function mediaRig(): MediaRig {
   const rig: { llama?: NativeLlama; media?: NativeMedia } = {};
   const folder = mkdtempSync(join(tmpdir(), "svc-media-"));
@@ -61,13 +61,13 @@ export function mediaRig(): MediaRig {
   };
 }
 
-/** Lets go of projector and model. */
+/** Unloads the projector and the model. */
 export function unload({ media, llama }: Partial<MediaRig>): void {
   media?.unload();
   llama?.unload();
 }
 
-/** Loads a projector for the loaded model to the end; resolves with the failure, or undefined. */
+/** Loads a projector for the loaded model completely; resolves with the error message, or undefined. */
 export async function loadProjector(
   { llama, media }: MediaRig,
   changes: Partial<ProjectorConfig> & { readonly path: string },
@@ -100,16 +100,16 @@ export const sound = (seconds: number): Medium => ({
   file: wavFile(seconds, 16_000),
 });
 
-/** Queues one medium after another, with text around each. */
+/** Submits media in order, with text around each. */
 export const submit = (rig: MediaRig, ...list: Medium[]): MediaJob => submitFor("", rig, ...list);
 
-/** As above, of this client. */
+/** Submits media for this client. */
 export function submitFor(client: string, { media }: MediaRig, ...list: Medium[]): MediaJob {
   const { marker } = media.projector();
   return media.submit(`<|im_start|>see ${list.map(() => `${marker} and `).join("")}<|im_end|>`, list, client);
 }
 
-/** As above, until tokens and lengths are known. */
+/** Submits media and waits until tokens and lengths are known. */
 export function prepare(rig: MediaRig, ...list: Medium[]): MediaJob {
   const job = submit(rig, ...list);
   expect(rig.media.wait(WAIT_MS)).toBe(job);
@@ -125,6 +125,6 @@ export const isMedium = (chunk: PromptChunk): chunk is MediaChunk => chunk.kind 
 
 export const mediaOf = ({ media }: MediaRig, job: MediaJob): MediaChunk[] => media.chunks(job).filter(isMedium);
 
-/** All embeddings of a job, one chunk after the other. */
+/** Returns all embeddings of a job, chunk by chunk. */
 export const embeddingsOf = ({ media }: MediaRig, job: MediaJob): number[] =>
   media.chunks(job).flatMap((chunk, index) => (isMedium(chunk) ? [...media.copyEmbeddings(job, index)] : []));

@@ -1,4 +1,4 @@
-// Images and audio through the real library, on tiny models with random weights.
+// Images and audio in the real library, with tiny models of random weights.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -39,7 +39,7 @@ function failureOf(action: () => unknown): MediaError {
 }
 
 describe.skipIf(!isBuilt)("a projector", () => {
-  test.each(["tiles", "block", "mrope"] as const)("%s tells what it can do", async (kind) => {
+  test.each(["tiles", "block", "mrope"] as const)("%s reports its capabilities", async (kind) => {
     await start(rig, kind);
     expect(rig.media.projector()).toEqual({
       vision: true,
@@ -51,7 +51,7 @@ describe.skipIf(!isBuilt)("a projector", () => {
     });
   });
 
-  test("that cannot be used fails with the reason, and leaves the process able to load", async () => {
+  test("that cannot be used fails with the reason, and another can be loaded afterwards", async () => {
     const { model, projector } = makeVisionModel("tiles", rig.folder);
     const write = (name: string, content: string | Uint8Array) => {
       writeFileSync(join(rig.folder, name), content);
@@ -118,7 +118,7 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
     expect(rig.media.embeddings(first, 1)).toBe(rig.media.embeddings(second, 1));
   });
 
-  test("without media is tokenized as any other prompt", async () => {
+  test("is tokenized like any other prompt when it has no media", async () => {
     await start(rig, "tiles");
     const text = "<|im_start|>hello, <global-img> world\n\n";
     const job = rig.media.submit(text, []);
@@ -128,7 +128,7 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
     expect(rig.media.chunks(job)).toEqual([{ kind: "text", tokens }]);
   });
 
-  test("gives audio as embeddings, thirty seconds at a time", async () => {
+  test("yields audio as embeddings, thirty seconds at a time", async () => {
     await start(rig, "tiles");
     const job = prepare(rig, sound(31), sound(0.01));
     const expected = { kind: "audio", tokens: AUDIO_TOKENS, positions: AUDIO_TOKENS, nonCausal: false };
@@ -143,7 +143,7 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
     expect(mediaOf(rig, prepare(rig, sound(31))).map(({ cached }) => cached)).toEqual([true, true]);
   });
 
-  test("has positions as the model wants them", async () => {
+  test("has positions as the model requires", async () => {
     await start(rig, "block");
     const plain = prepare(rig, image());
     expect([...rig.media.positions(plain, 1, 7, 2, 3)]).toEqual([9, 10, 11]);
@@ -152,7 +152,7 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
     expect(() => rig.media.positions(plain, 0, 0, 0, 1)).toThrow("text");
     unload(rig);
     await start(rig, "mrope");
-    // 48 x 32 pixels are six by four tokens.
+    // 48 x 32 pixels become six by four tokens.
     const job = prepare(rig, image(), sound(1));
     expect(mediaOf(rig, job)).toMatchObject([
       { tokens: 24, positions: 6 },
@@ -164,7 +164,7 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
     expect([...rig.media.positions(job, audio, 7, 2, 2)]).toEqual([9, 10, 9, 10, 9, 10, 9, 10]);
   });
 
-  test("with an unusable medium fails, and says that the medium is at fault", async () => {
+  test("with an invalid medium fails and blames the medium", async () => {
     await start(rig, "tiles", { audioSeconds: 2 });
     const audio = (file: Uint8Array): Medium => ({ kind: "audio", id: "a", file });
     const wav = wavFile(1, 16_000);
@@ -173,7 +173,7 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
     expect(stateOf(audio(wav.subarray(0, 30)))).toEqual(bad("the audio cannot be decoded"));
     expect(stateOf(audio(wav.subarray(0, 44)))).toMatchObject({ code: "bad-medium" });
     expect(stateOf(sound(3))).toEqual(bad("the audio is longer than 2 seconds"));
-    // Says that it has four gigabytes of samples.
+    // Claims to have four gigabytes of samples.
     const liar = Buffer.from(wav);
     liar.writeUInt32LE(0xffff_fff0, 40);
     expect(stateOf(audio(liar))).toBe("prepared");
@@ -186,7 +186,7 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
     expect(rig.media.state(job)).toMatchObject({ code: "failed", error: expect.stringContaining("marker") });
   });
 
-  test.each(["tiles", "block", "mrope"] as const)("%s takes images of any size", async (kind) => {
+  test.each(["tiles", "block", "mrope"] as const)("%s accepts images of any size", async (kind) => {
     await start(rig, kind, { imageMaxTokens: 64 });
     for (const [width = 0, height = 0] of [
       [1, 1],

@@ -16,7 +16,7 @@ afterEach(() => llama.unload());
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("loading", () => {
-  test("tells what it loaded", async () => {
+  test("reports the properties of the model", async () => {
     expect(await load(llama, { context: 1024, parallel: 2, threads: 2 })).toBeUndefined();
     expect(llama.model()).toMatchObject({
       architecture: "qwen3",
@@ -34,12 +34,12 @@ describe("loading", () => {
     expect(llama.version).toMatch(/^llama\.cpp \d+\.\d+\.\d+\S* \([0-9a-f]{7,}\)$/);
   });
 
-  test("streams divide the context", async () => {
+  test("divides the context among streams", async () => {
     await load(llama, { context: 2048, parallel: 4, layout: "streams" });
     expect(llama.model()).toMatchObject({ context: 2048, contextPerSequence: 512 });
   });
 
-  test("a missing file, a file that is no model and half a model fail with the reason", async () => {
+  test("fails with the reason for a missing file, a file that is not a model, and half a model", async () => {
     const text = join(folder, "text.gguf");
     const half = join(folder, "half.gguf");
     writeFileSync(text, "once upon a time, in a file far away");
@@ -50,7 +50,7 @@ describe("loading", () => {
     expect(await load(llama)).toBeUndefined();
   });
 
-  test("impossible settings fail with the reason, and leave the process able to load", async () => {
+  test("fails with the reason for invalid settings, and another model can be loaded afterwards", async () => {
     expect(await load(llama, { kvType: "q3_7" })).toContain("q3_7");
     expect(await load(llama, { parallel: 100_000 })).toContain("n_seq_max");
     expect(await load(llama, { kvType: "q8_0", flashAttention: "off" })).toContain("flash_attn");
@@ -58,12 +58,12 @@ describe("loading", () => {
     expect(answer(llama, "What is the capital of France?")).toContain("Paris");
   });
 
-  test("one process holds one model", async () => {
+  test("is limited to one model per process", async () => {
     await load(llama);
     expect(() => llama.loadStart(loadConfig())).toThrow(LlamaError);
   });
 
-  test("without a model every question is an error, not a crash", () => {
+  test("every call without a model is an error, not a crash", () => {
     expect(() => llama.model()).toThrow(LlamaError);
     expect(() => sampler(llama)).toThrow(LlamaError);
     expect(() => tokenize(llama, "hello")).toThrow(LlamaError);
@@ -75,7 +75,7 @@ describe("loading", () => {
     expect(llama.loadPoll()).toMatchObject({ state: "failed" });
   });
 
-  test("a folder without the library is named", () => {
+  test("an error names a folder without the library", () => {
     expect(() => openLlama(folder)).toThrow(LlamaError);
     expect(() => openLlama(folder)).toThrow(folder);
   });

@@ -1,4 +1,4 @@
-// What llama.cpp's own multimodal program makes of a file: every embedding, the length of the prompt, and an answer.
+// Runs llama.cpp's own multimodal program on a file: every embedding, the length of the prompt, and an answer.
 
 import { constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ export interface Outcome {
   readonly text: string;
 }
 
-/** Greedy, on one core, and with a log that tells the length of the prompt. */
+/** Greedy, on one core, with a log that includes the length of the prompt. */
 const OPTIONS = ["--temp", "0", "-t", "1", "-ngl", "0", "-lv", "4"];
 const HEADER_BYTES = 8;
 
@@ -30,7 +30,7 @@ export async function mtmdReference(
 ): Promise<Outcome> {
   const folder = mkdtempSync(join(tmpdir(), "mtmd-reference-"));
   try {
-    // The program writes each chunk over the one before, into the file that a variable names: a pipe keeps them all.
+    // The program overwrites a file, named by a variable, with each chunk; a pipe receives all of them.
     const pipe = join(folder, "embeddings");
     await Bun.spawn(["mkfifo", pipe]).exited;
     const args = ["-m", files.model, "--mmproj", files.projector, "--image", medium, "-p", prompt];
@@ -50,7 +50,7 @@ export async function mtmdReference(
 }
 
 async function readPipe(path: string, exited: Promise<number>): Promise<Buffer> {
-  // Opened for writing too: so it does not end between two chunks.
+  // Opened for writing as well, so that the pipe does not end between two chunks.
   const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   const parts: Buffer[] = [];
   const drain = () => {
@@ -58,7 +58,7 @@ async function readPipe(path: string, exited: Promise<number>): Promise<Buffer> 
     try {
       for (;;) parts.push(Buffer.from(block.subarray(0, readSync(pipe, block))));
     } catch {
-      // Nothing more at the moment.
+      // No more data at the moment.
     }
   };
   let running = true;
@@ -71,7 +71,7 @@ async function readPipe(path: string, exited: Promise<number>): Promise<Buffer> 
   return Buffer.concat(parts);
 }
 
-/** Each chunk is its number of tokens, its width and its floats. */
+/** Parses chunks: number of tokens, width, then floats. */
 function parse(bytes: Buffer): Encoded[] {
   const chunks: Encoded[] = [];
   for (let at = 0; at < bytes.length;) {

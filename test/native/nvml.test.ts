@@ -1,4 +1,4 @@
-// Readings of GPUs through a library that looks like NVIDIA's, compiled here: two devices, one of them another's.
+// GPU readings through a library that mimics NVIDIA's, compiled here: two devices, one of which svc does not use.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -38,17 +38,17 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("GPU readings", () => {
-  test("are those of the devices in use, together", () => {
+  test("are the totals of the devices in use", () => {
     const gpus = openGpus("Fast GPU, Fast GPU", whole);
     expect(gpus?.read()).toEqual({ watts: 401.5, share: 0.97 });
     expect(gpus?.peakBandwidth).toBe(2 * 2 * 2619e6 * 640);
   });
 
-  test("are null where a device does not tell", () => {
+  test("are null when a device does not report them", () => {
     expect(openGpus("Fast GPU", silent)?.read()).toEqual({ watts: null, share: 0.97 });
   });
 
-  test("are absent without such a device, and without the library", () => {
+  test("are absent without such a device or without the library", () => {
     expect(openGpus("Other GPU", whole)).toBeUndefined();
     expect(openGpus("Fast GPU", join(folder, "missing.so"))).toBeUndefined();
   });

@@ -13,7 +13,7 @@ afterAll(() => llama.unload());
 
 const CAPITAL = "What is the capital of France?";
 
-/** The first token of an answer, and its log probabilities. */
+/** Returns the first token of an answer with its log probabilities. */
 function first(content: string, changes: Partial<SamplerConfig>) {
   llama.kvClear();
   const slot = sampler(llama, changes);
@@ -26,7 +26,7 @@ function first(content: string, changes: Partial<SamplerConfig>) {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 describe("log probabilities", () => {
-  test("the chosen token comes first, the best alternatives follow in order", () => {
+  test("start with the chosen token, followed by the best alternatives in order", () => {
     const { token, logprobs } = first(CAPITAL, { topLogprobs: 5 });
     const [chosen, ...top] = logprobs;
     expect(chosen?.token).toBe(token);
@@ -38,20 +38,20 @@ describe("log probabilities", () => {
     expect(sum(values.map(Math.exp))).toBeLessThanOrEqual(1);
   });
 
-  test("over the whole vocabulary the probabilities add up to one", () => {
-    // The binding hands out 1024 alternatives at most; the rest of the 2560 weigh next to nothing here.
+  test("add up to a probability of one over the whole vocabulary", () => {
+    // The binding returns at most 1024 alternatives; the rest of the 2560 tokens weigh next to nothing here.
     const { logprobs } = first(CAPITAL, { topLogprobs: 5000 });
     expect(logprobs).toHaveLength(1025);
     expect(sum(logprobs.slice(1).map(({ logprob }) => Math.exp(logprob)))).toBeCloseTo(1, 3);
   });
 
-  test("they are the model's own: temperature and penalties do not show", () => {
+  test("are the model's own, unaffected by temperature and penalties", () => {
     const plain = first(CAPITAL, { topLogprobs: 3 });
     const bent = first(CAPITAL, { topLogprobs: 3, temperature: 2, repetitionPenalty: 1.5, topK: 1 });
     expect(bent.logprobs.slice(1)).toEqual(plain.logprobs.slice(1));
   });
 
-  test("zero alternatives leave the token itself; none asked for leaves nothing", () => {
+  test("contain only the token itself with zero alternatives, and nothing when they are off", () => {
     expect(first(CAPITAL, { topLogprobs: 0 }).logprobs).toHaveLength(1);
     expect(first(CAPITAL, { topLogprobs: -1 }).logprobs).toEqual([]);
   });
@@ -67,14 +67,14 @@ describe("settings", () => {
     return out;
   };
 
-  test("temperature 0 is greedy, with a neutral penalty or a shortlist of one as well", () => {
+  test("temperature 0 is greedy, and so is a neutral penalty or a shortlist of one", () => {
     const greedy = generated({});
     expect(generated({ ignoreEos: false, temperature: 0, topK: 1 })).toEqual(greedy);
     expect(generated({ temperature: 1, topK: 1, seed: 3 })).toEqual(greedy);
     expect(generated({ repetitionPenalty: 1.3, repetitionWindow: 0 })).toEqual(greedy);
   });
 
-  test("a penalty works at temperature 0 and reaches back into the prompt when primed", () => {
+  test("a penalty works at temperature 0, and includes the prompt when primed with it", () => {
     const distinct = (tokens: readonly number[]) => new Set(tokens).size;
     const strong = { repetitionPenalty: 5, repetitionWindow: 256 };
     const penalised = generated(strong);
@@ -83,7 +83,7 @@ describe("settings", () => {
     expect(generated({ presencePenalty: 50 })).not.toEqual(generated({}));
   });
 
-  test("ignoring the end never samples it", () => {
+  test("the end token is never sampled when it is ignored", () => {
     expect(generated({}, CAPITAL).some((token) => llama.isEnd(token))).toBe(true);
     expect(generated({ ignoreEos: true }, CAPITAL).some((token) => llama.isEnd(token))).toBe(false);
   });
@@ -94,13 +94,13 @@ describe("settings", () => {
     expect(generated({ ...lively, seed: 0xffff_fffe })).not.toEqual(generated({ ...lively, seed: 0x7fff_fffe }));
   });
 
-  test("nonsense is refused", () => {
+  test("invalid values are refused", () => {
     expect(() => sampler(llama, { repetitionPenalty: 0 })).toThrow();
     expect(() => sampler(llama, { temperature: Number.NaN })).toThrow();
   });
 });
 
-test("samplers and prompts leave no memory behind", () => {
+test("samplers and prompts do not leak memory", () => {
   const round = () => {
     for (let i = 0; i < 500; i++) {
       const slots = [sampler(llama, { temperature: 1 }), sampler(llama, { topLogprobs: 5 })];

@@ -1,4 +1,4 @@
-// The C headers and the tables that the bindings read must say the same; nothing else would notice a difference.
+// The C headers must match the tables that the bindings use; nothing else would detect a difference.
 
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import * as whisper from "../../ffi/whisper/symbols.ts";
 
 const TYPES: Readonly<Record<string, string>> = { int32_t: "i32", uint64_t: "u64", double: "f64", void: "void" };
 
-/** Types of bun:ffi that fit a C type; text goes by terminator, everything else by length. */
+/** Returns the bun:ffi type for a C type; text is passed with a terminator, everything else with a length. */
 function ffiType(type: string): string {
   if (type === "const char *") return "cstring";
   return type.endsWith("*") ? "buffer" : (TYPES[type] ?? `unknown C type ${type}`);
@@ -28,7 +28,7 @@ function functionsOf(header: string) {
   return Object.fromEntries(declared);
 }
 
-/** Names of each enum without its own, as TypeScript spells them; none of the values is written out. */
+/** Returns the names of each enum without their prefix, as TypeScript spells them; no value is written explicitly. */
 function enumsOf(header: string) {
   const code = header.replace(/\/\/.*$/gm, "");
   const found = [...code.matchAll(/\benum (\w+) \{([^}]*)\}/g)].map(([, name = "", list = ""]) => {

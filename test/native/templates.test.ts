@@ -1,5 +1,5 @@
-// Chat templates of other models with the parsers that belong to them (`fidelity.long.test.ts` reads each), random
-// tool-call texts through those parsers, and svc-mini's own template.
+// Chat templates of other models with their parsers (`fidelity.long.test.ts` tests each of them), random tool-call
+// texts in those parsers, and svc-mini's own template.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -18,7 +18,7 @@ import { readRandomTexts, tell, unknownViolations, type Tally, type Told } from 
 import { families, loadTemplate, missing, TEMPLATES } from "./templates/sources.ts";
 import { tool, TOOLS } from "./templates/tools.ts";
 
-/** One of each kind; `bun test/native/templates/thousand.ts` reads more of more families. */
+/** One text of each kind; `bun test/native/templates/thousand.ts` tests more texts of more families. */
 const RANDOM_TEXTS = 15;
 
 let llama: NativeLlama;
@@ -36,7 +36,7 @@ describe.skipIf(missing !== undefined)("templates of other models", () => {
   });
 
   test.each(families.flatMap(({ name, calls }) => (calls ? [[name, calls] as const] : [])))(
-    "%s: random texts are written as those by hand",
+    "%s: random texts are written in the same way as the manual ones",
     (_, { single, parallel, write }) => {
       expect(write([WEATHER_CALL])).toBe(single);
       if (parallel !== undefined) expect(write([WEATHER_CALL, ZONE_CALL])).toBe(parallel);
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)("ids of calls", () => {
 });
 
 describe.skipIf(missing !== undefined)("random tool-call texts", () => {
-  /** One family of each way to write calls, without those whose prompts take long. */
+  /** One family for each way to write calls, without those whose prompts take long. */
   const distinct = families.filter(
     ({ calls, slow }, index) => calls && !slow && families.findLastIndex((family) => family.calls === calls) === index,
   );
@@ -97,10 +97,10 @@ describe.skipIf(missing !== undefined)("random tool-call texts", () => {
       ),
     );
 
-  test("are read without an exception, and those as they should be exactly", () => {
+  test("are read without an exception, and well-formed ones exactly", () => {
     expect(tallies.size).toBeGreaterThan(5);
     const plain = ["one call", "calls", "reasoning, call"];
-    // Their parsers tell a name before it is complete, and take calls back; see below.
+    // Their parsers report a name before it is complete, and withdraw calls; see below.
     const early = ["Apertus", "Ling 3"];
     const found = violations(({ name }, { what, kind }) => {
       if (what === "exception" || what === "unknown tool") return true;
@@ -109,9 +109,9 @@ describe.skipIf(missing !== undefined)("random tool-call texts", () => {
     expect(found).toEqual([]);
   });
 
-  // To be mended in ffi/llama/answer.cpp (what is told of a broken text depends on when it was read, names are told too
-  // early) and in src/engine/text/child/answer.ts (line breaks in strings, a comma at the end).
-  test("come to the same in one piece and in many, are never lost, and their arguments are JSON", () => {
+  // To be fixed in ffi/llama/answer.cpp (what it reports of malformed text depends on when it reads, and it reports
+  // names too early) and in src/engine/text/child/answer.ts (line breaks in strings, a trailing comma).
+  test("give the same result in one piece and in many, lose nothing, and have JSON arguments", () => {
     expect(tallies.size).toBeGreaterThan(5);
     expect(violations(() => true)).toEqual([]);
   });
@@ -126,7 +126,7 @@ describe("svc-mini's own template", () => {
   });
   afterAll(() => llama.unload());
 
-  /** Byte by byte, as the smallest tokens. */
+  /** Feeds the text byte by byte, as the smallest tokens would. */
   const told = (text: string, whole = true, changes: Partial<typeof request> = {}): Told => {
     const asked = { ...request, ...changes };
     const pieces = [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
@@ -135,23 +135,23 @@ describe("svc-mini's own template", () => {
   };
   const weather = (values: string) => `<tool_call>{"name": "get_weather", "arguments": ${values}`;
 
-  test("a tool that nobody offered is text", () => {
+  test("treats a call of an unknown tool as text", () => {
     const text = `<tool_call>{"name": "launch", "arguments": {}}</tool_call>`;
     expect(told(text)).toEqual({ reasoning: "", content: text, calls: [] });
   });
 
-  test("a call without arguments has empty ones", () => {
+  test("gives a call without arguments empty ones", () => {
     expect(told(ping)).toEqual({ reasoning: "", content: "", calls: [{ name: "ping", arguments: "{}" }] });
   });
 
-  test("arguments hold markup, quotes and emoji", () => {
+  test("allows markup, quotes and emoji in arguments", () => {
     const city = `<b>"Zürich"</b> </tool_call> 👩‍👩‍👧 \\ \n`;
     const { calls, content } = told(`${weather(JSON.stringify({ city, days: 3 }))}}</tool_call>`);
     expect(content).toBe("");
     expect(calls.map((call) => JSON.parse(call.arguments))).toEqual([{ city, days: 3 }]);
   });
 
-  test("a call that the limit cuts stays open, one that the model ends is closed", () => {
+  test("leaves a call open at the token limit, and closes it when the model ends", () => {
     const cut = weather(`{"city": "Zür`);
     expect(told(cut, false).calls).toEqual([{ name: "get_weather", arguments: `{"city": "Zür` }]);
     expect(told(cut).calls).toEqual([{ name: "get_weather", arguments: `{"city": "Zür"}` }]);
@@ -165,7 +165,7 @@ describe("svc-mini's own template", () => {
     },
   );
 
-  test("text and reasoning before a call are told, markup in reasoning is no call", () => {
+  test("reports text and reasoning before a call, and ignores markup in reasoning", () => {
     const text = `<think>\nA <tool_call>?\n</think>\n\nSo:\n${ping}`;
     const { reasoning, content, calls } = told(text, true, { enableThinking: true });
     expect({ reasoning: reasoning.trim(), content: content.trim(), calls: calls.length }).toEqual({
@@ -175,7 +175,7 @@ describe("svc-mini's own template", () => {
     });
   });
 
-  test("60 tools with 100 KB of schema are rendered and have a grammar", () => {
+  test("renders 60 tools with 100 KB of schema and builds their grammar", () => {
     const many = chat([{ role: "user", content: "Hi" }], { tools: MANY_TOOLS });
     const times = [1, 2].map(() => {
       const started = performance.now();
@@ -189,14 +189,14 @@ describe("svc-mini's own template", () => {
     console.log(`60 tools, ${size} KB of schema: ${times[0]} ms at first, ${times[1]} ms again`);
   });
 
-  test.each(Object.entries(HARD_PARAMETERS))("what a grammar cannot say is left out of it: %s", (_, parameters) => {
+  test.each(Object.entries(HARD_PARAMETERS))("omits from a grammar what it cannot express: %s", (_, parameters) => {
     const { format, sampler } = prompt(llama, forcedCall(parameters));
     if (sampler !== undefined) llama.freeSampler(sampler);
     expect(format).toMatchObject({ parsed: true, constrained: true, unconstrained: false });
   });
 
   test.each(Object.entries(CHECKED_PARAMETERS))(
-    "generated arguments follow the schema: %s",
+    "follows the schema in generated arguments: %s",
     (_, [parameters, follows]) => {
       const { calls, content } = generateAnswer(llama, forcedCall(parameters), 200);
       expect(content).toBe("");
@@ -205,8 +205,8 @@ describe("svc-mini's own template", () => {
     },
   );
 
-  // The parser is not built, so that the call becomes text; one for any object would do.
-  test("parameters that no grammar can be made of still give a call", () => {
+  // The parser is not built, so the call would become text; one for any object would suffice.
+  test("gives a call even when no grammar can be made for its parameters", () => {
     const next = { anyOf: [{ $ref: "#" }, { type: "null" }] };
     const { calls } = generateAnswer(llama, forcedCall({ properties: { next }, required: ["next"] }), 200);
     expect(calls.map((call) => call.name)).toEqual(["t"]);

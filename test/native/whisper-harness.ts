@@ -1,4 +1,4 @@
-// The whisper library with Whisper base, a sound, and the few moves that tests of speech to text are made of.
+// The whisper library with Whisper base, a recording, and the basic operations of transcription tests.
 
 import { afterAll, afterEach, beforeAll, expect } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -20,26 +20,26 @@ const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
 const { embeddedTranscription, embeddedVad } = nativeFiles("");
 const WAV_HEADER_BYTES = 44;
 
-/** What tests need; empty where the build left it out. */
+/** The models that tests need; empty when the build omitted them. */
 export const MODEL = embeddedTranscription ?? "";
 export const VAD = embeddedVad ?? "";
 
-/** Whether library and models are there: the library is a target of its own, and models come with pip. */
+/** Whether library and models exist: the library is a separate build target, and the models come with pip. */
 export const isBuilt = existsSync(join(libraries, fileName("whisper"))) && MODEL !== "" && VAD !== "";
 if (!isBuilt)
   console.log("speech to text is not tested: it is not built, or without its models (`bun build.ts media`)");
 
-/** What the president says in the fixture. */
+/** The words of the president in the fixture. */
 export const JFK_WORDS = wordsOf(
   "And so my fellow Americans ask not what your country can do for you ask what you can do for your country",
 );
 
-/** The words of a text, without what can be written one way or another. */
+/** Returns the words of a text, without spelling variants. */
 export function wordsOf(text: string): string[] {
   return text.toLowerCase().match(/\p{L}+/gu) ?? [];
 }
 
-/** The fixture. */
+/** The fixture's samples. */
 export const jfk: Float32Array = readWav(join(import.meta.dir, "../fixtures/sounds/jfk.wav"));
 
 function readWav(path: string): Float32Array {
@@ -51,11 +51,11 @@ export const seconds = (count: number): number => count * SAMPLE_RATE;
 
 export interface WhisperRig {
   readonly whisper: Whisper;
-  /** For files; removed after the last test. */
+  /** A folder for files; removed after the last test. */
   readonly folder: string;
 }
 
-/** Opens the library before the first test of a file, and unloads what a test has loaded. */
+/** Opens the library before the first test of a file, and unloads the models of its tests. */
 export function whisperRig(): WhisperRig {
   const rig: { whisper?: Whisper } = {};
   const folder = mkdtempSync(join(tmpdir(), "svc-whisper-"));
@@ -73,7 +73,7 @@ export function whisperRig(): WhisperRig {
   };
 }
 
-/** Loads to the end; resolves with the failure, or undefined. */
+/** Loads completely; resolves with the error message, or undefined. */
 export async function load({ whisper }: WhisperRig, changes: Partial<WhisperConfig> = {}): Promise<string | undefined> {
   const rest = { workers: 1, threads: 1, gpu: false, flashAttention: true };
   whisper.loadStart({ path: MODEL, vadPath: VAD, ...rest, ...changes });
@@ -91,7 +91,7 @@ export interface Heard {
   readonly language: Language | undefined;
 }
 
-/** Waits until these jobs are done, releases them, and returns what they say. */
+/** Waits until these jobs are done, releases them, and returns their text. */
 export function finish({ whisper }: WhisperRig, ...jobs: readonly WhisperJob[]): Heard[] {
   while (jobs.some((job) => whisper.state(job) !== "done")) whisper.wait(1000);
   return jobs.map((job) => {
@@ -102,14 +102,14 @@ export function finish({ whisper }: WhisperRig, ...jobs: readonly WhisperJob[]):
   });
 }
 
-/** What is said in a sound. */
+/** Returns the speech in a sound. */
 export function hear(rig: WhisperRig, samples: Float32Array, options: Partial<JobOptions> = {}): Heard {
   const [heard] = finish(rig, rig.whisper.submit(samples, options));
   if (!heard) throw new Error("nothing was heard");
   return heard;
 }
 
-/** Everything that rises does, and stays within the sound. */
+/** Expects that all times ascend and lie within the sound. */
 export function expectInOrder(
   spans: readonly { readonly start: number; readonly end: number }[],
   length: number,

@@ -1,5 +1,5 @@
-// The container's files agree: what svc writes to is its user's in the image, and writable in the read-only recipes. The image
-// itself is built by the release.
+// The container's files must agree: svc's folders belong to its user in the image, and are writable in the read-only
+// recipes. The image itself is built by the release.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -17,7 +17,7 @@ function block(page: string, language: string, having: string): string {
   return code;
 }
 
-test("the folders that it stores in are its user's", () => {
+test("the folders in which svc stores data belong to its user", () => {
   const [, user = ""] = /uid=(\d+)/.exec(dockerfile) ?? [];
   expect(folders).toEqual(["/cache", "/data"]);
   for (const folder of folders) {
@@ -25,7 +25,7 @@ test("the folders that it stores in are its user's", () => {
   }
 });
 
-test("the read-only recipes have them mounted, and the folder for uploads", () => {
+test("the read-only recipes mount these folders, and the folder for uploads", () => {
   const run = block("docs/install.md", "sh", "--read-only");
   expect([...run.matchAll(/(?:--tmpfs |-v \S+?:)(\/\w+)/g)].map(([, folder]) => folder)).toEqual(
     expect.arrayContaining([...folders, "/tmp"]),
@@ -36,7 +36,7 @@ test("the read-only recipes have them mounted, and the folder for uploads", () =
   const { tmpfs, volumes, command, healthcheck } = services.svc;
   const mounted = [...tmpfs.map((one) => one.split(":")[0]), ...volumes.map((one) => one.split(":")[1])];
   expect(mounted).toEqual(expect.arrayContaining([...folders, "/tmp"]));
-  // Throws about what svc does not know.
+  // Throws for options that svc does not have.
   parseArguments(command);
   const [kind, program, ...args] = healthcheck.test;
   expect([kind, program]).toEqual(["CMD", "/usr/bin/svc"]);

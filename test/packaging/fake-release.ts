@@ -1,4 +1,5 @@
-// A folder of releases, served on this machine as GitHub lays it out, whose executables are shell scripts that say a version.
+// A folder of releases, served on this machine in GitHub's layout, whose executables are shell scripts that print a
+// version.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,24 +12,24 @@ interface FakeArchive {
   readonly name: string;
   readonly version: string;
   readonly platform: string;
-  /** What its executable says instead of its version. */
+  /** The output of the executable in place of its version. */
   readonly says?: string;
-  /** Its self-test does. */
+  /** Whether the self-test fails. */
   readonly fails?: boolean;
-  /** A command in place of what the executable does beside saying its version. */
+  /** A command for everything that the executable does other than printing its version. */
   readonly runs?: string;
 }
 
 export interface FakeRelease extends AsyncDisposable {
-  /** What SVC_RELEASES is set to. */
+  /** The value for SVC_RELEASES. */
   readonly url: string;
-  /** Empty, and removed at the end. */
+  /** A folder that is initially empty and is removed at the end. */
   readonly folder: string;
-  /** What was requested. */
+  /** Paths that were requested. */
   readonly requests: string[];
-  /** Makes an archive the newest release. */
+  /** Publishes an archive as the newest release. */
   publish(archive: FakeArchive): Promise<void>;
-  /** Changes bytes of what is sent from now on. */
+  /** Damages all bytes sent from now on. */
   damage(): void;
 }
 

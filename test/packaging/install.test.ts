@@ -1,4 +1,4 @@
-// The installer, against releases on this machine.
+// The installer, with releases on this machine.
 
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -45,7 +45,7 @@ const installed = ({ folder }: FakeRelease) =>
     : [];
 const leftovers = ({ folder }: FakeRelease) => readdirSync(join(folder, "tmp"));
 
-test("the newest version is installed, again over itself, and removed", async () => {
+test("the newest version can be installed, installed again over itself, and removed", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM });
   for (const _ of ["first", "second"]) {
@@ -84,7 +84,7 @@ test("a version and svc-slim can be chosen", async () => {
   expect(release.requests).toContain(`/download/v1.2.3/svc-slim-1.2.3-${PLATFORM}.tar.xz`);
 });
 
-test("a flavour for GPUs is installed where it is wanted", async () => {
+test("a flavour for GPUs is installed on request", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM });
   const gpu = { name: "svc", version: "1.2.3", platform: `${PLATFORM}-vulkan`, says: "svc 1.2.3 (vulkan)" };
@@ -94,7 +94,7 @@ test("a flavour for GPUs is installed where it is wanted", async () => {
   expect((await run(release, { SVC_FLAVOUR: "cuda" })).stderr).toContain(`no svc for ${PLATFORM}-cuda`);
 });
 
-test("what is damaged or does not run leaves the installed version as it is", async () => {
+test("a release that is damaged or does not run leaves the installed version unchanged", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.0.0", platform: PLATFORM });
   expect((await run(release)).exitCode).toBe(0);
@@ -114,7 +114,7 @@ test.skipIf(process.platform !== "linux").each([
   ["glibc 2.34", false],
   ["glibc 2.35", true],
   ["glibc 2.41", true],
-])("a system with %s: it is installed: %p", async (glibc, isInstalled) => {
+])("on a system with %s svc is installed: %p", async (glibc, isInstalled) => {
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.0.0", platform: PLATFORM });
   const programs = join(release.folder, "programs");
@@ -126,7 +126,7 @@ test.skipIf(process.platform !== "linux").each([
   expect(installed(release)).toEqual(isInstalled ? FILES : []);
 });
 
-test("a release without this platform is named, and so is a wrong argument", async () => {
+test("a platform without a release gets an error, and so does an invalid argument", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.0.0", platform: "plan9-vax" });
   expect(await run(release)).toMatchObject({
@@ -139,7 +139,7 @@ test("a release without this platform is named, and so is a wrong argument", asy
 
 const shellcheck = Bun.which("shellcheck");
 if (shellcheck === null) console.log("install.sh is not linted: shellcheck is not installed");
-test.skipIf(shellcheck === null)("shellcheck finds nothing", () => {
+test.skipIf(shellcheck === null)("shellcheck reports nothing", () => {
   const { stdout } = Bun.spawnSync(["shellcheck", "-s", "sh", "-"], { stdin: new TextEncoder().encode(SCRIPT) });
   expect(stdout.toString()).toBe("");
 });

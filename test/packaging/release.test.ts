@@ -1,4 +1,4 @@
-// What a release has once, made from files of all platforms that stand in for real ones.
+// The parts of a release that exist once, made from stand-ins for the files of all platforms.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("the checksums are those of every file, in the form of sha256sum", () => {
+test("the checksums cover every file, in the format of sha256sum", () => {
   const lines = read("SHA256SUMS").trimEnd().split("\n");
   expect(lines).toContain(`${sha256("linux-x64")}  svc-${version}-linux-x64.tar.xz`);
   for (const line of lines)
@@ -33,7 +33,7 @@ test("the checksums are those of every file, in the form of sha256sum", () => {
   for (const name of ["install.sh", "svc.rb", "Dockerfile"]) expect(lines.join("\n")).toContain(`  ${name}`);
 });
 
-test("svc update finds in them the archive of its executable and platform, and no other", () => {
+test("svc update finds the archive for its executable and platform there, and no other", () => {
   const found = (name: string, platform: string) => archiveIn(read("SHA256SUMS"), name, platform);
   for (const platform of PLATFORMS) {
     expect(found("svc", platform)).toEqual({ version, file: archiveOf("svc", platform), sha256: sha256(platform) });
@@ -43,7 +43,7 @@ test("svc update finds in them the archive of its executable and platform, and n
   expect(found("svc", "linux-x64-cuda")).toBeUndefined();
 });
 
-test("the formula has the address and the checksum of each platform", () => {
+test("the formula has the URL and the checksum of each platform", () => {
   const formula = read("svc.rb");
   for (const platform of PLATFORMS) {
     expect(formula).toContain(`url "${RELEASES}/download/v${version}/${archiveOf("svc", platform)}"`);
@@ -55,12 +55,12 @@ test("the formula has the address and the checksum of each platform", () => {
 
 const ruby = Bun.which("ruby");
 if (ruby === null) console.log("svc.rb is not parsed: ruby is not installed");
-test.skipIf(ruby === null)("the formula is Ruby", () => {
+test.skipIf(ruby === null)("the formula is valid Ruby", () => {
   const { stdout } = Bun.spawnSync(["ruby", "-wc", join(folder, "svc.rb")]);
   expect(stdout.toString()).toBe("Syntax OK\n");
 });
 
-test("an archive that is larger than downloads may be is refused, with both numbers", () => {
+test("an archive larger than the download limit is refused, with both numbers", () => {
   const path = join(folder, "large.tar.xz");
   writeFileSync(path, "");
   truncateSync(path, 70_100_000);
@@ -71,7 +71,7 @@ test("an archive that is larger than downloads may be is refused, with both numb
 
 const actionlint = Bun.which("actionlint");
 if (actionlint === null) console.log("the workflows are not linted: actionlint is not installed");
-test.skipIf(actionlint === null)("actionlint finds nothing in the workflows", () => {
+test.skipIf(actionlint === null)("actionlint reports nothing for the workflows", () => {
   const workflows = readdirSync(WORKFLOWS).map((name) => join(WORKFLOWS, name));
   const { stdout, exitCode } = Bun.spawnSync(["actionlint", "-no-color", ...workflows]);
   expect([stdout.toString(), exitCode]).toEqual(["", 0]);
@@ -82,7 +82,7 @@ test("a release without all platforms is refused", async () => {
   await expect(completeRelease(RELEASES, folder)).rejects.toThrow("every platform");
 });
 
-test("the bill of materials names the runtime, libraries and models, once each, with checksums", () => {
+test("the bill of materials lists runtime, libraries and models once each, with checksums", () => {
   const { components } = billOfMaterials("linux-x64") as {
     components: { name: string; purl: string; hashes?: object[] }[];
   };

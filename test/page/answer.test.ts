@@ -3,7 +3,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { join } from "node:path";
 import { noAnswer, turnOf, withChunk, type Chunk } from "../../src/page/logic/answer.ts";
 
-/** The chunks of a recorded stream of the server. */
+/** Returns the chunks of a recorded stream of the server. */
 async function chunksOf(recorded: string): Promise<Chunk[]> {
   const file = Bun.file(join(import.meta.dir, "../fixtures/wire", recorded));
   const events = file
@@ -14,42 +14,42 @@ async function chunksOf(recorded: string): Promise<Chunk[]> {
   return data.filter((text) => text !== "[DONE]").map((text) => JSON.parse(text) as Chunk);
 }
 
-/** The answer that a recorded stream comes to; a chunk comes every 100 ms. */
+/** Returns the answer of a recorded stream, with a chunk every 100 ms. */
 const answerOf = async (recorded: string) =>
   (await chunksOf(recorded)).reduce((answer, chunk, at) => withChunk(answer, chunk, (at + 1) * 100), noAnswer);
 
-test("text, its end and its counts come out of a stream as the server sends it", async () => {
+test("text, finish reason and counts are read from the server's stream", async () => {
   const { text, finish, stats, reasoning, toolCalls } = await answerOf("chat-text.sse");
   expect([text, finish, reasoning, toolCalls]).toEqual(['Hello "Zürich" 👋\n', "stop", "", []]);
   expect(stats).toMatchObject({ promptTokens: 12, cachedTokens: 4, completionTokens: 2, firstTokenMs: 200 });
   expect(stats?.tokensPerSecond).toBeGreaterThan(0);
 });
 
-test("reasoning stays apart from the answer, with the time that it took", async () => {
+test("reasoning is separate from the answer, with its duration", async () => {
   const answer = await answerOf("chat-reasoning.sse");
   expect([answer.reasoning, answer.text]).toEqual(["Let me see…", "42"]);
   expect(turnOf(answer).reasoningMs).toBe(200);
 });
 
-test("calls of tools are put together from their pieces", async () => {
+test("tool calls are assembled from their pieces", async () => {
   const { text, toolCalls, finish } = await answerOf("chat-tool-call.sse");
   expect([text, finish]).toEqual(["I look.", "tool_calls"]);
   expect(toolCalls).toEqual([{ id: "call_1", name: "weather", arguments: '{"city": "Zürich"}' }]);
   expect((await answerOf("chat-two-tool-calls.sse")).toolCalls).toHaveLength(2);
 });
 
-test("a failure is an error beside the text so far, and not part of it", async () => {
+test("a failure is shown as an error next to the text so far", async () => {
   const { text, finish, error } = await answerOf("chat-failed.sse");
   expect([text, finish]).toEqual(["Hel", "error"]);
   expect(error).toContain("The model engine stopped");
 });
 
-test("what was read of a picture or heard of a sound is kept", async () => {
+test("text read from a picture or a sound is kept", async () => {
   expect((await answerOf("chat-recognized.sse")).readInputs[0]).toStartWith("Invoice 7");
   expect((await answerOf("chat-transcribed.sse")).readInputs).toHaveLength(1);
 });
 
-test("while it is written, it says how much of the prompt is computed, then its tokens and their rate", async () => {
+test("an answer in progress shows the prompt's progress, then its tokens and their rate", async () => {
   const chunks = await chunksOf("chat-running.sse");
   const seen = chunks.map((_, at) =>
     chunks.slice(0, at + 1).reduce((answer, chunk) => withChunk(answer, chunk, 100), noAnswer),

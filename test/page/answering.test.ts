@@ -7,7 +7,7 @@ import { Api } from "../../src/page/state/api.ts";
 const PIXEL = `data:image/png;base64,${Buffer.from("png").toString("base64")}`;
 const SETTINGS: Settings = { system: "Be brief.", temperature: 0.5, seed: 7, size: "256x512" };
 
-/** What the server is sent for an answer of a model. */
+/** Returns the request to the server for an answer of a model. */
 async function sent(use: Model["use"], attachments: { kind: "image"; name: string; data: string }[] = []) {
   const requests: { path: string; body: Record<string, unknown> }[] = [];
   class RecordingApi extends Api {
@@ -23,7 +23,7 @@ async function sent(use: Model["use"], attachments: { kind: "image"; name: strin
   return requests[0];
 }
 
-test("an image has the seed and the size of the settings, and nothing that it has no use for", async () => {
+test("an image request has seed and size from the settings, and no fields without effect", async () => {
   expect(await sent("image")).toEqual({
     path: "/v1/images/generations",
     body: { prompt: "a fox", model: "m", stream: true, partial_images: 2, seed: 7, size: "256x512" },
@@ -34,7 +34,7 @@ test("an image has the seed and the size of the settings, and nothing that it ha
   });
 });
 
-test("a chat has the seed and no size", async () => {
+test("a chat request has the seed and no size", async () => {
   expect((await sent("chat"))?.body).toMatchObject({ seed: 7, temperature: 0.5 });
   expect((await sent("chat"))?.body).not.toHaveProperty("size");
 });

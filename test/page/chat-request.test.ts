@@ -10,7 +10,7 @@ const turn = (role: Turn["role"], text: string, more: Partial<Turn> = {}): Turn 
 const LOCAL = { id: "m", reports: true };
 const PIXEL = `data:image/png;base64,${Buffer.from("png").toString("base64")}`;
 
-test("a conversation becomes a request that the server takes", () => {
+test("a conversation becomes a valid request", () => {
   const call = { id: "call_1", name: "weather", arguments: "{}" };
   const request = chatRequest(
     [
@@ -35,7 +35,7 @@ test("a conversation becomes a request that the server takes", () => {
   expect(() => decodeChat(request, testConfig)).not.toThrow();
 });
 
-test("what is not set is left to the server, and an answer that is not there is no message", () => {
+test("unset parameters are left to the server, and a missing answer is not sent", () => {
   const request = chatRequest(
     [turn("user", "hi"), turn("assistant", "", { error: "x" }), turn("user", "again")],
     {},
@@ -48,7 +48,7 @@ test("what is not set is left to the server, and an answer that is not there is 
   ]);
 });
 
-test("text files stand in the message, sound goes with its format", () => {
+test("text files are included in the message, and sound has its format", () => {
   const attachments = [
     { kind: "text", name: "a.md", data: "one\n```\ntwo\n" },
     { kind: "audio", name: "b.mp3", data: "data:audio/mpeg;base64,AAAA" },
@@ -60,7 +60,7 @@ test("text files stand in the message, sound goes with its format", () => {
   ]);
 });
 
-test("tools may be one function or many, in either form", () => {
+test("tools may be one function or several, in either form", () => {
   const tool = { type: "function" as const, function: { name: "a" } };
   for (const text of ['{"name":"a"}', '[{"name":"a"}]', JSON.stringify(tool), JSON.stringify([tool])]) {
     expect(readTools(text)).toEqual([tool]);

@@ -19,14 +19,14 @@ const turn = (id: string, parent: string | null, role: Turn["role"] = "user"): T
 const talk = (...turns: Turn[]) => turns.reduce(addTurn, newConversation("c", 0));
 const ids = (path: readonly Turn[]) => path.map(({ id }) => id).join(" ");
 
-test("what was said last is shown, from the beginning", () => {
+test("the latest branch is shown, from the beginning", () => {
   const one = talk(turn("hi", null), turn("hello", "hi", "assistant"), turn("more", "hello"));
   expect(ids(pathOf(one))).toBe("hi hello more");
   expect(ids(pathOf(one, "hello"))).toBe("hi hello");
   expect(ids(pathOf(newConversation("c", 0)))).toBe("");
 });
 
-test("an edit is a branch beside the first version, and both can be shown with what followed them", () => {
+test("an edit adds a branch next to the first version, and both can be shown with what follows them", () => {
   const first = turn("first", null);
   const one = talk(first, turn("a", "first", "assistant"), turn("second", null), turn("b", "second", "assistant"));
   expect(ids(pathOf(one))).toBe("second b");
@@ -34,14 +34,14 @@ test("an edit is a branch beside the first version, and both can be shown with w
   expect(ids(pathOf(showBranch(one, "first")))).toBe("first a");
 });
 
-test("of several answers the newest is shown, when their question is shown again", () => {
+test("the newest of several answers is shown when their question is shown again", () => {
   const answers = [turn("old", "q", "assistant"), turn("new", "q", "assistant")];
   const one = talk(turn("q", null), ...answers, turn("other", null));
   expect(ids(pathOf(showBranch(one, "q")))).toBe("q new");
   expect(ids(siblingsOf(one, answers[0] ?? turn("", null)))).toBe("old new");
 });
 
-test("a branch that becomes a chat of its own has what led to it, and nothing else", () => {
+test("a branch that becomes a separate chat has only the turns that lead to it", () => {
   const one = talk(turn("q", null), turn("a", "q", "assistant"), turn("more", "a"), turn("else", null));
   const copy = fork(one, "a", "new", 99);
   expect([copy.id, copy.title, ids(pathOf(copy)), Object.keys(copy.turns).length]).toEqual([
@@ -53,13 +53,13 @@ test("a branch that becomes a chat of its own has what led to it, and nothing el
   expect(Object.keys(one.turns)).toHaveLength(4);
 });
 
-test("a turn that is gone is not brought back by its answer", () => {
+test("an answer does not restore a deleted turn", () => {
   const one = talk(turn("q", null));
   expect(changeTurn(one, "gone", { text: "x" })).toBe(one);
   expect(changeTurn(one, "q", { text: "x" }).turns["q"]?.text).toBe("x");
 });
 
-test("a chat is called after its first words, or its first file", () => {
+test("a chat is named after its first words, or its first file", () => {
   expect(titleOf({ text: "  Two\n words " })).toBe("Two words");
   expect(titleOf({ text: "", attachments: [{ kind: "image", name: "cat.png", data: "" }] })).toBe("cat.png");
   const long = titleOf({ text: "word ".repeat(40) });
@@ -68,7 +68,7 @@ test("a chat is called after its first words, or its first file", () => {
   expect(titleOf({ text: "😀".repeat(80) })).not.toMatch(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])/);
 });
 
-test("the context used is what the last answer of the branch took", () => {
+test("the used context is that of the last answer in the branch", () => {
   const stats = { promptTokens: 10, cachedTokens: 4, completionTokens: 5 };
   const one = changeTurn(talk(turn("q", null), turn("a", "q", "assistant"), turn("more", "a")), "a", { stats });
   expect(contextUsed(pathOf(one))).toBe(15);

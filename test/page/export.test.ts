@@ -24,16 +24,16 @@ const turns: Turn[] = [
 ];
 const talk = turns.reduce(addTurn, newConversation("c", 0, { system: "Be brief." }));
 
-test("an export has every branch, and is read again as it was", () => expect(fromJson(toJson([talk]))).toEqual([talk]));
+test("an export has all branches, which an import restores", () => expect(fromJson(toJson([talk]))).toEqual([talk]));
 
-test("Markdown has what is shown", () => {
+test("a Markdown export has the turns that are shown", () => {
   expect(toMarkdown({ ...talk, leaf: "2" })).toBe(
     "# What is it?\n\n_System prompt:_\n\n> Be brief.\n\n## You\n\n_cat.png_\n\nWhat is it?\n\n## Assistant (m)\n\n_Thinking:_\n\n> Fur,\n> ears.\n\nA cat.\n",
   );
   expect(toMarkdown(talk)).toContain("Calls `look`:\n\n```json\n{}\n```");
 });
 
-test("other files are refused with a sentence, and none leads in a circle", () => {
+test("other files are refused with a message, and circular ones are harmless", () => {
   const broken = (change: object) => toJson([{ ...talk, ...change } as Conversation]);
   const circle = { 1: { ...turns[0], parent: "2" }, 2: turns[1] };
   for (const text of [
@@ -51,7 +51,7 @@ test("other files are refused with a sentence, and none leads in a circle", () =
   expect(() => fromJson("{")).toThrow("This file is not JSON.");
 });
 
-test("files are called after the chat", () => {
+test("files are named after the chat", () => {
   expect(fileName("What is the capital of Österreich?")).toBe("what-is-the-capital-of-österreich");
   expect(fileName("../..")).toBe("conversation");
 });

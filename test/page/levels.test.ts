@@ -7,7 +7,7 @@ import type { ModelList } from "../../src/contract/model.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 
-test("samples are read with their labels, over all engines", () => {
+test("samples are read with their labels and added over all engines", () => {
   const samples = readSamples(
     '# HELP a b\na{model="x\\"y",kind="text"} 2\na{model="z"} 0.5\nb 1e3\nnonsense\nc +Inf\n',
   );
@@ -20,7 +20,7 @@ test("samples are read with their labels, over all engines", () => {
   ]);
 });
 
-test("the levels are those that the server reports", () => {
+test("the levels are those reported by the server", () => {
   const metrics = new PrometheusMetrics(systemClock);
   metrics.of({ kind: "text", model: "m" }).firstToken(5);
   const text = metrics.render({
@@ -36,14 +36,14 @@ test("the levels are those that the server reports", () => {
   expect(levelsOf(readSamples(text), 7).tokensPerSecond).toBeGreaterThan(0);
 });
 
-test("a line ends at the right, and its highest value at the top", () => {
+test("a chart ends at the right, with its highest value at the top", () => {
   const box = { slots: 5, width: 40, height: 10, most: 2 };
   expect(lineOf([1, 4], box)).toEqual({ line: "M30 7.5L40 0", area: "M30 7.5L40 0L40 10L30 10Z" });
   expect(lineOf([1], box).line).toBe("M40 5");
   expect(lineOf([], box)).toEqual({ line: "", area: "" });
 });
 
-test("models to chat with come first, and the one for programs is left out", async () => {
+test("chat models come first, and the system model is left out", async () => {
   const list = (await (await fetch(`${serve(hello).url}/v1/models`)).json()) as ModelList;
   const models = modelsOf(list);
   expect(models.map(({ id, use }) => [id, use])).toEqual([
@@ -55,7 +55,7 @@ test("models to chat with come first, and the one for programs is left out", asy
   expect(abilitiesOf(list)).toEqual({ speech: true, images: true });
 });
 
-test("numbers are read by people", () => {
+test("numbers have a readable form", () => {
   expect([bytes(0), bytes(999), bytes(479_916_032), bytes(4_500_000)]).toEqual([
     "0 bytes",
     "999 bytes",

@@ -8,23 +8,23 @@ const html = (text: string) =>
     .map((block) => block.html)
     .join("");
 
-test("what grows changes its last block alone", () => {
+test("appended text changes only the last blocks", () => {
   const whole = toBlocks(EVERYTHING);
   for (let length = 0; length < EVERYTHING.length; length += 7) {
     const part = toBlocks(EVERYTHING.slice(0, length));
-    // The last two: an underline makes a heading, and a row of dashes a table, of what stands before it.
+    // The last two blocks: an underline turns the text before it into a heading, and a row of dashes into a table.
     for (const [index, { raw }] of part.slice(0, -2).entries()) expect(whole[index]?.raw).toBe(raw);
   }
 });
 
-test("markup of a text is text, and nothing is loaded or run", () => {
+test("HTML in a text stays text, and nothing is loaded or executed", () => {
   const shown = html(HOSTILE);
   expect(shown).not.toMatch(/<(?:img|script|iframe|style|svg)\b/i);
   expect(shown).not.toContain("javascript:");
   expect(shown).toContain("&lt;img src=x");
 });
 
-test("links lead to the web alone, in a tab of their own", () => {
+test("only links to the web work, and open in a new tab", () => {
   expect(html("[a](https://a.example/?q=1&r=2)")).toBe(
     '<p><a href="https://a.example/?q=1&amp;r=2" target="_blank" rel="noopener noreferrer">a</a></p>\n',
   );
@@ -34,7 +34,7 @@ test("links lead to the web alone, in a tab of their own", () => {
   expect(html("![a cat](https://a.example/cat.png)")).not.toContain("<img");
 });
 
-test("code has its language and colours, and is what was written", () => {
+test("code has its language and colours, and its exact text", () => {
   const [block] = toBlocks("```python title=x\nif a < b: pass\n```");
   expect(block?.code).toEqual({ text: "if a < b: pass", language: "python" });
   expect(block?.html).toContain('<span class="hljs-keyword">if</span> a &lt; b');
@@ -42,4 +42,4 @@ test("code has its language and colours, and is what was written", () => {
   expect(toBlocks("```python\nunfinished")[0]?.code?.text).toBe("unfinished");
 });
 
-test("headings stand below those of the page", () => expect(html("# a\n\n###### b")).toBe("<h3>a</h3><h6>b</h6>"));
+test("headings are ranked below those of the page", () => expect(html("# a\n\n###### b")).toBe("<h3>a</h3><h6>b</h6>"));

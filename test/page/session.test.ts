@@ -3,7 +3,7 @@ import type { Conversation } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
 import { Session } from "../../src/page/state/session.ts";
 
-/** A server that writes a word, and no more until the client leaves. */
+/** A server that writes a word, and nothing more until the client disconnects. */
 class EndlessApi extends Api {
   override async fetch(path: string, _body?: object, { signal }: RequestInit = {}): Promise<Response> {
     if (path === "/v1/models") return Response.json({ data: [{ id: "m" }], models: [{ capabilities: ["chat"] }] });
@@ -18,7 +18,7 @@ class EndlessApi extends Api {
   }
 }
 
-/** What the browser's database is to the session; each call takes a while, one after the other. */
+/** Stands in for the browser's database; calls take some time and run one after another. */
 class Kept {
   readonly conversations = new Map<string, Conversation>();
   private last: Promise<unknown> = Promise.resolve();
@@ -59,7 +59,7 @@ beforeEach(async () => {
   await session.loadModels();
 });
 
-/** Has an answer begun, and returns the conversation's id. */
+/** Starts an answer, and returns the conversation's id. */
 async function ask(): Promise<string> {
   session.begin();
   session.send("Hi");
@@ -67,10 +67,10 @@ async function ask(): Promise<string> {
   return session.conversation.value.id;
 }
 
-/** As long as everything takes that was begun. */
+/** Waits until everything that has begun is done. */
 const settled = () => Bun.sleep(100);
 
-test("an answer that is stopped is kept as far as it is", async () => {
+test("an answer that is stopped keeps its text so far", async () => {
   const id = await ask();
   session.stop();
   await settled();
@@ -85,7 +85,7 @@ test("an answer that is stopped is kept as far as it is", async () => {
 test.each([
   ["shown", true],
   ["not shown", false],
-])("a chat that is removed while its answer is written stays away: %s", async (_, isShown) => {
+])("a chat that is deleted during an answer stays deleted: %s", async (_, isShown) => {
   const id = await ask();
   if (!isShown) session.begin();
   await session.remove(id);
@@ -98,7 +98,7 @@ test.each([
   ]);
 });
 
-test("so do all", async () => {
+test("all chats that are deleted during an answer stay deleted", async () => {
   await ask();
   const shown = await ask();
   await session.removeAll();

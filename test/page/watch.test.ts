@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Api } from "../../src/page/state/api.ts";
 import { Watch } from "../../src/page/state/watch.ts";
 
-/** A server that takes requests and answers none, and one that answers. */
+/** A server that at first accepts requests without answering, and then answers. */
 class SilentApi extends Api {
   isSilent = true;
 
@@ -15,7 +15,7 @@ class SilentApi extends Api {
 beforeAll(() => Object.defineProperty(globalThis, "document", { value: { hidden: false }, configurable: true }));
 afterAll(() => void Reflect.deleteProperty(globalThis, "document"));
 
-test("a server that does not answer is told as such, and no more once it does", async () => {
+test("a server that does not answer is reported until it answers again", async () => {
   const api = new SilentApi();
   const watch = new Watch(api, 10);
   const changes: string[] = [];

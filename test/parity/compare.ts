@@ -1,17 +1,17 @@
-// Whether two answers are the same, token by token, within what the last bits of a sum may change.
+// Whether two answers are the same, token by token, apart from the last bits of sums.
 
 import type { Answer, Token } from "./servers.ts";
 
-/** Two most probable tokens closer than this may change places. */
+/** Two best tokens closer than this may swap. */
 const TIE = 0.02;
-/** Log probabilities of the same token may differ by this. */
+/** Allowed difference of log probabilities of the same token. */
 const LOGPROB_TOLERANCE = 1e-2;
 
 export type Comparison =
   | { readonly verdict: "same"; readonly logprobGap: number }
   | { readonly verdict: "tie" | "different"; readonly logprobGap: number; readonly where: string };
 
-/** `ours` and `theirs` begin with the same prompt. */
+/** Compares answers to the same prompt. */
 export function compare(ours: Answer, theirs: Answer): Comparison {
   const at = firstDifference(ours.tokens, theirs.tokens);
   const logprobGap = largestGap(ours.tokens.slice(0, at), theirs.tokens);
@@ -35,9 +35,9 @@ export function compare(ours: Answer, theirs: Answer): Comparison {
 const show = (token: Token | undefined) => (token ? JSON.stringify(token.text) : "the end");
 
 /**
- * Number of our first token that says something else than theirs; undefined when there is none, or when one of the servers
- * gave no tokens, so that only the text can be compared. Bytes are compared, not tokens: llama-server joins the token of
- * a character that is never completed with the next one.
+ * Returns the index of svc's first token that differs in text, or undefined when there is none or when one of the
+ * servers gave no tokens, so that only the text can be compared. Bytes are compared rather than tokens: llama-server
+ * joins the token of an incomplete character with the next one.
  */
 function firstDifference(ours: readonly Token[], theirs: readonly Token[]): number | undefined {
   if (ours.length === 0 || theirs.length === 0) return undefined;
@@ -57,7 +57,7 @@ function isTie(token: Token | undefined): boolean {
   return first !== undefined && second !== undefined && first.logprob - second.logprob <= TIE;
 }
 
-/** Over the tokens that both servers tell alone, and their alternatives. */
+/** Returns the largest difference over tokens that both servers report separately, and their alternatives. */
 function largestGap(ours: readonly Token[], theirs: readonly Token[]): number {
   const others = new Map(withOffsets(theirs));
   let gap = 0;
@@ -65,7 +65,7 @@ function largestGap(ours: readonly Token[], theirs: readonly Token[]): number {
     const other = others.get(offset);
     if (other?.text !== token.text) continue;
     gap = Math.max(gap, Math.abs(token.logprob - other.logprob));
-    // By rank, as all control tokens have the same empty text.
+    // By rank, because all control tokens have the same empty text.
     for (const [rank, { logprob }] of token.top.entries()) {
       gap = Math.max(gap, Math.abs(logprob - (other.top[rank]?.logprob ?? logprob)));
     }
@@ -73,7 +73,7 @@ function largestGap(ours: readonly Token[], theirs: readonly Token[]): number {
   return gap;
 }
 
-/** With the bytes in front of each. */
+/** Returns each token with the number of bytes before it. */
 function withOffsets(tokens: readonly Token[]): [number, Token][] {
   let offset = 0;
   return tokens.map((token) => {

@@ -1,4 +1,4 @@
-// The examples of llama-server's README as a part of the Markdown page: a table, then what differs and why.
+// The examples of llama-server's README as a part of the Markdown page: a table, then the differences with reasons.
 
 import type { ExampleResult } from "./examples.ts";
 import { formatTable, type Report } from "./report.ts";
@@ -9,7 +9,7 @@ Requests of llama-server's README and one for each of its routes that svc has. A
 llama-server's is in svc's, of the same type; svc's may have more.
 `;
 
-/** Passed are examples that are alike, or differ for a stated reason. */
+/** `passed` counts examples that are equal or differ for a stated reason. */
 export function exampleReport(results: readonly ExampleResult[]): Report {
   if (results.length === 0) return { markdown: "", passed: 0, failed: 0 };
   const isOdd = ({ differences }: ExampleResult) => differences.some(({ reason }) => reason === undefined);

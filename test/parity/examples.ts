@@ -1,5 +1,5 @@
-// The examples of llama-server's README on both servers: whatever its answers have, those of svc have under the same name and of
-// the same type. What the texts say is a matter of sampling, which the other rows compare.
+// The examples of llama-server's README on both servers: every field in its answers must be in svc's under the same
+// name and of the same type. The texts depend on sampling, which other rows compare.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,15 +11,15 @@ import { CHAT_PLANS, ComparedServer } from "./servers.ts";
 interface Example {
   readonly route: string;
   readonly body?: object;
-  /** Why svc's answer is another. */
+  /** Why svc's answer differs. */
   readonly onPurpose?: string;
 }
 
 export interface ExampleResult {
   readonly name: string;
-  /** Fields of llama-server's answer. */
+  /** Number of fields in llama-server's answer. */
   readonly fields: number;
-  /** What is not alike: for a reason, or for none. */
+  /** The differences, with their reason if there is one. */
   readonly differences: readonly { readonly text: string; readonly reason: string | undefined }[];
 }
 
@@ -27,7 +27,7 @@ const limerick = "Write a limerick about python exceptions";
 const hello = [{ role: "user", content: "Hello!" }];
 const steps = { prompt: "Building a website can be done in 10 simple steps:", n_predict: 16 };
 
-/** Fields of llama-server's answers that svc's differ in, with the reason. */
+/** Fields of llama-server's answers in which svc differs, with the reason. */
 const ON_PURPOSE: readonly (readonly [field: RegExp, reason: string])[] = [
   [/generation_settings\.(params\.)?\w+$/, "how llama-server works inside, and settings that svc refuses by name"],
   [/^models\[\]\.\w+$/, "llama-server leaves them empty; svc says what it knows, under names of its own"],
@@ -110,7 +110,7 @@ const EXAMPLES: readonly Example[] = [
   { route: "POST /slots/0?action=erase", body: {} },
 ];
 
-/** Sends every example whose route has `name` to both servers. Throws when a server does not start. */
+/** Sends every example whose route contains `name` to both servers. Throws when a server does not start. */
 export async function compareExamples(name: string): Promise<ExampleResult[]> {
   const examples = EXAMPLES.filter(({ route }) => route.includes(name));
   if (examples.length === 0) return [];
@@ -148,7 +148,7 @@ async function answer(server: ComparedServer, { route, body }: Example): Promise
   return { status, form: formOf(objectsIn(text)) };
 }
 
-/** A whole answer, or the data of its events. */
+/** Returns a whole answer, or the data of its events. */
 function objectsIn(text: string): unknown[] {
   if (!text.startsWith("data:") && !text.startsWith("event:")) return [JSON.parse(text)];
   const data = text.split("\n").filter((line) => line.startsWith("data: {"));

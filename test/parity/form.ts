@@ -1,9 +1,9 @@
-// The form of JSON answers: what each place in them is.
+// The form of JSON answers: the types at each place in them.
 
-/** Types by place: `data[].index`. */
+/** Types by place, such as `data[].index`. */
 export type Form = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Of an answer, or of all events of one together. */
+/** Returns the form of an answer, or of all events of one together. */
 export function formOf(values: readonly unknown[]): Form {
   const types = new Map<string, Set<string>>();
   for (const value of values) note(value, "", types);
@@ -18,7 +18,7 @@ function note(value: unknown, path: string, types: Map<string, Set<string>>): vo
     for (const [name, field] of Object.entries(value)) note(field, path === "" ? name : `${path}.${name}`, types);
 }
 
-/** Places that llama-server's answer has and svc's has not, or as something else; svc's may have more. */
+/** Returns places of llama-server's answer that are missing in svc's or have another type; svc may have more. */
 export function lacking(ours: Form, theirs: Form): { readonly path: string; readonly text: string }[] {
   return [...theirs].flatMap(([path, types]) => {
     const own = ours.get(path);

@@ -1,8 +1,8 @@
-// svc against llama-server of the same llama.cpp, on one thread: do equal sampling settings give equal answers of svc-mini,
-// equal inputs equal vectors and scores of small random models, and the README's examples answers of the same shape?
-// `bun test/parity/main.ts [--rows TEXT] [--write]` prints a table of the rows whose name has TEXT; --write puts it into
-// PARITY.md. Needs `bun build.ts bench` once; takes a minute. The last line is `N passed, N failed`: passed are
-// answers that are the same, or differ for a stated reason.
+// svc compared with llama-server of the same llama.cpp, on one thread: do equal sampling settings give equal answers of
+// svc-mini, equal inputs equal vectors and scores of small random models, and the README's examples answers of the same
+// form? `bun test/parity/main.ts [--rows TEXT] [--write]` prints a table of the rows whose name contains TEXT; --write
+// puts it into PARITY.md. Needs `bun build.ts bench` once; takes a minute. The last line is `N passed, N failed`:
+// answers pass when they are the same or differ for a stated reason.
 
 import { join } from "node:path";
 import { parseArgs } from "node:util";

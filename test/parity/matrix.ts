@@ -1,25 +1,25 @@
-// What is asked of both servers: each row is one set of sampling fields, tried with several prompts and seeds.
+// The requests for both servers: each row is one set of sampling fields, tested with several prompts and seeds.
 
 export type Fields = Readonly<Record<string, unknown>>;
 
 export interface Row {
   readonly name: string;
   readonly fields: Fields;
-  /** What llama-server gets instead of `fields` where its names or values differ. */
+  /** Fields for llama-server instead of `fields`, when names or values differ. */
   readonly theirs?: Fields;
-  /** Names of prompts; default: all that are conversations. */
+  /** Names of prompts; by default all conversations. */
   readonly prompts?: readonly string[];
-  /** Default: `SEEDS` when anything is random, else one. */
+  /** By default `SEEDS` when anything is random, otherwise one seed. */
   readonly seeds?: readonly number[];
-  /** Why log probabilities are not compared, only the answers. */
+  /** Why only texts are compared, without log probabilities. */
   readonly textOnly?: string;
-  /** Why the answers need not be the same: a decision, not a bug. */
+  /** Why the answers may differ: a decision, not a bug. */
   readonly onPurpose?: string;
 }
 
 export const SEEDS: readonly number[] = [1, 2, 3];
 
-/** One that is short, one that is open, one that repeats, one with a prompt longer than every penalty's window. */
+/** A short conversation, an open one, one with repetition, and one whose prompt exceeds every penalty window. */
 export const PROMPTS: Readonly<Record<string, readonly { readonly role: string; readonly content: string }[]>> = {
   fact: [{ role: "user", content: "What is the capital of France?" }],
   story: [{ role: "user", content: "Tell me a story." }],
@@ -62,16 +62,16 @@ const WEATHER = {
   },
 };
 
-/** What reasoning_effort is to llama-server. */
+/** llama-server's equivalent of reasoning_effort. */
 const THINKING = { chat_template_kwargs: { enable_thinking: true } };
 
-/** The adapters at these scales, by their numbers. */
+/** Returns adapters with these scales, in the order of their numbers. */
 const adapters = (...scales: readonly number[]) => ({ lora: scales.map((scale, id) => ({ id, scale })) });
 
 const ANSWER_ONLY = "svc gives log probabilities of the answer, llama-server also those of the reasoning before it";
 
 const greedy = { temperature: 0 };
-/** Nothing but temperature, so that a row shows its own field. */
+/** Temperature only, so that a row shows the effect of its own field. */
 const open = { temperature: 1, top_k: 0, top_p: 1, min_p: 0 };
 
 const row = (name: string, fields: Fields, more: Partial<Row> = {}): Row => ({ name, fields, ...more });
@@ -123,7 +123,7 @@ export const MATRIX: readonly Row[] = [
     {},
     {
       fields: { ...greedy, repetition_penalty: 1.2, repeat_last_n: -1 },
-      // It refuses -1; 4096 is the whole context.
+      // llama-server refuses -1; 4096 is the whole context.
       theirs: { ...greedy, repeat_penalty: 1.2, repeat_last_n: 4096 },
     },
   ),

@@ -1,4 +1,5 @@
-// svc's own libraries and pieces in this process: what the engine makes of a file, with what it does for speed left out.
+// Transcribes with svc's own libraries in this process: the engine's result for a file without its optimizations for
+// speed.
 
 import { openAudio } from "../../ffi/audio/binding.ts";
 import type { JobOptions } from "../../ffi/whisper/api.ts";
@@ -37,7 +38,7 @@ export class OwnTranscriber {
     return own;
   }
 
-  /** All samples of a file as the model hears them; `vad`: without what is not speech. */
+  /** Returns all samples of a file for the model; `vad`: without sound that is not speech. */
   async samples(file: string, vad: boolean): Promise<Float32Array> {
     const tools = { audio: this.audio, run: () => Promise.reject(new Error("nothing is run here")) as never };
     const { windows } = await openSound({ path: file }, tools, { maxSeconds: 60, field: "file" });
@@ -50,7 +51,7 @@ export class OwnTranscriber {
     return queue.take(LONGEST_STRETCH)?.samples ?? new Float32Array();
   }
 
-  /** The text of samples, by default with the encoder of half a minute. */
+  /** Transcribes samples, by default with the encoder for half a minute. */
   async text(samples: Float32Array, options: Partial<JobOptions> = {}): Promise<string> {
     const { whisper } = this;
     const job = whisper.submit(samples, { language: "en", ...options });

@@ -1,17 +1,17 @@
-// A request field of another server, and what the rows of all of them have in common.
+// A request field of another server, and helpers for the rows of all of them.
 
-/** `honoured`: it has its effect. `refused`: 400 by name. `none`: it has nothing to have an effect on. */
+/** `honoured`: the field has its effect. `refused`: 400 by name. `none`: the field has nothing to affect. */
 export type Verdict = "honoured" | "refused" | "none";
 
 export interface PeerField {
   readonly field: string;
   readonly verdict: Verdict;
-  /** A value that would have an effect. */
+  /** A value that should have an effect. */
   readonly value: unknown;
   readonly note?: string;
-  /** What the field needs beside it to have its effect. */
+  /** Other fields without which this one has no effect. */
   readonly beside?: Body;
-  /** Of an honoured field: the value is what counts without it, too; another one is refused or stands in another row. */
+  /** For an honoured field: the value is also the default; another value is refused or has its own row. */
   readonly usual?: true;
 }
 
@@ -19,11 +19,11 @@ type Body = Readonly<Record<string, unknown>>;
 
 export interface PeerRoute {
   readonly peer: "llama-server" | "vLLM" | "SGLang" | "Ollama" | "LM Studio";
-  /** Where the field is documented there. */
+  /** The route under which the field is documented. */
   readonly route: string;
-  /** Where it is sent here. */
+  /** The path to which it is sent in svc. */
   readonly path: string;
-  /** A body that is complete without the field; of a GET the query. */
+  /** A body that is complete without the field; the query for a GET. */
   readonly body: Body;
   readonly fields: readonly PeerField[];
 }
@@ -39,7 +39,7 @@ export const rows = (verdict: Verdict, ...fields: readonly Shorthand[]): PeerFie
     ...(beside && { beside }),
   }));
 
-/** Honoured fields with the value that counts without them, too. */
+/** Returns honoured fields whose value is the default. */
 export const usual = (...fields: readonly Shorthand[]): PeerField[] =>
   rows("honoured", ...fields).map((field) => ({ ...field, usual: true }));
 

@@ -1,5 +1,5 @@
-// Every request field that the documents of other local servers describe, on the routes that svc has too, and what svc does
-// with it. PEERS.md is made of this table, and each row is tried: a refused field is a 400, an honoured one is none.
+// Every request field in the documentation of other local servers, for routes that svc has too, and svc's handling of
+// it. PEERS.md is made from this table, and each row is tested: a refused field is a 400, an honoured one is not.
 
 import { llamaRoutes } from "./llama-fields.ts";
 import { lmStudioRoutes } from "./lm-studio-fields.ts";
@@ -16,7 +16,7 @@ export const peerRoutes: readonly PeerRoute[] = [
   ...lmStudioRoutes,
 ];
 
-/** The body with the field, which may be one of an object inside, and what it needs beside it. */
+/** Returns the body with the field, which may be inside an object, and the other fields that it needs. */
 export function withField(body: PeerRoute["body"], { field, value, beside }: PeerField): PeerRoute["body"] {
   const [outer = "", inner] = field.split(".");
   return { ...body, ...beside, [outer]: inner === undefined ? value : { [inner]: value } };
@@ -24,7 +24,7 @@ export function withField(body: PeerRoute["body"], { field, value, beside }: Pee
 
 const WORDS: Readonly<Record<Verdict, string>> = { honoured: "honoured", refused: "refused", none: "not applicable" };
 
-/** The whole of PEERS.md. */
+/** Returns the whole of PEERS.md. */
 export function peersReport(): string {
   const all = peerRoutes.flatMap(({ fields }) => fields);
   const counted = (Object.keys(WORDS) as Verdict[])
@@ -53,7 +53,7 @@ function section({ peer, route, path, fields }: PeerRoute): string {
   return `## ${peer}: ${route}${here}\n\n${table(["field", "as in", "svc", ""], lines)}`;
 }
 
-/** As the formatter has it. */
+/** Returns a table as the formatter writes it. */
 export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
   const widths = head.map((_, at) => Math.max(3, ...[head, ...lines].map((line) => (line[at] ?? "").length)));
   const row = (line: readonly string[]) =>

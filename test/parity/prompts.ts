@@ -1,9 +1,9 @@
-// Before anything is compared: both servers must render and tokenize each conversation alike.
+// A check before the comparison: both servers must render and tokenize each conversation identically.
 
 import { PROMPTS } from "./matrix.ts";
 import type { ComparedServer } from "./servers.ts";
 
-/** Throws at the first conversation that is not the same prompt to both. */
+/** Throws at the first conversation that becomes a different prompt. */
 export async function checkPrompts(svc: ComparedServer, other: ComparedServer): Promise<void> {
   for (const [name, messages] of Object.entries(PROMPTS)) {
     const fields = { messages, max_tokens: 1, temperature: 0 };

@@ -10,7 +10,7 @@ export interface RowResult {
 
 export interface Report {
   readonly markdown: string;
-  /** Answers that are the same, or differ for a stated reason. */
+  /** Answers that are equal or differ for a stated reason. */
   readonly passed: number;
   readonly failed: number;
 }
@@ -47,7 +47,7 @@ export function report(results: readonly RowResult[]): Report {
   return { markdown: `${markdown.trimEnd()}\n`, passed: total - failed, failed };
 }
 
-/** Padded as the formatter pads it; all columns but the first and the last are numbers. */
+/** Pads a table as the formatter does; all columns except the first and the last are numbers. */
 export function formatTable(head: readonly string[], lines: readonly (readonly string[])[]): string[] {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...lines.map((cells) => cells[column]?.length ?? 0)),

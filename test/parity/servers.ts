@@ -1,4 +1,4 @@
-// The two servers under comparison, started alike, and one way to ask either.
+// The two servers to compare, started with equivalent options, and one way to send requests to either.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,17 +8,17 @@ import { FROM_SOURCE } from "../support/server.ts";
 import type { Fields } from "./matrix.ts";
 
 export interface Token {
-  /** Its bytes, as a key. */
+  /** The token's bytes as a key. */
   readonly text: string;
   readonly logprob: number;
-  /** The most probable ones, best first. */
+  /** The most probable tokens, best first. */
   readonly top: readonly { readonly text: string; readonly logprob: number }[];
 }
 
 export interface Answer {
-  /** Content, reasoning and calls: all that the client sees. */
+  /** Content, reasoning and calls: everything that the client sees. */
   readonly said: string;
-  /** Empty when none were asked for or when the server has none for this kind of answer. */
+  /** Empty when none were requested, or when the server has none for this kind of answer. */
   readonly tokens: readonly Token[];
   readonly finish: string;
   readonly promptTokens: number;
@@ -28,13 +28,13 @@ export interface Answer {
 const ROOT = join(import.meta.dir, "../..");
 const MODEL = join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
 export const LLAMA_SERVER = join(ROOT, "vendor/.build/llama-server/llama-server");
-/** Where models are kept that are made for tests. */
+/** The folder for models made by tests. */
 export const MODELS = join(ROOT, "vendor/.build/models");
-/** Off unless a request asks for them. */
+/** The adapters are off unless a request selects them. */
 const ADAPTERS = [1, 2].map((seed) => makeAdapter(MODELS, seed));
 const words = (line: string) => line.split(" ");
 
-/** Both with svc-mini, for chat. */
+/** Plans of both servers with svc-mini, for chat. */
 export const CHAT_PLANS: Readonly<Record<"svc" | "llama-server", LaunchPlan>> = {
   svc: {
     side: "svc",
@@ -89,7 +89,7 @@ export class ComparedServer {
     return { ok: response.ok, json: await response.json() };
   }
 
-  /** Any request, and its answer as it came. */
+  /** Sends any request and returns the answer unchanged. */
   async fetch(
     path: string,
     method: string,
@@ -133,7 +133,7 @@ interface Completion {
 function readAnswer({ choices: [choice], usage }: Completion): Answer {
   const { content, reasoning_content: reasoning, tool_calls: calls } = choice.message;
   const entries = choice.logprobs?.content ?? [];
-  // llama-server lists the token that ended the turn as well; it has no text.
+  // llama-server also lists the token that ended the turn, which has no text.
   const last = entries.findLastIndex(({ bytes }) => bytes.length > 0);
   const token = ({ bytes, logprob }: WireToken) => ({ text: Buffer.from(bytes).toString("latin1"), logprob });
   return {

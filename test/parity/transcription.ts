@@ -1,9 +1,9 @@
-// svc's transcription against whisper.cpp's own program, of the same sources and with the same models, at temperature 0: is the
-// text equal letter by letter? Prints Markdown rows and every difference. Three comparisons of each file: svc's library and the
-// program hear all of it; both hear what svc's voice detection leaves of it; and the route, which does that, and has encoders of
-// the sound's size. Needs `bun build.ts bench`. Other languages are spoken with
-// the host's espeak-ng, where there is one, and by Kokoro where it is built.
-//   --sentences N (50)   --threads N (2)   --sets clean,es   these sets alone
+// svc's transcription compared with whisper.cpp's own program, from the same sources and with the same models, at
+// temperature 0: is the text equal, letter by letter? Prints Markdown rows and every difference. Three comparisons of
+// each file: svc's library and the program get all of it; both get what svc's voice detection keeps; and svc's route,
+// which uses voice detection and encoders of the sound's size. Needs `bun build.ts bench`. Other languages are spoken
+// by the host's espeak-ng, if installed, and by Kokoro, if built.
+//   --sentences N (50)   --threads N (2)   --sets clean,es   only these sets
 
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ const JFK = join(import.meta.dir, "../fixtures/sounds/jfk.wav");
 const JFK_TEXT =
   "And so my fellow Americans, ask not what your country can do for you, ask what you can do for your country.";
 
-/** By Whisper's codes. */
+/** Sentences by Whisper's language codes. */
 const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   de: [
     "Der Zug nach Hamburg fährt heute von einem anderen Gleis.",
@@ -54,7 +54,7 @@ const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Kokoro's where it has the language, as Whisper base understands little of what espeak-ng says. */
+/** Kokoro's voices for languages that it has, because Whisper base understands little of espeak-ng's speech. */
 const VOICES: Readonly<Record<string, string>> = {
   de: "espeak-ng:de",
   es: "ef_dora",
@@ -87,7 +87,9 @@ async function written(name: string, said: string, samples: Int16Array): Promise
 
 const cli = (files: readonly string[], language: string) => whisperCli(files, { threads, language });
 
-/** The program's texts; those that differ from ours are made again in a process that carries nothing over from other files. */
+/**
+ * Returns the program's texts; those that differ from svc's are repeated in a process without state from other files.
+ */
 async function programs(clips: readonly Clip[], ours: readonly string[], language: string): Promise<string[]> {
   const files = clips.map(({ file }) => file);
   const texts = await cli(files, language);
@@ -96,7 +98,7 @@ async function programs(clips: readonly Clip[], ours: readonly string[], languag
   return texts;
 }
 
-/** How many are equal; prints the others. */
+/** Counts equal texts and prints the others. */
 function equal(where: string, ours: readonly string[], theirs: readonly string[]): string {
   const others = ours.flatMap((text, at) => (text === theirs[at] ? [] : [[at + 1, text, theirs[at]]]));
   for (const [at, text, other] of others) console.log(`- ${where} ${at}\n  - svc: ${text}\n  - whisper-cli: ${other}`);

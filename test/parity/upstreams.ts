@@ -1,5 +1,5 @@
-// What becomes of every request field on its way to another server, by the kind of server: tried with the functions that
-// translate requests. UPSTREAMS.md is made of it.
+// What happens to every request field on its way to an upstream, by kind of server: tested with the functions that
+// translate requests. UPSTREAMS.md is made from it.
 
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import { decodeCompletion } from "../../src/dialect/completions/decode.ts";
@@ -20,8 +20,8 @@ type Route = keyof typeof PATHS;
 const PATHS = { chat: "/v1/chat/completions", completions: "/v1/completions", embeddings: "/v1/embeddings" } as const;
 
 /**
- * What a field comes to: names of the server's fields that carry it · `svc`: svc does it, whatever the server · `not held`:
- * the server decides, for the reason that the report gives.
+ * The result for a field: names of the server's fields that carry it · `svc`: svc handles it, whatever the server ·
+ * `not held`: the server decides, for the reason that the report gives.
  */
 export type Fate = "refused" | "svc" | "not held" | "dropped" | readonly string[];
 
@@ -43,7 +43,7 @@ const settings = {
   adapters: [],
   lora: [],
 };
-/** A request as the server gets it. */
+/** Returns a request as the server receives it. */
 const TRANSLATE: Readonly<Record<Route, (body: Body, kind: ServerKind) => Body>> = {
   chat: (body, kind) => encode(kind, decodeChat(body, settings).request),
   completions: (body, kind) => encode(kind, decodeCompletion(body, settings).requests[0]),
@@ -53,7 +53,10 @@ const TRANSLATE: Readonly<Record<Route, (body: Body, kind: ServerKind) => Body>>
   },
 };
 
-/** What svc does itself for every upstream: streams are made and counted here, several answers are several requests. */
+/**
+ * Fields that svc handles itself for every upstream: it makes and counts streams, and sends several requests for
+ * several answers.
+ */
 const OWN: ReadonlySet<string> = new Set([
   "model",
   "stream",
@@ -66,13 +69,13 @@ const OWN: ReadonlySet<string> = new Set([
   "parallel_tool_calls",
   "encoding_format",
 ]);
-/** llama.cpp and Ollama go on from a last turn of the assistant unasked, and how far a prompt is, is always asked for. */
+/** llama.cpp and Ollama continue the assistant's last turn in any case, and prompt progress is always requested. */
 const UNASKED: ReadonlySet<string> = new Set(["return_progress", "continue_final_message"]);
-/** Wishes not to reason, which other conventions always send. */
+/** Requests not to reason, which other APIs always send. */
 const NOT_HELD: ReadonlySet<string> = new Set(["chat_template_kwargs", "reasoning_effort", "reasoning"]);
 
 const two = [...tools, { type: "function", function: { name: "g", strict: true, parameters: { type: "object" } } }];
-/** Fields that need another one beside them, and values that differ from what holds without them. */
+/** Fields that need another one, and values that differ from the default. */
 const more: readonly (readonly [base: Body, field: string, value: unknown])[] = [
   [{ messages, tools: two }, "tool_choice", "none"],
   [{ messages, tools: two }, "tool_choice", "required"],
@@ -88,7 +91,7 @@ const more: readonly (readonly [base: Body, field: string, value: unknown])[] = 
   [{ messages, logprobs: true }, "top_logprobs", 2],
 ];
 
-/** Every field that the documents of other servers describe for chat completions, completions and embeddings. */
+/** Returns every field in the documentation of other servers for chat completions, completions and embeddings. */
 export function fieldRows(): FieldRow[] {
   const documented = routes.flatMap((route) =>
     peerRoutes
@@ -104,7 +107,7 @@ export function fieldRows(): FieldRow[] {
   return [...unique.values()];
 }
 
-/** What has no effect anywhere, and values that say what holds anyway. */
+/** Returns whether a field is worth testing: it has an effect somewhere, and its value is not the default. */
 const worthTrying = ({ field, verdict, note, usual }: PeerField): boolean =>
   !(verdict === "none" && field !== "frequency_penalty") &&
   !usual &&
@@ -127,7 +130,7 @@ function fateOf(route: Route, kind: ServerKind, base: Body, field: PeerField): F
     if (UNASKED.has(name)) return [name];
     return NOT_HELD.has(name) ? "not held" : "dropped";
   } catch (error) {
-    // A field may have two names, of which one is told.
+    // A field may have two names, one of which is reported.
     const isNamed = error instanceof SvcError && error.details.param?.startsWith(name);
     if (isNamed || (error instanceof SvcError && error.code === "unsupported_parameter")) return "refused";
     throw error;
@@ -137,7 +140,7 @@ function fateOf(route: Route, kind: ServerKind, base: Body, field: PeerField): F
 function encode(kind: ServerKind, request: Generation): Body {
   const whole = { ...request, id: "r" };
   const { body } = kind === "ollama" ? encodeOllama(whole, "m", true) : encodeOpenAi(whole, "m", kind);
-  // Ollama has most of them in an object.
+  // Ollama has most of the fields in an object.
   const { options = {}, ...fields } = body;
   return { ...fields, ...(options as Body) };
 }
@@ -147,7 +150,7 @@ function changedFields(without: Body, sent: Body): string[] {
   return names.filter((name) => JSON.stringify(without[name]) !== JSON.stringify(sent[name]));
 }
 
-/** The whole of UPSTREAMS.md. */
+/** Returns the whole of UPSTREAMS.md. */
 export function upstreamsReport(): string {
   const rows = fieldRows();
   const sections = routes.map((route) => {

@@ -11,7 +11,7 @@ are the same when their numbers are at most ${TOLERANCE.toFixed(5)} apart (score
 come in the same order, the answer has all fields of llama-server's but a vector's encoding_format, and as many tokens are counted.
 `;
 
-/** Passed are rows that are the same, or differ for a stated reason. */
+/** `passed` counts rows that are equal or differ for a stated reason. */
 export function vectorReport(results: readonly VectorResult[]): Report {
   if (results.length === 0) return { markdown: "", passed: 0, failed: 0 };
   const failed = results.filter(({ row, difference }) => difference !== undefined && !row.onPurpose).length;

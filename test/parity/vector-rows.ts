@@ -1,4 +1,4 @@
-// What is asked of embedding models and rerankers: each row is one request, to a small random model of its kind.
+// The requests for embedding models and rerankers: each row is one request to a small random model of its kind.
 
 import { ENCODER_CONTEXT, type EncoderKind } from "../models/make-encoder.ts";
 import type { Fields } from "./matrix.ts";
@@ -7,16 +7,16 @@ export interface VectorRow {
   readonly name: string;
   readonly model: EncoderKind;
   readonly fields: Fields;
-  /** What llama-server gets instead of `fields`. */
+  /** Fields for llama-server instead of `fields`. */
   readonly theirs?: Fields;
-  /** Why the answers need not be the same: a decision, not a bug. */
+  /** Why the answers may differ: a decision, not a bug. */
   readonly onPurpose?: string;
 }
 
-/** A word for each place that special tokens leave in the context, and one too many. */
+/** Returns this many words; the limit is what special tokens leave in the context. */
 const words = (count: number) => Array.from({ length: count }, (_, at) => (at % 3 === 0 ? "sky" : "moon")).join(" ");
 const FITS = words(ENCODER_CONTEXT - 2);
-/** In pieces, it would be longer than the context. */
+/** Tokenized, this would exceed the context. */
 const ENDLESS = "blue".repeat(101);
 const TOO_LONG = `${FITS} river`;
 

@@ -1,4 +1,4 @@
-// Vectors and scores of both servers, held against each other. svc has all the models at once, llama-server one at a time.
+// Compares the vectors and scores of both servers. svc has all models at once, llama-server one at a time.
 
 import type { LaunchPlan } from "../bench/server-under-test.ts";
 import { makeEncoder, type EncoderKind } from "../models/make-encoder.ts";
@@ -8,28 +8,31 @@ import { ComparedServer, LLAMA_SERVER, MODELS } from "./servers.ts";
 import type { Fields } from "./matrix.ts";
 import { VECTOR_ROWS, type VectorRow } from "./vector-rows.ts";
 
-/** Numbers of a vector of length 1 may differ by this. */
+/** Allowed difference of numbers in a vector of length 1. */
 export const TOLERANCE = 1e-5;
-/** Scores may: svc computes several documents together, which rounds sums otherwise. One alone has the same score to the bit. */
+/**
+ * Allowed difference of scores: svc computes several documents together, which rounds sums differently. A single
+ * document has exactly the same score.
+ */
 export const SCORE_TOLERANCE = 1e-4;
 
 export interface VectorResult {
   readonly row: VectorRow;
-  /** Vectors or scores that were compared. */
+  /** Number of vectors or scores compared. */
   readonly count: number;
-  /** Largest difference of two numbers; undefined where there was nothing to compare. */
+  /** Largest difference of two numbers; undefined when nothing was compared. */
   readonly gap?: number;
-  /** What is not the same; absent: nothing. */
+  /** What differs; absent when nothing does. */
   readonly difference?: string;
 }
 
-/** llama-server repeats with each vector that it is base64; OpenAI's API does not. */
+/** llama-server repeats for each vector that it is base64; OpenAI's API does not. */
 const NOT_TOLD = "data[].encoding_format";
 
 interface Vectors {
-  /** In the order of the inputs or, of scores, from the best. */
+  /** In the order of the inputs, or the best score first. */
   readonly vectors: readonly (readonly number[])[];
-  /** Numbers of the documents in the order of their scores. */
+  /** Indexes of the documents in the order of their scores. */
   readonly order: readonly number[];
   readonly tokens: number;
 }
@@ -43,7 +46,7 @@ interface Asked {
 const words = (line: string) => line.split(" ");
 const isReranker = (model: EncoderKind) => model.includes("rank");
 
-/** Asks both servers what the rows say, of those whose name has `name`. Throws when a server does not start. */
+/** Sends both servers the rows whose name contains `name`. Throws when a server does not start. */
 export async function compareVectors(name: string): Promise<VectorResult[]> {
   const rows = VECTOR_ROWS.filter((row) => row.name.includes(name));
   const models = [...new Set(rows.map(({ model }) => model))];
@@ -80,7 +83,7 @@ function llamaPlan(model: EncoderKind): LaunchPlan {
 }
 
 async function ask(server: ComparedServer, { model }: VectorRow, fields: Fields): Promise<Asked> {
-  // svc finds it by the name of its file.
+  // svc finds the model by the name of its file.
   const name = makeEncoder(model, MODELS).replace(/^.*\/|\.gguf$/g, "");
   const path = isReranker(model) ? "/v1/rerank" : "/v1/embeddings";
   const { ok, json } = await server.post(path, { model: name, ...fields });

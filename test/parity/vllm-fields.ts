@@ -60,7 +60,7 @@ const vllmRefused = rows(
 const flatTools = [{ type: "function", name: "f", parameters: { type: "object" } }];
 const messagesTools = [{ name: "f", input_schema: { type: "object" } }];
 
-/** A route of recordings, and what only it has. */
+/** Returns a route for recordings with the fields that only it has. */
 const speech = (name: string, fields: PeerRoute["fields"]): PeerRoute => ({
   peer: "vLLM",
   route: `POST /v1/audio/${name}`,

@@ -11,7 +11,7 @@ const CORNERS: Corners = [
   [50, 380],
 ];
 
-/** A page of text as it lies between corners, on a ground. */
+/** Returns a page of text between these corners, on a background. */
 function photograph(corners: Corners, ground: number, paper: number, width = 400, height = 480) {
   const page = new Drawing(400, 500, paper).page(2);
   const out = new Drawing(width, height, ground);
@@ -38,7 +38,7 @@ for (const [name, ground, paper] of [
   });
 }
 
-test("the sheet is seen from above, and its points are known in the photograph", () => {
+test("the sheet is straightened, and its points are mapped back to the photograph", () => {
   const document = cropDocument(photograph(CORNERS, 60, 240));
   expect(document?.bitmap.width).toBeWithin(255, 270);
   expect(document?.bitmap.height).toBeWithin(320, 345);
@@ -47,7 +47,7 @@ test("the sheet is seen from above, and its points are known in the photograph",
   expect(Math.hypot(x - 310, y - 420)).toBeLessThan(6);
 });
 
-test("what is no sheet on a ground is left alone", () => {
+test("an image without a sheet on a background stays unchanged", () => {
   expect(cropDocument(new Drawing(400, 500).page())).toBeUndefined();
   expect(cropDocument(new Drawing(300, 300, 128))).toBeUndefined();
   expect(cropDocument(new Drawing(1, 1))).toBeUndefined();
@@ -64,7 +64,7 @@ test("what is no sheet on a ground is left alone", () => {
   expect(cropDocument(shaded)).toBeUndefined();
 });
 
-test("an outline with cut corners has the four sides that it would have", () => {
+test("the four sides of an outline with cut corners are found", () => {
   const points = hull([
     [10, 0],
     [90, 0],

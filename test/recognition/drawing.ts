@@ -4,7 +4,7 @@ import { dice } from "../support/dice.ts";
 import type { RecognizedWord } from "../../src/domain/recognition.ts";
 import type { Bitmap } from "../../src/recognition/bitmap.ts";
 
-/** Rows of a letter, from the top: five bits each. Lower-case ones stand on the fifth row from the top. */
+/** Rows of a letter, from the top: five bits each. The baseline is below the seventh row. */
 const LETTERS: Readonly<Record<string, readonly number[]>> = {
   a: [0, 0, 14, 1, 15, 17, 15, 0, 0],
   b: [16, 16, 22, 25, 17, 17, 30, 0, 0],
@@ -37,7 +37,7 @@ export class Drawing implements Bitmap {
     return this;
   }
 
-  /** Letters of the list above, each square `size` pixels; a letter and its gap are six squares wide. */
+  /** Draws letters of the list above, each square `size` pixels; a letter with its gap is six squares wide. */
   text(x: number, y: number, text: string, size = 2, value = 0): this {
     for (const [at, letter] of [...text].entries()) {
       for (const [row, bits] of (LETTERS[letter] ?? []).entries()) {
@@ -49,7 +49,7 @@ export class Drawing implements Bitmap {
     return this;
   }
 
-  /** Lines of words over the whole page, from a margin of 20 pixels. */
+  /** Fills the page with lines of words, inside a margin of 20 pixels. */
   page(size = 2, value = 0): this {
     const words = [
       "north",
@@ -72,7 +72,7 @@ export class Drawing implements Bitmap {
         const word = words[at % words.length] ?? "";
         if (x + word.length * 6 * size > this.width - 20) break;
         this.text(x, y, word, size, value);
-        // Letters of lines stand below each other by chance only.
+        // Avoids letters of successive lines in the same columns.
         x += (word.length + 1) * 6 * size + (at % 5);
       }
     }
@@ -80,7 +80,7 @@ export class Drawing implements Bitmap {
   }
 }
 
-/** A word as it is read, ten pixels wide a letter and 16 high. */
+/** Returns a word as if recognized, ten pixels wide per letter and 16 high. */
 export const word = (text: string, x: number, y: number, confidence = 0.9): RecognizedWord => ({
   text,
   confidence,
@@ -89,7 +89,7 @@ export const word = (text: string, x: number, y: number, confidence = 0.9): Reco
   block: 0,
 });
 
-/** The words of lines of text, each starting where it is said. */
+/** Returns the words of lines of text, each line starting at its position. */
 export const words = (lines: readonly (readonly [x: number, y: number, text: string])[]): RecognizedWord[] =>
   lines.flatMap(([x, y, text]) => {
     let at = x;
@@ -100,7 +100,7 @@ export const words = (lines: readonly (readonly [x: number, y: number, text: str
     });
   });
 
-/** The page with so many pixels black or white, spread by chance. */
+/** Makes this many random pixels of the page black or white. */
 export function specksIn(page: Drawing, count: number): Drawing {
   const roll = dice(5);
   for (let at = 0; at < count; at++) page.box(roll(page.width), roll(page.height), 1, 1, roll(2) * 255);

@@ -7,7 +7,7 @@ import { darkOnLight } from "../../src/recognition/polarity.ts";
 import { withoutSpecks } from "../../src/recognition/specks.ts";
 import { Drawing, specksIn } from "./drawing.ts";
 
-/** A drawing of `#` for ink. */
+/** Returns a drawing in which `#` is ink. */
 const drawn = (...rows: readonly string[]) => ({
   width: rows[0]?.length ?? 0,
   height: rows.length,
@@ -19,7 +19,7 @@ const inverse = (page: Drawing) => {
   return page;
 };
 
-test("regions are connected over corners, and have their box and area", () => {
+test("regions are connected diagonally too, and have their box and area", () => {
   const found = components(regions(drawn("#.#...", ".#....", "#.#..#", "....##", "......")));
   expect(found.map(({ x, y, width, height, area }) => [x, y, width, height, area])).toEqual([
     [0, 0, 3, 3, 5],
@@ -33,7 +33,7 @@ test("branches that meet only further down are one region", () => {
   expect(components(regions(drawn("#.#", "...", "#.#")), 2)).toEqual([]);
 });
 
-test("ink and paper are parted between their values", () => {
+test("ink and paper are separated at a value between theirs", () => {
   const page = new Drawing(100, 40, 220).text(10, 10, "rent", 2, 60);
   const { threshold, dark, light, share } = split(histogram(page));
   expect([dark, light]).toEqual([60, 220]);
@@ -43,7 +43,7 @@ test("ink and paper are parted between their values", () => {
   expect(letterHeight(lettersOf(inkOf(page, threshold)))).toBe(10);
 });
 
-test("a page in the shade of one side becomes even, and its letters stay dark", () => {
+test("a page that is shaded on one side becomes even, and its letters stay dark", () => {
   const page = new Drawing(400, 400).page();
   for (let at = 0; at < page.data.length; at++)
     page.data[at] = (page.data[at] as number) * (1 - (0.6 * (at % 400)) / 400);
@@ -55,28 +55,28 @@ test("a page in the shade of one side becomes even, and its letters stay dark", 
   expect(Math.min(...papers)).toBeGreaterThan(225);
 });
 
-test("an even page stays as it is", () => {
+test("an even page stays unchanged", () => {
   const page = new Drawing(300, 300, 230).page();
   expect(flatten(page)).toBe(page);
 });
 
-test("a light page on dark becomes dark on light", () => {
+test("a light-on-dark page becomes dark on light", () => {
   const page = darkOnLight(inverse(new Drawing(300, 200).page()));
   expect(Buffer.from(page.data).equals(new Drawing(300, 200).page().data)).toBe(true);
 });
 
-test("letters on a dark band are turned, and the page around it is not", () => {
+test("letters on a dark band are inverted, and the page around it is not", () => {
   const page = new Drawing(300, 200).page().box(0, 150, 300, 40).text(20, 160, "another stone", 2, 255);
   const wanted = new Drawing(300, 200).page().box(0, 150, 300, 40, 255).text(20, 160, "another stone");
   expect(Buffer.from(darkOnLight(page).data).equals(wanted.data)).toBe(true);
 });
 
-test("a thick letter and a bar are no grounds", () => {
+test("a thick letter and a bar are not treated as dark backgrounds", () => {
   const page = new Drawing(300, 200).text(30, 20, "e", 16).box(180, 20, 80, 30);
   expect(darkOnLight(page)).toBe(page);
 });
 
-test("a shaded part of a page is no dark ground", () => {
+test("a shaded part of a page is not treated as a dark background", () => {
   const page = new Drawing(300, 300).page();
   for (let y = 0; y < 150; y++) {
     for (let x = 0; x < 300; x++) page.data[y * 300 + x] = page.data[y * 300 + x] === 0 ? 0 : 100 + (y % 3);
@@ -84,14 +84,14 @@ test("a shaded part of a page is no dark ground", () => {
   expect(darkOnLight(page) === page).toBe(true);
 });
 
-test("a page full of specks loses them, and keeps its letters", () => {
+test("specks are removed from a page full of them, and its letters stay", () => {
   const page = specksIn(new Drawing(300, 300).page(3), 1500);
   const clean = new Drawing(300, 300).page(3);
   const wrong = (one: { data: Uint8Array }) => one.data.filter((value, at) => value !== clean.data[at]).length;
   expect(wrong(withoutSpecks(page))).toBeLessThan(wrong(page) / 5);
 });
 
-test("single dots on a clean page are not specks", () => {
+test("single dots on a clean page are not treated as specks", () => {
   const page = new Drawing(300, 300).page();
   for (let at = 0; at < 20; at++) page.box(10 + at * 13, 5, 1, 1);
   expect(withoutSpecks(page)).toBe(page);

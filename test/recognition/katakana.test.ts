@@ -1,4 +1,4 @@
-// Syllables that look as Chinese characters do.
+// Katakana that look like Chinese characters.
 
 import { expect, test } from "bun:test";
 import { withKatakana } from "../../src/recognition/katakana.ts";
@@ -7,7 +7,7 @@ test.each([
   ["ください。力夕力ナとひらがな", "ください。カタカナとひらがな"],
   ["メ口ン", "メロン"],
   ["力タ口グ", "カタログ"],
-])("%s is meant as %s", (read, meant) => {
+])("%s is corrected to %s", (read, meant) => {
   expect(withKatakana(read)).toBe(meant);
 });
 

@@ -8,7 +8,7 @@ import { chain, rotation, translation } from "../../src/recognition/projection.t
 import { warp } from "../../src/recognition/resample.ts";
 import { Drawing } from "./drawing.ts";
 
-/** Every letter as a word, as a reader without a dictionary would have it. */
+/** Returns every letter as a word, like a reader without a dictionary. */
 const read = (page: Bitmap): RecognizedWord[] =>
   components(regions(inkOf(page, 128)), 6).map(({ x, y, width, height }, at) => ({
     text: `w${at}`,
@@ -18,7 +18,7 @@ const read = (page: Bitmap): RecognizedWord[] =>
     block: 0,
   }));
 
-/** A page with a mark, and the same turned about its middle on a larger one. */
+/** Returns a page with a mark, turned about its middle on a larger page. */
 function marked(degrees: number): Bitmap {
   const page = new Drawing(500, 500).page().box(300, 380, 60, 70, 255).box(310, 390, 40, 50);
   return warp(page, chain(translation(-350, -350), rotation(-degrees), translation(250, 250)), 700, 700, 255);
@@ -28,7 +28,7 @@ const largest = (boxes: readonly { readonly box: Box }[]): Box | undefined =>
   boxes.map(({ box }) => box).sort((a, b) => b.width * b.height - a.width * a.height)[0];
 
 for (const degrees of [0, 4, 90, 183]) {
-  test(`what is read on a page that was turned by ${degrees}° is known where it was`, () => {
+  test(`words read on a page that was turned by ${degrees}° have their positions in the original`, () => {
     const page = marked(degrees);
     const ready = readable(page, { crop: false });
     const found = largest(contentOf(ready, read(ready.bitmap)).words);
@@ -41,7 +41,7 @@ for (const degrees of [0, 4, 90, 183]) {
   });
 }
 
-test("a drawn table is found, its rules are gone, and its words are in its cells", () => {
+test("a drawn table is found, its rules are removed, and its words are in its cells", () => {
   const page = new Drawing(600, 400);
   for (const y of [100, 160, 220, 280]) page.box(60, y, 401, 2);
   for (const x of [60, 200, 340, 460]) page.box(x, 100, 2, 182);
@@ -62,7 +62,7 @@ test("a drawn table is found, its rules are gone, and its words are in its cells
   expect(Math.abs((tables[0]?.box.x ?? 0) - 60)).toBeLessThan(4);
 });
 
-test("a line on its own is taken out as well, and a word that was read where nothing is, is none", () => {
+test("a single line is removed as well, and a word read where there is no ink is dropped", () => {
   const page = new Drawing(600, 300).text(60, 60, "stone path", 4).box(60, 104, 500, 2);
   const ready = readable(page, { crop: false });
   expect(read(ready.bitmap).filter(({ box }) => box.width > 100)).toEqual([]);
@@ -77,7 +77,7 @@ test("a line on its own is taken out as well, and a word that was read where not
   expect(contentOf(ready, [...real, ghost]).words).toHaveLength(real.length);
 });
 
-test("pages of any size and content come through", () => {
+test("pages of any size and content are processed", () => {
   for (const [width, height] of [
     [1, 1],
     [1, 300],

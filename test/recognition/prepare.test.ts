@@ -3,7 +3,7 @@ import { prepare } from "../../src/recognition/prepare.ts";
 import { project } from "../../src/recognition/projection.ts";
 import { Drawing } from "./drawing.ts";
 
-test("letters that are much larger than need be are made smaller, and their places stay known", () => {
+test("letters that are much larger than needed are reduced, and positions are mapped back", () => {
   const page = new Drawing(2000, 1500).page(12);
   const { bitmap, toOriginal, letterHeight } = prepare(page);
   expect([bitmap.width, bitmap.height]).toEqual([1000, 750]);
@@ -11,7 +11,7 @@ test("letters that are much larger than need be are made smaller, and their plac
   expect(project(toOriginal, [500, 375])).toEqual([1000, 750]);
 });
 
-test("small letters are enlarged, but never more than threefold", () => {
+test("small letters are enlarged, but at most threefold", () => {
   const small = prepare(new Drawing(300, 200).page(1));
   expect(small.bitmap.width).toBeWithin(600, 901);
   expect(small.letterHeight).toBeWithin(10, 14);
@@ -19,7 +19,7 @@ test("small letters are enlarged, but never more than threefold", () => {
   expect(bitmap.width).toBeLessThanOrEqual(600);
 });
 
-test("a light page on its side becomes dark on light and upright at once", () => {
+test("a light-on-dark page on its side becomes dark on light and upright", () => {
   const page = new Drawing(500, 700);
   const upright = new Drawing(700, 500).page(4);
   for (let y = 0; y < 700; y++) {

@@ -8,14 +8,14 @@ import { Drawing } from "./drawing.ts";
 const covers = (outer: Box | undefined, x: number, y: number): boolean =>
   outer !== undefined && x >= outer.x && y >= outer.y && x < outer.x + outer.width && y < outer.y + outer.height;
 
-/** A slope from light to less light, with grain, and one thing on it. */
+/** Returns a gradient with grain and one object on it. */
 function slope(width: number, height: number): Drawing {
   const image = new Drawing(width, height);
   for (let at = 0; at < image.data.length; at++) image.data[at] = 230 - (60 * (at % width)) / width - ((at * 7) % 5);
   return image.box(Math.floor(width * 0.7), Math.floor(height * 0.2), 40, 40, 10);
 }
 
-test("a look falls on what is unlike its surroundings", () => {
+test("the most salient place is the one unlike its surroundings", () => {
   const image = slope(640, 480);
   const map = attention([image]);
   expect([map.width, map.height]).toEqual([64, 48]);
@@ -25,14 +25,14 @@ test("a look falls on what is unlike its surroundings", () => {
   expect(Math.max(...map.data)).toBe(255);
 });
 
-test("colours count: what differs in one of them alone stands out", () => {
+test("colours count: a difference in one channel alone is salient", () => {
   const grey = new Drawing(300, 300, 128);
   const map = attention([grey, new Drawing(300, 300, 128).box(200, 40, 40, 40, 250), grey]);
   const [first] = salientRegions(map, grey, REGION_RULES.attention);
   expect(covers(first, 220, 60)).toBe(true);
 });
 
-test("things on a ground are boxed one by one, the one that stands out most first", () => {
+test("objects on a background are boxed one by one, the most salient first", () => {
   const image = new Drawing(600, 400, 200).box(60, 80, 150, 200, 20).box(400, 100, 100, 120, 60);
   const found = salientRegions(objectness([image]), image, REGION_RULES.objectness);
   expect(found).toHaveLength(2);
@@ -52,7 +52,7 @@ test("things on a ground are boxed one by one, the one that stands out most firs
   }
 });
 
-test("an image with nothing in it has no regions, whatever its shape", () => {
+test("an empty image has no regions, whatever its shape", () => {
   for (const [width, height] of [
     [1, 1],
     [2, 3],

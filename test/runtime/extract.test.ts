@@ -1,4 +1,4 @@
-// What the compiled binary does with the files inside it, on a small archive.
+// How the compiled binary unpacks the files inside it, with a small archive.
 
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import {
@@ -44,7 +44,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-test("the first start writes every file, readable by the owner alone, and leaves nothing else", () => {
+test("the first start writes every file, readable only by the owner, and leaves nothing else", () => {
   const { directory, warning } = extract(embedded(), cache);
   expect(warning).toBeUndefined();
   expect(directory).toBe(join(cache, "lib-0123abcd"));
@@ -62,7 +62,7 @@ test("the second start writes nothing", () => {
   expect({ ino, mtimeMs }).toEqual({ ino: before.ino, mtimeMs: before.mtimeMs });
 });
 
-test("a component that was downloaded is unpacked from there, once, and the archive goes", () => {
+test("a component that was downloaded is unpacked from there once, and the archive is removed", () => {
   const { archive, ...component } = embedded();
   expect(() => extractInto(component, cache)).toThrow("ENOENT");
   renameSync(archive, downloadOf(component, cache));
@@ -72,7 +72,7 @@ test("a component that was downloaded is unpacked from there, once, and the arch
   expect(extractInto(component, cache)).toBe(directory);
 });
 
-test("what other versions left goes when none used it for a month; nothing else does", () => {
+test("files of other versions are removed after a month without use, and no other files are", () => {
   const ours = { ...embedded(), id: "00000000000000aa" };
   const [used, unused] = ["00000000000000bb", "00000000000000cc"].map((id) => ({ ...embedded(), id }));
   const others = ["lib-tools", "lib-00000000000000dd-notes", "kept.zst"];
@@ -87,7 +87,7 @@ test("what other versions left goes when none used it for a month; nothing else 
   expect(readdirSync(cache).toSorted()).toEqual(["lib-00000000000000aa", "lib-00000000000000bb", ...others].toSorted());
 });
 
-/** What must not be loaded, in a folder that was sound. */
+/** Faults of a valid folder, which must not be loaded. */
 const faults: readonly (readonly [string, (directory: string) => void])[] = [
   ["a truncated file", (directory) => truncateSync(join(directory, "libb.so"), 5)],
   ["an empty file", (directory) => truncateSync(join(directory, "model.gguf"), 0)],
@@ -145,7 +145,7 @@ test.if(isRoot)("nothing is loaded from below a folder of another user", () => {
   expect(extract(embedded(), cache, join(root, "tmp")).directory).toStartWith(join(root, "tmp/svc-"));
 });
 
-test("a cache folder in one where others can exchange it is not used, in one like /tmp it is", () => {
+test("a cache folder whose parent others can change is not used, unless the parent is like /tmp", () => {
   extract(embedded(), cache);
   chmodSync(join(root, "deep"), 0o777);
   expect(extract(embedded(), cache, join(root, "tmp")).directory).toStartWith(join(root, "tmp/svc-"));
@@ -153,7 +153,7 @@ test("a cache folder in one where others can exchange it is not used, in one lik
   expect(extract(embedded(), cache)).toEqual({ directory: join(cache, "lib-0123abcd") });
 });
 
-test("a folder further up may be of whom a user namespace does not know, as root of the machine is there", () => {
+test("a parent folder may belong to a user unknown in a user namespace, such as the machine's root", () => {
   const unknown = 65_534;
   expect(keepsBelow({ uid: unknown, mode: 0o40755 }, unknown)).toBe(true);
   expect(keepsBelow({ uid: unknown, mode: 0o40777 }, unknown)).toBe(false);
@@ -161,13 +161,13 @@ test("a folder further up may be of whom a user namespace does not know, as root
   expect(keepsBelow({ uid: unknown, mode: 0o40755 }, 1)).toBe(false);
 });
 
-test("a link to the cache folder is followed once: it may lead elsewhere later", () => {
+test("a link to the cache folder is resolved once, because it may change later", () => {
   mkdirSync(cache, { recursive: true });
   symlinkSync(cache, join(root, "link"));
   expect(extract(embedded(), join(root, "link"))).toEqual({ directory: join(cache, "lib-0123abcd") });
 });
 
-test("a cache folder where others can exchange what is in it is not used, one like /tmp is", () => {
+test("a cache folder whose content others can replace is not used, unless it is like /tmp", () => {
   mkdirSync(cache, { recursive: true });
   chmodSync(cache, 0o777);
   expect(extract(embedded(), cache, join(root, "tmp")).directory).toStartWith(join(root, "tmp/svc-"));
@@ -175,7 +175,7 @@ test("a cache folder where others can exchange what is in it is not used, one li
   expect(extract(embedded(), cache)).toEqual({ directory: join(cache, "lib-0123abcd") });
 });
 
-test("a cache folder that cannot be made is replaced by a private temporary one, with a warning that names both", () => {
+test("a cache folder that cannot be created is replaced by a private temporary one, with a warning that names both", () => {
   writeFileSync(join(root, "file"), "");
   const { directory, warning } = extract(embedded(), join(root, "file/cache"), join(root, "tmp"));
   expect(directory).toStartWith(join(root, "tmp/svc-"));
@@ -198,7 +198,7 @@ test("a temporary folder that other users can write to is not trusted", () => {
   expect(() => extract(embedded(), join(root, "file/cache"), join(root, "tmp"))).toThrow("open to other users");
 });
 
-test("what a killed process left behind is removed after a while, what a running one writes is not", () => {
+test("files left by a killed process are removed after a while, those of a running one are not", () => {
   for (const name of [".lib-old", ".lib-new"]) {
     mkdirSync(join(cache, name), { recursive: true });
     writeFileSync(join(cache, name, "liba.so"), "first li");

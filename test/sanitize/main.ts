@@ -1,5 +1,6 @@
-// `npm run test:sanitize`: what runs our native code, with libraries that watch memory (AddressSanitizer) and undefined
-// behaviour (UBSan). Fails with the first report of each process, also of an engine that a test would only see die.
+// `npm run test:sanitize`: runs the tests of our native code with libraries that check memory (AddressSanitizer) and
+// undefined behaviour (UBSan). Fails with the first report of each process, even if a test would only notice that an
+// engine died.
 //   npm run test:sanitize -- [--cases N] [--conversations N] [--only NAME]
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -15,7 +16,7 @@ const text = { type: "string" } as const;
 const { values } = parseArgs({ options: { cases: text, conversations: text, only: text } });
 const { cases = "1000", conversations = "200", only } = values;
 
-/** Some things take ten times as long. One test compares answers that are a tie with the kernels of this flavour. */
+/** Some tests are ten times slower. One is excluded: its answers are a tie with the kernels of this build. */
 const OTHERWISE = "other --lora flags";
 const TEST = ["test", "--timeout=300000", "--parallel=2", `--test-name-pattern=^(?!.*(${OTHERWISE}))`];
 const suites: Readonly<Record<string, readonly string[]>> = {
@@ -27,7 +28,7 @@ const suites: Readonly<Record<string, readonly string[]>> = {
   "cross-talk": ["test/soak/cross-talk.ts", "--conversations", conversations, "--threads", "1"],
 };
 
-/** Runs bun with these arguments; resolves with whether that went well. */
+/** Runs bun with these arguments; resolves with whether it succeeded. */
 async function bun(words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const child = Bun.spawn([process.execPath, ...words], {
     cwd: ROOT,
@@ -37,7 +38,7 @@ async function bun(words: readonly string[], env: Readonly<Record<string, string
   return (await child.exited) === 0;
 }
 
-/** Prints what the processes of a suite reported, and how many did. */
+/** Prints the reports of a suite's processes, and returns their number. */
 function reports(folder: string): number {
   const names = readdirSync(folder).filter((name) => name.startsWith(REPORT));
   for (const name of names) {
@@ -54,8 +55,8 @@ async function main(): Promise<boolean> {
   const log = `log_path=${join(folder, REPORT)}`;
   const env = {
     LD_PRELOAD: runtimes.join(":"),
-    // Bun's garbage collector hides what is reachable, and its own traps are signals. What is freed is kept for a while,
-    // but not so much that the fuzzer would call it a leak.
+    // Bun's garbage collector hides reachable memory, and its own traps are signals. Freed memory is kept for a
+    // while, but not so much that the fuzzer would call it a leak.
     ASAN_OPTIONS: `${log}:detect_leaks=0:handle_segv=0:use_sigaltstack=0:allocator_may_return_null=1:quarantine_size_mb=32`,
     UBSAN_OPTIONS: `${log}:print_stacktrace=1`,
     FUZZ_CASES: cases,
@@ -71,7 +72,7 @@ async function main(): Promise<boolean> {
       if (reports(folder) > 0 || !passed) bad.push(name);
     }
   } finally {
-    // Runs from source find the libraries without sanitizers again.
+    // Makes runs from source find the libraries without sanitizers again.
     await bun(["build.ts", "media"]);
   }
   console.log(bad.length === 0 ? "sanitize: no finding" : `sanitize: ${bad.join(", ")} failed`);

@@ -1,5 +1,5 @@
-// Requests of different LoRA adapters: nothing in common, and a turn each. FakeEngine fails on a step that mixes them and
-// on a row that reads what others computed.
+// Requests with different LoRA adapters share no cached tokens and take turns. FakeEngine fails on a step that mixes
+// adapters and on a row that reads cells computed with others.
 
 import { describe, expect, test } from "bun:test";
 import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
@@ -22,8 +22,8 @@ const cost: Cost = (decodeRows, prefillRows) => 5 + decodeRows + prefillRows * 0
 const add = (engine: FakeEngine, key: number, prompt: number | readonly number[], tokens: number, set: AdapterSet) =>
   engine.add(key, prompt, tokens, `client ${key}`, { speculate: true, adapters: set });
 
-describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) => {
-  test("is computed for each of them, and once for each", () => {
+describe.each(LAYOUTS)("%s: the same prompt with different adapters", (_, limits) => {
+  test("is computed separately for each, and only once for each", () => {
     const engine = new FakeEngine(limits);
     SETS.forEach((set, at) => add(engine, at, header, 5, set));
     engine.run();
@@ -35,7 +35,7 @@ describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) =>
     );
   });
 
-  test("is not waited for while it is computed; with the same ones it is", () => {
+  test("waits for a running computation only if that has the same adapters", () => {
     const engine = new FakeEngine({ ...limits, batch: 64 });
     [BASE, BASE, A, A].forEach((set, at) => add(engine, at, [...header, at], 5, set));
     engine.step();
@@ -45,7 +45,7 @@ describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) =>
     expect([0, 1, 2, 3].map((key) => engine.cached.get(key))).toEqual([0, 300, 0, 300]);
   });
 
-  test("does not come back from host memory", () => {
+  test("is not restored from host memory for other adapters", () => {
     const engine = new FakeEngine({ ...limits, cells: 1400, sequences: 2, parallel: 2, hostBytes: 5000 });
     add(engine, 1, 600, 20, A);
     engine.run();
@@ -65,7 +65,7 @@ describe.each(LAYOUTS)("%s: the same prompt with other adapters", (_, limits) =>
   });
 });
 
-test("removed sequences leave nothing behind, however many sets there were", () => {
+test("sequences leave nothing behind, however many adapter sets there were", () => {
   const engine = new FakeEngine({ ...LIMITS, reuse: false });
   for (let key = 1; key <= 50; key++) add(engine, key, 20, 3, [{ id: 0, scale: key / 50 }]);
   engine.run();
@@ -80,7 +80,7 @@ test("a medium is computed with the adapters of its request", () => {
   expect(scheduler.planMedia(0)?.adapters).toEqual(AB);
 });
 
-/** Longest time between two tokens of a request. */
+/** Returns the longest time between two tokens of a request. */
 const longestGap = (engine: FakeEngine, key: number): number => {
   const times = engine.jobs.get(key)?.tokenAt ?? [];
   return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
@@ -96,14 +96,14 @@ test("streams of different adapters take turns, step by step", () => {
   expect(new Set(whole.slice(0, SETS.length)).size).toBe(SETS.length);
 });
 
-test("a long prompt with one adapter does not stop the streams of another, nor they it", () => {
+test("a long prompt with one adapter does not stop streams with another, and they do not stop it", () => {
   const engine = new FakeEngine({ ...LIMITS, cells: 8192 }, cost);
   add(engine, 1, 10, 200, BASE);
   add(engine, 2, 10, 200, A);
   while (engine.output(2).length < 20) engine.step();
   add(engine, 3, 4000, 2, AB);
   engine.run();
-  // Its own step and A's, and a piece of the prompt.
+  // A step of its own set, a step of A, and a piece of the prompt.
   const steps = 2 * cost(1, 0, 0, 0) + cost(0, 0, 0, 0);
   expect(longestGap(engine, 1)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
   expect(longestGap(engine, 2)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
@@ -111,7 +111,7 @@ test("a long prompt with one adapter does not stop the streams of another, nor t
   expect(begun).toBeLessThan(engine.jobs.get(1)?.tokenAt.at(-1) ?? 0);
 });
 
-test.each([0, 64])("a prompt in the background waits for the others of any set, chunks of %d", (chunk) => {
+test.each([0, 64])("a background prompt waits for the others of any adapter set, chunks of %d", (chunk) => {
   const firstTokenMs = (background: number) => {
     const engine = new FakeEngine({ ...LIMITS, cells: 16_384, parallel: 6, chunk }, cost);
     add(engine, 1, 10, 400, BASE);
@@ -128,7 +128,7 @@ test.each([0, 64])("a prompt in the background waits for the others of any set, 
   expect(firstTokenMs(3)).toBeLessThan(1.2 * firstTokenMs(0));
 });
 
-test("long prompts of several sets share what streams wait for", () => {
+test("long prompts of several adapter sets share the stall budget of the streams", () => {
   const engine = new FakeEngine({ ...LIMITS, cells: 16_384, batch: 512, parallel: 6 }, cost);
   add(engine, 1, 10, 400, BASE);
   add(engine, 2, 10, 400, A);
@@ -141,7 +141,7 @@ test("long prompts of several sets share what streams wait for", () => {
   expect(Math.max(...firsts) / Math.min(...firsts)).toBeLessThan(1.2);
 });
 
-test("new sets of adapters, one after the other, do not hold back who is there", () => {
+test("a sequence of new adapter sets does not hold back running requests", () => {
   const engine = new FakeEngine({ ...LIMITS, cells: 4096 }, cost);
   let key = 1;
   engine.onFinish = (finished) => {
@@ -156,22 +156,22 @@ test("new sets of adapters, one after the other, do not hold back who is there",
   expect(last).toBeLessThan(30 * LIMITS.parallel);
 });
 
-describe("prompts that are computed in slices", () => {
+describe("prompts computed in slices", () => {
   const limits = { ...LIMITS, cells: 8192, chunk: 64, stallBudgetMs: 20, parallel: 6 };
-  test("are in chunks of one set, which take turns; a slice stops each stream once", () => {
+  test("are in chunks of one set, which take turns, and one slice at a time interrupts the streams", () => {
     const engine = new FakeEngine(limits, cost);
     add(engine, 1, 10, 400, BASE);
     add(engine, 2, 10, 400, A);
     while (engine.output(2).length < 10) engine.step();
     const from = engine.plans.length;
-    // The set that has a stream, too, comes up.
+    // The set that also has a stream gets its turns, too.
     for (const [key, set] of [A, AB, HALF_A].entries()) add(engine, 3 + key, 640, 2, set);
     while (engine.output(5).length === 0) engine.step();
     const chunks = engine.plans.slice(from).filter(({ rows }) => !rows.some(({ sample }) => sample));
     expect(chunks.slice(0, 27).map(({ rows }) => rows[0]?.key)).toEqual(
       Array.from({ length: 27 }, (_, at) => 3 + (at % 3)),
     );
-    // A step of each set, and one slice: a burst's is a whole chunk.
+    // A step of each set and one slice; for a burst, a slice is a whole chunk.
     const turns = cost(0, limits.chunk, 0, 0) + SETS.length * cost(1, 1, 0, 0);
     expect(longestGap(engine, 1)).toBeLessThanOrEqual(turns);
     expect(longestGap(engine, 2)).toBeLessThanOrEqual(turns);
@@ -179,7 +179,7 @@ describe("prompts that are computed in slices", () => {
     expect([1, 2, 3, 4, 5].map((key) => engine.output(key).length)).toEqual([400, 400, 2, 2, 2]);
   });
 
-  test("use all of a slice's time, and then each set of the streams makes its step", () => {
+  test("use the whole time of a slice, and then each set with streams gets a step", () => {
     const engine = new FakeEngine({ ...limits, chunk: 16, stallBudgetMs: 40 }, cost);
     add(engine, 1, 10, 400, BASE);
     add(engine, 2, 10, 400, A);
@@ -187,7 +187,7 @@ describe("prompts that are computed in slices", () => {
     const from = engine.plans.length;
     for (const [key, set] of [A, AB].entries()) add(engine, 3 + key, 640, 2, set);
     while (engine.prefilled < 600) engine.step();
-    // A chunk is a dot, a step the request that it computes.
+    // A chunk is a dot, a step is the key of the request that it computes.
     const plans = engine.plans.slice(from).map(({ rows }) => (rows[0]?.sample ? rows[0].key : "."));
     const runs = plans.join("").match(/\.+|\d+/g) ?? [];
     const steps = runs.slice(1, -1).filter((run) => !run.startsWith("."));
@@ -196,7 +196,7 @@ describe("prompts that are computed in slices", () => {
     expect(Math.max(...runs.filter((run) => run.startsWith(".")).map((run) => run.length))).toBeGreaterThan(1);
   });
 
-  test("multi-step decoding goes on for streams of other sets meanwhile, as for those of the same", () => {
+  test("leave multi-step decoding on for streams of other sets as well as of the same set", () => {
     const steps = [BASE, A].map((set) => {
       const engine = new FakeEngine(limits, (decodeRows, prefillRows) => decodeRows + prefillRows);
       engine.multiStep = true;
@@ -212,7 +212,7 @@ describe("prompts that are computed in slices", () => {
   });
 });
 
-test("drafts are written for the streams of the next step alone, and serve it", () => {
+test("drafts are made only for the streams of the next step, which uses them", () => {
   const engine = new FakeEngine({ ...LIMITS, cells: 4096, draftMax: 4, draftAdaptive: false }, cost);
   SETS.forEach((set, at) => add(engine, at, 8, 60, set));
   engine.run();

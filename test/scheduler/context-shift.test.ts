@@ -1,11 +1,11 @@
-// Requests that go on when their context is full: older tokens are dropped, the rest is computed again.
+// Requests that continue when their context is full: older tokens are dropped, and the rest is computed again.
 
 import { describe, expect, test } from "bun:test";
 import { FakeEngine, LIMITS } from "./fake-engine.ts";
 
 const ROOM = 64;
 
-/** What a model says that sees, at every token, the context that the rule leaves. */
+/** Returns the output of a model that sees, at every token, the context that remains after shifting. */
 function expected(engine: FakeEngine, prompt: readonly number[], count: number, keep: number): number[] {
   const context = [...prompt];
   const said: number[] = [];
@@ -35,7 +35,7 @@ describe("a full context", () => {
       { key: 1, length: 10, count: 300, keep: 1 },
       { key: 2, length: 63, count: 100, keep: 20 },
       { key: 3, length: 30, count: 5, keep: 1 },
-      // More than all but four cannot stay.
+      // At most all but four tokens can be kept.
       { key: 4, length: 62, count: 40, keep: 1000 },
     ];
     for (const { key, length, count, keep } of asked)
@@ -50,7 +50,7 @@ describe("a full context", () => {
     expect(engine.scheduler.kv.runningCells).toBe(0);
   });
 
-  test("leaves what others have in common with what is dropped", () => {
+  test("keeps tokens that other requests share with the dropped ones", () => {
     const engine = new FakeEngine({ ...LIMITS, layout: "paged" });
     const shift = { room: ROOM, keep: 1 };
     engine.add(1, prompt(1, 40), 60, "", { shift });
@@ -62,7 +62,7 @@ describe("a full context", () => {
     expect(engine.output(2)).toEqual(expected(engine, [...prompt(1, 40), 7], 60, 1));
   });
 
-  test("ends a request without it, at its limit; the last token needs no room", () => {
+  test("without context shift ends the request at its limit; the last token needs no cell", () => {
     const engine = new FakeEngine();
     engine.add(1, prompt(1, 60), 4);
     engine.add(2, prompt(2, 60), 4, "", { shift: { room: ROOM, keep: 1 } });
@@ -72,17 +72,17 @@ describe("a full context", () => {
     expect(rows(1)).toBe(rows(2));
   });
 
-  test("costs one prompt of half the room for half the room of tokens, where the state can be trimmed", () => {
+  test("costs one prompt of half the context per half context of output, when the state can be trimmed", () => {
     const engine = new FakeEngine({ ...LIMITS, parallel: 1 });
     engine.add(1, prompt(1, 10), 500, "", { shift: { room: ROOM, keep: 1 } });
     engine.run();
     expect(engine.prefilled / 500).toBeLessThan(1.2);
   });
 
-  test("is gone on from with guessed tokens, also a draft model's, which are of what is left", () => {
+  test("allows speculative tokens, from a draft model as well, based on the remaining tokens", () => {
     const engine = new FakeEngine({ ...LIMITS, draftMax: 4 });
     engine.draftMs = 0.1;
-    // The same 20 tokens again and again.
+    // The same 20 tokens repeat.
     engine.next = (tokens) => tokens[tokens.length - 20] ?? 0;
     engine.drafted = engine.next;
     const tokens = prompt(1, 30);
@@ -91,7 +91,7 @@ describe("a full context", () => {
     expect(engine.output(1)).toEqual(expected(engine, tokens, 400, 1));
     const { ngram, draft } = engine.scheduler.speculated;
     const accepted = [...ngram.accepted, ...draft.accepted].reduce((sum, count) => sum + count, 0);
-    // More than fit before older tokens went for the first time.
+    // More tokens than fitted before the first shift.
     expect(accepted).toBeGreaterThan(ROOM);
   });
 });

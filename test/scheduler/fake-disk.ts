@@ -1,15 +1,15 @@
-// The disk below a fake engine's caches.
+// The disk under the caches of a fake engine.
 
 import type { Computed } from "../../src/scheduler/kv/prefix-index.ts";
 import type { Scheduler } from "../../src/scheduler/scheduler.ts";
 
 /** Files that outlive an engine. */
 export class FakeDisk {
-  /** What was computed, by number. */
+  /** What each file contains, by number. */
   readonly files = new Map<number, Computed>();
-  /** Whether the next one that is read is damaged. */
+  /** Whether the next file to be read is damaged. */
   isDamaged = () => false;
-  /** Steps that reading takes. */
+  /** How many steps a read takes. */
   delay = 2;
   writes = 0;
   reads = 0;
@@ -41,7 +41,7 @@ export class FakeDisk {
     if (!this.files.delete(id)) throw new Error(`file ${id} is deleted and was not there`);
   }
 
-  /** What has been read by now; without tokens where that failed. */
+  /** Returns the reads that have finished by now; `file` is undefined when a read failed. */
   arrive(): { readonly hostId: number; readonly file: Computed | undefined }[] {
     const done = this.waiting.filter((one) => one.steps-- <= 0);
     this.waiting = this.waiting.filter((one) => !done.includes(one));

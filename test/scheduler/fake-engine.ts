@@ -1,5 +1,5 @@
-// Drives a scheduler as the engine would, on a clock of its own, and checks every plan against a model of the KV cache:
-// each row must find exactly its request's own tokens before it, computed with its own adapters, and no cell may be used
+// Drives a scheduler as the engine would, with its own clock, and checks every plan against a model of the KV cache:
+// before each row must be exactly its request's own tokens, computed with its own adapters, and no cell may be used
 // twice.
 
 import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
@@ -31,19 +31,19 @@ export const LIMITS: SchedulerLimits = {
   readTokenMs: 0,
 };
 
-/** A cell of the cache; sequences that share it hold the same object. */
+/** A cell of the cache; sequences that share a cell hold the same object. */
 interface Cell {
   readonly token: number;
-  /** Key of the set that computed it. */
+  /** Key of the adapter set that computed the cell. */
   readonly adapters: string;
 }
 
-/** What a step takes, in milliseconds. */
+/** Returns the duration of a step in milliseconds. */
 export type Cost = (decodeRows: number, prefillRows: number, runningCells: number, cells: number) => number;
 
 interface Job {
   readonly request: SequenceRequest;
-  /** What the model has before it. */
+  /** The tokens in the model's context. */
   readonly tokens: number[];
   readonly said: number[];
   readonly addedAt: number;
@@ -54,7 +54,7 @@ const fail = (message: string): never => {
   throw new Error(message);
 };
 
-/** Where the context is full, the older half behind the tokens that stay goes. */
+/** When the context is full, drops the older half of the tokens after those to keep. */
 export function makeRoom({ request: { shift }, tokens }: Pick<Job, "request" | "tokens">): void {
   if (!shift || tokens.length < shift.room) return;
   const keep = Math.min(shift.keep, shift.room - 4);
@@ -76,23 +76,23 @@ export class FakeEngine {
   readonly scheduler: Scheduler;
   readonly plans: StepPlan[] = [];
   now = 0;
-  /** How often memory behind the rest of a sequence was given back. */
+  /** How often memory after the end of a sequence was given back. */
   givenBack = 0;
   /** Prompt rows computed so far. */
   prefilled = 0;
   readonly jobs = new Map<number, Job>();
-  /** Tokens that were in the cache when the request was admitted, of finished ones. */
+  /** For each finished request, the tokens that were cached when it was admitted. */
   readonly cached = new Map<number, number>();
   private readonly cache = new Map<number, Cell[]>();
-  /** The chunk that is computed in slices, and what it still takes. */
+  /** The chunk that is being computed in slices, and its remaining milliseconds. */
   private chunk: { readonly plan: StepPlan; ms: number } | undefined;
-  /** Slices that were computed, in milliseconds. */
+  /** Duration of each computed slice, in milliseconds. */
   readonly slices: number[] = [];
   /** Pieces of media that were computed. */
   readonly pieces: MediaStep[] = [];
-  /** Milliseconds between two places where a chunk can be paused; 0: anywhere. */
+  /** Milliseconds between two points where a chunk can be paused; 0: anywhere. */
   pieceMs = 0;
-  /** Bytes of each offloaded part beside its tokens. */
+  /** Bytes of each offloaded part in addition to its tokens. */
   stateBytes = 0;
   /** Whether offloaded sequences cannot be restored. */
   failsRestores = false;
@@ -104,12 +104,12 @@ export class FakeEngine {
   multiStep = false;
   /** Whether plans are kept in `plans`. */
   keepPlans = true;
-  /** Whether every sampled row's whole context is compared. */
+  /** Whether the whole context of every sampled row is compared. */
   exact = true;
-  /** What the draft model takes: for each token it writes, and for each it is fed to catch up. */
+  /** Milliseconds of the draft model for each token that it writes, and for each that it is fed to catch up. */
   draftMs = 0;
   feedMs = 0;
-  /** Cells of the draft model's cache. */
+  /** How many cells the draft model's cache has. */
   draftCells = Number.POSITIVE_INFINITY;
   /** Calls of the draft model, tokens that it was fed to catch up, and the most of them at once. */
   drafts = 0;
@@ -118,15 +118,15 @@ export class FakeEngine {
   private readonly draftCache = new Map<number, number[]>();
   /** The requests that were preempted, in order. */
   readonly preempted: number[] = [];
-  /** A request has said its last token. */
+  /** Called when a request has its last token. */
   onFinish: (key: number) => void = () => {};
 
   constructor(
     private readonly limits: SchedulerLimits = LIMITS,
     private readonly cost: Cost = (decodeRows, prefillRows) => decodeRows + prefillRows,
-    /** What earlier engines left. */
+    /** Files that earlier engines left. */
     readonly disk = new FakeDisk(),
-    /** Which adapters the numbers stand for. */
+    /** Hashes of the adapters by their numbers. */
     private readonly hashes: readonly string[] = [],
   ) {
     this.scheduler = new Scheduler(
@@ -137,7 +137,7 @@ export class FakeEngine {
     disk.open(this.scheduler);
   }
 
-  /** The prompt is given, or so many tokens that no other request has. */
+  /** Adds a request with this prompt, or with this many tokens that no other request has. */
   add(
     key: number,
     prompt: number | readonly number[],
@@ -159,23 +159,26 @@ export class FakeEngine {
     this.scheduler.remove(key, this.now);
   }
 
-  /** A client disconnects, if its request is not finished. */
+  /** Disconnects a client, unless its request has finished. */
   disconnect(key: number): void {
     if (!this.cached.has(key)) this.remove(key);
   }
 
-  /** What a request has said so far. */
+  /** Returns the output of a request so far. */
   output(key: number): number[] {
     return this.jobs.get(key)?.said ?? [];
   }
 
-  /** The token that follows: known, and dependent on everything before. */
+  /** Returns the next token: predictable, and dependent on all tokens before it. */
   next = (tokens: readonly number[]): number => ((tokens.at(-1) ?? 0) * 31 + tokens.length * 7) % 1_000_003;
 
-  /** What the draft model takes for the next token; it is right unless a test makes it wrong. */
+  /** Returns the draft model's next token, which is right unless a test changes this function. */
   drafted = (tokens: readonly number[]): number => this.next(tokens);
 
-  /** What was computed, the whole chunk for a slice of it, a plan without rows for a medium; undefined when there is nothing to do. */
+  /**
+   * Computes one step and returns it: the whole chunk for a slice, a plan without rows for media, undefined when
+   * there is nothing to do.
+   */
   step(): StepPlan | undefined {
     this.receive();
     this.draft();
@@ -210,12 +213,12 @@ export class FakeEngine {
     for (let steps = 0; this.step(); steps++) if (steps > limit) fail("the scheduler does not finish");
   }
 
-  /** Rows that were computed for a request. */
+  /** Returns the rows that were computed for a request. */
   rowsOf(key: number) {
     return this.plans.flatMap((plan) => plan.rows.filter((row) => row.key === key));
   }
 
-  /** Cells that hold something. */
+  /** How many cells are in use. */
   get cells(): number {
     return new Set([...this.cache.values()].flat()).size;
   }
@@ -250,7 +253,7 @@ export class FakeEngine {
     if (count > 0 && held.length !== known.length) fail(`request ${key} is drafted for before its end`);
     return Int32Array.from({ length: count }, (_, at) => {
       const token = this.drafted(held);
-      // The last one is not computed any more.
+      // The last token is sampled but not computed.
       if (at < count - 1) held.push(token);
       return token;
     });
@@ -264,7 +267,7 @@ export class FakeEngine {
     return this.jobs.get(key) ?? fail(`a row of request ${key}, which is not there`);
   }
 
-  /** One token a sampled row; -1 behind a rejected speculative token. */
+  /** Returns one token for each sampled row; -1 after a rejected speculative token. */
   private sample(plan: StepPlan): number[] {
     const sampled: number[] = [];
     let said: number[] = [];
@@ -288,7 +291,7 @@ export class FakeEngine {
     return sampled;
   }
 
-  /** False when something could not be restored: the plan is void. */
+  /** Carries out the cache commands. Returns false when a sequence could not be restored, which makes the plan void. */
   private prepare(): boolean {
     let complete = true;
     for (const command of this.scheduler.kv.takeCommands()) complete = this.carryOut(command) && complete;
@@ -357,7 +360,7 @@ export class FakeEngine {
     }
   }
 
-  /** What was read from disk arrives. */
+  /** Takes in finished reads from the disk. */
   private receive(): void {
     for (const { hostId, file } of this.disk.arrive()) {
       if (file)
@@ -373,7 +376,7 @@ export class FakeEngine {
     return tokens * this.limits.tokenBytes + this.stateBytes;
   }
 
-  /** Ends in order: what it holds goes to disk. */
+  /** Shuts down in order, which writes the caches to disk. */
   end(): void {
     for (const key of this.jobs.keys()) this.disconnect(key);
     while (this.scheduler.kv.writeNext(this.now)) this.prepare();
@@ -384,7 +387,7 @@ export class FakeEngine {
     return this.cost(decodeRows, prefillRows, this.scheduler.kv.runningCells, this.scheduler.kv.cells);
   }
 
-  /** A slice of a chunk; its tokens are in the cache when all of it is computed. */
+  /** Computes a slice of a chunk; its tokens are in the cache once the whole chunk is computed. */
   private compute({ chunk: plan, begins, ms }: SlicePlan): StepPlan {
     if (begins === (this.chunk !== undefined)) fail("a chunk begins in another, or goes on that never began");
     if (plan.rows.length > this.limits.chunk) fail(`${plan.rows.length} rows in a chunk`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { FakeEngine, LIMITS, type Cost } from "./fake-engine.ts";
 
-/** What a prompt token and a decode row cost. */
+/** Costs of a prompt token and of a decode row, in milliseconds. */
 const costs =
   (prompt: number, decode = prompt): Cost =>
   (decodeRows, prefillRows) =>
@@ -27,7 +27,7 @@ describe("one request", () => {
     expect(sampledRows.map((row) => row.position)).toEqual([299]);
   });
 
-  test("whose prompt is scored has all of its rows marked, few in a step, and uses nothing that is cached", () => {
+  test("with a scored prompt has all of its rows marked, few per step, and uses no cached tokens", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 4096 });
     const prompt = Array.from({ length: 300 }, (_, at) => at);
     engine.add(1, prompt, 2);
@@ -49,7 +49,7 @@ describe("one request", () => {
     }
   });
 
-  test("that is to be fresh is computed whole, and serves later ones", () => {
+  test("with `fresh` is computed completely, and its tokens serve later requests", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 4096 });
     const prompt = Array.from({ length: 300 }, (_, at) => at);
     const computed = (key: number, fresh: boolean) => {
@@ -61,7 +61,7 @@ describe("one request", () => {
     expect([computed(1, false), computed(2, true), computed(3, false)]).toEqual([300, 300, 1]);
   });
 
-  test("owns its batches alone", () => {
+  test("owns its batches", () => {
     const engine = new FakeEngine();
     engine.add(7, 200, 2);
     engine.run();
@@ -82,7 +82,7 @@ describe("continuous batching", () => {
     }
   });
 
-  test("a prompt chunk beside streams costs no more than the stall budget, once costs are known", () => {
+  test("a prompt chunk next to streams costs no more than the stall budget, once costs are known", () => {
     const engine = new FakeEngine({ ...LIMITS, stallBudgetMs: 40 }, costs(1));
     engine.add(1, 4, 200);
     for (let step = 0; step < 5; step++) engine.step();
@@ -93,7 +93,7 @@ describe("continuous batching", () => {
     expect(Math.max(...chunks)).toBeGreaterThan(16);
   });
 
-  test("a burst that waits for its first token is worth a longer pause to the few that decode", () => {
+  test("a burst of waiting prompts may pause few decoding streams for longer", () => {
     const engine = new FakeEngine({ ...LIMITS, parallel: 8, batch: 512, stallBudgetMs: 20 }, costs(1));
     engine.add(1, 4, 200);
     for (let step = 0; step < 5; step++) engine.step();
@@ -105,7 +105,7 @@ describe("continuous batching", () => {
     expect(Math.max(...chunks)).toBeGreaterThan(200);
   });
 
-  test("where a decode step alone exceeds the stall budget, a chunk may take as long as the step", () => {
+  test("when a decode step alone exceeds the stall budget, a chunk may take as long as the step", () => {
     const engine = new FakeEngine({ ...LIMITS, stallBudgetMs: 5 }, costs(1, 40));
     engine.add(1, 4, 200);
     for (let step = 0; step < 5; step++) engine.step();
@@ -115,7 +115,7 @@ describe("continuous batching", () => {
     expect(Math.max(...chunks)).toBe(40);
   });
 
-  test("requests are admitted in the order in which they came, as far as there are sequences", () => {
+  test("requests are admitted in order of arrival, as far as there are sequences", () => {
     const engine = new FakeEngine({ ...LIMITS, parallel: 2 });
     for (const key of [1, 2, 3]) engine.add(key, 4, 4);
     engine.step();
@@ -124,7 +124,7 @@ describe("continuous batching", () => {
     expect([1, 2, 3].map((key) => engine.output(key).length)).toEqual([4, 4, 4]);
   });
 
-  test("the lowest free sequence id is used again, so that ids stay compact", () => {
+  test("the lowest free sequence id is reused, so that ids stay compact", () => {
     const engine = new FakeEngine();
     engine.add(1, 4, 2);
     engine.add(2, 4, 50);
@@ -137,7 +137,7 @@ describe("continuous batching", () => {
 });
 
 describe("a full KV cache", () => {
-  test("keeps the next request waiting instead of failing anyone", () => {
+  test("keeps the next request waiting instead of failing any", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 256 });
     engine.add(1, 150, 20);
     engine.add(2, 150, 20);
@@ -148,7 +148,7 @@ describe("a full KV cache", () => {
     expect(engine.output(2).length).toBe(20);
   });
 
-  test("sends the newest back to the queue and later resumes it where it was", () => {
+  test("preempts the newest request and later resumes it without losing tokens", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 256 });
     engine.add(1, 60, 190);
     engine.add(2, 60, 190);
@@ -184,7 +184,7 @@ describe("removal", () => {
     expect(engine.step()).toBeUndefined();
   });
 
-  test("of a request that is not there changes nothing", () => {
+  test("of an unknown request changes nothing", () => {
     const engine = new FakeEngine();
     engine.add(1, 4, 2);
     engine.remove(99);
@@ -194,7 +194,7 @@ describe("removal", () => {
 });
 
 test.each([0, 48])(
-  "a random day, chunks of %d: every request gets its tokens, the cache is never overcommitted",
+  "random load, chunks of %d: every request gets its tokens, and the cache is never overcommitted",
   (chunk) => {
     let state = 42;
     const random = (below: number) => (state = (state * 1103515245 + 12345) & 0x7fffffff) % below;

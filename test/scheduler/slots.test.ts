@@ -1,10 +1,11 @@
-// Slots: what the last request that named one left is found again, also by another engine, and serves every request.
+// Slots: the conversation of the last request that named a slot can be saved, restored in another engine, and serves
+// every request.
 
 import { describe, expect, test } from "bun:test";
 import type { Prefix } from "../../src/scheduler/kv/prefix-index.ts";
 import { FakeEngine, LIMITS } from "./fake-engine.ts";
 
-/** What a file would hold. */
+/** The content of a slot file. */
 interface Saved {
   readonly prefix: Prefix;
   readonly cells: NonNullable<ReturnType<FakeEngine["hostEntries"]["get"]>>;
@@ -30,7 +31,7 @@ function restore(engine: FakeEngine, slot: number, { prefix, cells }: Saved): bo
   return true;
 }
 
-/** Tokens of a request's prompt that were cached, and all that the model has before its last token. */
+/** Runs a request; returns the cached tokens of its prompt, and the model's context at its end. */
 function ask(engine: FakeEngine, key: number, prompt: number | readonly number[], slot?: number) {
   engine.add(key, prompt, 5, "", slot === undefined ? {} : { slot });
   engine.run();
@@ -48,22 +49,22 @@ describe.each([
     const engine = new FakeEngine(limits);
     const { tokens } = ask(engine, 1, 100, 2);
     const file = save(engine, 2);
-    // The last token was sampled and never computed.
+    // The last token was sampled but never computed.
     expect(file?.prefix.ids.length).toBe(104);
     if (!file) throw new Error("nothing was saved");
     return { engine, tokens, file };
   };
 
-  test("a conversation goes on in an engine that restores it, in any slot", () => {
+  test("a conversation continues in an engine that restores it, in any slot", () => {
     const { tokens, file } = saved();
     const later = new FakeEngine(limits);
     expect(restore(later, 0, file)).toBe(true);
     expect(ask(later, 9, [...tokens, 7, 8, 9], 1).cached).toBe(104);
-    // One that cannot be cut is another conversation's now.
+    // A sequence that cannot be trimmed now belongs to the other conversation.
     expect(save(later, 0)?.prefix.ids.length).toBe(limits.canTrim ? 104 : undefined);
   });
 
-  test("saving takes nothing from the cache, and restoring what is there takes no more of it", () => {
+  test("saving removes nothing from the cache, and restoring a cached conversation adds nothing", () => {
     const { engine, tokens, file } = saved();
     const { cells } = engine;
     expect(restore(engine, 3, file)).toBe(true);
@@ -71,16 +72,16 @@ describe.each([
     expect(ask(engine, 9, [...tokens, 7, 8, 9]).cached).toBe(104);
   });
 
-  test("a slot holds its last request, and nothing before one has ended", () => {
+  test("a slot holds its last finished request, and nothing before the first", () => {
     const { engine } = saved();
     expect(save(engine, 1)).toBeUndefined();
     const { tokens } = ask(engine, 5, 40, 2);
     expect(save(engine, 2)?.prefix.ids).toEqual(Int32Array.from(tokens.slice(0, -1)));
-    // There are four of them.
+    // Slot 6 is slot 2, as there are four.
     expect(save(engine, 6)?.prefix.ids.length).toBe(44);
   });
 
-  test("what is erased is computed again, but for what another slot holds", () => {
+  test("an erased conversation is computed again, except for the part that another slot holds", () => {
     const { engine, tokens, file } = saved();
     restore(engine, 3, file);
     expect(engine.scheduler.slots.erase(3)).toBe(104);
@@ -95,7 +96,7 @@ describe.each([
     expect(ask(engine, 12, [...again, 1]).cached).toBe(limits.canTrim ? 64 : 0);
   });
 
-  test("it waits while every sequence runs, or no cell is free", () => {
+  test("restoring waits while every sequence runs or no cell is free", () => {
     const { file } = saved();
     const busy = new FakeEngine({
       ...limits,
@@ -111,7 +112,7 @@ describe.each([
     expect(restore(busy, 0, file)).toBe(true);
   });
 
-  test("a state that the model does not accept serves nobody", () => {
+  test("a state that the model cannot restore is never used", () => {
     const { tokens, file } = saved();
     const later = new FakeEngine(limits);
     later.failsRestores = true;
@@ -120,7 +121,7 @@ describe.each([
   });
 });
 
-test("a conversation that another one goes on from is saved as it was", () => {
+test("a conversation that another one continues is saved in its original length", () => {
   for (const layout of ["unified", "paged"] as const) {
     const engine = new FakeEngine({ ...LIMITS, layout });
     const { tokens } = ask(engine, 1, 100, 1);
@@ -129,7 +130,7 @@ test("a conversation that another one goes on from is saved as it was", () => {
   }
 });
 
-test("only what computed them with the same adapters goes on with them", () => {
+test("a saved conversation serves only requests with the adapters that computed it", () => {
   const engine = new FakeEngine();
   const adapters = [{ id: 0, scale: 1 }];
   engine.add(1, 100, 5, "", { adapters, slot: 0 });

@@ -1,19 +1,19 @@
-// Whose sequence is taken for another client, and when.
+// Which sequence is preempted for another client, and when.
 
 import { expect, test } from "bun:test";
 import { FakeEngine, LIMITS } from "./fake-engine.ts";
 
-/** A decode step of 10 ms, a prompt token of 1 ms. */
+/** A decode step takes 10 ms, a prompt token 1 ms. */
 const cost = (decodeRows: number, prefillRows: number) => (decodeRows > 0 ? 10 : 0) + prefillRows;
 const fresh = () => new FakeEngine({ ...LIMITS, cells: 100_000, sequences: 8, parallel: 4 }, cost);
 
-/** Longest time between two tokens of a request. */
+/** Returns the longest time between two tokens of a request. */
 const longestGap = (engine: FakeEngine, key: number): number => {
   const times = engine.jobs.get(key)?.tokenAt ?? [];
   return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
 };
 
-test("a client with more than its share makes room, not the one that came last", () => {
+test("a client with more than its share is preempted, not the client that came last", () => {
   const engine = fresh();
   for (const key of [1, 2, 3]) engine.add(key, 20, 300, "flood");
   engine.add(4, 20, 300, "single");
@@ -25,7 +25,7 @@ test("a client with more than its share makes room, not the one that came last",
   expect(gaps.map((gap) => gap > 500)).toEqual([false, false, true, false]);
 });
 
-test("who makes room has run for a quarter of a second, and no longer than that is waited", () => {
+test("a request is preempted only after it has run for a quarter of a second", () => {
   const engine = fresh();
   for (const key of [1, 2, 3, 4]) engine.add(key, 5, 300, "flood");
   engine.step();
@@ -36,7 +36,7 @@ test("who makes room has run for a quarter of a second, and no longer than that 
   expect(first).toBeLessThan(350);
 });
 
-test("nobody makes room for a client that would have as many as the one with most", () => {
+test("no request is preempted for a client that would then have as many as the client with most", () => {
   const engine = fresh();
   for (const [at, client] of ["two", "two", "one", "another"].entries()) engine.add(at + 1, 20, 300, client);
   while (engine.now < 1000) engine.step();

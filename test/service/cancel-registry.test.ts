@@ -3,7 +3,7 @@ import { CancelRegistry } from "../../src/service/cancel-registry.ts";
 
 const ignore = () => {};
 
-test("the newest of an id is taken first; what ended or was taken is gone", () => {
+test("cancelling an id takes its newest request first and skips requests that ended or were taken", () => {
   const registry = new CancelRegistry();
   const [first, second, third] = [registry.add("a", ignore), registry.add("a", ignore), registry.add("a", ignore)];
   const other = registry.add("b", ignore);
@@ -19,13 +19,13 @@ test("the newest of an id is taken first; what ended or was taken is gone", () =
   expect(registry.size).toBe(0);
 });
 
-test("a key never equals an id that a client can send", () => {
+test("the key of a second request with the same id never equals an id that a client can send", () => {
   const registry = new CancelRegistry();
   registry.add("a", ignore);
   expect(registry.add("a", ignore).keys[0]).toMatch(/^a \d+$/);
 });
 
-test("a generation that ends gives its id back for reuse under the plain key", () => {
+test("an id can be used again as a plain key once its generation has ended", () => {
   const registry = new CancelRegistry();
   registry.remove(registry.add("a", ignore));
   expect(registry.add("a", ignore).keys[0]).toBe("a");

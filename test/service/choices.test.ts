@@ -1,4 +1,4 @@
-// Several answers to one request, over an engine in memory.
+// Several answers to one request, with an engine in memory.
 
 import { describe, expect, test } from "bun:test";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
@@ -11,17 +11,17 @@ const never = new Promise<void>(() => {});
 const hanging: FakeScript = { steps: [{ wait: never }] };
 const talking: FakeScript = { steps: [{ text: "now" }, { wait: never }] };
 
-/** Of 30 bytes. */
+/** An image of 30 bytes. */
 const image = { kind: "image", id: "i", width: 2, height: 5, rgb: new Uint8Array(30) } as const;
 
-/** Engine requests for two answers to each of these prompts. */
+/** Returns engine requests for two answers to each of these prompts. */
 const twoOf = (...prompts: string[]) =>
   splitChoices(
     prompts.map((content) => plainRequest(content, { choices: 2 })),
     prompts.flatMap((content) => [`${content} 1`, `${content} 2`]),
   );
 
-/** What comes of them, as `scripts` say by their ids, and the engine. */
+/** Starts the requests on an engine that answers each id with its script; returns the engine and the events. */
 function start(
   requests: readonly GenerateRequest[],
   scripts: Record<string, FakeScript>,
@@ -40,7 +40,7 @@ function start(
 }
 
 describe("a request for several answers", () => {
-  test("is one for each, with an id and a seed of its own", () => {
+  test("becomes one engine request for each answer, each with its own id and seed", () => {
     const three = plainRequest("a", { choices: 3, sampling: { seed: 2 ** 32 - 2, topK: 4 } });
     const parts = splitChoices([three, plainRequest("b", { choices: 2 })], ["k", "k 1", "k 2", "k 3", "k 4"]);
     expect(parts.map(({ id, group, choices }) => [id, group, choices])).toEqual([
@@ -59,14 +59,14 @@ describe("a request for several answers", () => {
     ]);
   });
 
-  test("for one answer it is as it was, but for its id", () => {
+  test("stays the same except for its id when it asks for one answer", () => {
     const request = plainRequest("a", { sampling: { seed: 5 } });
     expect(splitChoices([request], ["k"])).toEqual([{ ...request, id: "k" }]);
   });
 });
 
-describe("answers side by side", () => {
-  test("are accepted once, each prompt counted once, and their events say whose they are", async () => {
+describe("several answers", () => {
+  test("are accepted once, count each prompt once, and name the answer in each event", async () => {
     const last = Promise.withResolvers<void>();
     const requests = splitChoices([plainRequest("a", { choices: 3 }), plainRequest("b")], ["a 1", "a 2", "a 3", "b"]);
     const { events } = start(requests, {
@@ -92,13 +92,13 @@ describe("answers side by side", () => {
     }
   });
 
-  test("come as soon as all prompts are accepted, and end when their reader stops", async () => {
+  test("begin to arrive as soon as all prompts are accepted, and are aborted when the reader stops", async () => {
     const { events, engine } = start(twoOf("a"), { "a 1": talking, "a 2": hanging });
     for await (const event of events) if (event.type === "text") break;
     expect([engine.aborted.length, engine.live]).toEqual([2, 0]);
   });
 
-  test("are begun when their prompt is accepted, and no more of them than are computed at once and a few", async () => {
+  test("go to the engine after their prompt is accepted, only a few more of them than it computes at once", async () => {
     const ids = Array.from({ length: 20 }, (_, answer) => `a ${answer}`);
     const requests = splitChoices([plainRequest("a", { choices: 20 })], ids);
     const [accept, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -118,7 +118,7 @@ describe("answers side by side", () => {
     expect([await over, engine.live]).toEqual(["left", 0]);
   });
 
-  test("whose images the engine gets again are begun as there is memory for them", async () => {
+  test("whose images are sent to the engine again begin as memory for the images becomes free", async () => {
     const ids = ["a 0", "a 1", "a 2", "a 3", "a 4"];
     const requests = splitChoices([plainRequest("a", { choices: 5, media: [image] })], ids);
     const end = Promise.withResolvers<void>();
@@ -131,7 +131,7 @@ describe("answers side by side", () => {
     expect((await all).filter(({ type }) => type === "finish")).toHaveLength(5);
   });
 
-  test("leave the memory of their images to others once they are computed, whether or not they are read", async () => {
+  test("free the memory of their images once they are computed, whether or not they have been read", async () => {
     const requests = splitChoices([plainRequest("a", { choices: 4, media: [image] })], ["a 0", "a 1", "a 2", "a 3"]);
     const scripts = Object.fromEntries(requests.map(({ id }) => [id, talking]));
     const { events, engine } = start(requests, scripts, { memory: new SharedBytes(30) });
@@ -140,7 +140,7 @@ describe("answers side by side", () => {
     expect(engine.requests).toHaveLength(4);
   });
 
-  test("that wait for memory end when nobody wants them any more", async () => {
+  test("that wait for memory end when the client disconnects", async () => {
     const requests = splitChoices([plainRequest("a", { choices: 3, media: [image] })], ["a 0", "a 1", "a 2"]);
     const leave = new AbortController();
     const scripts = { "a 0": hanging, "a 1": hanging };
@@ -151,7 +151,7 @@ describe("answers side by side", () => {
     expect([await over, engine.live, engine.requests.length]).toEqual(["left", 0, 2]);
   });
 
-  test("that wait for memory when they are cancelled end without it", async () => {
+  test("that wait for memory end at once when the request is cancelled", async () => {
     const requests = splitChoices([plainRequest("a", { choices: 3, media: [image] })], ["a 0", "a 1", "a 2"]);
     const cancel = new AbortController();
     const memory = new SharedBytes(30);
@@ -169,7 +169,7 @@ describe("answers side by side", () => {
     expect(engine.requests).toHaveLength(1);
   });
 
-  test("that were not begun when they were cancelled end without being computed", async () => {
+  test("that have not begun are never computed once the request is cancelled", async () => {
     const requests = splitChoices(
       [plainRequest("a", { choices: 20 })],
       Array.from({ length: 20 }, (_, n) => `a ${n}`),
@@ -189,7 +189,7 @@ describe("answers side by side", () => {
     expect(engine.requests).toHaveLength(6);
   });
 
-  test("are downgraded when one of them is", async () => {
+  test("are reported as downgraded when one of them is", async () => {
     const constraint = { strict: false, inexpressible: true };
     for (const changed of [0, 1]) {
       const requests = splitChoices([plainRequest("a"), plainRequest("b")], ["a", "b"]).map((request, at) =>
@@ -200,7 +200,7 @@ describe("answers side by side", () => {
     }
   });
 
-  test("end with the first failure", async () => {
+  test("all end with the first failure", async () => {
     const { events, engine } = start(twoOf("a"), {
       "a 1": hanging,
       "a 2": { steps: [{ fail: new Error("gone") }] },
@@ -209,7 +209,7 @@ describe("answers side by side", () => {
     expect([engine.aborted, engine.live]).toEqual([["a 1"], 0]);
   });
 
-  test("end when nobody wants them any more, also before they begin", async () => {
+  test("end when the client disconnects, even before they begin", async () => {
     for (const early of [true, false]) {
       const leave = new AbortController();
       if (early) leave.abort("left");

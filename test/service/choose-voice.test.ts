@@ -1,4 +1,4 @@
-// Which voice is meant, where several sources have some.
+// Which voice is chosen when several sources offer voices.
 
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -13,7 +13,7 @@ import {
 } from "../../src/service/choose-voice.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 
-/** Voices as `id locale gender` in words, all of one source. */
+/** Returns voices of one source, each written as `id locale gender`. */
 function source(origin: "model" | "program", ...voices: string[]): OfferedVoice[] {
   const engine = new FakeSpeaker(origin, origin);
   const backend = { model: origin, engine, parallel: 1 };
@@ -43,7 +43,7 @@ function chosen(offered: readonly OfferedVoice[], wish: VoiceWish): string {
   }
 }
 
-describe("a program of the host speaks", () => {
+describe("a voice of a program on the host", () => {
   const all = [...heart, ...program, ...other];
   test.each<[VoiceWish, string]>([
     [{}, "heart"],
@@ -55,17 +55,17 @@ describe("a program of the host speaks", () => {
     [{ locale: "pt-BR" }, "q:pt"],
     [{ locale: "zh-CN" }, "p:cmn"],
     [{ name: "q:de", locale: "de" }, "q:de"],
-  ])("only by its id, or a language that no model has: %p is %s", (wish, id) => {
+  ])("is chosen only by its id or for a language that no model speaks: %p is %s", (wish, id) => {
     expect(chosen(all, wish)).toBe(id);
   });
 
-  test("where there is no model at all, and then the usual language if it can", () => {
+  test("is chosen when there is no model, preferably one for the default language", () => {
     expect(chosen([...program, ...other], {})).toBe("p:en-us");
     expect(chosen(other, {})).toBe("q:pt");
   });
 });
 
-describe("a name of the public convention", () => {
+describe("a voice name of OpenAI", () => {
   const all = [...heart, ...many];
   test.each<[VoiceWish, string]>([
     [{ name: "nova" }, "bf_nova"],
@@ -74,11 +74,11 @@ describe("a name of the public convention", () => {
     [{ name: "alloy" }, "heart"],
     [{ name: "alloy", locale: "en-GB" }, "bf_nova"],
     [{ name: "onyx", locale: "fr" }, "ff_s"],
-  ])("%p is its namesake, else a voice that sounds alike: %s", (wish, id) => {
+  ])("%p selects the voice of that name, otherwise a similar one: %s", (wish, id) => {
     expect(chosen(all, wish)).toBe(id);
   });
 
-  test("stands for one voice each", () => {
+  test("is an alias of one voice only", () => {
     const aliases = [...aliasesOf(all)].map(([{ voice }, names]) => [voice.id, names.join(" ")]);
     expect(aliases).toEqual([
       ["heart", "alloy coral marin sage shimmer"],
@@ -88,7 +88,7 @@ describe("a name of the public convention", () => {
   });
 });
 
-describe("without a locale, a script that tells the language", () => {
+describe("without a locale, a script that identifies the language", () => {
   const all = [...heart, ...source("program", "p:ru ru", "p:ja ja", "p:cmn cmn", "p:hi hi", "p:ko ko")];
   test.each<[VoiceWish, string]>([
     [{ text: "Доброе утро, это Bun." }, "p:ru"],
@@ -103,11 +103,11 @@ describe("without a locale, a script that tells the language", () => {
     [{ text: "Доброе утро.", locale: "en" }, "heart"],
     [{ text: "Guten Morgen." }, "heart"],
     [{ text: "123" }, "heart"],
-  ])("chooses who speaks it: %p is %s", (wish, id) => {
+  ])("selects a voice for that language: %p is %s", (wish, id) => {
     expect(chosen(all, wish)).toBe(id);
   });
 
-  test("that nobody speaks is refused, with the languages that have a voice", () => {
+  test("is refused when no voice speaks the language, and the error lists the languages with a voice", () => {
     expect(() => chooseVoice(heart, { text: "שלום", name: "alloy" })).toThrow(
       "'input' must be in a language that a voice speaks: en-US; got a text in the script of he.",
     );
@@ -126,7 +126,7 @@ test.each<[VoiceWish, string]>([
   expect(chosen([...heart, ...program], wish)).toBe(refusal);
 });
 
-test("a voice that needs a program is not chosen, and asking for it or its language tells which", () => {
+test("a voice that needs a missing program is not chosen, and requests for it or its language name the program", () => {
   const [voice] = source("model", "ff_siwis fr-FR female");
   const french = { ...voice!, voice: { ...voice!.voice, needs: "espeak-ng" } };
   const all = [...heart, french];

@@ -1,4 +1,4 @@
-// Vectors in the length that a client wants, over an engine that gives the ones it is told.
+// Vectors of the length that a client requests, with an engine that returns given vectors.
 
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/domain/clock.ts";
@@ -10,7 +10,7 @@ import { RequestService } from "../../src/service/request.ts";
 import { RecordingMetrics } from "../http/harness.ts";
 import { FakeEmbedder } from "../support/fake-embedding-engine.ts";
 
-/** A model of three numbers a vector, which knows them from the start or when it is loaded. */
+/** Sets up a model with three numbers per vector; `isKnown`: its size is known before it is loaded. */
 function setUp(vectors: readonly number[][], isKnown: boolean) {
   const engine = new (class extends FakeEmbedder {
     override status(): EmbeddingStatus {
@@ -39,7 +39,7 @@ function setUp(vectors: readonly number[][], isKnown: boolean) {
 }
 
 describe("dimensions", () => {
-  test("keep the front of each vector, brought back to length 1 where it has one", async () => {
+  test("shorten a vector to its first numbers and scale it back to length 1 unless it is zero", async () => {
     const { embed, engine, metrics } = setUp(
       [
         [0.3, 0.4, 12],
@@ -55,13 +55,13 @@ describe("dimensions", () => {
     expect(metrics.calls).toEqual(["embedding started", "embedding finished stop"]);
   });
 
-  test("as many as there are, and none, leave vectors as they are", async () => {
+  test("leave vectors unchanged when they equal the model's or are absent", async () => {
     const { embed, engine } = setUp([[3, 4, 12]], true);
     for (const dimensions of [3, undefined]) expect([...(await embed(dimensions)).result.values]).toEqual([3, 4, 12]);
     expect(engine.asked.map((work) => "dimensions" in work && work.dimensions)).toEqual([3, false]);
   });
 
-  test("beyond those of the model are refused, before it computes where it knows them", async () => {
+  test("greater than the model's are refused, before any computation when the model's size is known", async () => {
     for (const isKnown of [true, false]) {
       const { embed, engine } = setUp([[3, 4, 12]], isKnown);
       await expect(embed(4)).rejects.toMatchObject({

@@ -16,7 +16,7 @@ const never = new Promise<void>(() => {});
 const request = (id: string): GenerateRequest => plainRequest("hi", { id });
 const live = new AbortController().signal;
 
-/** Records the times between pieces of text, too. */
+/** Also records the times between pieces of text. */
 class TimedMetrics extends RecordingMetrics {
   readonly pausesMs: number[] = [];
   override of(subject: MetricSubject): RequestMetrics {
@@ -57,7 +57,7 @@ async function collect(events: AsyncIterable<GenerateEvent>): Promise<GenerateEv
 }
 
 describe("a generation", () => {
-  test("shows how much of its prompt is computed, to its client only where that wants to know", async () => {
+  test("reports prompt progress in its state, and to the client only on request", async () => {
     const progress = { type: "progress", total: 12, cached: 4, processed: 8, ms: 1 } as const;
     const gate = Promise.withResolvers<void>();
     const { requests, generate } = setUp({ steps: ["accept", progress, { wait: gate.promise }, { text: "Hi" }] });
@@ -74,7 +74,7 @@ describe("a generation", () => {
     expect(requests.live()).toEqual([]);
   });
 
-  test("in the background takes no place of others, and is waited for when the server stops", async () => {
+  test("in the background takes no place from others, and the server waits for it when stopping", async () => {
     const { requests, generate, metrics } = setUp({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
     const background = generate({ ...request("b"), background: true });
     await background.next();
@@ -87,7 +87,7 @@ describe("a generation", () => {
     expect(metrics.calls).toContain("rejected queue_full");
   });
 
-  test("passes events through, reports and measures itself once", async () => {
+  test("passes events through, and reports and measures itself once", async () => {
     const { requests, generate, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
     const report: RequestReport = {};
     const kinds = [];
@@ -102,7 +102,7 @@ describe("a generation", () => {
     expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
   });
 
-  test("of several answers measures each by itself", async () => {
+  test("with several answers measures each answer separately", async () => {
     const { generate, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
     const report: RequestReport = {};
     const seen = [];
@@ -115,7 +115,7 @@ describe("a generation", () => {
     expect(report.firstTextMs).toBe(10);
   });
 
-  test("that fails releases its place and is counted by its code", async () => {
+  test("that fails releases its place and is counted under its error code", async () => {
     for (const [fail, code] of [
       [new SvcError("engine_crashed", "gone"), "engine_crashed"],
       [new Error("bug"), "internal_error"],
@@ -135,13 +135,13 @@ describe("a generation", () => {
     expect([requests.activeCount, requests.registeredCount, engine.live]).toEqual([0, 0, 0]);
   });
 
-  test("that nobody reads holds nothing", () => {
+  test("whose events are never read takes no place", () => {
     const { requests, generate } = setUp({ steps: [] });
     generate(request("r"));
     expect(requests.activeCount).toBe(0);
   });
 
-  test("whose signal is aborted ends with the reason and counts as cancelled", async () => {
+  test("whose signal is aborted ends with the abort reason and counts as cancelled", async () => {
     const { requests, generate, engine, metrics } = setUp({ steps: [{ text: "a" }, { wait: never }] });
     const controller = new AbortController();
     const events = collect(generate(request("r"), controller.signal));
@@ -156,7 +156,7 @@ describe("a generation", () => {
 });
 
 describe("cancelling", () => {
-  test("before the engine has it keeps it from the engine, and ends each of its answers", async () => {
+  test("before a request reaches the engine keeps it from the engine and finishes each of its answers", async () => {
     const { requests, generate, engine, metrics } = setUp({ steps: [{ text: "a" }] });
     const events = collect(generate({ ...request("r"), choices: 2 }));
     expect(requests.cancel("r")).toBe(true);
@@ -177,7 +177,7 @@ describe("cancelling", () => {
     expect(registered).toEqual([1, 0]);
   });
 
-  test("is not what happened to a request whose media cannot be loaded", async () => {
+  test("is not reported for a request whose media cannot be loaded", async () => {
     const { generate, engine } = setUp({ steps: [{ text: "a" }] });
     const source = { kind: "image", url: "data:,", detail: "auto" } as const;
     const content = [{ type: "media", source, param: "messages.0" }] as const;
@@ -188,7 +188,7 @@ describe("cancelling", () => {
 });
 
 describe("admission", () => {
-  test("the estimate of a free place follows the measured durations", async () => {
+  test("estimates the wait for a free place from the measured durations", async () => {
     const retryAfter = async (durationMs: number) => {
       const { generate, time } = setUp({ steps: [{ text: "a" }] }, { parallel: 1, maxQueue: 0 });
       for (let i = 0; i < 40; i++) {
@@ -212,7 +212,7 @@ describe("admission", () => {
 });
 
 describe("draining", () => {
-  test("refuses new ones, waits for live ones, and can cancel them", async () => {
+  test("refuses new requests, waits for running ones, and can cancel them", async () => {
     const { requests, generate } = setUp({ steps: [{ text: "a" }, { wait: never }] });
     const events = collect(generate(request("r")));
     await Bun.sleep(0);
@@ -237,7 +237,7 @@ describe("draining", () => {
   });
 });
 
-test("pictures of all requests have a memory until these end; small ones fit always", async () => {
+test("images of all requests share a memory limit and free it when their request ends; small images always fit", async () => {
   const { engine, generate, generation } = setUp(
     { steps: [{ wait: never }] },
     { mediaBytes: 2 * 2 ** 20, parallel: 4 },

@@ -3,7 +3,7 @@ import type { GenerateEvent } from "../../src/domain/generate.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import { HeldAnswer } from "../../src/service/held-answer.ts";
 
-test("of several answers the one that begins again loses what it had, and no other does", async () => {
+test("an answer that restarts discards its earlier text, and other answers keep theirs", async () => {
   const held = new HeldAnswer();
   const said = (choice: number, text: string): GenerateEvent => ({ type: "text", choice, text });
   const finish = (choice: number): GenerateEvent => ({ type: "finish", choice, reason: "stop", usage: noUsage() });

@@ -11,15 +11,15 @@ const done = (image: number): DrawingEvent => ({
   seed: 1,
 });
 
-test("a place is free when the request with the fewest steps ends, as they take turns", () => {
+test("a place becomes free when the request with the fewest steps ends, as requests take turns", () => {
   let seconds: number | undefined;
   const all = new ImageProgresses(() => seconds);
   const [long, short] = [all.begin(2), all.begin(1)];
   long.see(step(0, 1, 10));
-  // Nothing was measured yet.
+  // The duration of a step has not been measured yet.
   expect(all.placeFreeMs()).toBeUndefined();
   seconds = 0.5;
-  // The short one has not begun: nineteen steps of the long one.
+  // The short request has not begun, so nineteen steps of the long one remain.
   expect([all.stepsLeft, all.placeFreeMs()]).toEqual([19, 9500]);
   short.see(step(0, 2, 4));
   expect([all.stepsLeft, all.placeFreeMs()]).toEqual([21, 2 * 2 * 500]);

@@ -7,7 +7,7 @@ function merge<T>(sources: readonly AsyncIterator<T>[]) {
   return merged.values();
 }
 
-/** A stream that is told from outside what comes next. */
+/** A stream whose values are written by the test. */
 function source() {
   const { readable, writable } = new TransformStream<string, string>(
     {},
@@ -18,7 +18,7 @@ function source() {
   return { values: readable[Symbol.asyncIterator]() as AsyncIterator<string>, writer };
 }
 
-test("values come as they are made, each with its source, until all have ended", async () => {
+test("values arrive as they are produced, each with its source, until all sources have ended", async () => {
   const [a, b] = [source(), source()];
   const merged = merge([a.values, b.values]);
   const next = async () => (await merged.next()).value;
@@ -35,7 +35,7 @@ test("values come as they are made, each with its source, until all have ended",
   expect((await merge([]).next()).done).toBe(true);
 });
 
-test("the first failure is thrown after what came before it, and a later one is nobody's", async () => {
+test("the first failure is thrown after the values before it, and later failures are ignored", async () => {
   const [a, b, c] = [source(), source(), source()];
   const merged = merge([a.values, b.values, c.values]);
   const first = merged.next();
@@ -52,7 +52,7 @@ test("the first failure is thrown after what came before it, and a later one is 
   expect((await merged.next()).done).toBe(true);
 });
 
-test("a source is asked once for each value, however many wait beside it", async () => {
+test("each source is read once per value, however many other sources are waiting", async () => {
   const waiting = Array.from({ length: 1000 }, () => {
     const { promise } = Promise.withResolvers<IteratorResult<number>>();
     return { next: () => promise, listened: spyOn(promise, "then") };

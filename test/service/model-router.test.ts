@@ -13,7 +13,7 @@ function source(...models: (Partial<ListedModel> & { id: string })[]): ModelSour
   return { models: () => models.map((model) => ({ ...common, ...model })), find: (id) => served.get(id) };
 }
 
-test("a request goes to the model that it names, else to the active one", () => {
+test("a request goes to the model that it names, otherwise to the active model", () => {
   const router = localRouter(engine, 4, [source({ id: "far" })]);
   expect(router.find("far", "chat").model).toBe("far");
   expect(router.find("fake-model", "chat").model).toBe("fake-model");
@@ -21,7 +21,7 @@ test("a request goes to the model that it names, else to the active one", () => 
   expect(router.find("far", "chat")).toBe(router.find("far", "chat"));
 });
 
-test("without an active model the first that can chat answers, and unknown names are refused", () => {
+test("without an active model the first chat model answers, and unknown names are refused", () => {
   const router = new ModelRouter([source({ id: "vectors", capabilities: ["embeddings"] }), source({ id: "far" })]);
   expect(router.find(undefined, "chat").model).toBe("far");
   expect(() => router.find("gpt-4o", "chat")).toThrow(expect.objectContaining({ code: "model_not_found" }));
@@ -30,7 +30,7 @@ test("without an active model the first that can chat answers, and unknown names
   );
 });
 
-test("vectors come from the first model here that makes them, loaded or not, and a refusal names all of those", () => {
+test("without a name, vectors come from the first local model that makes them, and a refusal names all such models", () => {
   const vectors = (id: string, more: Partial<ListedModel> = {}): ModelSource => {
     const embedder = new FakeEmbedder(id);
     return {
@@ -55,7 +55,7 @@ test("vectors come from the first model here that makes them, loaded or not, and
   );
 });
 
-test("a vector model is found by the beginning of its name, with or without a tag, where that is one model's", () => {
+test("an embedding model is found by a prefix of its name, with or without a tag, when only one model matches", () => {
   const vectors = (id: string): ModelSource => ({
     models: () => source({ id, capabilities: ["embeddings"] }).models(),
     find: (name) =>
@@ -72,7 +72,7 @@ test("a vector model is found by the beginning of its name, with or without a ta
   }
 });
 
-test("without an image model, any name is told which option names one", () => {
+test("without an image model, a request for any name is told which option sets one", () => {
   for (const name of [undefined, "dall-e-2"]) {
     expect(() => new ModelRouter([]).find(name, "images")).toThrow(
       expect.objectContaining({ code: "engine_unavailable", message: expect.stringContaining("--image-model") }),
@@ -80,7 +80,7 @@ test("without an image model, any name is told which option names one", () => {
   }
 });
 
-test("the list has each name once, what is loaded first, otherwise the order of the sources", () => {
+test("the list has each name once, loaded models first, otherwise in the order of the sources", () => {
   const router = new ModelRouter([
     source({ id: "a" }, { id: "b", loaded: true, ownedBy: "first" }),
     source({ id: "b", ownedBy: "second" }, { id: "c" }, { id: "d", loaded: true }),

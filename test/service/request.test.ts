@@ -1,4 +1,4 @@
-// The life of a request, whatever it computes: on a service of its own, over work that does what it is told.
+// The life of a request, whatever it computes: a service of its own runs work whose steps are set by the test.
 import { systemClock } from "../../src/domain/clock.ts";
 
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
@@ -19,12 +19,12 @@ type Event = { readonly type: "accepted" | "started" | "text" | "finish"; readon
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-/** Lets everything happen that waits for no timer. */
+/** Lets everything run that does not wait for a timer. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 function setUp(limits: Partial<RequestDeps> = {}) {
   const time = { ms: 1_000_000 };
-  /** What metrics are told, by the name of the model. */
+  /** The calls of the metrics, each with the name of its model. */
   const counted: string[] = [];
   const metrics: RequestDeps["metrics"] = {
     of: ({ model }) => {
@@ -46,7 +46,7 @@ function setUp(limits: Partial<RequestDeps> = {}) {
   const service = new RequestService({ metrics, clock, maxQueue: 1, queueTimeoutMs: 0, subject, ...limits });
   const main: Admitting = { engine: {}, parallel: 1 };
 
-  /** A request, begun. Its work does each step when it is told. */
+  /** Begins a request. Its work performs each step when `step` is called. */
   function begin(spec: Partial<RequestSpec> = {}, client = new AbortController()) {
     const report: RequestReport = {};
     const steps = new TransformStream<Event, Event>({}, { highWaterMark: 99 }, { highWaterMark: 99 });
@@ -90,18 +90,18 @@ function setUp(limits: Partial<RequestDeps> = {}) {
   return { service, begin, time, counted, main };
 }
 
-/** What a cancelled engine job is told: its key and the cause. */
+/** Records the calls that cancel engine jobs: key and cause. */
 function cancels() {
   const calls: [string, CancelCause][] = [];
   return { calls, cancel: (key: string, cause: CancelCause) => void calls.push([key, cause]) };
 }
 
-describe("a place", () => {
-  test("is there for each that runs and each that may wait; the next one is refused, and counted", async () => {
+describe("a place in the queue", () => {
+  test("exists for each running and each waiting request; the next request is refused and counted", async () => {
     const { begin, counted, service } = setUp();
     const [one, two, three] = [begin(), begin(), begin()];
     expect(await three.ended).toBe("server_busy");
-    // For the log.
+    // The log shows the model.
     expect(three.report.model).toBe("main");
     expect(service.activeCount).toBe(2);
     expect(counted).toEqual(["main: started", "main: started", "main: rejected queue_full"]);
@@ -111,7 +111,7 @@ describe("a place", () => {
     expect([service.activeCount, service.registeredCount]).toEqual([0, 0]);
   });
 
-  test("is taken for every job of a request; more than there are are taken when it is alone", async () => {
+  test("is taken by each job of a request; a request with more jobs than places is admitted when it is alone", async () => {
     const { begin, main } = setUp();
     const backend = { ...main, parallel: 3 };
     const some = begin({ backend, places: 3 });
@@ -123,7 +123,7 @@ describe("a place", () => {
     expect(await many.end()).toBe("ended");
   });
 
-  test("is one of an engine, whichever of its models is asked for", async () => {
+  test("belongs to an engine, whichever of its models a request names", async () => {
     const { begin, counted, main } = setUp({ maxQueue: 0 });
     const other = { engine: main.engine, parallel: 1, subject: { kind: "text", model: "other" } };
     const running = begin();
@@ -139,7 +139,7 @@ describe("a place", () => {
     ]);
   });
 
-  test("that was assured is taken from the others, be it free or not", async () => {
+  test("is taken by a request with an assured place even when none is free", async () => {
     const { begin, service, main } = setUp();
     const held = [begin(), begin()];
     const assured = begin({ assured: true });
@@ -152,7 +152,7 @@ describe("a place", () => {
     await held[1]?.end();
   });
 
-  test("is none for what runs in the background", async () => {
+  test("is not taken by a request in the background", async () => {
     const { begin, service } = setUp({ maxQueue: 0 });
     const background = [begin({ background: true, places: 4 }), begin({ background: true })];
     const [one, two] = [begin(), begin()];
@@ -164,11 +164,11 @@ describe("a place", () => {
     expect(service.activeCount).toBe(0);
   });
 
-  test("is likely free when the engine says so, else when a request of usual length ends", async () => {
+  test("is expected to be free when the engine says so, otherwise after a typical request", async () => {
     const retryAfter = async (placeFreeMs?: number) => {
       const { begin, time, main } = setUp({ maxQueue: 0 });
       const spec = { backend: { ...main, engine: { placeFreeMs: () => placeFreeMs }, parallel: 2 } };
-      // The usual length is a moving mean: a fifth of each request's, beginning with 2 s.
+      // The typical duration is a moving mean that starts at 2 s and takes a fifth of each request's duration.
       const long = begin({ ...spec, places: 2 });
       time.ms += 62_000;
       await long.end();
@@ -183,7 +183,7 @@ describe("a place", () => {
 });
 
 describe("the time in the queue", () => {
-  test("is limited from acceptance to the first computation", async () => {
+  test("is limited between acceptance and the first computation", async () => {
     const { begin, counted, time } = setUp({ queueTimeoutMs: 100, maxQueue: 9 });
     const [loading, waiting, computed] = [begin(), begin(), begin()];
     await waiting.step("accepted");
@@ -204,7 +204,7 @@ describe("the time in the queue", () => {
     expect([await loading.end(), await computed.end()]).toEqual(["ended", "ended"]);
   });
 
-  test("is not limited in the background, nor by a limit of 0", async () => {
+  test("is not limited in the background or by a limit of 0", async () => {
     for (const [queueTimeoutMs, background] of [
       [100, true],
       [0, undefined],
@@ -216,7 +216,7 @@ describe("the time in the queue", () => {
     }
   });
 
-  test("no longer runs when the request is over", async () => {
+  test("leaves no timer when the request has ended", async () => {
     const { begin } = setUp({ queueTimeoutMs: 100 });
     const waiting = begin();
     await waiting.step("accepted");
@@ -229,7 +229,7 @@ describe("the time in the queue", () => {
 describe("the deadline", () => {
   const in50ms = { deadline: 5_000_050 };
 
-  test("that has passed is an error before the engine hears of the request", async () => {
+  test("that has already passed is an error before the engine receives the request", async () => {
     for (const deadline of [5_000_000, 4_000_000]) {
       const { begin, counted } = setUp();
       const late = begin({ deadline });
@@ -239,7 +239,7 @@ describe("the deadline", () => {
     }
   });
 
-  test("is an error until something of the answer is there, and then its end", async () => {
+  test("is an error before the first output; after it, the answer ends there", async () => {
     const { calls, cancel } = cancels();
     const { begin } = setUp({ maxQueue: 9 });
     const waiting = begin({ ...in50ms, cancel });
@@ -256,13 +256,13 @@ describe("the deadline", () => {
     expect(await answering.end()).toBe("ended");
   });
 
-  test("that is not reached changes nothing, and is forgotten", async () => {
+  test("that is not reached changes nothing and leaves no timer", async () => {
     const { begin } = setUp();
     const quick = begin(in50ms);
     await quick.step("accepted", "started", "text");
     expect(await quick.end()).toBe("ended");
     expect(quick.state.seen).toEqual(["accepted", "text", "finish"]);
-    // Requests of a batch share their client.
+    // Requests of a batch share their client's signal.
     quick.client.abort("left");
     expect(quick.state.live?.signal.aborted).toBe(false);
     expect(jest.getTimerCount()).toBe(0);
@@ -287,7 +287,7 @@ describe("cancelling", () => {
     expect(service.cancel("r")).toBe(false);
   });
 
-  test("one request leaves the others of its id, and is possible until it is settled", async () => {
+  test("one request leaves others with the same id running, and is possible until the request is settled", async () => {
     const { calls, cancel } = cancels();
     const { begin, service } = setUp({ maxQueue: 9 });
     const [older, newer] = [begin({ cancel }), begin({ cancel })];
@@ -303,7 +303,7 @@ describe("cancelling", () => {
     expect(older.report.cancel).toBeUndefined();
   });
 
-  test("what has no half an answer fails it, as cancelled or because the server stops", async () => {
+  test("fails a request without a partial answer: as cancelled, or as shutting down when the server stops", async () => {
     const { begin, service, counted } = setUp();
     const cancelled = begin({ id: "a" });
     await cancelled.step("accepted");
@@ -323,7 +323,7 @@ describe("cancelling", () => {
     ]);
   });
 
-  test("by disconnecting throws the client's reason, and counts as cancelled", async () => {
+  test("by disconnecting throws the client's abort reason and counts as cancelled", async () => {
     const { begin, counted, time } = setUp();
     const left = begin();
     await left.step("accepted", "started", "text");
@@ -345,7 +345,7 @@ describe("cancelling", () => {
 });
 
 describe("the end of a request", () => {
-  test("counts for the model that computed it, with its tokens and its time since admission", async () => {
+  test("is counted for the model that computed it, with its tokens and its time since admission", async () => {
     const { begin, counted, time, main } = setUp();
     const backend = { ...main, subject: { kind: "text", model: "poet" } };
     const request = begin({ backend });
@@ -356,7 +356,7 @@ describe("the end of a request", () => {
     expect(counted).toEqual(["poet: started", "poet: stop, 11 tokens, 40 0 40 ms"]);
   });
 
-  test("counts how long it waited and was computed, where the backend reports when that began", async () => {
+  test("counts waiting and computing times when the backend reports the start of computation", async () => {
     const { begin, counted, time } = setUp({ maxQueue: 9 });
     for (const begun of [{ type: "started" }, { type: "started", isAssumed: true }] as const) {
       const request = begin();
@@ -378,7 +378,7 @@ describe("the end of a request", () => {
     ]);
   });
 
-  test("without a finish is an error of the server, unless its client left", async () => {
+  test("without a finish event is an internal error, unless the client disconnected", async () => {
     const { begin, counted } = setUp();
     const [one, two] = [begin(), begin()];
     expect(await one.end(false)).toBe("internal_error");
@@ -390,7 +390,7 @@ describe("the end of a request", () => {
 });
 
 describe("draining", () => {
-  test("refuses what comes, in the background as well, and ends with the last request", async () => {
+  test("refuses new requests, also in the background, and ends with the last request", async () => {
     const { begin, service, main } = setUp();
     const [first, last] = [begin({ places: 2 }), begin({ background: true })];
     await settle();
@@ -405,7 +405,7 @@ describe("draining", () => {
     expect(drained).toBe(2);
   });
 
-  test("lets parts of what was admitted run until everything is to end", async () => {
+  test("lets parts of admitted requests run until everything is cancelled", async () => {
     const { begin, service } = setUp({ maxQueue: 9 });
     const parts = [{ assured: true }, { partOf: true }] as const;
     void service.drain();

@@ -8,14 +8,14 @@ function service() {
   return { responses, begin, cancelled };
 }
 
-test("nothing is left of a generation that was refused, and nothing is ended for it", () => {
+test("a refused generation leaves no response behind and cancels nothing", () => {
   const { responses, begin, cancelled } = service();
   begin("resp_1");
   responses.forget("resp_1");
   expect([responses.runningCount, responses.get("resp_1"), cancelled]).toEqual([0, undefined, []]);
 });
 
-test("deleting ends what runs, which does not come back; cancelling waits for the end", async () => {
+test("deleting a running response cancels it for good; cancelling waits until it has ended", async () => {
   const { responses, begin, cancelled } = service();
   begin("resp_1");
   expect(responses.delete("resp_1")).toBe(true);

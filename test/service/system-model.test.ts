@@ -22,7 +22,7 @@ describe("the system model", () => {
     expect(narrowed(asked)).toEqual(plainRequest("hi", { ...kept, sampling }));
   });
 
-  test("refuses what would make another answer", () => {
+  test("refuses parameters that would change the answer", () => {
     const grammar = plainRequest("hi", {
       constraint: { grammar: "root ::= [a-z]", strict: false, inexpressible: false },
     });
@@ -38,7 +38,7 @@ describe("the system model", () => {
     );
   });
 
-  test("is listed beside the others and answers its name alone", async () => {
+  test("is listed with the others and answers only to its own name", async () => {
     const main = new FakeEngine(() => ({ steps: [{ text: "main" }] }));
     const own = new FakeEngine(() => ({ steps: [{ text: "system" }] }));
     const local = new LocalModel(main, 4);
@@ -63,7 +63,7 @@ describe("the system model", () => {
     const events = await Array.fromAsync(engine.generate(plainRequest("hi", { id: "r" }), live));
     expect(events).toContainEqual({ type: "text", text: "system" });
     expect(surface?.noTokenizer).toMatchObject({ code: "tokenize_unsupported" });
-    // Alone it does not stand in for a model that nobody named.
+    // The system model alone does not answer requests that name no model.
     expect(() => new ModelRouter([system]).find(undefined, "chat")).toThrow(
       expect.objectContaining({ code: "upstream_unavailable" }),
     );

@@ -1,8 +1,8 @@
-// The choice of replicas by affinity beside rotation and the least loaded, for clusters of several sizes.
+// Compares the choice of replicas by affinity with rotation and least load, for clusters of several sizes.
 
 import { simulateCluster, type ClusterLoad } from "./cluster.ts";
 
-/** Of 100,000 people on 512 replicas, and three agents a replica. */
+/** Scaled from 100,000 people on 512 replicas, with three agents per replica. */
 const loadOf = (replicas: number): Omit<ClusterLoad, "policy"> => ({
   replicas,
   users: Math.round((100_000 * replicas) / 512),
@@ -20,7 +20,7 @@ const CASES: readonly (readonly [name: string, Pick<ClusterLoad, "policy"> & Par
   ["least loaded", { policy: "least loaded" }],
 ];
 
-/** Prints a table a size. */
+/** Prints one table per size. */
 export function reportClusters(sizes: readonly number[]): void {
   for (const replicas of sizes) {
     const load = loadOf(replicas);

@@ -1,5 +1,5 @@
-// Users of many replicas behind gateways: the real choice of replicas on a clock of its own, over replicas that are what
-// matters here: a queue of prompts, streams that slow each other down, and a prefix cache.
+// Users of many replicas behind gateways: the real choice of replicas on a simulated clock. Replicas are reduced to
+// what matters here: a queue of prompts, streams that slow each other down, and a prefix cache.
 
 import { affinity } from "../../src/gateway/prefix-key.ts";
 import { Replica } from "../../src/gateway/replica.ts";
@@ -15,9 +15,9 @@ export interface ClusterLoad {
   readonly users: number;
   readonly agents: number;
   readonly seconds: number;
-  /** Gateways that do not know each other; a request comes through any of them. */
+  /** Gateways that do not know each other; a request uses any of them. */
   readonly gateways: number;
-  /** Share of the replicas that fails in a minute, one after another, with what they cached, for `OUTAGE_MS` each. */
+  /** Share of the replicas that fails per minute, one after another, losing their caches, for `OUTAGE_MS` each. */
   readonly failing: number;
   readonly policy: Policy;
 }
@@ -26,7 +26,7 @@ export interface ClusterOutcome {
   readonly requests: number;
   /** Failures of replicas. */
   readonly outages: number;
-  /** Share of prompt tokens that a cache had. */
+  /** Share of prompt tokens found in a cache. */
   readonly hitRate: number;
   readonly firstTokenMs: readonly number[];
   /** Computed prompt tokens of the busiest replica, as a multiple of the mean. */
@@ -40,7 +40,7 @@ const STREAM_MS = 0.03;
 const CACHE_TOKENS = 400_000;
 const OUTAGE_MS = 30_000;
 
-/** Whoever sends requests: their conversations begin with a prefix that others share. */
+/** A kind of client: its conversations begin with a prefix that others share. */
 interface Kind {
   readonly prefixes: number;
   readonly prefixTokens: number;
@@ -50,7 +50,7 @@ interface Kind {
   readonly pauseMs: number;
   readonly turns: number;
 }
-/** People with one of 20 assistants, and coding agents whose conversations begin with 40,000 tokens. */
+/** People using one of 20 assistants, and coding agents whose conversations begin with 40,000 tokens. */
 const CHAT: Kind = {
   prefixes: 20,
   prefixTokens: 500,
@@ -78,7 +78,7 @@ interface Conversation {
   tokens: number;
 }
 
-/** What a replica computes. */
+/** The computation of a replica. */
 class Machine {
   readonly cached = new Map<number, number>();
   private cachedTokens = 0;
@@ -87,7 +87,7 @@ class Machine {
   streams = 0;
   failsUntil = 0;
 
-  /** When its first token comes, and the tokens that its cache had. */
+  /** Returns when its first token comes, and how many tokens were cached. */
   prefill(
     now: number,
     { kind, prefix, key, tokens }: Conversation,
@@ -116,7 +116,7 @@ class Machine {
     return tokens;
   }
 
-  /** Behind all others: the first goes first. */
+  /** Adds the newest entry; the oldest ones are removed first. */
   private keep(key: number, tokens: number): void {
     this.cached.set(key, tokens);
     this.cachedTokens += tokens;
@@ -149,7 +149,7 @@ export function simulateCluster(load: ClusterLoad): ClusterOutcome {
     for (;;) {
       const replica = choose(upstream, conversation, tried);
       const machine = replica && machines[upstream.replicas.indexOf(replica)];
-      // All of them are down: the client comes back.
+      // All replicas are down: the client retries later.
       if (!replica || !machine) return events.at(now + 1000, () => send(conversation));
       if (machine.failsUntil > now) {
         replica.breaker.failed();
@@ -213,7 +213,8 @@ export function simulateCluster(load: ClusterLoad): ClusterOutcome {
   ] as const) {
     for (let user = 0; user < count; user++) events.at(dice() * kind.pauseMs, () => send(begin(kind)));
   }
-  // By chance alone a small share may come to none; and everything else is to happen as it does without.
+  // Drawn at random, a small share could mean no failure at all; a separate source of chance leaves everything else
+  // unchanged.
   const outages = Math.round((load.replicas * load.failing * load.seconds) / 60);
   const chance = randomNumbers(11);
   for (let outage = 0; outage < outages; outage++) {

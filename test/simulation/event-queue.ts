@@ -1,4 +1,4 @@
-// What happens when, in order of time: a binary heap, as there are hundreds of thousands.
+// Events in order of time: a binary heap, because there are hundreds of thousands.
 
 export interface Happening {
   readonly at: number;
@@ -19,7 +19,7 @@ export class EventQueue {
     }
   }
 
-  /** The earliest, which is taken out. */
+  /** Removes and returns the earliest event. */
   next(): Happening | undefined {
     const { heap } = this;
     const [first] = heap;

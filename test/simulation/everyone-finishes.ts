@@ -1,14 +1,14 @@
-// Loads that are simulated with every check on: everyone who stays has an answer in the end.
+// Simulates loads with all checks on: everyone who stays must get an answer in the end.
 
 import { describe, expect, test } from "bun:test";
 import { LIMITS } from "../scheduler/fake-engine.ts";
 import { simulate } from "./simulate.ts";
 import { adapted, type Trace } from "./traces.ts";
 
-/** Milliseconds of a step. */
+/** Milliseconds per step. */
 export const COST = (decodeRows: number, prefillRows: number): number => 5 + decodeRows + prefillRows * 0.5;
 
-/** Tests of each load in several layouts, with and without adapters. */
+/** Tests each load in several layouts, with and without adapters. */
 export function everyoneFinishes(loads: readonly Trace[]): void {
   describe.each([
     ["unified", 0],

@@ -1,4 +1,4 @@
-// The loads of simulation.test.ts, larger: the checks of each step take time.
+// Larger loads than in simulation.test.ts, because the checks of each step take time.
 
 import { setDefaultTimeout } from "bun:test";
 import { everyoneFinishes } from "./everyone-finishes.ts";

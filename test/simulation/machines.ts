@@ -1,4 +1,4 @@
-// What a step costs on machines that are not at hand, fitted to measurements.
+// The cost of a step on machines that are not available, fitted to measurements.
 
 import type { Cost } from "../scheduler/fake-engine.ts";
 
@@ -12,7 +12,7 @@ export interface Machine {
   readonly parallel: number;
 }
 
-/** Two cores and 0.6 B parameters: 43 ms for one row, 175 for 8, about 6 ms a prompt token. */
+/** Two cores and 0.6 B parameters: 43 ms for one row, 175 ms for 8, about 6 ms per prompt token. */
 export const smallCpu: Machine = {
   name: "2 cores, 0.6 B",
   cost: (decodeRows, prefillRows) => 22 + decodeRows * 19 + prefillRows * 6,
@@ -22,7 +22,9 @@ export const smallCpu: Machine = {
   parallel: 8,
 };
 
-/** A large GPU and 8 B parameters: steps are bound by the weights, prompts run at about 12,000 tokens a second. */
+/**
+ * A large GPU and 8 B parameters: steps are bound by the weights, and prompts run at about 12,000 tokens per second.
+ */
 export const largeGpu: Machine = {
   name: "large GPU, 8 B",
   cost: (decodeRows, prefillRows, cells) => 6 + decodeRows * 0.03 + prefillRows * 0.085 + cells * 0.00002,

@@ -1,6 +1,6 @@
-// `npm run simulate`: what people would see of the scheduling policy under loads and on machines that are not at hand,
-// beside a plain policy: no prefix reuse, everybody one client, prompts in whole batches. Then what they would see of the choice
-// of replicas: `npm run simulate -- replicas [number…]` does that alone.
+// `npm run simulate`: the effect of the scheduling policy on users, under loads and on machines that are not available,
+// compared with a plain policy: no prefix reuse, a single client, prompts in whole batches. Then the effect of the
+// choice of replicas, which `npm run simulate -- replicas [number…]` runs alone.
 
 import type { SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import { reportClusters } from "./cluster-report.ts";
@@ -30,7 +30,7 @@ function limitsOf({ batch, chunk, cells, parallel }: Machine): SchedulerLimits {
   return { ...shared, batch, chunk, cells, parallel, stallBudgetMs: 50, reuse: true };
 }
 
-/** The same load as a plain server would take it. */
+/** The same load as a plain server would handle it. */
 const plain = (trace: Trace): Trace => ({
   ...trace,
   arrivals: trace.arrivals.map((arrival) => ({ ...arrival, client: "" })),

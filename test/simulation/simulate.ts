@@ -1,4 +1,4 @@
-// Runs a trace through the real scheduler on a clock of its own. The engine in it checks the plans as it goes.
+// Runs a trace through the real scheduler on a simulated clock. Its engine checks each plan.
 
 import type { SchedulerLimits } from "../../src/scheduler/scheduler.ts";
 import { FakeEngine, type Cost } from "../scheduler/fake-engine.ts";
@@ -15,7 +15,7 @@ export interface Outcome {
 
 export interface Simulation {
   readonly outcomes: readonly Outcome[];
-  /** Milliseconds until all was done. */
+  /** Milliseconds until everything was done. */
   readonly ms: number;
   readonly prefilled: number;
   readonly preemptions: number;
@@ -27,7 +27,7 @@ interface Due {
   readonly arrival: Arrival | undefined;
 }
 
-/** `exact`: every row's context is compared token by token, which is slow. */
+/** `exact`: compares every row's context token by token, which is slow. */
 export function simulate(trace: Trace, limits: SchedulerLimits, cost: Cost, exact = false): Simulation {
   const engine = new FakeEngine(limits, cost);
   engine.keepPlans = false;

@@ -1,4 +1,4 @@
-// Small loads with every check on; `npm run simulate` runs the large ones.
+// Small loads with all checks on; `npm run simulate` runs the large ones.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LIMITS } from "../scheduler/fake-engine.ts";
@@ -7,7 +7,7 @@ import { COST as cost, everyoneFinishes } from "./everyone-finishes.ts";
 import { simulate } from "./simulate.ts";
 import { adapted, agents, backgroundFlood, chat, documents, flood, disconnects, type Trace } from "./traces.ts";
 
-// Other processes may have the cores.
+// Other processes may be using the cores.
 setDefaultTimeout(60_000);
 
 everyoneFinishes([chat(6, 150), agents(2, 300, 1), flood(6, 4), backgroundFlood(2, 3), disconnects(8)]);
@@ -20,7 +20,7 @@ test("no request starves: the longest wait for a first token is bounded by the w
   expect(Math.max(...outcomes.map(({ firstTokenMs }) => firstTokenMs))).toBeLessThan(ms);
 });
 
-test("people beside background work get their first token as if they were alone", () => {
+test("people next to background work get their first token as if they were alone", () => {
   const limits = { ...LIMITS, cells: 8192, sequences: 24 };
   const slowest = (trace: Trace) => {
     const people = simulate(trace, limits, cost).outcomes.filter(({ client }) => client !== "batch");
@@ -47,22 +47,22 @@ describe.each([
   const alone = run(0);
   const streams = [...readers, ...people];
 
-  test("are not overtaken for longer than they take, whatever is requested meanwhile", () => {
+  test("are not overtaken for longer than they take, whatever else is requested", () => {
     const prompts = readers.length * cost(0, 1_500);
     expect(longest(readers.map(({ firstTokenMs }) => firstTokenMs))).toBeLessThan(2.5 * prompts);
   });
 
-  test("do not stop the streams of any set", () => {
+  test("do not stop the other streams", () => {
     const steps = 4 * cost(limits.parallel, 0);
     const gaps = streams.flatMap(({ gapsMs }) => gapsMs).toSorted((a, b) => a - b);
     expect(gaps[Math.floor(gaps.length * 0.9)]).toBeLessThan(LIMITS.stallBudgetMs + steps);
-    // Several who wait for their first token together may take longer.
+    // People who wait for their first token at the same time may take longer.
     expect(longest(gaps)).toBeLessThan(200 * limits.parallel);
   });
 
   test("in the background come after all others and are answered in the end", () => {
     const slowest = (outcomes: typeof streams) => longest(outcomes.map(({ firstTokenMs }) => firstTokenMs));
-    // One that has just begun is not abandoned.
+    // Background work that has just begun is not interrupted.
     const begun = cost(0, limits.batch);
     expect(slowest(readers)).toBeLessThan(1.25 * slowest(alone.readers) + begun);
     expect(slowest(people)).toBeLessThan(1.25 * slowest(alone.people) + begun);
@@ -74,24 +74,24 @@ describe("the choice of replicas", () => {
   const load = { replicas: 8, users: 800, agents: 24, seconds: 60, gateways: 1, failing: 0 } as const;
   const affinity = simulateCluster({ ...load, policy: "affinity" });
 
-  test("by affinity has most of the prompts cached, by rotation far less", () => {
+  test("by affinity finds most of the prompts cached, by rotation far fewer", () => {
     expect(affinity.hitRate).toBeGreaterThan(0.5);
     expect(simulateCluster({ ...load, policy: "rotation" }).hitRate).toBeLessThan(0.7 * affinity.hitRate);
   });
 
-  test("holds between gateways that share nothing", () => {
+  test("stays effective with gateways that share nothing", () => {
     expect(simulateCluster({ ...load, policy: "affinity", gateways: 2 }).hitRate).toBeGreaterThan(
       0.9 * affinity.hitRate,
     );
   });
 
-  test("sees as many failures as it is to", () => {
+  test("meets as many failures as configured", () => {
     const failing = simulateCluster({ ...load, policy: "affinity", failing: 1 / load.replicas });
     expect([affinity.outages, failing.outages]).toEqual([0, 1]);
     expect(failing.hitRate).toBeLessThan(affinity.hitRate);
   });
 
-  test("goes on while replicas fail", () => {
+  test("continues while replicas fail", () => {
     const failing = simulateCluster({ ...load, policy: "affinity", failing: 0.5 });
     expect(failing.firstTokenMs.length).toBeGreaterThan(0.8 * affinity.firstTokenMs.length);
   });

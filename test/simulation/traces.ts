@@ -1,4 +1,4 @@
-// Synthetic loads: who asks what, when. Reproducible: the same seed gives the same trace.
+// Synthetic loads: which client sends what, and when. The same seed gives the same trace.
 
 import type { AdapterSet } from "../../src/domain/adapters.ts";
 import { randomNumbers } from "../support/dice.ts";
@@ -11,9 +11,9 @@ export interface Arrival {
   readonly maxTokens: number;
   readonly background?: boolean;
   readonly adapters?: AdapterSet;
-  /** Disconnects after so many milliseconds, finished or not. */
+  /** Disconnects after this many milliseconds, finished or not. */
   readonly disconnectsAfter?: number;
-  /** What its client asks next: the conversation so far goes on with so many tokens, after a pause. */
+  /** The client's next requests: the conversation continues with this many tokens, after a pause. */
   readonly followUp?: { readonly turns: number; readonly tokens: number; readonly pauseMs: number };
 }
 
@@ -26,7 +26,7 @@ const tokens = (length: number, from: number) =>
   Array.from({ length: Math.max(1, Math.round(length)) }, (_, at) => from + at);
 const exponential = (random: () => number, mean: number) => -mean * Math.log(1 - random());
 
-/** People who chat, arriving at random: a system prompt that all share, a question of their own. */
+/** People who chat, arriving at random: a shared system prompt and their own questions. */
 export function chat(users: number, meanGapMs: number, seed = 1): Trace {
   const random = randomNumbers(seed);
   const system = tokens(200, 1);
@@ -44,7 +44,7 @@ export function chat(users: number, meanGapMs: number, seed = 1): Trace {
   return { name: `${users} people chat`, arrivals };
 }
 
-/** Coding agents: long prompts with common prefixes that grow turn by turn. */
+/** Coding agents: long prompts with shared prefixes that grow with each turn. */
 export function agents(count: number, prefix: number, turns: number, seed = 2): Trace {
   const random = randomNumbers(seed);
   const common = tokens(prefix * 0.8, 1);
@@ -58,7 +58,7 @@ export function agents(count: number, prefix: number, turns: number, seed = 2): 
   return { name: `${count} agents, ${prefix} tokens`, arrivals };
 }
 
-/** One client's flood at the start, and people who chat beside it. */
+/** A flood by one client at the start, and people who chat next to it. */
 export function flood(jobs: number, users: number, seed = 3): Trace {
   const batch = Array.from({ length: jobs }, (_, job): Arrival => ({
     at: 0,
@@ -70,7 +70,7 @@ export function flood(jobs: number, users: number, seed = 3): Trace {
   return { name: `${jobs} jobs of one client, ${users} people`, arrivals: [...batch, ...people] };
 }
 
-/** The same with the flood in the background. */
+/** The same load with the flood in the background. */
 export function backgroundFlood(jobs: number, users: number, seed = 3): Trace {
   const arrivals = flood(jobs, users, seed).arrivals.map((arrival) =>
     arrival.client === "batch" ? { ...arrival, background: true } : arrival,
@@ -78,7 +78,7 @@ export function backgroundFlood(jobs: number, users: number, seed = 3): Trace {
   return { name: `${jobs} jobs in the background, ${users} people`, arrivals };
 }
 
-/** Long documents of several clients, people who chat beside them, and as long documents in the background. */
+/** Long documents of several clients, people who chat, and equally long documents in the background. */
 export function documents(readers: number, users: number, background: number, seed = 5): Trace {
   const document = (client: string, at: number, from: number): Arrival => ({
     at,
@@ -107,7 +107,7 @@ export function disconnects(users: number, seed = 4): Trace {
   return { name: `${users} people who disconnect`, arrivals };
 }
 
-/** The same load, its clients in turn without adapters, with one, with another and with both. */
+/** Returns the same load, with clients that in turn use no adapter, one, another, and both. */
 export function adapted(trace: Trace): Trace {
   const sets: AdapterSet[] = [[], [{ id: 0, scale: 1 }], [{ id: 1, scale: 1 }], [0, 1].map((id) => ({ id, scale: 1 }))];
   const clients = [...new Set(trace.arrivals.map(({ client }) => client))];

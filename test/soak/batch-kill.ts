@@ -1,4 +1,4 @@
-// `npm run test:batch-kill`: a batch is answered line by line, each once, on a server that is killed at random.
+// `npm run test:batch-kill`: a server that is killed at random must answer each line of a batch exactly once.
 //   npm run test:batch-kill -- [--of chats|vectors|recordings] [--lines N] [--kills N] [--seed N] [--svc COMMAND]
 
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,8 +1,8 @@
-// `npm run test:cross-talk`: whatever a server computed before, and for whoever else, an answer is the one that a cold
-// server gives. Random conversations that overlap, run at once and are left in the middle are asked again, one by one.
+// `npm run test:cross-talk`: whatever a server computed before, and for whom, its answer must be that of a cold server.
+// Random conversations that overlap, run concurrently and are cancelled midway are sent again, one by one.
 //   npm run test:cross-talk -- [--conversations N] [--clients N] [--model svc-mini|60m] [--seed N] [--threads N]
 //                                [--rounds N] [--kv-mode paged|unified|streams] [--svc COMMAND]
-// Between rounds the server is stopped or killed, and goes on with the conversations that it left on disk.
+// Between rounds the server is stopped or killed, and continues with the conversations that it left on disk.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -44,10 +44,10 @@ const model =
   values.model === "60m"
     ? makeModel("60m", join(ROOT, "vendor/.build/models"))
     : join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf");
-/** Less room than the clients' conversations need together: cells have to be taken away and given to others. */
+/** Fewer cells than the clients' conversations need together, so that cells must be reassigned. */
 const flags = ["--model", model, "--ctx", "2048", "--threads", values.threads ?? String(availableParallelism())];
 
-/** Little host memory too, and less room on disk than all conversations need. */
+/** Little host memory as well, and less disk space than all conversations need. */
 const folder = mkdtempSync(join(tmpdir(), "svc-cross-talk-"));
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 const PARALLEL = 6;
@@ -55,7 +55,7 @@ const kvMode = values["kv-mode"];
 const warm = [
   ...flags,
   ...(kvMode === undefined ? [] : ["--kv-mode", kvMode]),
-  // In streams each sequence has its share of the cells.
+  // In this mode each sequence has its own share of the cells.
   ...(kvMode === "streams" ? ["--ctx", String(2048 * PARALLEL)] : []),
   "--parallel",
   String(PARALLEL),

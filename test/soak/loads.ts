@@ -1,4 +1,4 @@
-// What a soak does to a server, once a round. Each load returns what went wrong.
+// The loads of a soak test, run once per round. Each returns its failures.
 
 import { PromptSource } from "../bench/prompts.ts";
 import { streamChat, type ChatStream } from "../support/chat-client.ts";
@@ -27,7 +27,7 @@ export async function mixedLoad(server: TestServer, round: number): Promise<stri
   return (await Promise.all(calls)).flat();
 }
 
-/** Clients with little time: each gets a beginning, or hears that there is none. */
+/** Clients with a short deadline: each must get a partial answer or an error. */
 export async function hurriedLoad(server: TestServer, round: number): Promise<string[]> {
   const prompts = new PromptSource(2000 + round);
   const calls = Array.from({ length: 48 }, async (_, index) => {
@@ -45,18 +45,18 @@ export async function hurriedLoad(server: TestServer, round: number): Promise<st
   return (await Promise.all(calls)).flat();
 }
 
-/** Kills the engine under eight streams; all must be told, and the next request served. */
+/** Kills the engine during eight streams; all must get an error, and the next request must be served. */
 export async function killEngine(server: TestServer): Promise<string[]> {
   const body = { messages: [{ role: "user", content: "abcd" }], max_tokens: 1500, ignore_eos: true };
   const streams = Array.from({ length: 8 }, () => streamChat(server.url, body));
   while ((await server.levels()).running < 8) await Bun.sleep(10);
   process.kill(server.enginePid(), "SIGKILL");
-  // A fast model may have come to the end of its context before the kill.
+  // A fast model may have reached the end of its context before the kill.
   const cut = (await Promise.all(streams)).filter(({ finishReason }) => finishReason !== "length");
   const failures = cut
     .filter(({ done, error }) => !done || error?.code !== "engine_crashed")
     .map((stream) => `a stream of a killed engine ended with ${describe(stream)}`);
-  // Engines that die soon after each other come back later and later, by design: wait for this one.
+  // Engines that die repeatedly restart with growing delays, by design: wait for this one.
   await server.untilReady();
   const after = await streamChat(server.url, { ...body, max_tokens: 4 });
   return after.finishReason === "length" ? failures : [...failures, "not served after the kill"];

@@ -1,5 +1,5 @@
 // `bun test/soak/long-recording.ts [--minutes 120] [--threads 2]`: one request with a recording of hours. Does memory stay
-// level, front and engine, and is all of it heard? Prints a line a minute and ends with 1 when it does not.
+// level, front and engine, and is all of it transcribed? Prints a line per minute and ends with 1 on failure.
 
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,11 +14,11 @@ import { withServer, type TestServer } from "../support/server.ts";
 
 const { values } = parseArgs({ options: { minutes: { type: "string" }, threads: { type: "string" } } });
 const minutes = Number(values.minutes ?? 120);
-/** What is said again and again. */
+/** Number of sentences, which repeat. */
 const SENTENCES = 24;
-/** Megabytes that a process may have more at the end than when a quarter was done. */
+/** Megabytes by which a process may grow from the first quarter to the end. */
 const MOST_GROWTH = 40;
-/** Share of words that may be wrong: where stretches are cut, a word is now and then. */
+/** Allowed share of wrong words: cuts between stretches cost a word now and then. */
 const MOST_WRONG = 0.03;
 
 const megabytes = (pid: number): number => residentBytes(pid) / 2 ** 20;
@@ -56,7 +56,7 @@ try {
       method: "POST",
       headers,
       body,
-      // As long as it takes.
+      // Waits as long as it takes.
       timeout: false,
     } as RequestInit);
     const { text } = (await response.json()) as { readonly text: string };

@@ -1,5 +1,5 @@
-// `npm run test:soak`: storms, kills, deadlines and mixed load for as long as wanted, in every KV layout; then nothing may
-// be left.
+// `npm run test:soak`: storms, kills, deadlines and mixed load for as long as requested, in every KV layout; then
+// nothing may be left behind.
 //   npm run test:soak -- [--rounds N | --minutes N] [--model svc-mini|60m] [--threads N] [--svc COMMAND]
 
 import { availableParallelism } from "node:os";
@@ -17,7 +17,7 @@ const LAYOUTS = ["paged", "unified", "streams"] as const;
 
 const text = { type: "string" } as const;
 const { values } = parseArgs({ options: { rounds: text, minutes: text, model: text, threads: text, svc: text } });
-/** Of each layout. */
+/** Rounds per layout. */
 const rounds = values.minutes === undefined ? Number(values.rounds ?? 6) : Number.POSITIVE_INFINITY;
 const layoutMs = (Number(values.minutes ?? Number.POSITIVE_INFINITY) * 60_000) / LAYOUTS.length;
 const command = values.svc?.split(" ") ?? FROM_SOURCE;
@@ -37,7 +37,7 @@ function report(where: string, found: readonly string[]): void {
   }
 }
 
-/** One round; what the server holds behind it. */
+/** Runs one round; returns what the server uses afterwards. */
 async function runRound(server: TestServer, round: number, where: string): Promise<Footprint> {
   const storm = await disconnectStorm(server.url, { clients: 64, longestStayMs: 3000, seed: round });
   report(

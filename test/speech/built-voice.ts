@@ -1,4 +1,4 @@
-// The reader of the voice that the build has made.
+// The phonemizer with the voice data created by the build.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { speechData } from "../../src/speech/speech-data.ts";
 
 const folder = join(import.meta.dir, "../../vendor/.build/speech/current");
 
-/** Undefined when the build left the voice out. */
+/** Returns undefined when the build left the voice out. */
 export function builtPhonemizer(): Phonemizer | undefined {
   if (!existsSync(folder)) return undefined;
   return new Phonemizer(speechData((name) => readFileSync(join(folder, name))));

@@ -1,5 +1,6 @@
-// Compares src/speech with the Python package it was written from, over thousands of lines: `bun
-// test/speech/compare-phonemes.ts`. With `--record`, writes test/fixtures/speech/phonemes.json for the test beside it.
+// Compares src/speech with the Python package that it was written from, over thousands of lines: `bun
+// test/speech/compare-phonemes.ts`. With `--record`, writes test/fixtures/speech/phonemes.json for the test in this
+// folder.
 
 import { join } from "node:path";
 import { builtPhonemizer } from "./built-voice.ts";
@@ -10,18 +11,18 @@ const ROOT = join(import.meta.dir, "../..");
 const GOLDEN = join(ROOT, "test/fixtures/speech/phonemes.json");
 const SHOWN = 30;
 
-/** Where the original is not followed, and why. */
+/** Where svc intentionally differs from the original, and why. */
 const REASONS: Readonly<Record<string, (line: string, reading: Reading) => boolean>> = {
   "the original ends with an error": (_, { error }) => error !== undefined,
   "the original reads a numeral where there is none": (_, { normalized }) =>
     / (?:0|the zeroth)(?=[IVXLC])/.test(normalized ?? ""),
 };
 
-/** Of links and pictures the original reads the target, or each word as an unknown one: it gets the text alone. */
+/** The original reads the target of links and pictures, or treats each word as unknown, so it gets only the text. */
 const LINK = /!?\[([^[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)/gu;
 const withoutTargets = (line: string): string => line.replace(LINK, "$1").replace(LINK, "$1");
 
-/** Lines of text in the documents of installed packages. */
+/** Returns lines of text in the documents of installed packages. */
 async function documentLines(most: number): Promise<string[]> {
   const names = await Array.fromAsync(new Bun.Glob("node_modules/**/*.md").scan({ cwd: ROOT }));
   const documents = await Promise.all(names.sort().map((name) => Bun.file(join(ROOT, name)).text()));

@@ -1,4 +1,4 @@
-// eSpeak's phonemes as Kokoro's, and sentences in clauses.
+// Translating eSpeak's phonemes to Kokoro's, and splitting sentences into clauses.
 
 import { expect, test } from "bun:test";
 import { clausesOf, fromEspeak } from "../../src/speech/kokoro-alphabet.ts";
@@ -10,13 +10,13 @@ test.each([
   ["ɡˈə^ʊɪŋ hˈa^ʊs bˈɔ^ɪ dˈe^ɪ", "ɡˈQɪŋ hˈWs bˈY dˈA"],
   ["bˈʌʔˌn\u0329 mˈɪdn\u0329", "bˈʌtᵊn mˈɪdᵊn"],
   [" (fr)bɔ̃(en-gb) \n lˈɒx ", "bɔ lˈɒk"],
-])("British %p is %p", (written, meant) => expect(fromEspeak(written, true)).toBe(meant));
+])("British %p becomes %p", (written, meant) => expect(fromEspeak(written, true)).toBe(meant));
 
 test.each([
   ["t^ʃˈao d^zˈinɡarɪ", "ʧˈao ʣˈinɡarɪ"],
   ["bɔ̃-ʒˈuʁ  mˈɔ̃d", "bɔ̃ʒˈuʁ mˈɔ̃d"],
   ["nˈo^ʊ (en)wˈə^ʊ(es)", "nˈO wˈQ"],
-])("other languages: %p is %p", (written, meant) => expect(fromEspeak(written, false)).toBe(meant));
+])("in other languages %p becomes %p", (written, meant) => expect(fromEspeak(written, false)).toBe(meant));
 
 const clauses = (text: string): string =>
   clausesOf(text)
@@ -31,9 +31,9 @@ test.each([
   ["a,b;c", "a,b;c"],
   ["no end", "no end"],
   ["… - 👋 !", ""],
-])("%p is said in the clauses %p", (text, expected) => expect(clauses(text)).toBe(expected));
+])("%p is split into the clauses %p", (text, expected) => expect(clauses(text)).toBe(expected));
 
-test("of very many marks only the first count, and no word is lost", () => {
+test("only the first of very many marks count, and no word is lost", () => {
   const found = clausesOf("ab, ".repeat(100));
   expect(found).toHaveLength(24);
   expect(

@@ -1,4 +1,4 @@
-// Texts that ask much of a reader: numbers and dates of all forms, abbreviations, words with two sounds, unknown words.
+// Texts that are difficult to read: numbers and dates of all forms, abbreviations, ambiguous and unknown words.
 
 import { dice, pick, type Dice } from "../support/dice.ts";
 
@@ -179,7 +179,7 @@ const amount = (roll: Dice): string =>
   pick(roll, [number(roll), grouped(roll), `${number(roll)}.${digits(roll, 1 + roll(3))}`]);
 const two = (value: number): string => `${value}`.padStart(2, "0");
 
-/** A word that nobody knows, of syllables that could be English. */
+/** Returns an unknown word of syllables that could be English. */
 function invented(roll: Dice): string {
   const part = (parts: string): string => pick(roll, parts.split(" ") as [string, ...string[]]);
   const syllable = () =>
@@ -227,7 +227,7 @@ const sentences: readonly [Make, ...Make[]] = [
     `${pick(roll, ["J.", "A. B.", "C."])} ${pick(roll, NAMES)} ${pick(roll, ["Jr.", "III", "et al.", "Co."])} said: "${pick(roll, CONTRACTIONS)}!"`,
 ];
 
-/** So many lines, always the same ones for one seed. */
+/** Returns this many lines; the same seed gives the same lines. */
 export function demandingLines(count: number, seed: number): string[] {
   const roll = dice(seed);
   return Array.from({ length: count }, () => pick(roll, sentences)(roll));

@@ -1,9 +1,9 @@
-// Numbers as words.
+// Writing numbers as words.
 
 import { expect, test } from "bun:test";
 import { cardinal, decimal, ordinal, year } from "../../src/speech/number-words.ts";
 
-test("whole numbers, to the largest that has a name; longer ones digit by digit", () => {
+test("whole numbers have words up to the largest name; longer ones are read digit by digit", () => {
   expect(cardinal("0")).toBe("zero");
   expect(cardinal("0042")).toBe("forty-two");
   expect(cardinal("1234567")).toBe("one million two hundred and thirty-four thousand five hundred and sixty-seven");
@@ -12,7 +12,7 @@ test("whole numbers, to the largest that has a name; longer ones digit by digit"
   expect(cardinal("12".repeat(20))).toBe(Array(20).fill("one two").join(" "));
 });
 
-test("ordinals, years and decimals", () => {
+test("ordinals, years and decimals have words", () => {
   expect(["1", "12", "20", "23", "101", "1000"].map(ordinal)).toEqual([
     "first",
     "twelfth",

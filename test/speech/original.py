@@ -1,4 +1,4 @@
-"""Reads a JSON list of texts; prints, for each, what the original makes of it: phonemes, or the error it ends with."""
+"""Reads a JSON list of texts; prints the original's result for each: phonemes, or the error that ended it."""
 
 import json
 import sys

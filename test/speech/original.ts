@@ -1,4 +1,4 @@
-// What the Python package hibari-tts, from which src/speech was written, makes of texts.
+// Readings by the Python package hibari-tts, from which src/speech was written.
 
 import { join } from "node:path";
 import { pythonWith } from "../support/python.ts";
@@ -7,11 +7,11 @@ export interface Reading {
   readonly normalized?: string;
   readonly phonemes?: string;
   readonly sentences?: readonly string[];
-  /** What it ended with, and then nothing else. */
+  /** The error that ended it; then all other fields are absent. */
   readonly error?: string;
 }
 
-/** The readings of the texts, in their order. Installs the package first where it is not yet. */
+/** Returns the readings of the texts in order. Installs the package first when it is missing. */
 export async function originalReadings(texts: readonly string[]): Promise<Reading[]> {
   const programs = await pythonWith(join(import.meta.dir, "requirements-hibari.txt"), "hibari");
   const child = Bun.spawn([join(programs, "python"), join(import.meta.dir, "original.py")], {

@@ -1,9 +1,9 @@
-// Texts of any language in portions.
+// Splitting texts of any language into portions.
 
 import { expect, test } from "bun:test";
 import { portions } from "../../src/speech/portions.ts";
 
-test("the first is short, the others hold what belongs together", () => {
+test("the first portion is short, and the others keep related text together", () => {
   const text = "Das ist ein Satz. Das ist noch einer, der länger ist. ".repeat(40);
   const all = portions(text);
   expect(all[0]).toBe("Das ist ein Satz. Das ist noch einer, der länger ist.");
@@ -18,7 +18,7 @@ test("languages without spaces have sentences, too", () => {
   expect(rest.every((one) => one.endsWith("。") && one.length <= 600)).toBe(true);
 });
 
-test("what has no end is cut, and no character is", () => {
+test("text without a sentence end is cut, but never inside a character", () => {
   const text = `a${"😀".repeat(20_000)}`;
   const all = portions(text);
   expect(all.join("")).toBe(text);

@@ -20,7 +20,7 @@ test("sentences end at marks before a capital letter or a number, and at line br
   expect(split(" \n\t")).toEqual([]);
 });
 
-test("a dot behind a title or an initial ends nothing", () => {
+test("a dot after a title or an initial does not end a sentence", () => {
   expect(split('Ask Dr. Who. Or "Mr. J. R. Smith" himself.')).toEqual([
     "Ask Dr. Who.",
     'Or "Mr. J. R. Smith" himself.',

@@ -1,4 +1,4 @@
-// Tables that are searched where they lie.
+// Searching tables without parsing them first.
 
 import { expect, test } from "bun:test";
 import { SortedLines } from "../../src/speech/sorted-lines.ts";
@@ -6,7 +6,7 @@ import { SortedLines } from "../../src/speech/sorted-lines.ts";
 const table = (...lines: string[]) =>
   new SortedLines(new TextEncoder().encode(lines.map((line) => `${line}\n`).join("")));
 
-test("every line is found by its whole key, and nothing else is", () => {
+test("every line is found by its whole key, and by nothing else", () => {
   const words = ["", "'s", "A", "a", "a-b", "ab", "abc", "b", "zoo", "é", "漢", "😀"];
   const lines = table(...words.map((word) => `${word}\t<${word}>`));
   expect(words.map((word) => lines.get(word))).toEqual(words.map((word) => `<${word}>`));

@@ -45,7 +45,7 @@ function addBatch(store: JobStore, id: string): void {
   });
 }
 
-/** Brings a batch to its end; its output is kept until `outputExpiresAt`. */
+/** Ends a batch; its output is kept until `outputExpiresAt`. */
 function end(store: JobStore, id: string, status: BatchStatus, at: number, outputExpiresAt: number | null): void {
   store.batches.advance(id, "validating", "in_progress", at);
   writeFileSync(store.outputPath(id), "{}\n");
@@ -59,8 +59,8 @@ function end(store: JobStore, id: string, status: BatchStatus, at: number, outpu
 const page = (store: JobStore, after?: string) =>
   store.files.page({ limit: 2, order: "asc", after }, undefined, NOW).rows.map(({ id }) => id);
 
-describe("files that are gone", () => {
-  test("can be what a page begins after, for an hour", () => {
+describe("deleted and expired files", () => {
+  test("can still be used as the start of a page for an hour", () => {
     const store = newStore();
     for (const id of ["a", "b", "c", "d"]) addFile(store, id);
     expect(page(store)).toEqual(["a", "b"]);
@@ -74,7 +74,7 @@ describe("files that are gone", () => {
     expect(readdirSync(join(store.contentPath("c"), "..")).sort()).toEqual(["c", "d"]);
   });
 
-  test("lose their content when they expire", () => {
+  test("lose their content at their expiry", () => {
     const store = newStore();
     addFile(store, "short", NOW + 10);
     addFile(store, "long");
@@ -89,7 +89,7 @@ describe("batches that have ended", () => {
   const listed = (store: JobStore) =>
     store.batches.page({ limit: 100, order: "asc", after: undefined }).rows.map(({ id }) => id);
 
-  test("are forgotten so long after their end, whatever that was; those that go on are not", () => {
+  test("are deleted when their time is over, however they ended, while running ones are kept", () => {
     const store = newStore();
     for (const id of ["completed", "cancelled", "expired", "failed", "validating", "running"]) addBatch(store, id);
     for (const status of ["completed", "cancelled", "expired"] as const) end(store, status, status, NOW, NOW + HOUR);
@@ -104,7 +104,7 @@ describe("batches that have ended", () => {
     expect(existsSync(store.inputPath("running"))).toBe(true);
   });
 
-  test("stay as long as their output is a file", () => {
+  test("are kept as long as their output exists as a file", () => {
     const store = newStore();
     for (const id of ["kept", "expiring", "deleted"]) addBatch(store, id);
     end(store, "kept", "completed", NOW, null);
@@ -129,7 +129,7 @@ describe("a batch that cannot be added", () => {
   });
 });
 
-test("totals count what is there", () => {
+test("totals count what is stored", () => {
   const store = newStore();
   addFile(store, "a", null, 100);
   addFile(store, "b", NOW + 10, 20);
@@ -151,8 +151,8 @@ test("totals count what is there", () => {
   ]);
 });
 
-describe("a database that several open", () => {
-  /** Another process that takes a lock, says so, and gives it back after a while. */
+describe("a database shared by several processes", () => {
+  /** Starts another process that takes a lock, reports that, and releases it after `milliseconds`. */
   const holder = (path: string, milliseconds: number) =>
     Bun.spawn(
       [
@@ -165,7 +165,7 @@ describe("a database that several open", () => {
       { stdout: "pipe" },
     );
 
-  test("waits for who makes it at the same time", async () => {
+  test("waits for a process that is creating it", async () => {
     const path = join(mkdtempSync(join(folder, "new-")), "jobs.sqlite");
     const other = holder(path, 300);
     await other.stdout.getReader().read();
@@ -173,7 +173,7 @@ describe("a database that several open", () => {
     expect(await other.exited).toBe(0);
   });
 
-  test("writes lightly at once or not at all, and carefully when the other is done", async () => {
+  test("performs light writes at once or not at all, and normal writes when the other process is done", async () => {
     const path = join(mkdtempSync(join(folder, "used-")), "jobs.sqlite");
     const database = openJobDatabase(path);
     const setting = (name: string) => Object.values(database.query(`PRAGMA ${name}`).get() as object)[0];
@@ -195,18 +195,18 @@ describe("a database that several open", () => {
   });
 });
 
-describe("rights", () => {
+describe("file permissions", () => {
   const rights = (path: string) => (statSync(path).mode & 0o777).toString(8);
   const parts = ["jobs.sqlite", "jobs.sqlite-wal", "jobs.sqlite-shm", "files", "batches"];
   const own = ["600", "600", "600", "700", "700"];
 
-  test("are the owner's alone", () => {
+  test("are restricted to the owner", () => {
     const path = join(mkdtempSync(join(folder, "rights-")), "made");
     opened.push(new JobStore(path));
     expect([rights(path), ...parts.map((part) => rights(join(path, part)))]).toEqual(["700", ...own]);
   });
 
-  test("are taken from others in a folder that is there", () => {
+  test("are restricted in an existing folder as well", () => {
     const path = mkdtempSync(join(folder, "rights-"));
     opened.push(new JobStore(path));
     for (const part of parts) chmodSync(join(path, part), part.includes("sqlite") ? 0o644 : 0o755);

@@ -18,7 +18,7 @@ async function recalled(path: string): Promise<unknown[]> {
 }
 
 describe("a journal", () => {
-  test("recalls what was written, whatever place the process was killed at", async () => {
+  test("returns what was written, at whatever byte the process was killed", async () => {
     const whole = '{"a":1}\n{"b":"ü"}\n{"c":[3]}\n';
     const bytes = Buffer.from(whole);
     for (let cut = 0; cut <= bytes.length; cut++) {
@@ -36,14 +36,14 @@ describe("a journal", () => {
     }
   });
 
-  test("ends before bytes that a loss of power left empty", async () => {
+  test("ends before zero bytes left by a power failure", async () => {
     const path = newPath();
     writeFileSync(path, Buffer.concat([Buffer.from('{"a":1}\n'), Buffer.alloc(50), Buffer.from('\n{"b":2}\n')]));
     expect(await recalled(path)).toEqual([{ a: 1 }]);
     expect(readFileSync(path, "utf8")).toBe('{"a":1}\n');
   });
 
-  test("keeps lines whole that are written at once", async () => {
+  test("keeps lines complete that are appended at the same time", async () => {
     const path = newPath();
     const journal = await Journal.open(path, () => {});
     const texts = Array.from({ length: 50 }, (_, at) => ({ at, text: "x".repeat(10_000 * (at % 3)) }));
@@ -53,9 +53,9 @@ describe("a journal", () => {
   });
 });
 
-describe("a journal on a disk that is full", () => {
-  test.skipIf(process.platform !== "linux")("says so, and takes nothing behind a part of a line", async () => {
-    // The device that is always full; it cannot be cut, so there is nothing to recall.
+describe("a journal on a full disk", () => {
+  test.skipIf(process.platform !== "linux")("reports it, and appends nothing after part of a line", async () => {
+    // The device that is always full; it cannot be truncated, so nothing can be read back.
     const { open } = await import("node:fs/promises");
     const handle = await open("/dev/full", "a");
     const Constructor = Journal as unknown as new (handle: unknown, size: number) => Journal;
@@ -70,11 +70,11 @@ describe("a journal on a disk that is full", () => {
 
 describe("lines", () => {
   const text = '\ufeff{"a":1}\r\n\n{"ü":"→"}\n\n{"last":1}';
-  test("are the same however their bytes come cut", async () => {
+  test("are the same, however their bytes are split", async () => {
     const bytes = Buffer.from(text);
     const read = async (size: number) => {
       const lines: object[] = [];
-      // A line's bytes are good until the next one is asked for.
+      // The bytes of a line are valid until the next line is read.
       for await (const line of linesOf(chunksOf(bytes, size))) {
         lines.push({ ...line, bytes: Buffer.from(line.bytes).toString() });
       }
@@ -96,13 +96,13 @@ async function* chunksOf(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) {
     const chunk = Buffer.from(bytes.subarray(at, at + size));
     yield chunk;
-    // Who gave the memory uses it again.
+    // The producer reuses the memory.
     chunk.fill(0x21);
   }
 }
 
 describe("a lock", () => {
-  test("is held by one, until it is given back", () => {
+  test("is held by one process until it is released", () => {
     const path = newPath();
     const release = tryLock(path);
     expect(release).toBeFunction();

@@ -5,7 +5,7 @@ import { TestClock } from "../support/test-clock.ts";
 const bytes = (count: number) => new Uint8Array(count);
 
 describe("kept images", () => {
-  test("are there until their time is over, and then take no memory", () => {
+  test("exist until their time is over, and then free their memory", () => {
     const clock = new TestClock();
     const kept = new KeptImages(clock, { bytes: 1000, ms: 60_000 });
     const first = kept.put(bytes(10), "png");
@@ -19,7 +19,7 @@ describe("kept images", () => {
     kept.close();
   });
 
-  test("go out in the order of their age when there are too many bytes", () => {
+  test("are removed oldest first when there are too many bytes", () => {
     const kept = new KeptImages(new TestClock(), { bytes: 100, ms: 60_000 });
     const ids = [40, 40, 40].map((count) => kept.put(bytes(count), "png"));
     expect(ids.map((id) => kept.get(id) !== undefined)).toEqual([false, true, true]);
@@ -31,7 +31,7 @@ describe("kept images", () => {
     expect(kept.bytes).toBe(0);
   });
 
-  test("have ids that nobody can guess", () => {
+  test("have ids that cannot be guessed", () => {
     const kept = new KeptImages(new TestClock());
     const ids = new Set(Array.from({ length: 100 }, () => kept.put(bytes(1), "png")));
     expect(ids.size).toBe(100);

@@ -1,4 +1,4 @@
-// Data of languages from a registry on this machine.
+// Trained data of languages from a registry on this machine.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -20,13 +20,13 @@ afterEach(() => {
 });
 
 interface Registry {
-  /** Archives that are sent damaged before a whole one is. */
+  /** How many damaged archives are sent before a valid one. */
   damaged?: number;
-  /** The file's name in the archive. */
+  /** Name of the file in the archive. */
   readonly file?: string;
 }
 
-/** A registry with one package; everything else is 404. */
+/** Starts a registry with one package; everything else is 404. */
 async function registry({ damaged = 0, file = "4.0.0_best_int/deu.traineddata.gz" }: Registry = {}) {
   const tar = await new Bun.Archive({ [`package/${file}`]: gzipSync(DATA), "package/index.js": "1" }).bytes();
   const archive = Uint8Array.from(gzipSync(tar));
@@ -75,7 +75,7 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof PullError ? error.message : error),
   );
 
-test("the data is put where recognition finds it", async () => {
+test("trained data is stored where recognition finds it", async () => {
   const { url } = await registry();
   const { folder, path, received } = pull(url);
   expect(await path).toBe(join(folder, "tessdata/deu.traineddata"));
@@ -85,7 +85,7 @@ test("the data is put where recognition finds it", async () => {
   expect(new Tessdata([join(folder, "tessdata")]).find("deu")).toEqual({ name: "deu", path: await path });
 });
 
-test("the store lists and removes it like a model, also by the name alone", async () => {
+test("the store lists and removes it like a model, also by its name alone", async () => {
   const { url } = await registry();
   const { folder, path } = pull(url);
   await path;
@@ -103,7 +103,7 @@ test("the store lists and removes it like a model, also by the name alone", asyn
   expect([store.list(), existsSync(await path)]).toEqual([[], false]);
 });
 
-test("what arrives damaged is fetched again, and never kept", async () => {
+test("a damaged download is fetched again and never kept", async () => {
   const { url } = await registry({ damaged: 1 });
   const { path, notes } = pull(url);
   expect(readFileSync(await path, "utf8")).toBe(DATA);
@@ -114,7 +114,7 @@ test("what arrives damaged is fetched again, and never kept", async () => {
   expect(existsSync(join(lost.folder, "tessdata"))).toBe(false);
 });
 
-describe("there is one sentence about", () => {
+describe("a single message explains", () => {
   test.each([
     ["a language that there is none for", "xyz", {}, "has no @tesseract.js-data/xyz (404)."],
     ["a name that is none", "../deu", {}, "is named tessdata:NAME"],
@@ -126,7 +126,7 @@ describe("there is one sentence about", () => {
   });
 });
 
-test("data is found by its name alone, the first folder's first; a folder that is missing has none", async () => {
+test("data is found by its name alone, in the first folder that has it; a missing folder has none", async () => {
   const [first, second] = [mkdtempSync(join(tmpdir(), "svc-a-")), mkdtempSync(join(tmpdir(), "svc-b-"))];
   folders.push(first, second);
   for (const name of ["deu", "osd"]) await Bun.write(join(first, `${name}.traineddata`), "1");

@@ -1,4 +1,4 @@
-// A file of a release, from a server on this machine.
+// A release file from a server on this machine.
 
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -42,20 +42,20 @@ const failure = (work: Promise<unknown>) =>
     (error: unknown) => (error instanceof PullError ? error.message : error),
   );
 
-test("the file arrives whole; of several that want it one downloads", async () => {
+test("the file is downloaded completely, and once for several requests at the same time", async () => {
   const { target, fetchIt, requests } = release(() => new Response(CONTENT));
   await Promise.all([fetchIt(), fetchIt(), fetchIt()]);
   expect(readFileSync(target).equals(CONTENT)).toBe(true);
   expect(requests()).toBe(1);
 });
 
-test("a file whose size nobody knows is taken by its checksum", async () => {
+test("a file of unknown size is accepted by its checksum", async () => {
   const { target, fetchUnsized } = release(() => new Response(CONTENT));
   await fetchUnsized();
   expect(readFileSync(target).equals(CONTENT)).toBe(true);
 });
 
-test("another content does not get the name, whatever its size", async () => {
+test("a file with other content does not get the name, whatever its size", async () => {
   const damaged = Buffer.from(CONTENT);
   damaged[100] = 0;
   const { target, fetchIt } = release(() => new Response(damaged));
@@ -66,7 +66,7 @@ test("another content does not get the name, whatever its size", async () => {
   expect(existsSync(shorter.target)).toBe(false);
 });
 
-test("what is not there is named, and who serves it", async () => {
+test("a missing file is reported with its name and its server", async () => {
   const { fetchIt } = release(() => new Response("", { status: 404 }));
   expect(await failure(fetchIt())).toMatch(/^127\.0\.0\.1:\d+ has no archive\.zst \(404\)\.$/);
 });

@@ -21,7 +21,7 @@ test.each([
   expect((error as SvcError).message).not.toContain("ada");
 });
 
-test("what is no failure of a disk stays what it is", () => {
+test("an error that does not come from a disk is left unchanged", () => {
   for (const error of [new Error("bug"), new SvcError("not_found", "x"), failure("ERR_INVALID_ARG_TYPE"), "text"]) {
     expect(storageError(error)).toBe(error);
   }

@@ -12,15 +12,15 @@ beforeEach(() => {
   for (const name of ["files", "batches"]) rmSync(join(folder, name), { recursive: true, force: true });
   for (const name of ["files", "batches/one"]) mkdirSync(join(folder, name), { recursive: true });
 });
-/** Looking takes no time. */
+/** Scanning takes no time on this clock. */
 const still = () => 0;
 const put = (name: string, bytes: number) => writeFileSync(join(folder, name), new Uint8Array(bytes));
 
-test("what is there and what is claimed have room together, and what is removed makes room", () => {
+test("stored and claimed bytes share the quota, and removing files frees it", () => {
   const quota = new StorageQuota(folder, MIB, undefined, still);
   put("files/a", MIB / 2);
   put("batches/one/output.jsonl", MIB / 4);
-  // One content under two names.
+  // One content with two names.
   linkSync(join(folder, "files/a"), join(folder, "batches/one/input.jsonl"));
   quota.claim(MIB / 4);
   put("files/b", MIB / 4);
@@ -30,10 +30,10 @@ test("what is there and what is claimed have room together, and what is removed 
   quota.claim(MIB / 4);
 });
 
-test("who asks for room that is not there does not have all contents looked at each time", () => {
+test("claims beyond the quota do not scan all contents each time", () => {
   put("files/c", MIB);
   let time = 0;
-  // A look takes 10 ms.
+  // Each scan takes 10 ms.
   const quota = new StorageQuota(folder, MIB, undefined, () => (time += 10));
   expect(() => quota.claim(1)).toThrow(SvcError);
   rmSync(join(folder, "files/c"));
@@ -45,7 +45,7 @@ test("who asks for room that is not there does not have all contents looked at e
   quota.claim(1);
 });
 
-test("the room of a file that is deleted here is there at once, if it was its last name", () => {
+test("the bytes of a deleted file are free at once if that was its last name", () => {
   put("files/d", MIB / 2);
   put("files/e", MIB / 2);
   linkSync(join(folder, "files/e"), join(folder, "batches/one/input.jsonl"));
@@ -60,7 +60,7 @@ test("the room of a file that is deleted here is there at once, if it was its la
   expect(() => quota.claim(1)).toThrow(SvcError);
 });
 
-test("the disk keeps a reserve, of 256 MiB or of its 2 %", () => {
+test("the disk keeps a reserve of 256 MiB or 2 %, whichever is less", () => {
   for (const [bytes, reserve] of [
     [100 * 1024 * MIB, 256 * MIB],
     [100 * MIB, 2 * MIB],
@@ -76,7 +76,7 @@ test("the disk keeps a reserve, of 256 MiB or of its 2 %", () => {
   }
 });
 
-test("what another server writes is seen when it is looked at again", () => {
+test("files of another server are noticed at the next scan", () => {
   const quota = new StorageQuota(folder, MIB);
   quota.claim(1);
   put("files/theirs", MIB);
@@ -84,7 +84,7 @@ test("what another server writes is seen when it is looked at again", () => {
   expect(() => quota.claim(1)).toThrow(SvcError);
 });
 
-test("what another server wrote and this one removes does not make room twice", () => {
+test("removing a file of another server does not free its bytes twice", () => {
   let time = 0;
   const quota = new StorageQuota(folder, MIB, undefined, () => time);
   quota.claim(MIB / 4);

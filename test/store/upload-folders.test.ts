@@ -13,7 +13,7 @@ function folder(): string {
 
 const bytes = new Uint8Array([1, 2, 3]);
 
-test("a recording is its owner's alone, and gone when it is discarded", async () => {
+test("a recording is readable by its owner only, and deleted when it is discarded", async () => {
   const parent = folder();
   const { recordings } = uploadFolders(parent, 100, new BodyBudget());
   const { path, discard } = await recordings.receive([bytes, bytes]);
@@ -26,7 +26,7 @@ test("a recording is its owner's alone, and gone when it is discarded", async ()
   expect(readdirSync(parent)).toEqual([]);
 });
 
-test("what is too large or empty is refused and not kept", async () => {
+test("a recording that is too large or empty is refused and deleted", async () => {
   const parent = folder();
   const { recordings } = uploadFolders(parent, 5, new BodyBudget());
   const code = (chunks: Uint8Array[]) =>
@@ -39,7 +39,7 @@ test("what is too large or empty is refused and not kept", async () => {
   expect(readdirSync(parent, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([]);
 });
 
-test("what a killed server left behind goes with the next one's first recording; a running one's stays", async () => {
+test("files of a killed server are deleted with the next server's first recording; those of a running one stay", async () => {
   const parent = folder();
   const gone = Bun.spawnSync(["true"]).pid;
   for (const name of [`svc-recordings-${gone}-abc`, `svc-recordings-${process.ppid}-def`, "svc-recordings-mine"]) {
@@ -52,7 +52,7 @@ test("what a killed server left behind goes with the next one's first recording;
   expect(left.sort()).toEqual([`svc-recordings-${process.ppid}-def`, "svc-recordings-mine"].sort());
 });
 
-test("a folder for temporary files that cannot be used is named, and not the data folder", async () => {
+test("an error for an unusable folder of temporary files names that folder, not the data folder", async () => {
   const parent = join(folder(), "missing");
   await expect(uploadFolders(parent, 100, new BodyBudget()).recordings.receive([bytes])).rejects.toMatchObject({
     code: "storage_unavailable",
@@ -60,7 +60,7 @@ test("a folder for temporary files that cannot be used is named, and not the dat
   });
 });
 
-test("all files together have a budget: what does not fit is refused as it comes, until others are discarded", async () => {
+test("all uploads share a budget: one that exceeds it is refused while it arrives, until others are discarded", async () => {
   const parent = folder();
   const megabytes = (count: number) => Array.from({ length: count }, () => new Uint8Array(2 ** 20));
   const budget = new BodyBudget(8 * 2 ** 20, "files");
@@ -87,7 +87,7 @@ test("all files together have a budget: what does not fit is refused as it comes
   expect(left).toHaveLength(2);
 });
 
-test("what is too large is told what is taken, and by which option", () => {
+test("an upload that is too large gets an error with the limit and its option", () => {
   const folders = uploadFolders(folder(), 3.5 * 2 ** 20, new BodyBudget());
   expect(Object.values(folders).map((one) => one.tooLarge("file").message)).toEqual([
     "'file' is too large: this server reads pictures and documents of at most 25 MB.",

@@ -1,16 +1,16 @@
-// A batch on a server that is killed again and again: what it leaves must be as if nothing had happened.
+// Runs a batch on a server that is killed repeatedly. The result must be the same as without kills.
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { startServer, type TestServer } from "./server.ts";
 
-/** What the lines of a batch ask for. */
+/** What the lines of a batch request. */
 export interface KillTask {
   readonly endpoint: string;
   readonly body: (index: number) => object;
-  /** Which its endpoint refuses. */
+  /** A request body that the endpoint refuses. */
   readonly refused: object;
-  /** Whether the body of an answer has what was asked for. */
+  /** Whether the body of an answer contains what its line requested. */
   readonly isAnswer: (body: AnswerBody) => boolean;
 }
 
@@ -37,7 +37,7 @@ export const vectors: KillTask = {
   isAnswer: ({ data }) => (data?.[0]?.embedding.length ?? 0) > 0,
 };
 
-/** Of this recording, over and over. */
+/** Transcriptions, all of the same recording. */
 export const recordings = (data: string): KillTask => ({
   endpoint: "/v1/audio/transcriptions",
   body: () => ({ data, language: "en" }),
@@ -47,10 +47,10 @@ export const recordings = (data: string): KillTask => ({
 
 export interface KillOptions {
   readonly lines: number;
-  /** Default: chats. */
+  /** Defaults to chats. */
   readonly task?: KillTask;
   readonly kills: number;
-  /** Numbers from 0 to 1 that decide when. */
+  /** Returns numbers from 0 to 1, which decide when each kill happens. */
   readonly random: () => number;
   readonly dataDir: string;
   readonly command?: readonly string[];
@@ -59,9 +59,9 @@ export interface KillOptions {
 }
 
 export interface KillOutcome {
-  /** Kills that came while the batch was not at its end. */
+  /** How many kills happened before the batch was complete. */
   readonly kills: number;
-  /** What is wrong; empty when nothing is. */
+  /** Descriptions of what is wrong; empty when nothing is. */
   readonly faults: readonly string[];
 }
 
@@ -81,11 +81,11 @@ interface OutputLine {
   };
 }
 
-/** Longest time between a start and a kill, for as many lines as there are. */
+/** Longest time between a start and a kill, whatever the number of lines. */
 const LONGEST_LIFE_MS = 3000;
 const PATIENCE_MS = 600_000;
 
-/** A line of the batch; every tenth is refused: its failure is an answer as well. */
+/** Returns a line of the batch. The endpoint refuses every tenth line: a failure is an answer as well. */
 export const inputLine = (index: number, { endpoint, body, refused }: KillTask = chats) => ({
   custom_id: `line-${index}`,
   method: "POST",
@@ -93,7 +93,7 @@ export const inputLine = (index: number, { endpoint, body, refused }: KillTask =
   body: index % 10 === 9 ? refused : body(index),
 });
 
-/** Runs a batch through the kills and looks at what is left on disk and on the wire. */
+/** Runs a batch through the kills, then checks its output, its counts and the files on disk. */
 export async function killBatch(options: KillOptions): Promise<KillOutcome> {
   const { lines, kills, random, dataDir, task = chats, log = () => {} } = options;
   const usual = ["--data-dir", dataDir, "--ctx", "4096", "--threads", "1", "--batch-endpoints"];
@@ -142,7 +142,10 @@ export async function createBatch(
 export const getBatch = async ({ url }: Pick<TestServer, "url">, id: string): Promise<Batch> =>
   (await (await fetch(`${url}/v1/batches/${id}`)).json()) as Batch;
 
-/** Every line once, in JSON of the expected layout; those that are not refused with what was asked for. */
+/**
+ * Reports lines that are missing, repeated, or not JSON of the expected layout, and accepted lines without the
+ * requested answer.
+ */
 function outputFaults(output: string, lines: number, { isAnswer }: KillTask): string[] {
   return lineFaults(output, lines, (line, text) => {
     const refused = Number(line.custom_id.slice("line-".length)) % 10 === 9;
@@ -151,7 +154,7 @@ function outputFaults(output: string, lines: number, { isAnswer }: KillTask): st
   });
 }
 
-/** Every line once, in JSON, and as `judge` wants it, which says what is wrong. */
+/** Reports lines that are missing, repeated or not JSON, and what `judge` says is wrong with a line. */
 export function lineFaults(
   output: string,
   lines: number,
@@ -185,7 +188,7 @@ function countFaults({ request_counts }: Batch, total: number): string[] {
   return Bun.deepEquals(request_counts, expected) ? [] : [`counts are ${JSON.stringify(request_counts)}`];
 }
 
-/** What nobody will ever look at again. */
+/** Reports files that nothing refers to any more. */
 function orphans(dataDir: string): string[] {
   const left = readdirSync(join(dataDir, "batches")).map((name) => `batches/${name} is left behind`);
   const files = readdirSync(join(dataDir, "files"));

@@ -1,4 +1,4 @@
-// The compiled binary as on a machine that has nothing else: an empty folder, no environment, a cache of its own.
+// Runs the compiled binary as on a bare machine: an empty working directory, no environment, its own cache.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs";
 import { readdir } from "node:fs/promises";
@@ -8,10 +8,10 @@ import { place } from "../../vendor/media.ts";
 
 const DIST = join(import.meta.dir, "../../dist");
 export const BINARY = join(DIST, "svc");
-/** What svc-slim downloads. */
+/** The archives that svc-slim downloads. */
 export const ARCHIVES = join(DIST, "components");
 
-/** Enters the folder and starts a program without any environment, under the same process id. */
+/** Changes to the folder and starts a program with an empty environment in the same process. */
 const NAKED = 'cd "$1" && shift && exec env -i "$@"';
 
 interface CommandOptions {
@@ -21,12 +21,15 @@ interface CommandOptions {
 }
 
 export interface Sandbox {
-  /** The folder that holds the others. */
+  /** The folder that contains the other two. */
   readonly root: string;
   /** Working directory of the binary. */
   readonly empty: string;
   readonly cacheDir: string;
-  /** Program and arguments that start the binary here; more options can follow. `variables` are `NAME=value`. */
+  /**
+   * Returns the program and arguments that start the binary here; more options can follow. `variables` are
+   * `NAME=value`.
+   */
   command(options?: CommandOptions): readonly string[];
 }
 
@@ -57,14 +60,14 @@ export async function withSandbox(test: (sandbox: Sandbox) => Promise<void>): Pr
   }
 }
 
-/** The binary under a path of its own in this folder. */
+/** Places the binary in this folder and returns its path there. */
 export function binaryIn(folder: string): string {
   const path = join(folder, "svc");
   place(BINARY, path);
   return path;
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it ends. */
 export async function runToEnd(
   command: readonly string[],
 ): Promise<{ status: number; stdout: string; stderr: string }> {
@@ -73,7 +76,7 @@ export async function runToEnd(
   return { status, stdout, stderr };
 }
 
-/** Name, identity and time of every file below a folder: equal when nothing was written. */
+/** Lists name, inode, size and time of every file below a folder. Equal lists: nothing was written between. */
 export async function inventory(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder, { recursive: true });
   return names.sort().map((name) => {

@@ -1,4 +1,5 @@
-// The import rules of AGENTS.md as functions over source texts, so that they can be tried on texts that break them.
+// The import rules of AGENTS.md as functions over source texts, so that tests can also run them on texts that break
+// them.
 
 import { dirname, join } from "node:path";
 import { isIn, whyNot, type Layers } from "./layers.ts";
@@ -9,12 +10,12 @@ export interface SourceFile {
   readonly code: string;
 }
 
-/** What something that few may use is called, and who may. */
+/** A package or name that only some files may use. */
 export interface Reserved {
   readonly what: RegExp;
-  /** Paths or folders that may use it. */
+  /** Paths or folders that may use the name. */
   readonly only: readonly string[];
-  /** Where the rule holds. */
+  /** Folders in which the rule applies. */
   readonly within: readonly string[];
   readonly why: string;
 }
@@ -29,7 +30,7 @@ export function importsOf({ path, code }: SourceFile): string[] {
   return (
     readerOf(path)
       .scanImports(code)
-      // What the transpiler adds for markup is written nowhere.
+      // The transpiler adds these imports for JSX; they are not in the source.
       .filter((found) => !found.path.includes("/jsx-"))
       .map((found) => (found.path.startsWith(".") ? join(dirname(path), found.path) : found.path))
   );

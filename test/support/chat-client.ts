@@ -1,10 +1,10 @@
-// A plain reader of chat streams: what came, whether the stream was finished properly, and by what error if not.
+// A simple reader of chat streams: returns the text, whether the stream was complete, and the error that ended it.
 
 export interface ChatStream {
   readonly status: number;
   readonly text: string;
   readonly finishReason: string | undefined;
-  /** The `error` object of a chunk, or of the body of an answer that is no stream. */
+  /** The `error` object of a chunk, or of the body when the response is not a stream. */
   readonly error: { readonly code: string; readonly type: string; readonly message: string } | undefined;
   /** Whether the literal end marker was the last event. */
   readonly done: boolean;

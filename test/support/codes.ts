@@ -1,21 +1,21 @@
-// Codes as pictures, drawn by ZXing's writer, which is no part of the program.
+// Draws barcodes as pictures with ZXing's writer, which is not part of svc.
 
 import { prepareZXingModule, writeBarcode, type WriteInputBarcodeFormat } from "zxing-wasm/writer";
 import wasm from "zxing-wasm/writer/zxing_writer.wasm" with { type: "file" };
 import type { Bitmap } from "../../src/recognition/bitmap.ts";
 
-/** Pixels of a side of a module, where nothing else is wanted. */
+/** Default side of a module, in pixels. */
 export const SCALE = 4;
 
-/** White around a code, in pixels. */
+/** White margin around a code, in pixels. */
 export const MARGIN = 40;
 
-/** Once, before codes are drawn. */
+/** Loads ZXing's writer; must be called before codes are drawn. */
 export async function prepareCodes(): Promise<void> {
   prepareZXingModule({ overrides: { wasmBinary: await Bun.file(wasm).arrayBuffer() } });
 }
 
-/** A code whose modules have so many pixels a side. Throws Error when the symbology cannot say the text. */
+/** Draws a code with modules of `scale` × `scale` pixels. Throws when the symbology cannot encode the text. */
 export async function drawCode(format: WriteInputBarcodeFormat, text: string, scale = SCALE): Promise<Bitmap> {
   const { symbol, error } = await writeBarcode(text, { format });
   if (error !== "") throw new Error(`${format}: ${error}`);
@@ -31,7 +31,7 @@ export async function drawCode(format: WriteInputBarcodeFormat, text: string, sc
   return { width, height, data };
 }
 
-/** Turned clockwise by right angles. */
+/** Returns the picture turned clockwise by `times` right angles. */
 export function turned({ width, height, data }: Bitmap, times: number): Bitmap {
   if (times === 0) return { width, height, data };
   const result = new Uint8Array(data.length);
@@ -41,7 +41,7 @@ export function turned({ width, height, data }: Bitmap, times: number): Bitmap {
   return turned({ width: height, height: width, data: result }, times - 1);
 }
 
-/** What is written, and what is read where that is not the same. */
+/** For each symbology: the text to write, the type to read, and the payload to read where it is not the text. */
 export const SYMBOLOGIES: readonly (readonly [
   WriteInputBarcodeFormat,
   text: string,

@@ -1,5 +1,5 @@
-// Random conversations that begin alike, run at once and are left in the middle; every answer is then compared with that
-// of a server that computed nothing before.
+// Runs random conversations with shared prefixes concurrently and abandons some of them midway, then compares every
+// answer with one from a server that had computed nothing before.
 
 import { join } from "node:path";
 import type { AdapterSet } from "../../src/domain/adapters.ts";
@@ -13,19 +13,22 @@ import { startServer, type ServerProcess } from "./server.ts";
 const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 
 /**
- * Less room than the clients' conversations need together: cells are taken away and given to others. One thread: two that
- * wait for each other take minutes beside other tests.
+ * The context is smaller than the clients' conversations together, so cells are evicted and reused. One thread: two
+ * threads that wait for each other take minutes when other tests run.
  */
 export const CROSS_TALK_FLAGS: readonly string[] = ["--model", MODEL, "--ctx", "1024", "--threads", "1"];
 
 export interface CrossTalkOptions {
   readonly conversations: number;
-  /** Conversations under way at once. */
+  /** Conversations that run at the same time. */
   readonly clients: number;
   readonly seed: number;
-  /** The first of them: the same number says the same again, as far as it gets the same answers. */
+  /**
+   * Number of the first conversation. The same number repeats the same conversation, provided that the answers are
+   * the same.
+   */
   readonly first?: number;
-  /** Many begin with some hundred tokens: enough to be worth keeping outside of the KV cache. */
+  /** Many conversations begin with some hundred tokens, which makes them worth keeping outside the KV cache. */
   readonly long?: boolean;
   /** Conversations take these adapters in turn. */
   readonly adapters?: readonly AdapterSet[];
@@ -37,13 +40,13 @@ export interface Exchange {
 }
 
 export interface CrossTalkResult {
-  /** Exchanges by how their answers compare. */
+  /** How many exchanges compared in each way. */
   readonly counts: Readonly<Record<Likeness, number>>;
-  /** Answers that were left or cancelled. */
+  /** How many answers ended early because the client disconnected or cancelled. */
   readonly cut: number;
   /** Prompt tokens that the warm server took from its cache. */
   readonly cachedTokens: number;
-  /** What differs: the number of the exchange, both texts, and where they part. */
+  /** For each difference: the number of the exchange, both texts, and the token at which they diverge. */
   readonly differences: readonly string[];
 }
 
@@ -54,8 +57,8 @@ const SYSTEMS: readonly [Message | undefined, ...(Message | undefined)[]] = [
   { role: "system", content: "You are a helpful assistant. You answer in short sentences and you never lie." },
 ];
 /**
- * What svc-mini knows for sure. Where it makes something up, a batch of another shape alone moves the margin between two
- * tokens by 0.02 on average, now and then by 0.2, and a difference would mean nothing.
+ * Questions that svc-mini answers with certainty. Where it invents an answer, the shape of the batch alone changes
+ * the margin between two tokens by 0.02 on average and at times by 0.2, so a difference would mean nothing.
  */
 const QUESTIONS = [
   "What is the capital of France?",
@@ -67,14 +70,14 @@ const QUESTIONS = [
 ] as const;
 const KEYS = ["name", "age", "city", "email"] as const;
 
-/** Runs all conversations, some at once; resolves with what was asked and answered. */
+/** Runs all conversations, several at a time; resolves with the requests and answers. */
 export async function converse(url: string, options: CrossTalkOptions): Promise<readonly Exchange[]> {
   const exchanges: Exchange[] = [];
   const { first = 0, long = false } = options;
   let next = first;
   const client = async () => {
     while (next < first + options.conversations) {
-      // Its own generator: what others do must not change what it says.
+      // Each conversation has its own generator, so that what it says does not depend on the others.
       const number = next++;
       const random = new Random(options.seed * 1_000_003 + number * 7919);
       const lora = options.adapters?.[number % options.adapters.length] ?? [];
@@ -86,8 +89,9 @@ export async function converse(url: string, options: CrossTalkOptions): Promise<
 }
 
 /**
- * The same on a server that keeps conversations on disk, which is stopped or killed and started again between rounds. Each
- * round repeats some conversations of the one before. Also resolves with the tokens that came from disk.
+ * Does the same with a server that keeps conversations on disk and is stopped or killed and restarted between rounds.
+ * Each round repeats some conversations of the round before. Also resolves with the number of tokens restored from
+ * disk.
  */
 export async function converseOverRestarts(
   start: () => Promise<ServerProcess>,
@@ -105,7 +109,7 @@ export async function converseOverRestarts(
       exchanges.push(...(await converse(server.url, { ...options, first, conversations, long: true })));
       const metrics = await (await fetch(`${server.url}/metrics`)).text();
       restoredTokens += metricValue(metrics, "svc_kv_disk_restored_tokens_total");
-      // Killed, it may be in the middle of a file.
+      // In the other rounds the kill may come while the server writes a file.
       if (round % 2 === 0) await server.stop();
     } finally {
       await server.kill();
@@ -122,13 +126,13 @@ async function conversation(url: string, random: Random, long: boolean, lora: Ad
   for (let turn = 0; turn < turns; turn++) {
     const ask: Ask = { messages: [...messages], maxTokens: random.integer(4, 48), lora };
     const manner = pickManner(random);
-    // Now and then two that part at their last words run side by side.
+    // Sometimes two prompts that differ only in their last words run side by side.
     const other: Ask = { ...ask, messages: [...messages.slice(0, -1), question(random)] };
     const asks = random.chance(0.2) ? [ask, other] : [ask];
     const answers = await Promise.all(asks.map((one) => askWithLogprobs(url, one, manner)));
     exchanges.push(...asks.flatMap((one, index) => exchange(one, answers[index])));
     const [answer] = answers;
-    // An answer that was cut is asked for again.
+    // After an incomplete answer, the next turn asks the same again.
     if (!answer?.whole) continue;
     messages.push({ role: "assistant", content: answer.text }, question(random));
   }
@@ -136,8 +140,8 @@ async function conversation(url: string, random: Random, long: boolean, lora: Ad
 }
 
 /**
- * One of few, so that conversations share it; the longer ones begin with the shorter ones. It says nothing that svc-mini
- * could mix up with the question.
+ * Returns one of a few system prompts, so that conversations share it; longer ones begin with the shorter ones. The
+ * text contains nothing that svc-mini could confuse with the question.
  */
 const longSystem = (random: Random): Message => ({
   role: "system",
@@ -157,7 +161,7 @@ function pickManner(random: Random): Manner {
   return kind === "disconnect" || kind === "cancel" ? { kind, after: random.integer(1, 20) } : { kind };
 }
 
-/** A server that answers one request at a time, each as if it were the first. */
+/** A server that answers one request at a time, each without any cached tokens. */
 export class ColdServer {
   private constructor(
     private readonly flags: readonly string[],
@@ -172,7 +176,7 @@ export class ColdServer {
     return new ColdServer(alone, command, await startServer(alone, command));
   }
 
-  /** Throws when a server that just started claims to have computed something before. */
+  /** Throws when a server that has just started reports cached tokens. */
   async ask(ask: Ask): Promise<LogprobAnswer> {
     const answer = await askWithLogprobs(this.server.url, ask, { kind: "whole" });
     if (answer.cachedTokens === 0) return answer;
@@ -189,16 +193,16 @@ export class ColdServer {
 }
 
 /**
- * What parts two answers under a long system prompt may be a tie up to here, in log probability. Measured on a server that
- * reuses nothing, alone against in company: the shape of a batch moves the margin between the two best tokens by 0.04 in
- * the median and by 0.45 at most there (2,050 tokens of 893 answers), and svc-mini is less sure. Few may part at all, so
- * that this hides nothing.
+ * Largest margin, in log probability, at which two answers under a long system prompt still count as a tie. Measured
+ * on a server that reuses nothing, alone against under load: the shape of a batch changes the margin between the two
+ * best tokens by 0.04 in the median and by at most 0.45 (2,050 tokens of 893 answers), and svc-mini is less certain.
+ * Only a few answers may differ at all (MOST_TIES), so this limit hides no errors.
  */
 export const LONG_TIE = 0.5;
-/** Share of answers that may. */
+/** Share of answers that may be ties. */
 export const MOST_TIES = 0.03;
 
-/** Asks the cold server everything again. */
+/** Repeats every request on the cold server and compares the answers. */
 export async function compareWithCold(
   cold: ColdServer,
   exchanges: readonly Exchange[],

@@ -1,4 +1,4 @@
-// Chance that can be repeated.
+// Repeatable random choices.
 
 /** Whole numbers below 2³², always the same for one seed (mulberry32). */
 function words(seed: number): () => number {
@@ -25,6 +25,6 @@ export function dice(seed: number): (below: number) => number {
 
 export type Dice = ReturnType<typeof dice>;
 
-/** One of a list that is not empty. */
+/** Picks one item of a list that is not empty. */
 export const pick = <Item>(roll: Dice, items: readonly [Item, ...Item[]]): Item =>
   items[roll(items.length)] ?? items[0];

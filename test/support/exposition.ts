@@ -17,7 +17,7 @@ const LABEL = '[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\\\\n]|\\\\["\\\\n])*"';
 const LINE = new RegExp(`^(${NAME})(?:\\{(${LABEL}(?:,${LABEL})*)?\\})? (\\S+)$`);
 const SUFFIX: Readonly<Record<string, readonly string[]>> = { histogram: ["_bucket", "_sum", "_count"] };
 
-/** Families by name, each with HELP and TYPE before its samples and no sample twice. */
+/** Returns families by name. Requires HELP and TYPE before the samples of each family, and each sample only once. */
 export function parseExposition(text: string): Map<string, Family> {
   if (!text.endsWith("\n")) throw new Error("the last line has no end");
   const families = new Map<string, Family>();
@@ -57,7 +57,7 @@ function parseSample(line: string): Sample {
   return { name: String(match[1]), labels: Object.fromEntries(pairs), value };
 }
 
-/** Buckets ascend in bound and count, and the infinite one is the count. */
+/** Throws unless buckets ascend in bound and count, and the infinite bucket equals the count. */
 function checkHistogram(name: string, family: Family): void {
   const ofOne = ({ labels }: Sample) => JSON.stringify({ ...labels, le: undefined });
   for (const samples of Map.groupBy(family.samples, ofOne).values()) checkBuckets(name, samples);

@@ -1,4 +1,4 @@
-// An embedding engine in memory, for tests of everything above its port: vectors that depend on the input alone.
+// An embedding engine in memory, for tests of everything above its port. Its vectors depend on nothing but the input.
 
 import type { EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
 import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "../../src/engine/embedding/port.ts";
@@ -6,13 +6,13 @@ import type { RequestOrigin } from "../../src/domain/request-origin.ts";
 import { FakeEngine } from "./fake-engine.ts";
 
 export const FAKE_DIMENSIONS = 4;
-/** Inputs of more characters or ids are cut. */
+/** Most characters or ids of an input; the rest is cut off. */
 export const FAKE_MAX_TOKENS = 32;
 
 export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
-  /** What was asked, in order. */
+  /** The requests received, in order. */
   readonly asked: EmbeddingWork[] = [];
-  /** And by whom. */
+  /** The origin of each request, in the same order. */
   readonly origins: Partial<RequestOrigin>[] = [];
   /** Numbers in a vector; those beyond the first four are 0. */
   dimensions = FAKE_DIMENSIONS;
@@ -67,7 +67,7 @@ function result(values: readonly number[], dimensions: number, inputs: readonly 
   return { values: Float32Array.from(values), dimensions, tokens, truncated };
 }
 
-/** 3, 4, 0 and the length, brought to length 1. */
+/** Returns the vector 3, 4, 0, length of the input, scaled to length 1. */
 function vectorOf({ length }: Sized): number[] {
   const size = Math.hypot(3, 4, length);
   return [3 / size, 4 / size, 0, length / size];

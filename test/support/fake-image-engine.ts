@@ -1,4 +1,4 @@
-// An image engine in memory, for tests of everything above its port: an image is a text that names its seed.
+// An image engine in memory, for tests of everything above its port. An image is a text that names its seed.
 
 import type { ImageEvent, ImageModel, ImageWork } from "../../src/domain/image.ts";
 import type { ImageJob, ImagePort, ImageStatus } from "../../src/engine/image/port.ts";
@@ -23,9 +23,9 @@ export class FakeDrawer extends FakeEngine implements ImagePort {
     adapters: ["ink"],
     edits: { image: true, mask: true, references: false },
   };
-  /** What was asked, in order, with the contents of its files. */
+  /** The requests received, in order, with the contents of their files. */
   readonly asked: (ImageWork & { readonly client?: string; readonly files: readonly string[] })[] = [];
-  /** Thrown in place of acceptance. */
+  /** Thrown instead of accepting a request. */
   refusal: Error | undefined;
   /** Thrown after the first image. */
   failure: Error | undefined;

@@ -1,4 +1,4 @@
-// A native library without a model, for tests of the engine loop: one token is one byte, and a request's answer is the
+// A native library without a model, for tests of the engine loop. One token is one byte. A request's answer is the
 // text after "say " in its prompt, then the end token.
 
 import {
@@ -32,11 +32,11 @@ export class FakeLlama implements Llama {
   readonly version = "fake";
   readonly samplers = new Map<number, SamplerConfig>();
   readonly chats: ChatPrompt[] = [];
-  /** Whether wrong guesses can be taken back. */
+  /** Whether the cache can drop rejected speculative tokens. */
   canRollBack = true;
-  /** What is said of the prompt "bad template"; it is not even taken when this is an exception. */
+  /** The failure of the prompt "bad template". When this is an exception, submitting the prompt throws it. */
   complaint: NativeFailure<LlamaErrorCode> | LlamaError = { error: "template says no", code: "failed" };
-  /** Sequences that were saved so far. */
+  /** How many times a sequence was saved. */
   saves = 0;
   /** Whether restoring fails. */
   losesSaved = false;
@@ -46,18 +46,18 @@ export class FakeLlama implements Llama {
   readonly cache = new Map<number, number[]>();
   /** Tokens in the draft model's cache, by sequence. */
   readonly drafts = new Map<number, number[]>();
-  /** Results forced upon the next decode calls. */
+  /** Results to return from the next decode calls. */
   readonly forced: DecodeResult[] = [];
   /** How often each chunk pauses before it is done. */
   pauses = 2;
   /** Slices of chunks that were computed. */
   slices = 0;
-  /** Rows of the chunk that is begun, and its pauses to come. */
+  /** The chunk in progress, with its number of rows and its remaining pauses. */
   private chunk:
     | { readonly batch: Batch; readonly count: number; readonly adapters: readonly AdapterScale[]; pauses: number }
     | undefined;
   private adapters: readonly AdapterScale[] = [];
-  /** Its tokens are bytes; more, so that prompts may also turn out too long when they are tokenized. */
+  /** Tokens are single bytes. A larger value makes some prompts turn out too long only after tokenization. */
   readonly longestToken = 4;
   private readonly finished: PromptResult[] = [];
   private nextJob = 1;
@@ -65,7 +65,7 @@ export class FakeLlama implements Llama {
 
   constructor(
     private readonly context = 256,
-    /** Length of a decode call. */
+    /** Duration of a decode call. */
     private readonly stepMs = 0,
     private readonly chunkRows = 0,
   ) {}
@@ -116,7 +116,7 @@ export class FakeLlama implements Llama {
     return job;
   }
   cancelPrompt(): void {
-    // It is done already.
+    // Prompts are finished as soon as they are submitted.
   }
   takePrompt(): PromptResult | undefined {
     return this.finished.shift();

@@ -1,4 +1,5 @@
-// Programs that the host does not have: shell scripts that a test writes, started with an empty environment as any other.
+// Stands in for programs that the host does not have: shell scripts written by a test. Like any other program of svc,
+// they start with an empty environment.
 
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,12 +8,12 @@ import { join } from "node:path";
 export interface FakeProgram {
   readonly path: string;
   readonly folder: string;
-  /** What was written to a file beside it. */
+  /** Returns the content of a file in the program's folder. */
   read(name: string): string;
   remove(): void;
 }
 
-/** `script` runs in the program's own folder. */
+/** Creates a program; `script` runs in the program's own folder. */
 export function fakeProgram(name: string, script: string): FakeProgram {
   const folder = mkdtempSync(join(tmpdir(), "svc-program-"));
   const path = join(folder, name);
@@ -26,12 +27,12 @@ export function fakeProgram(name: string, script: string): FakeProgram {
   };
 }
 
-/** Notes what it was given, then writes the file `sound`. */
+/** Records the program's arguments, input and environment in files. */
 export const NOTES = `printf '%s\\n' "$@" > arguments
 cat > input
 env > environment`;
 
-/** A WAV file of a tone, `seconds` long. */
+/** Returns a WAV file of a tone that is `seconds` long. */
 export function tone(sampleRate: number, seconds: number, channels = 1): Uint8Array {
   const samples = Int16Array.from({ length: Math.round(sampleRate * seconds) * channels }, (_, at) =>
     Math.round(16_000 * Math.sin((2 * Math.PI * 440 * Math.floor(at / channels)) / sampleRate)),
@@ -46,7 +47,7 @@ export function tone(sampleRate: number, seconds: number, channels = 1): Uint8Ar
   head.writeUInt16LE(2 * channels, 32);
   head.writeUInt16LE(16, 34);
   head.write("data", 36, "latin1");
-  // As programs write that do not know how much is to come.
+  // The size that programs write when they do not know how much data will follow.
   head.writeUInt32LE(0x7fff_f000, 40);
   return Buffer.concat([head, new Uint8Array(samples.buffer)]);
 }

@@ -1,4 +1,4 @@
-// A recognition engine in memory, for tests of everything above its port: pages that a test wrote.
+// A recognition engine in memory, for tests of everything above its port. It returns pages written by a test.
 
 import { SvcError } from "../../src/domain/errors.ts";
 import type {
@@ -12,7 +12,7 @@ import type { ModelStatus } from "../../src/domain/process-status.ts";
 import type { RecognitionJob, RecognitionPort } from "../../src/engine/recognition/port.ts";
 import { FakeEngine } from "./fake-engine.ts";
 
-/** A line whose words are as wide as their letters are many. */
+/** Returns a line in which each word's width is proportional to its number of letters. */
 function lineOf(text: string, confidence: number, box: Box, block: number): RecognizedLine {
   const letter = box.width / text.length;
   const words = [...text.matchAll(/\S+/g)].map(({ 0: word, index }) => ({
@@ -69,12 +69,12 @@ const PICTURE = Uint8Array.fromBase64(
 );
 
 export class FakeReader extends FakeEngine implements RecognitionPort {
-  /** What was asked, with the content of the document, in order. */
+  /** The requests received, with the content of the document, in order. */
   readonly asked: (RecognitionWork & { readonly content: string; readonly client?: string })[] = [];
   pages: readonly RecognizedPage[] = [first, second];
-  /** Thrown in place of acceptance. */
+  /** Thrown instead of accepting a request. */
   refusal: Error | undefined;
-  /** Pages that were taken. */
+  /** How many pages the consumer has taken. */
   told = 0;
   /** Data for languages. */
   readonly tessdata = {

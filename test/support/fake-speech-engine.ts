@@ -1,4 +1,4 @@
-// A speech engine in memory, for tests of everything above its port: each sentence is its own text as bytes.
+// A speech engine in memory, for tests of everything above its port. The sound of a sentence is its text as bytes.
 
 import type { SpeechEvent, SpeechWork, Voice } from "../../src/domain/speech.ts";
 import type { SpeechJob, SpeechPort, SpeechStatus } from "../../src/engine/speech/port.ts";

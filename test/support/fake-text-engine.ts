@@ -10,7 +10,10 @@ import type { FinishReason, TokenLogprob, Usage } from "../../src/domain/usage.t
 import type { ProcessState } from "../../src/domain/process-status.ts";
 import type { TextPort, TextStatus, TokenizeOptions } from "../../src/engine/text/port.ts";
 
-/** `accept` marks where a request is accepted; without it that is the beginning. It starts with its first output. */
+/**
+ * `accept` marks where the request is accepted; without it, that happens at the beginning. The first output marks the
+ * start.
+ */
 export type FakeStep =
   | "accept"
   | OutputEvent
@@ -20,10 +23,10 @@ export type FakeStep =
 
 export interface FakeScript {
   readonly steps: readonly FakeStep[];
-  /** Default `stop`. */
+  /** Defaults to `stop`. */
   readonly reason?: FinishReason;
   readonly usage?: Partial<Usage>;
-  /** More about the end. */
+  /** More fields of the finish event. */
   readonly finish?: Pick<FinishEvent, "stopSequence" | "contextFull" | "profile" | "tokens" | "promptLogprobs">;
 }
 
@@ -56,22 +59,22 @@ export class FakeEngine implements TextPort {
   state: ProcessState = "ready";
   model: ModelInfo | undefined = fakeModel;
   adapters: readonly OfferedAdapter[] = [];
-  /** What was asked, in order. */
+  /** The requests received, in order. */
   readonly requests: GenerateRequest[] = [];
-  /** Ids whose signal was aborted while they ran, and ids cancelled, in order. */
+  /** Ids of requests whose signal was aborted while they ran, and ids passed to `cancel`, in order. */
   readonly aborted: string[] = [];
   readonly cancelled: string[] = [];
   readonly slotActions: SlotAction[] = [];
-  /** Texts made tokens, and conversations made prompts, in order. */
+  /** Texts that were tokenized, and conversations that were rendered, in order. */
   readonly tokenized: { readonly text: string; readonly options: TokenizeOptions }[] = [];
   readonly rendered: GenerateRequest[] = [];
   slotOutcome: (action: SlotAction) => SlotOutcome = () => ({ tokens: 84, bytes: 1234, ms: 1.5 });
   private readonly jobs = new Set<FakeJob>();
 
-  /** `script` says how a request goes. */
+  /** `script` returns the steps of a request. */
   constructor(private readonly script: (request: GenerateRequest) => FakeScript) {}
 
-  /** Generations under way. */
+  /** How many generations are running. */
   get live(): number {
     return this.jobs.size;
   }
@@ -117,7 +120,7 @@ export class FakeEngine implements TextPort {
     job.ended.resolve();
   }
 
-  /** One token a character. */
+  /** Returns one token for each character. */
   async tokenize(text: string, _signal?: AbortSignal, options: TokenizeOptions = {}): Promise<Int32Array> {
     this.tokenized.push({ text, options });
     return Int32Array.from(text, (character) => character.codePointAt(0) ?? 0);
@@ -188,7 +191,7 @@ export class FakeEngine implements TextPort {
       signal.throwIfAborted();
       if (this.state === "stopped") throw new SvcError("shutting_down", "The server is shutting down.");
     }
-    // A request that is cancelled before its acceptance was never computed.
+    // A request that was cancelled before its acceptance has computed nothing.
     if (!accepted) yield { type: "accepted", promptTokens: (usage.promptTokens = 0), downgraded: false };
     const end = { type: "finish", ...script.finish, usage: { ...usage, completionTokens } } as const;
     yield { ...end, reason: job.cancelled ? cancelledReason(job.cancelled) : reason };

@@ -1,4 +1,4 @@
-// A transcription engine in memory, for tests of everything above its port: segments that a test wrote.
+// A transcription engine in memory, for tests of everything above its port. It returns segments written by a test.
 
 import type {
   Heard,
@@ -42,28 +42,28 @@ const spoken: readonly SpeechSegment[] = [
 ];
 
 export class FakeTranscriber extends FakeEngine implements TranscriptionPort {
-  /** What was asked, with the content of the recording, in order. */
+  /** The requests received, with the content of the recording, in order. */
   readonly asked: (TranscriptionWork & { readonly content: string })[] = [];
-  /** Utterances in place of recordings, in order. */
+  /** Requests with an utterance instead of a recording, in order. */
   readonly utterances: UtteranceWork[] = [];
-  /** Whose they were. */
+  /** The client of each request, in order. */
   readonly clients: (string | undefined)[] = [];
   tellsSpeech = true;
   translates = true;
-  /** Pieces of streams that were listened to, in order. */
+  /** Pieces of streams passed to `listen`, in order. */
   readonly heard: ListeningWork[] = [];
-  /** Settled by a test, listening waits for it. */
+  /** `listen` waits until the test settles this promise. */
   ear: Promise<unknown> = Promise.resolve();
-  /** The jobs themselves. */
+  /** The jobs as received, in order. */
   readonly jobs: TranscriptionJob[] = [];
   segments = spoken;
-  /** Told before the segments. */
+  /** Progress to emit before the segments. */
   progress: TranscriptionProgress | undefined;
-  /** Segments that were taken. */
+  /** How many segments the consumer has taken. */
   told = 0;
-  /** Thrown in place of acceptance. */
+  /** Thrown instead of accepting a request. */
   refusal: Error | undefined;
-  /** The same, for the next jobs alone. */
+  /** The same for the next jobs, one error each; used before `refusal`. */
   refusals: Error[] = [];
 
   status(): TranscriptionStatus {
@@ -91,7 +91,7 @@ export class FakeTranscriber extends FakeEngine implements TranscriptionPort {
     yield { type: "result", result: { language: work.language ?? "en", seconds: 3662.5, speechSeconds: 3.2 } };
   }
 
-  /** Somebody speaks in a frame that has any byte but silence's in it, of 16-bit samples. */
+  /** Reports speech in each frame that has a nonzero byte in its 16-bit samples. */
   async listen(work: ListeningWork, signal: AbortSignal): Promise<Heard> {
     this.heard.push(work);
     await this.ear;

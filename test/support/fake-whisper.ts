@@ -1,4 +1,4 @@
-// whisper.cpp in memory: jobs end when a test says so, with the segments that it gives.
+// whisper.cpp in memory. A job ends when a test says so, with the segments that the test provides.
 
 import type { JobOptions, Language, Segment, Whisper, WhisperJob, WhisperState } from "../../ffi/whisper/api.ts";
 
@@ -12,7 +12,7 @@ interface FakeJob {
 }
 
 export class FakeWhisper implements Partial<Whisper> {
-  /** All jobs ever submitted, by their numbers. */
+  /** All jobs ever submitted; job number n is at index n - 1. */
   readonly submitted: FakeJob[] = [];
   readonly released = new Set<number>();
   languages: readonly string[] = ["en", "de"];
@@ -52,12 +52,12 @@ export class FakeWhisper implements Partial<Whisper> {
     this.released.add(job);
   }
 
-  /** Numbers of the jobs that are worked on. */
+  /** Numbers of the jobs that are running. */
   get open(): number[] {
     return this.submitted.flatMap(({ state }, at) => (state === "running" && !this.released.has(at + 1) ? at + 1 : []));
   }
 
-  /** A job says something, or ends; a text for each segment. */
+  /** Gives a job one new segment for each text, and ends the job unless `done` is false. */
   tell(number: number, texts: readonly string[], { done = true, avgLogprob = -0.2, code = "en" } = {}): void {
     const job = this.submitted[number - 1];
     if (!job) throw new Error(`no job ${number}`);

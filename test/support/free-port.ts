@@ -1,12 +1,12 @@
-// A port for a server that is started as another process.
+// Finds a port for a server that starts as another process.
 
 import { createServer } from "node:net";
 import { systemErrorCode } from "../../src/domain/system-error-code.ts";
 
-/** Below those that systems give to whoever asks for any port: by the time the server starts, one of these would be taken. */
+/** Below the range from which systems assign ephemeral ports: such a port could be taken before the server starts. */
 const PORTS = { from: 10_000, to: 32_000 };
 
-/** A TCP port of the loopback interface that nobody uses at this moment, drawn at random. */
+/** Returns a random TCP port of the loopback interface that is unused at this moment. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = PORTS.from + Math.floor(Math.random() * (PORTS.to - PORTS.from));

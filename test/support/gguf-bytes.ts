@@ -1,4 +1,4 @@
-// Builds small GGUF files in memory, right or deliberately wrong.
+// Builds small GGUF files in memory, valid or deliberately malformed.
 
 export type Entry =
   | { readonly u32: number }
@@ -12,7 +12,7 @@ export interface GgufPlan {
   readonly magic?: string;
   readonly version?: number;
   readonly metadata?: Readonly<Record<string, Entry>>;
-  /** F32 vectors by name; their data follows the header unless `withoutData`. */
+  /** F32 vectors by name. Their data follows the header unless `withoutData` is true. */
   readonly tensors?: readonly { readonly name: string; readonly elements: bigint; readonly type?: number }[];
   readonly withoutData?: boolean;
 }
@@ -58,7 +58,7 @@ function entry(out: Bytes, value: Entry): void {
   }
 }
 
-/** The bytes of a GGUF file. */
+/** Returns the bytes of a GGUF file. */
 export function ggufBytes(plan: GgufPlan = {}): Uint8Array {
   const { magic = "GGUF", version = 3, metadata = llama, tensors = [{ name: "output", elements: 64n }] } = plan;
   const entries = Object.entries(metadata);
@@ -75,7 +75,7 @@ export function ggufBytes(plan: GgufPlan = {}): Uint8Array {
   return out.add(new Uint8Array(Number(offset))).join();
 }
 
-/** What every model that can be served says about itself. */
+/** The metadata that every model needs in order to be served. */
 export const llama = {
   "general.architecture": { string: "llama" },
   "general.name": { string: "Tiny" },

@@ -1,9 +1,9 @@
-// A model with the inputs and the output of Kokoro: what it "says" tells what it was given. For `n` phonemes it makes 100 samples
-// each, all of the value `sum of the style + speed / 100`.
+// Builds a model with the inputs and output of Kokoro whose sound reveals its inputs. For `n` phonemes it returns 100
+// samples each, all with the value `sum of the style + speed / 100`.
 
 import { constant, FLOAT, INT64, model, node, value, type Field } from "./onnx-bytes.ts";
 
-/** `tokens`: what the first input is called. */
+/** Returns the model file; `tokens` is the name of the first input. */
 export function kokoroBytes(tokens = "tokens"): Uint8Array {
   const graph: Field[] = [
     node("Cast", [tokens], "numbers", { to: FLOAT }),
@@ -24,7 +24,7 @@ export function kokoroBytes(tokens = "tokens"): Uint8Array {
   return model("kokoro", graph);
 }
 
-/** A voice whose style for `n` phonemes adds up to `n / 1000`. */
+/** Returns a voice whose style for `n` phonemes adds up to `n / 1000`. */
 export function voiceBytes(): Uint8Array {
   const styles = new Float32Array(510 * 256);
   for (let at = 0; at < 510; at++) styles[at * 256] = (at + 1) / 1000;

@@ -1,4 +1,4 @@
-// How tests start engine processes.
+// Settings with which tests start engine processes.
 
 import { join } from "node:path";
 import { systemClock } from "../../src/domain/clock.ts";
@@ -8,7 +8,7 @@ import { BINARY } from "./binary.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-/** Engines from source, that say nothing and are not watched, with memory for all. */
+/** Runs engines from source, without log output or watchdog, with memory for all of them. */
 export const testLaunch = (own: Partial<Launch> = {}): Launch => ({
   command: (kind) => [process.execPath, MAIN, "__engine", kind],
   env: { PATH: "/usr/bin:/bin" },
@@ -17,12 +17,12 @@ export const testLaunch = (own: Partial<Launch> = {}): Launch => ({
   log: { debug() {}, verbose() {}, info() {}, warn() {}, error() {} },
   clock: systemClock,
   memory: new MemoryBudget(() => Infinity),
-  // A test's clock is faster than any processor.
+  // A test's clock may run faster than processor time, so processor time is not measured.
   ...(own.clock !== undefined && own.clock !== systemClock && { processorMs: () => undefined }),
   ...own,
 });
 
-/** The compiled binary's engines, in an empty environment; what goes wrong there is printed. */
+/** Runs the compiled binary's engines in an empty environment and prints their errors. */
 export const compiledLaunch = (): Launch =>
   testLaunch({
     command: (kind) => [BINARY, "__engine", kind],

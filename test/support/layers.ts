@@ -1,4 +1,4 @@
-// The table of AGENTS.md: which folder may import which. The most specific entry that a path lies in counts.
+// The table of AGENTS.md: which folder may import which. The most specific entry that contains a path applies.
 
 export interface Layer {
   readonly may: readonly string[];
@@ -250,22 +250,22 @@ export const layers: Layers = {
   ffi: { may: [], why: "native bindings can be used, and replaced, without the rest" },
 };
 
-/** Why `from` may not import `target`, or undefined when it may. */
+/** Returns why `from` may not import `target`, or undefined when the import is allowed. */
 export function whyNot(table: Layers, from: string, target: string): string | undefined {
   const home = layerOf(table, from);
   const layer = home === undefined ? undefined : table[home];
   if (layer === undefined) return "this folder is missing in the table of layers";
   const other = layerOf(table, target);
   if (other === home) return undefined;
-  // What has an entry of its own is not opened by an entry of the folder around it.
+  // An entry for a folder does not open subfolders that have an entry of their own.
   const isOpen = (path: string) => isIn(target, path) && (other === undefined || isIn(path, other));
   return layer.may.some(isOpen) ? undefined : layer.why;
 }
 
-/** Whether `path` is `folder` or lies in it. */
+/** Returns whether `path` is `folder` or lies in it. */
 export const isIn = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
 
-/** The most specific entry of the table that holds `path`. */
+/** Returns the most specific entry of the table that contains `path`. */
 function layerOf(table: Layers, path: string): string | undefined {
   const entries = Object.keys(table).filter((folder) => isIn(path, folder));
   return entries.sort((a, b) => b.length - a.length)[0];

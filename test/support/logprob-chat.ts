@@ -1,4 +1,4 @@
-// A client that sees every token of an answer with its rivals, and may go away in the middle of it.
+// A chat client that receives the two best candidates of every token, and may disconnect or cancel midway.
 
 import type { AdapterSet } from "../../src/domain/adapters.ts";
 import { readEvents } from "./chat-client.ts";
@@ -15,13 +15,13 @@ export interface Ask {
   readonly lora?: AdapterSet;
 }
 
-/** How a client behaves: it waits for the whole answer, streams it, or stops it after so many pieces. */
+/** How a client behaves: it waits for the whole answer, streams it, or stops it after `after` pieces. */
 export type Manner =
   { readonly kind: "whole" | "stream" } | { readonly kind: "disconnect" | "cancel"; readonly after: number };
 
 export interface LogprobAnswer extends GreedyAnswer {
   readonly text: string;
-  /** Prompt tokens that the server did not compute anew; undefined when the answer was not whole. */
+  /** Prompt tokens that the server took from its cache; undefined when the answer is incomplete. */
   readonly cachedTokens: number | undefined;
 }
 
@@ -42,7 +42,10 @@ interface Chunk {
   readonly error?: { readonly code: string };
 }
 
-/** Asks greedily. Throws when the server answers with an error, or a stream that was not stopped is not complete. */
+/**
+ * Sends a greedy request. Throws when the server answers with an error, or when a stream that was not stopped is
+ * incomplete.
+ */
 export async function askWithLogprobs(
   url: string,
   { messages, maxTokens, lora = [] }: Ask,

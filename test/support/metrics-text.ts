@@ -1,6 +1,6 @@
-// Reading `/metrics` as a test needs it.
+// Parses the parts of `/metrics` that tests need.
 
-/** Levels that are all zero when the server has nothing to do. */
+/** Gauges that are all zero when the server is idle. */
 export interface Levels {
   readonly running: number;
   readonly waiting: number;
@@ -8,7 +8,7 @@ export interface Levels {
   readonly registered: number;
 }
 
-/** Sum of all samples of one metric, over its labels. Throws when there is none: a renamed metric must not pass as 0. */
+/** Sums all samples of a metric over its labels. Throws when there are none: a renamed metric is not 0. */
 export function metricValue(exposition: string, name: string): number {
   const samples = exposition.split("\n").flatMap((line) => {
     const match = /^([a-z_:][\w:]*)(\{[^}]*\})? (\S+)/i.exec(line);
@@ -18,7 +18,7 @@ export function metricValue(exposition: string, name: string): number {
   return samples.reduce((sum, value) => sum + value, 0);
 }
 
-/** The levels of a server over one scrape. */
+/** Returns the gauges of one scrape. */
 export const readLevels = (exposition: string): Levels => ({
   running: metricValue(exposition, "svc_num_requests_running"),
   waiting: metricValue(exposition, "svc_num_requests_waiting"),
@@ -26,5 +26,5 @@ export const readLevels = (exposition: string): Levels => ({
   registered: metricValue(exposition, "svc_cancel_registry_entries"),
 });
 
-/** Whether nothing runs, waits, holds cells or can be cancelled. */
+/** Returns whether nothing runs, waits, holds cells or can be cancelled. */
 export const isIdle = (levels: Levels): boolean => Object.values(levels).every((level) => level === 0);

@@ -1,4 +1,4 @@
-// Models in ONNX files that are as small as can be, out of a few nodes.
+// Builds minimal ONNX models from a few nodes.
 
 const varint = (value: number): number[] =>
   value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
@@ -6,7 +6,7 @@ const varint = (value: number): number[] =>
 type Value = number | string | Uint8Array | readonly Field[];
 export type Field = readonly [number: number, value: Value];
 
-/** A message in the encoding of Protocol Buffers. */
+/** Encodes a Protocol Buffers message. */
 function message(fields: readonly Field[]): Uint8Array {
   const parts = fields.map(([number, value]) => {
     if (typeof value === "number") return Uint8Array.from([...varint(number * 8), ...varint(value)]);
@@ -19,7 +19,7 @@ function message(fields: readonly Field[]): Uint8Array {
 export const FLOAT = 1;
 export const INT64 = 7;
 
-/** Attributes are whole numbers, or lists of them. */
+/** Returns a node. Attributes are integers or lists of integers. */
 export function node(
   type: string,
   inputs: readonly string[],
@@ -34,7 +34,7 @@ export function node(
   return [1, [...inputs.map((name): Field => [1, name]), [2, output], [4, type], ...given]];
 }
 
-/** An input of a graph, in field 11, or an output, in field 12; named sizes are any. */
+/** Returns a graph input (field 11) or output (field 12). Dimensions given by name can have any size. */
 export function value(field: 11 | 12, name: string, type: number, shape: readonly (number | string)[]): Field {
   const dimensions = shape.map((size): Field => [1, [typeof size === "number" ? [1, size] : [2, size]]]);
   const tensor: Field[] = [
@@ -50,7 +50,7 @@ export function value(field: 11 | 12, name: string, type: number, shape: readonl
   ];
 }
 
-/** `shape`: absent, a list of them. */
+/** Returns a constant; without `shape` it has one dimension. */
 export function constant(
   name: string,
   type: number,
@@ -61,7 +61,7 @@ export function constant(
   return [5, [...sizes, [2, type], [8, name], [9, new Uint8Array(values.buffer)]]];
 }
 
-/** The file of a graph. */
+/** Returns the model file of a graph. */
 export const model = (name: string, graph: readonly Field[]): Uint8Array =>
   message([
     [1, 9],

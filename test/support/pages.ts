@@ -1,4 +1,4 @@
-// Pages for tests: PDF documents with text in standard fonts, and the same drawn as pictures.
+// Builds pages for tests: PDF documents with text in standard fonts, and pictures of those pages.
 
 import { deflateSync } from "node:zlib";
 import { openPdf } from "../../src/engine/recognition/child/pdf.ts";
@@ -8,20 +8,20 @@ import type { Bitmap } from "../../src/recognition/bitmap.ts";
 
 export interface PdfPage {
   readonly lines: readonly string[];
-  /** Points. */
+  /** Font size in points. */
   readonly size?: number;
-  /** Drawn before the text, as PDF operators. */
+  /** PDF operators that draw before the text. */
   readonly drawing?: string;
   /** Width and height in points; default: A4. */
   readonly paper?: readonly [number, number];
-  /** Right angles by which viewers turn it, clockwise. */
+  /** How many right angles a viewer turns the page, clockwise. */
   readonly turns?: number;
 }
 
 const A4 = [595, 842] as const;
 const MARGIN = 60;
 
-/** A PDF document. `trailer`: more entries of that dictionary. */
+/** Returns a PDF document; `trailer` holds additional entries of the trailer dictionary. */
 export function pdfOf(pages: readonly PdfPage[], trailer = ""): Uint8Array<ArrayBuffer> {
   const kids = pages.map((_, at) => `${4 + 2 * at} 0 R`).join(" ");
   const objects = [
@@ -41,7 +41,7 @@ export function pdfOf(pages: readonly PdfPage[], trailer = ""): Uint8Array<Array
   return pdfOfObjects(objects, trailer);
 }
 
-/** A PDF document of these objects, numbered from 1, the first of which is its catalog. */
+/** Returns a PDF document of these objects, numbered from 1. The first object is the catalog. */
 export function pdfOfObjects(objects: readonly (string | Uint8Array)[], trailer = ""): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   let at = 0;
@@ -61,13 +61,13 @@ export function pdfOfObjects(objects: readonly (string | Uint8Array)[], trailer 
   return new Uint8Array(Buffer.concat(parts));
 }
 
-/** A stream as an object; `dictionary`: more entries of it. */
+/** Returns a stream object; `dictionary` holds additional entries of its dictionary. */
 export function pdfStream(content: Uint8Array, dictionary = ""): Uint8Array<ArrayBuffer> {
   const head = Buffer.from(`<< /Length ${content.length} ${dictionary} >>\nstream\n`);
   return new Uint8Array(Buffer.concat([head, content, Buffer.from("\nendstream")]));
 }
 
-/** A document of so many pages that show this picture, as scanners write them. */
+/** Returns a document of `pages` pages that each show this picture, as scanners write them. */
 export function scanned({ width, height, data }: Bitmap, pages: number): Uint8Array<ArrayBuffer> {
   const kids = Array.from({ length: pages }, (_, n) => `${5 + n} 0 R`).join(" ");
   const image = `/Type /XObject /Subtype /Image /Width ${width} /Height ${height} /ColorSpace /DeviceGray /BitsPerComponent 8`;
@@ -89,7 +89,7 @@ function contentOf({ lines, size = 14, drawing = "" }: PdfPage, height: number):
 
 let pdfium: Promise<Pdfium> | undefined;
 
-/** The page of a document as a picture of about so many dots an inch. */
+/** Renders the page of a document as a picture of about `dotsPerInch` dots per inch. */
 export async function drawn(page: PdfPage, dotsPerInch = 150): Promise<Bitmap> {
   const document = openPdf(await (pdfium ??= Pdfium.load()), pdfOf([page]), "file");
   try {
@@ -99,7 +99,7 @@ export async function drawn(page: PdfPage, dotsPerInch = 150): Promise<Bitmap> {
   }
 }
 
-/** A picture as a file that Bun.Image writes others from. */
+/** Returns a picture as a BMP file, which Bun.Image can convert to other formats. */
 export async function bmpOf({ width, height, data }: Bitmap): Promise<Uint8Array> {
   const rgb = new Uint8Array(width * height * 3);
   data.forEach((grey, at) => rgb.fill(grey, at * 3, at * 3 + 3));

@@ -1,4 +1,4 @@
-// Just enough of PNG to write files that encoders do not.
+// Writes PNG files of kinds that encoders do not produce.
 
 import { crc32, deflateSync } from "node:zlib";
 
@@ -9,7 +9,7 @@ export interface PngHeader {
   readonly height: number;
   /** 0: grey, 2: RGB, 3: palette, 6: RGBA. */
   readonly colour: 0 | 2 | 3 | 6;
-  /** Bits a channel; default 8. */
+  /** Bits per channel; default 8. */
   readonly bits?: number;
   readonly interlaced?: true;
 }
@@ -23,7 +23,7 @@ export function pngChunk(type: string, data: Uint8Array): Buffer {
   return chunk;
 }
 
-/** A file of this header, these chunks and the end. */
+/** Returns a file with this header, these chunks and the end chunk. */
 export function pngOfChunks(
   { width, height, colour, bits = 8, interlaced }: PngHeader,
   ...chunks: readonly Uint8Array[]
@@ -36,6 +36,6 @@ export function pngOfChunks(
   return new Uint8Array(Buffer.concat([MAGIC, pngChunk("IHDR", header), ...chunks, end]));
 }
 
-/** A file of these rows, each with its filter's number in front. */
+/** Returns a file with these rows, each preceded by the number of its filter. */
 export const pngOfRows = (header: PngHeader, rows: Uint8Array): Uint8Array<ArrayBuffer> =>
   pngOfChunks(header, pngChunk("IDAT", deflateSync(rows)));

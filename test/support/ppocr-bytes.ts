@@ -1,11 +1,11 @@
-// Nets with the inputs and outputs of PP-OCR that see brightness and nothing else.
+// Builds networks with the inputs and outputs of PP-OCR that respond to brightness alone.
 
 import { constant, FLOAT, model, node, value, type Field } from "./onnx-bytes.ts";
 
 const input = (name = "x"): Field => value(11, name, FLOAT, [1, 3, "height", "width"]);
 const output = (shape: readonly (number | string)[]): Field => value(12, "found", FLOAT, shape);
 
-/** What is dark is the middle of a line. */
+/** Returns a detector that takes dark pixels for the middle of a line. */
 export const finderBytes = (): Uint8Array =>
   model("finder", [
     node("ReduceMean", ["x"], "light", { axes: [1], keepdims: 1 }),
@@ -16,7 +16,7 @@ export const finderBytes = (): Uint8Array =>
     output([1, 1, "height", "width"]),
   ]);
 
-/** A line is upside down when it is darker above than below. */
+/** Returns a classifier that takes a line for upside down when it is darker at the top than at the bottom. */
 export const directorBytes = (): Uint8Array =>
   model("director", [
     node("AveragePool", ["x"], "found", { kernel_shape: [40, 160], strides: [40, 160] }),
@@ -24,7 +24,10 @@ export const directorBytes = (): Uint8Array =>
     output([1, 3, "halves", "one"]),
   ]);
 
-/** Of each eight columns, some of which is paper: white is nothing, grey is `a`, black is `b`. */
+/**
+ * Returns a recognizer that reads each block of eight columns by brightness, part of which is background: white is
+ * nothing, grey is `a`, black is `b`.
+ */
 export const readerBytes = (): Uint8Array =>
   model("reader", [
     node("AveragePool", ["x"], "light", { kernel_shape: [48, 8], strides: [48, 8] }),

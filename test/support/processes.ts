@@ -1,8 +1,8 @@
-// Looking at other processes of this machine: whose child is who, and how much memory they hold.
+// Inspects other processes of this machine: their children, memory and open files.
 
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Ids of the direct children of a process. */
+/** Returns the ids of the direct children of a process. */
 export function childrenOf(parent: number): number[] {
   if (process.platform !== "linux") {
     const table = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid="]).stdout.toString();
@@ -16,16 +16,16 @@ export function childrenOf(parent: number): number[] {
     .filter(isChild);
 }
 
-/** A process and everything below it. */
+/** Returns the ids of a process and all its descendants. */
 export const processTree = (root: number): number[] => [root, ...childrenOf(root).flatMap(processTree)];
 
-/** Bytes resident now, or at most so far; 0 when the process is gone or the system has no /proc. */
+/** Returns resident bytes, now or at the peak; 0 when the process has ended or the system has no /proc. */
 export function residentBytes(pid: number, which: "now" | "peak" = "now"): number {
   const field = which === "now" ? "VmRSS" : "VmHWM";
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readStatus(pid))?.[1] ?? 0) * 1024;
 }
 
-/** Files, sockets and pipes that a process has open; 0 when it is gone or the system has no /proc. */
+/** Returns how many files, sockets and pipes a process has open; 0 when it has ended or the system has no /proc. */
 export function openFiles(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;

@@ -1,13 +1,17 @@
-// A Python environment of its own for each file of pins, created when they change. Needs Python 3 with venv.
+// Creates a Python environment for each requirements file, and again when that file changes. Needs Python 3 with
+// venv.
 
 import { join } from "node:path";
 
 const BUILT = join(import.meta.dir, "../../vendor/.build/python");
 
-/** Where the programs of an environment are, made or not. */
+/** Returns the folder of an environment's programs, whether or not it exists. */
 export const programsOf = (name: string): string => join(BUILT, name, "bin");
 
-/** The folder of programs (`python` among them) of an environment with these exact pins. Throws when it cannot be made. */
+/**
+ * Returns the folder with the programs (including `python`) of an environment with exactly these pins. Throws when
+ * the environment cannot be created.
+ */
 export async function pythonWith(requirements: string, name: string): Promise<string> {
   const pins = await Bun.file(requirements).text();
   const folder = join(BUILT, name);

@@ -1,4 +1,4 @@
-// Random choices that are the same ones for the same seed.
+// Random choices that repeat for the same seed.
 
 export class Random {
   #state: number;
@@ -7,13 +7,13 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** Uniform, from 0 to below 1. */
+  /** Returns a uniform number from 0 to below 1. */
   next(): number {
     this.#state = (Math.imul(this.#state, 1_664_525) + 1_013_904_223) >>> 0;
     return this.#state / 2 ** 32;
   }
 
-  /** A whole number from `least` to `most`, both included. */
+  /** Returns an integer from `least` to `most`, inclusive. */
   integer(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -22,7 +22,7 @@ export class Random {
     return list[this.integer(0, list.length - 1)] ?? list[0];
   }
 
-  /** True with this probability. */
+  /** Returns true with this probability. */
   chance(probability: number): boolean {
     return this.next() < probability;
   }

@@ -1,4 +1,4 @@
-// A client of /v1/realtime as anybody writes one: the platform's WebSocket, JSON in, JSON out.
+// A client of /v1/realtime as users would write it: the platform's WebSocket with JSON in both directions.
 
 export interface RealtimeEvent {
   readonly type: string;
@@ -32,7 +32,7 @@ const TRANSCRIPTION = "conversation.item.input_audio_transcription";
 const PATIENCE_MS = 30_000;
 
 export class RealtimeClient {
-  /** All that came, in order. */
+  /** All events received, in order. */
   readonly events: RealtimeEvent[] = [];
   closing: Closing | undefined;
   private read = 0;
@@ -77,12 +77,12 @@ export class RealtimeClient {
     this.send({ type: "input_audio_buffer.commit", ...event });
   }
 
-  /** Changes the settings of what comes in. */
+  /** Changes the settings of the input sound. */
   set(input: object, event: object = {}): void {
     this.send({ type: "session.update", session: { type: "transcription", audio: { input } }, ...event });
   }
 
-  /** The next event of this type, of those that nobody has waited for yet; those before it are passed over. */
+  /** Returns the next event of this type that no earlier call has consumed, and skips the events before it. */
   async next(type: string): Promise<RealtimeEvent> {
     const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
@@ -101,14 +101,14 @@ export class RealtimeClient {
   completed = (): Promise<RealtimeEvent> => this.next(`${TRANSCRIPTION}.completed`);
   failed = (): Promise<RealtimeEvent> => this.next(`${TRANSCRIPTION}.failed`);
 
-  /** The error of the next event that tells of one. */
+  /** Returns the error of the next `error` event. */
   async error(): Promise<NonNullable<RealtimeEvent["error"]>> {
     const { error } = await this.next("error");
     if (!error) throw new Error("an error event without error");
     return error;
   }
 
-  /** How the connection was closed, once it is. */
+  /** Waits until the connection is closed and returns how it was closed. */
   async closed(): Promise<Closing> {
     while (!this.closing) await this.news();
     return this.closing;

@@ -1,4 +1,4 @@
-// A generation request with nothing special about it.
+// A generation request with default values.
 
 import { PLAIN, type GenerateRequest } from "../../src/domain/generate.ts";
 

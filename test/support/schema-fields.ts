@@ -1,18 +1,18 @@
-// The fields of JSON values and of JSON schemas by the same names, so that one list can be held against the other.
+// Names the fields of JSON values and of JSON schemas in the same way, so that their lists can be compared.
 
-/** A JSON schema as far as it names fields. */
+/** The parts of a JSON schema that name fields. */
 export interface FieldSchema {
   readonly properties?: Readonly<Record<string, FieldSchema>>;
   readonly items?: FieldSchema;
   readonly anyOf?: readonly FieldSchema[];
 }
 
-/** Paths of all fields that the schema names, `*` for any place in an array; in order. */
+/** Returns the paths of all fields in the schema, sorted; `*` stands for any array index. */
 export function schemaFields(schema: FieldSchema): string[] {
   return [...new Set(named(schema))].sort();
 }
 
-/** Paths of all fields that are in one of the values. */
+/** Returns the paths of all fields that occur in at least one of the values. */
 export function valueFields(values: readonly unknown[]): string[] {
   return [...new Set(values.flatMap((value) => given(value)))].sort();
 }

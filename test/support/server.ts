@@ -1,5 +1,5 @@
-// The real program as a user starts it: `bun src/main.ts` as its own process, on a free port, until the test is over. What
-// it stores goes to a folder of its own, not to the user's.
+// Starts the real program as a user would: `bun src/main.ts` in its own process, on a free port, until the test ends.
+// It stores its data in a temporary folder.
 
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,11 +26,11 @@ export interface TestServer {
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** The engine process that serves now. Throws when there is none. */
+  /** The id of the current engine process. Throws when there is none. */
   enginePid(): number;
   health(): Promise<Health>;
   levels(): Promise<Levels>;
-  /** Resolves with the milliseconds it took until nothing ran any more; throws with the levels after `timeoutMs`. */
+  /** Resolves with the milliseconds until the server was idle; throws with the levels after `timeoutMs`. */
   untilIdle(timeoutMs: number): Promise<number>;
   untilReady(): Promise<void>;
 }
@@ -38,17 +38,20 @@ export interface TestServer {
 const ROOT = join(import.meta.dir, "../..");
 const READY_TIMEOUT_MS = 60_000;
 
-/** How the program is started when no other command is given. */
+/** The command that starts the program when no other is given. */
 export const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src/main.ts")];
 
 export interface ServerProcess extends TestServer {
-  /** Ends it; throws when it does not end cleanly. */
+  /** Stops the server; throws when it does not end cleanly. */
   stop(): Promise<void>;
-  /** Ends it at once and resolves with what it wrote. */
+  /** Kills the server and resolves with its output. */
   kill(): Promise<string>;
 }
 
-/** A server started with these flags, ready; `at`: its port instead of a free one. When it does not become ready, what it wrote is printed. */
+/**
+ * Starts a server with these flags, on port `at` if given, and waits until it is ready. Prints its output when it
+ * does not become ready.
+ */
 export async function startServer(
   flags: readonly string[],
   command: readonly string[] = FROM_SOURCE,
@@ -92,8 +95,8 @@ export async function startServer(
 }
 
 /**
- * Runs `test` against a server started with these flags and stops it afterwards. When anything throws, what the server
- * wrote is printed first. Also throws when the server does not end cleanly.
+ * Runs `test` against a server started with these flags and stops the server afterwards. When anything throws, the
+ * server's output is printed first. Also throws when the server does not end cleanly.
  */
 export async function withServer(
   flags: readonly string[],
@@ -110,7 +113,7 @@ export async function withServer(
   }
 }
 
-/** The certificate is a test's. */
+/** The certificate was made for the test, so it is not verified. */
 const UNCHECKED = { tls: { rejectUnauthorized: false } };
 
 class SpawnedServer implements TestServer {
@@ -156,7 +159,7 @@ class SpawnedServer implements TestServer {
     for (;;) {
       if (this.hasEnded()) throw new Error("the server ended");
       const health = await this.health().catch(() => undefined); // not listening yet
-      // Of a server with API keys, the status is all that is told to everybody.
+      // A server with API keys reports nothing but the status without a key.
       const { status, engine }: Partial<Health> = health ?? {};
       if (engine ? engine.state === "ready" || engine.state === "none" : status === "healthy") return;
       if (performance.now() > deadline) throw new Error(`not ready: ${JSON.stringify(health)}`);

@@ -1,9 +1,9 @@
-// Downloads into the folder of a configuration, from a hub that may be given, without patience.
+// Downloads into the models folder of a configuration, optionally from a given hub, with short retry delays.
 
 import type { Config } from "../../src/config/config.ts";
 import { StoredModels } from "../../src/service/stored-models.ts";
 
-/** Of a server that computes with the model of this configuration. */
+/** Returns the stored models of a server that serves the model of this configuration. */
 export const testStore = ({ modelsDir, model }: Config, hubEndpoint = "http://127.0.0.1:9"): StoredModels =>
   new StoredModels({
     folder: modelsDir,

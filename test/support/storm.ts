@@ -1,25 +1,26 @@
-// Clients that leave without a word: streaming or not, with short or long prompts, in the queue, in prefill or in decode.
+// Clients that disconnect without notice: streaming or not, with short or long prompts, in the queue, in prefill or
+// in decode.
 
 import { PromptSource } from "../bench/prompts.ts";
 import { streamChat } from "./chat-client.ts";
 
 export interface StormOptions {
   readonly clients: number;
-  /** Each client leaves after a random time up to this one. */
+  /** Each client disconnects after a random time up to this one. */
   readonly longestStayMs: number;
   readonly seed: number;
 }
 
 export interface StormResult {
-  /** Clients that left before their answer was complete. */
+  /** Clients that disconnected before their answer was complete. */
   readonly left: number;
-  /** Clients that had their whole answer before it was time to leave. */
+  /** Clients that received their whole answer before their time to disconnect. */
   readonly finished: number;
-  /** What went wrong for the others; full queues (503) are not failures. */
+  /** Failures of the other clients; a full queue (503) does not count. */
   readonly failures: readonly string[];
 }
 
-/** Runs one storm; resolves when the last client has left. */
+/** Runs one storm; resolves when the last client has disconnected. */
 export async function disconnectStorm(url: string, options: StormOptions): Promise<StormResult> {
   const random = generator(options.seed);
   const prompts = new PromptSource(options.seed);
@@ -55,7 +56,7 @@ export async function disconnectStorm(url: string, options: StormOptions): Promi
   return { left, finished, failures };
 }
 
-/** Uniform numbers from 0 to 1, the same ones for the same seed. */
+/** Returns uniform numbers from 0 to 1, the same for the same seed. */
 function generator(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

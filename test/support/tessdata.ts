@@ -1,4 +1,4 @@
-// Trained data for tests that really recognise text.
+// Trained data for tests that perform real text recognition.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -6,10 +6,10 @@ import type { TextTask } from "../../src/domain/recognition.ts";
 
 const path = join(import.meta.dir, "../../vendor/.build/recognition/current/eng.traineddata");
 
-/** English, as the build brings it; undefined where nothing was built. */
+/** English, as the build provides it; undefined when the build has not run. */
 export const english: TextTask | undefined = existsSync(path)
   ? { languages: [{ name: "eng", path }], level: "accurate", correction: true }
   : undefined;
 
-/** Why tests are skipped that need it. */
+/** The reason given when tests that need this data are skipped. */
 export const NO_ENGLISH = "needs npm run build:native";

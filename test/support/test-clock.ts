@@ -1,4 +1,4 @@
-// The real clock, which a test can put forward.
+// The real clock, which a test can advance.
 
 import { systemClock, type Timers } from "../../src/domain/clock.ts";
 
@@ -20,7 +20,7 @@ export class TestClock implements Timers {
     return end;
   }
 
-  /** As if this much time had passed at once. */
+  /** Advances the clock by this much at once. */
   pass(ms: number): void {
     this.ahead += ms;
     for (const { at, act } of this.pending) if (at <= this.now()) act();

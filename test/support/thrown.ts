@@ -1,4 +1,4 @@
-/** Code and field of the SvcError that a function throws. */
+/** Returns the code and field of the SvcError that a function throws. */
 export function thrown(run: () => unknown): unknown {
   try {
     run();

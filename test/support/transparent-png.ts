@@ -2,7 +2,7 @@
 
 import { pngOfRows } from "./png.ts";
 
-/** White, as a PNG, with an opacity from 0 to 255 on its left. */
+/** Returns a white PNG whose left half has this opacity, from 0 to 255. */
 export function transparentPng(width: number, height: number, opacity: number): Uint8Array<ArrayBuffer> {
   const rows = Buffer.alloc(height * (1 + width * 4), 255);
   for (let y = 0; y < height; y++) {

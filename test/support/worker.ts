@@ -1,4 +1,4 @@
-// `svc worker` as a user starts it, on a free port, until the test is over.
+// Starts `svc worker` as a user would, on a free port, until the test ends.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,17 +10,17 @@ import { FROM_SOURCE } from "./server.ts";
 export interface TestWorker {
   readonly port: number;
   readonly pid: number;
-  /** The process that serves. */
+  /** Returns the id of the process that serves requests. */
   servingPid(): number;
-  /** What it wrote, once it has ended. */
+  /** The worker's output, once it has ended. */
   readonly output: Promise<string>;
-  /** Ends it at once. */
+  /** Kills the worker. */
   kill(): Promise<void>;
-  /** Ends it and resolves with its exit code. */
+  /** Stops the worker and resolves with its exit code. */
   stop(): Promise<number>;
 }
 
-/** A worker with one thread that serves. Throws what it wrote when it does not start. */
+/** Starts a worker with one thread and waits until it serves. Throws its output when it does not start. */
 export async function startWorker(...flags: readonly string[]): Promise<TestWorker> {
   const folder = mkdtempSync(join(tmpdir(), "svc-worker-"));
   const readyFile = join(folder, "ready");

@@ -7,7 +7,7 @@ import { RequestCounts } from "../../src/telemetry/request-counts.ts";
 import { parseExposition } from "../support/exposition.ts";
 import { TestClock } from "../support/test-clock.ts";
 
-/** What llama-server's README lists; and what its tests read beside that. */
+/** The names in llama-server's README, and further ones that its tests read. */
 const LLAMA_NAMES = [
   "prompt_tokens_total",
   "prompt_seconds_total",
@@ -27,7 +27,7 @@ const LLAMA_NAMES = [
   "prompt_tokens_cached_total",
 ];
 
-test("all of llama-server's metrics are there, accepted tokens by their position, whatever drafted them", () => {
+test("all of llama-server's metrics exist, with tokens accepted from any draft counted by position", () => {
   const steps = noSteps();
   countDraft(steps.speculation, "ngram", 3, 2);
   countDraft(steps.speculation, "draft", 3, 1);

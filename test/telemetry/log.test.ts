@@ -8,7 +8,7 @@ function logged(options: Partial<LoggerOptions>) {
   return { lines, log: createLogger({ level: "info", format: "text", write, now, ...options }) };
 }
 
-test("text: time, level, message and fields on one line", () => {
+test("a text line has time, level, message and fields", () => {
   const { lines, log } = logged({});
   log.info("request", { id: "req_1", status: 200, streamed: true, finish: undefined });
   log.warn("two\nlines", { path: "a b", quote: 'say "hi"', empty: "", equals: "a=b" });
@@ -18,13 +18,13 @@ test("text: time, level, message and fields on one line", () => {
   ]);
 });
 
-test("text: control characters of a value do not reach the terminal", () => {
+test("control characters of a value in a text line do not reach the terminal", () => {
   const { lines, log } = logged({});
   log.error("odd\u001b[31m\r\nb", { value: "a\u001b[31mb" });
   expect(lines).toEqual(['2026-11-21T08:05:03.007Z error   odd [31m  b value="a\\u001b[31mb"\n']);
 });
 
-test("json: one object a line", () => {
+test("json has one object per line", () => {
   const { lines, log } = logged({ format: "json" });
   log.error("failed\nbadly", { code: 7, skipped: undefined });
   expect(lines).toHaveLength(1);

@@ -54,7 +54,7 @@ const usage: Usage = {
   peakMemoryBytes: 0,
 };
 
-/** What a scrape finds changed. */
+/** Changes that a scrape should find. */
 interface Changes extends Partial<typeof levels>, Partial<Pick<ProcessStatus, "state" | "stalledSince">> {
   readonly kv?: Partial<KvStats>;
   readonly size?: number;
@@ -62,7 +62,7 @@ interface Changes extends Partial<typeof levels>, Partial<Pick<ProcessStatus, "s
 }
 
 function start(model = "tiny", names: "svc" | "llamacpp" = "svc") {
-  // A machine's clock does not begin with the server.
+  // A monotonic clock does not begin with the server.
   const time = { ms: 123_456 };
   const clock = { now: () => time.ms, wall: () => 1_700_000_000_000 };
   const metrics = new PrometheusMetrics(clock, names);
@@ -83,7 +83,7 @@ function start(model = "tiny", names: "svc" | "llamacpp" = "svc") {
     const engines = [{ labels: subjectLabels(subject), metrics: engine }];
     return parseExposition(metrics.render({ ...levels, engines, ...changes }));
   };
-  /** The value of a sample; labels beyond the model's name may be given. */
+  /** Returns the value of a sample; labels other than the model's name may be given. */
   const read = (name: string, labels: Record<string, string> = {}, changes: Changes = {}) =>
     [...scrape(changes).values()]
       .flatMap((family) => family.samples)
@@ -92,7 +92,7 @@ function start(model = "tiny", names: "svc" | "llamacpp" = "svc") {
   return { time, metrics, requests, scrape, read };
 }
 
-/** One call of each kind. */
+/** Reports one event of each kind. */
 function tellOnce({ metrics, requests }: Pick<ReturnType<typeof start>, "metrics" | "requests">): void {
   for (let connection = 0; connection < 5; connection++) metrics.connectionOpened();
   metrics.connectionClosed();
@@ -107,7 +107,7 @@ function tellOnce({ metrics, requests }: Pick<ReturnType<typeof start>, "metrics
   metrics.batchLineEnded("completed");
 }
 
-/** Every sample without its prefix and the model's name, but for buckets: its value after `tellOnce` with `levels`. */
+/** Every sample except buckets, without its prefix and the model's name: its value after `tellOnce` with `levels`. */
 const EVERYTHING = {
   num_requests_running: 2,
   num_requests_waiting: 3,
@@ -122,7 +122,7 @@ const EVERYTHING = {
   kv_cache_used_tokens: 256,
   kv_cache_idle_tokens: 128,
   kv_host_cache_tokens: 512,
-  // A released name goes on beside its successor.
+  // A released name stays next to its successor.
   kv_cache_saved_tokens: 512,
   kv_disk_tokens: 4000,
   cancel_registry_entries: 9,
@@ -130,7 +130,7 @@ const EVERYTHING = {
   engine_up: 1,
   engine_stalled: 0,
   engine_resident_memory_bytes: 1000,
-  // Over the ten seconds of which the last has just begun.
+  // Over ten seconds, of which the last has just begun.
   avg_prompt_throughput_toks_per_s: 60 / 9,
   avg_generation_throughput_toks_per_s: 2 / 9,
   prompt_tokens_total: 100,
@@ -229,7 +229,7 @@ describe("the exposition", () => {
     expect(names.every((name) => name.startsWith("svc_"))).toBe(true);
   });
 
-  test("has vLLM's names behind our prefix, each with what was measured of it", () => {
+  test("has vLLM's names with our prefix, each with the measured values", () => {
     const { requests, metrics, scrape, time } = start();
     time.ms += 100_000;
     tellOnce({ metrics, requests });
@@ -256,7 +256,7 @@ describe("the exposition", () => {
     expect(Object.fromEntries(told.filter(([name]) => !name.includes("_bucket")))).toEqual(EVERYTHING);
   });
 
-  test("has vLLM's buckets, so that its dashboards and alerts mean the same", () => {
+  test("has vLLM's buckets, so that its dashboards and alerts work", () => {
     const buckets = [...start().scrape()].flatMap(([name, { samples }]) => {
       const bounds = samples.flatMap(({ labels }) => (labels["le"] === undefined ? [] : [Number(labels["le"])]));
       return bounds.length === 0 ? [] : [[name.slice("svc_".length), [...new Set(bounds)].slice(0, -1)] as const];
@@ -278,7 +278,7 @@ describe("the exposition", () => {
     });
   });
 
-  test("names the model on everything but what belongs to the process", () => {
+  test("labels everything with the model, except what belongs to the process", () => {
     const modelName = 'odd "name" \\ with\nnewline';
     for (const [name, { samples }] of start(modelName).scrape()) {
       const process = /process|connections|http|build|cancel|svc_batch|svc_stored|realtime/.test(name);
@@ -287,8 +287,8 @@ describe("the exposition", () => {
   });
 });
 
-describe("what is measured", () => {
-  test("levels are those of the moment", () => {
+describe("the metrics", () => {
+  test("report levels of the moment", () => {
     const { read, metrics } = start();
     metrics.connectionOpened();
     metrics.connectionOpened();
@@ -306,7 +306,7 @@ describe("what is measured", () => {
     expect(read("svc_process_start_time_seconds")).toBe(1_700_000_000);
   });
 
-  test("a generation counts once, with its tokens and times in seconds", () => {
+  test("count a generation once, with its tokens and times in seconds", () => {
     const { requests, read } = start();
     expect(read("svc_request_success_total", { finished_reason: "length" })).toBe(0);
     requests.started();
@@ -327,7 +327,7 @@ describe("what is measured", () => {
     expect(read("svc_request_prompt_tokens_bucket", { le: "100" })).toBe(1);
   });
 
-  test("a value on a bound belongs to the bucket, the least to the first, one beyond all only to the infinite one", () => {
+  test("put a value on a bound into that bucket, and one beyond all bounds into the infinite one", () => {
     const { requests, read } = start();
     requests.firstToken(0.5);
     expect(read("svc_time_to_first_token_seconds_bucket", { le: "0.001" })).toBe(1);
@@ -337,7 +337,7 @@ describe("what is measured", () => {
     expect(read("svc_time_to_first_token_seconds_bucket", { le: "+Inf" })).toBe(3);
   });
 
-  test("requests count by route and status", () => {
+  test("count requests by route and status", () => {
     const { read, metrics } = start();
     for (const status of [200, 200, 400]) metrics.requestEnded("/v1/chat/completions", status);
     metrics.requestEnded("unknown", 404);
@@ -348,7 +348,7 @@ describe("what is measured", () => {
     expect(read("svc_api_key_requests_total", { api_key: "ada", status: "200" })).toBe(1);
   });
 
-  test("steps count by kind, added up over engine processes", () => {
+  test("count steps by kind, over all engine processes", () => {
     const { read } = start();
     const [steps, more] = [noSteps(), noSteps()];
     countStep(steps, "decode", 0.02);
@@ -372,7 +372,7 @@ describe("what is measured", () => {
     expect(read("svc_stream_pause_seconds_sum", { cause: "prompt" }, now)).toBeCloseTo(2.4);
   });
 
-  test("speculative tokens count by their source and by their place, added up over engine processes", () => {
+  test("count speculative tokens by source and position, over all engine processes", () => {
     const { read } = start();
     const [steps, more] = [noSteps(), noSteps()];
     countDraft(more.speculation, "draft", 4, 2);
@@ -391,7 +391,7 @@ describe("what is measured", () => {
     expect([at("0"), at("1"), at("2")]).toEqual([2, 2, undefined]);
   });
 
-  test("batches and files are counted in the data folder, lines where they were put out", () => {
+  test("count batches and files in the data folder, and lines when they are written", () => {
     const { read, scrape, metrics } = start();
     expect(read("svc_batches", { status: "in_progress" })).toBe(2);
     expect(read("svc_batches", { status: "completed" })).toBe(0);
@@ -403,13 +403,13 @@ describe("what is measured", () => {
     metrics.batchLineEnded("failed");
     expect(read("svc_batch_lines_total", { outcome: "failed" })).toBe(2);
     expect(read("svc_batch_lines_total", { outcome: "completed" })).toBe(0);
-    // What cannot be read has no value, rather than a wrong one.
+    // Missing information has no value, rather than a wrong one.
     const unread = scrape({ jobs: undefined });
     expect(unread.get("svc_batches")?.samples).toEqual([]);
     expect(unread.get("svc_batch_lines_total")?.samples).toHaveLength(3);
   });
 
-  test("failures and rejections count by themselves", () => {
+  test("count failures and rejections separately", () => {
     const { requests, read } = start();
     requests.failed("engine_crashed", 50);
     requests.failed("engine_crashed", 50);
@@ -419,7 +419,7 @@ describe("what is measured", () => {
     expect(read("svc_admission_rejections_total", { reason: "queue_full" })).toBe(0);
   });
 
-  test("a request that was cancelled before anything was computed has no computing times", () => {
+  test("have no computing times for a request that was cancelled before anything was computed", () => {
     const { requests, read } = start();
     requests.finished("cancelled", { ...usage, completionTokens: 0 }, 5);
     expect(read("svc_request_success_total", { finished_reason: "cancelled" })).toBe(1);
@@ -427,12 +427,12 @@ describe("what is measured", () => {
     expect(read("svc_e2e_request_latency_seconds_count")).toBe(1);
   });
 
-  test("what is no generation has the times that were measured, and no others", () => {
+  test("have only the measured times for requests that are not generations", () => {
     const { requests, read } = start();
     const vectors = { ...noUsage(), promptTokens: 12 };
     const recording = { ...noUsage(), completionTokens: 30 };
     for (const one of [vectors, recording]) requests.finished("stop", one, 900, { queueMs: 100, computingMs: 700 });
-    // Of an upstream nobody knows.
+    // An upstream's times are unknown.
     requests.finished("stop", { ...usage, queueMs: 0 }, 2500);
     const counts = ["queue", "inference", "prefill", "decode"].map((name) =>
       read(`svc_request_${name}_time_seconds_count`),
@@ -443,7 +443,7 @@ describe("what is measured", () => {
     expect([read("svc_request_prompt_tokens_count"), read("svc_request_generation_tokens_count")]).toEqual([2, 2]);
   });
 
-  test("an answer of one token has no time between tokens, one of two has", () => {
+  test("have a time between tokens for an answer of two tokens, but not of one", () => {
     const { read, requests } = start();
     requests.finished("stop", { ...usage, completionTokens: 1 }, 5);
     expect(read("svc_request_time_per_output_token_seconds_count")).toBe(0);
@@ -451,7 +451,7 @@ describe("what is measured", () => {
     expect(read("svc_request_time_per_output_token_seconds_sum")).toBe(1.9);
   });
 
-  test("throughput counts from the start, each second as far as it has gone, and forgets after ten", () => {
+  test("count throughput from the start, including a part of the current second, for ten seconds", () => {
     const { read, requests, time } = start();
     const rate = () => read("svc_avg_generation_throughput_toks_per_s");
     const forward = (ms: number) => {
@@ -465,7 +465,7 @@ describe("what is measured", () => {
     expect([forward(999), forward(1)]).toEqual([30 / 9.999, 0]);
   });
 
-  test("throughput is over the last seconds and shows while a generation still runs", () => {
+  test("show the throughput of the last seconds while a generation is running", () => {
     const { requests, read, time } = start();
     time.ms += 100_000;
     for (let token = 0; token < 400; token++) {
@@ -482,7 +482,7 @@ describe("what is measured", () => {
   });
 });
 
-test("with llama.cpp's names, its dashboards find their metrics beside svc's", () => {
+test("llama.cpp's dashboards find their metrics next to svc's", () => {
   const { read, requests } = start("tiny", "llamacpp");
   requests.started();
   requests.finished("stop", usage, 2200);

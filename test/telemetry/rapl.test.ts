@@ -14,7 +14,7 @@ function zone(id: string, name: string, microjoules: number, range = 1_000_000):
   writeFileSync(join(root, id, "energy_uj"), `${microjoules}\n`);
 }
 
-test("packages and memories are added up, their parts and the platform are not; a wrapped counter goes on", () => {
+test("packages and memories are added up without their parts and the platform, and counters may wrap", () => {
   zone("intel-rapl:0", "package-0", 500_000);
   zone("intel-rapl:0:0", "core", 1);
   zone("intel-rapl:0:1", "dram", 10);

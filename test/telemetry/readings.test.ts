@@ -27,12 +27,12 @@ describe("between two readings", () => {
     });
   });
 
-  test("shares are from 0 to 1, and what only one of them knows has no rate", () => {
+  test("shares are from 0 to 1, and values missing in one reading have no rate", () => {
     const end = later({ at: 6000, processCpuMs: 9000, busyMs: 900, totalMs: 4001, cpuJoules: null, dramJoules: 5 });
     expect(between(start, end, 1)).toMatchObject({ cpuShare: 1, systemCpuShare: 0, cpuWatts: null, dramWatts: null });
   });
 
-  test("what did not happen, or in no time, has no rate", () => {
+  test("nothing has a rate when no time has passed", () => {
     expect(between(start, start, 2)).toEqual({
       bandwidth: null,
       cpuShare: null,
@@ -43,7 +43,7 @@ describe("between two readings", () => {
   });
 });
 
-test("each sample tells of the time since the one before, and of its own instant", () => {
+test("each sample covers the time since the previous one, with levels of its own moment", () => {
   const gpu = { watts: 300, share: 0.9 };
   const readings = [
     start,
@@ -56,7 +56,7 @@ test("each sample tells of the time since the one before, and of its own instant
   ]);
 });
 
-test("a reading of this process is what the system says at that moment", () => {
+test("a reading of this process has the values that the system reports", () => {
   const look = () => {
     const { user, system } = process.cpuUsage();
     const times = cpus().map((cpu) => cpu.times);

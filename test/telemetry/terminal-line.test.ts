@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createLogger, type LogFields, type LogLevel } from "../../src/telemetry/log.ts";
 
-/** What a terminal shows of a request, without the time. */
+/** Returns the terminal line of a request, without the time. */
 function shown(fields: LogFields, options: { readonly level?: LogLevel; readonly colours?: boolean } = {}): string {
   let written = "";
   const write = (line: string) => void (written += line);
@@ -20,40 +20,40 @@ const answered = {
   tok_s: 54.2,
 };
 
-test("an answer: status, time, route, model, tokens, first token and rate", () => {
+test("an answer shows status, time, route, model, tokens, first token and rate", () => {
   expect(shown({ ...chat, ...answered })).toBe(
     "200   1.74 s POST /v1/chat/completions qwen  1,204 prompt (1,100 cached)  86 output  first 120 ms  54.2 tok/s",
   );
 });
 
-test("a refusal: code and field", () => {
+test("a refusal shows code and field", () => {
   expect(shown({ ...chat, status: 400, ms: 3, code: "invalid_value", param: "messages.0.role" })).toBe(
     "400     3 ms POST /v1/chat/completions  invalid_value at messages.0.role",
   );
 });
 
-test("an end that is not the usual one, and a failure after the status", () => {
+test("an unusual end and a failure after the status are shown", () => {
   expect(shown({ ...chat, ...answered, finish: "length" })).toEndWith("54.2 tok/s  length");
   expect(shown({ ...chat, finish: "engine_crashed" }, { colours: true })).toContain("\u001b[31mengine_crashed");
 });
 
-test("columns stay in line, whatever the route", () => {
+test("columns stay aligned for all routes", () => {
   expect(shown({ ...chat, method: "GET", route: "/v1/models", ms: 95_000 })).toBe("200 1 m 35 s GET  /v1/models");
   expect(shown({ ...chat, route: "/v1/embeddings", ms: 12, model: "minilm", prompt: 6 })).toBe(
     "200    12 ms POST /v1/embeddings       minilm  6 prompt",
   );
 });
 
-test("a client that is not this machine, by its name or address", () => {
+test("a client on another machine is shown with its name or address", () => {
   expect(shown({ ...chat, client: "ada", model: "qwen" })).toEndWith("qwen from ada");
   expect(shown({ ...chat, client: "192.168.1.7", model: "qwen" })).toEndWith("qwen from 192.168.1.7");
 });
 
-test("what a route counts beside tokens", () => {
+test("other counts of a route than tokens are shown", () => {
   expect(shown({ ...chat, model: "draw", finish: "stop", images: 2 })).toEndWith("draw  2 images");
 });
 
-test("ids are for failures of the server, and for -v", () => {
+test("ids are shown for failures of the server, and with -v", () => {
   expect(shown(chat)).not.toContain("req_1");
   expect(shown({ ...chat, status: 500, code: "internal_error" })).toEndWith("internal_error  req_1");
   expect(shown(chat, { level: "verbose" })).toEndWith("req_1");
@@ -63,7 +63,7 @@ test("nothing that a client sends moves the cursor", () => {
   expect(shown({ ...chat, client: "a\u001b[31mb\n", model: "m\u0007" })).not.toMatch(/\p{Cc}/u);
 });
 
-test("colours only where they are wanted", () => {
+test("colours are used only on request", () => {
   expect(shown({ ...chat, ...answered })).not.toContain("\u001b");
   expect(shown({ ...chat, ...answered }, { colours: true })).toStartWith("\u001b[32m200\u001b[39m");
   expect(shown({ ...chat, status: 404 }, { colours: true })).toStartWith("\u001b[33m404");

@@ -14,7 +14,7 @@ const parsed = (path: string) => JSON.parse(`${readFileSync(path, "utf8")}]`);
 
 const track = { process: 7, thread: 3 };
 
-test("events have the format's fields, with times in whole microseconds whose ends meet", () => {
+test("events have the format's fields, with times in whole microseconds without gaps", () => {
   expect(JSON.parse(slice(track, "decode", 1.0004, 2.0006, { rows: 2 }))).toEqual({
     ph: "X",
     name: "decode",
@@ -31,7 +31,7 @@ test("events have the format's fields, with times in whole microseconds whose en
 });
 
 describe("a trace file", () => {
-  test("is an open JSON array after each flush, also of the next writer's", () => {
+  test("is an open JSON array after each flush, also after that of the next writer", () => {
     const path = fresh();
     writeFileSync(path, "older");
     createTraceFile(path);
@@ -49,14 +49,14 @@ describe("a trace file", () => {
     expect(parsed(path)).toEqual([1, 2, 3, 4]);
   });
 
-  test("is written without being asked to", async () => {
+  test("is written periodically without a flush by its user", async () => {
     const path = fresh();
     new TraceFile(path, never).add("1");
     while (readFileSync(path, "utf8") === "") await Bun.sleep(20);
     expect(parsed(path)).toEqual([1]);
   });
 
-  test("ends at its limit, and says so once", () => {
+  test("ends at its size limit, and reports that once", () => {
     const path = fresh();
     const reasons: string[] = [];
     const file = new TraceFile(path, (reason) => reasons.push(reason), 96);
@@ -69,7 +69,7 @@ describe("a trace file", () => {
     expect(reasons).toEqual(["it has reached 0 MiB"]);
   });
 
-  test("that cannot be opened is no failure of who writes it", () => {
+  test("causes no failure when it cannot be opened", () => {
     const reasons: string[] = [];
     const file = new TraceFile(join(folder, "missing", "x.json"), (reason) => reasons.push(reason));
     file.add("1");
@@ -77,7 +77,7 @@ describe("a trace file", () => {
     expect(reasons).toEqual(["it cannot be written: there is no such file or folder"]);
   });
 
-  test("on a full disk ends with a whole event", () => {
+  test("ends with a whole event on a full disk", () => {
     const reasons: string[] = [];
     const file = new TraceFile("/dev/full", (reason) => reasons.push(reason));
     file.add("1");

@@ -24,7 +24,7 @@ describe("closing JSON", () => {
     expect(() => JSON.parse(text + ending)).not.toThrow();
   });
 
-  test("what no ending can mend stays as it is", () => {
+  test("text that no ending can repair stays unchanged", () => {
     expect(closeJson("}")).toBeUndefined();
     expect(closeJson('{"a" 1')).toBeUndefined();
   });

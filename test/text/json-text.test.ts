@@ -8,21 +8,21 @@ const told = (pieces: readonly string[]): string => {
   return pieces.map((piece) => json.push(piece)).join("");
 };
 
-describe("arguments as models write them", () => {
-  test("raw line breaks in strings and commas at the end become strict JSON", () => {
+describe("arguments written by models", () => {
+  test("with raw line breaks in strings and trailing commas become strict JSON", () => {
     expect(JSON.parse(told([MODEL_TEXT]))).toEqual({ a: 'first\nsecond, "third"', list: [1, 2] });
   });
 
-  test("come to the same in one piece and in characters", () => {
+  test("give the same result in one piece and in characters", () => {
     expect(told([...MODEL_TEXT])).toBe(told([MODEL_TEXT]));
   });
 
-  test("strict JSON stays what it is, its white space too", () => {
+  test("that are strict JSON stay unchanged, including white space", () => {
     const strict = JSON.stringify({ a: ["\\", '"', "é😀", { b: null }], c: 1.5 }, null, 2);
     expect(told([...strict])).toBe(strict);
   });
 
-  test("nothing ends in a comma while more may come", () => {
+  test("never end in a comma while more may follow", () => {
     expect(told(['{"a": 1, '])).toBe('{"a": 1');
   });
 });

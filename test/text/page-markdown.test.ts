@@ -20,13 +20,13 @@ const table = (y: number, headers: readonly string[], rows: readonly (readonly s
   csv: "",
 });
 
-test("blocks are paragraphs, and lines stay lines", () => {
+test("blocks become paragraphs, and lines stay lines", () => {
   const lines = [line("One", 0), line("and one.", 12), line("Two", 40, 1)];
   expect(pageMarkdown({ lines, tables: [] })).toBe("One\nand one.\n\nTwo");
   expect(pageMarkdown({ lines: [], tables: [] })).toBe("");
 });
 
-test("text is not taken for marks where it begins a line", () => {
+test("text at the beginning of a line is not mistaken for markup", () => {
   const texts = [
     "# 7 things",
     "- item",
@@ -54,7 +54,7 @@ test("text is not taken for marks where it begins a line", () => {
   ]);
 });
 
-test("a table stands between the paragraphs around it, without its lines", () => {
+test("a table is between the paragraphs around it, without its lines", () => {
   const lines = [line("Before", 0), line("a 1", 32, 1), line("b | c", 44, 1), line("After", 90, 2)];
   const rows = [
     ["Name", "Count"],
@@ -67,7 +67,7 @@ test("a table stands between the paragraphs around it, without its lines", () =>
   expect(pageMarkdown({ lines: lines.slice(0, 3), tables: [table(30, [], rows)] })).toBe(`Before\n\n${bare}`);
 });
 
-test("a title of a table is a paragraph above it, and its head is a row whatever it is made of", () => {
+test("a table's title is a paragraph above it, and its header is one row", () => {
   const rows = [
     ["Sales", "", ""],
     ["Name", "2024", ""],
@@ -91,7 +91,7 @@ test("a title of a table is a paragraph above it, and its head is a row whatever
   expect(pageMarkdown({ lines: inTable, tables: [two] })).toBe(body);
 });
 
-test("the cells of a head that are empty stay so", () => {
+test("empty cells of a header stay empty", () => {
   const named = table(
     0,
     ["column_1", "Sum"],

@@ -41,7 +41,7 @@ describe("characters", () => {
     expect(run(Uint8Array.of(0x61, 0xf0, 0x9f), [], [2]).text).toBe("a\ufffd");
   });
 
-  test("a byte order mark is text like any other", () => {
+  test("that mark the byte order are text like any other", () => {
     expect(run("\ufeffa", [], []).text).toBe("\ufeffa");
   });
 });
@@ -56,29 +56,29 @@ describe("stop sequences", () => {
     expect([pieces, stopped]).toEqual([["Hello ", "", "", ""], true]);
   });
 
-  test("held text that turns out to be none is released", () => {
+  test("hold text back only while it may still become one", () => {
     expect(run("a ENd", ["END"], [2, 3, 4]).pieces).toEqual(["a ", "", "", "ENd", ""]);
     expect(run("a EN", ["END"], [2, 3])).toMatchObject({ text: "a EN", stopped: false });
   });
 
-  test("the earliest wins, whatever its place in the list", () => {
+  test("are matched at the earliest place, whatever their order in the list", () => {
     expect(run("xx<b>yy<a>", ["<a>", "<b>"], []).text).toBe("xx");
   });
 
-  test("of two that overlap, the one that is complete first wins, however the text is cut up", () => {
+  test("that overlap end the text where the first of them is complete, however the text is split", () => {
     for (const cuts of [[], [3], [1, 2, 3]]) expect(run("abcd", ["abcd", "bc"], cuts).text).toBe("a");
     for (const cuts of [[], [2], [1, 2]]) expect(run("abc", ["bc", "abc"], cuts).text).toBe("");
   });
 
-  test("one that begins inside a failed attempt is found", () => {
+  test("are found when they begin inside a failed match", () => {
     expect(run("aaab", ["aab"], [1, 2, 3]).text).toBe("a");
   });
 
-  test("one of several characters beyond ASCII is found", () => {
+  test("of several characters beyond ASCII are found", () => {
     expect(run("ja 終わり nein", ["終わり"], [4, 5, 7]).text).toBe("ja ");
   });
 
-  test("cut up in any way, text gives the same answer", () => {
+  test("give the same answer however the text is split", () => {
     const alphabet = ["a", "b", "ab", "é", "\u{1F600}", "END", "EN"];
     for (let round = 0; round < 500; round++) {
       const text = Array.from({ length: 1 + random(20) }, () => alphabet[random(alphabet.length)]).join("");
@@ -92,7 +92,7 @@ describe("stop sequences", () => {
 });
 
 describe("log probabilities", () => {
-  test("travel with the text that ends their token", () => {
+  test("come with the text that ends their token", () => {
     const pipeline = new TextPipeline(["END"]);
     expect(pipeline.push(encoder.encode("x"), logprob("x")).logprobs).toHaveLength(1);
     expect(pipeline.push(encoder.encode("E"), logprob("E")).logprobs).toHaveLength(0);
@@ -103,7 +103,7 @@ describe("log probabilities", () => {
     expect(run("ab END", ["END"], [2, 3, 4]).tokens).toEqual(["0", "1"]);
   });
 
-  test("of the parts of one character come together, with that character", () => {
+  test("of the parts of one character come together with that character", () => {
     expect(run("a\u{1F600}b", [], [1, 2, 4, 5]).tokens).toEqual(["0", "1", "2", "3", "4"]);
     const pipeline = new TextPipeline([]);
     const bytes = encoder.encode("\u{1F600}");

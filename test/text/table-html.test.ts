@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { tableHtml } from "../../src/text/table-html.ts";
 
-test("the head is of the rows above those that are named, and merged cells stay so", () => {
+test("the header has the rows above the named ones, and merged cells stay merged", () => {
   const html = tableHtml({
     box: { x: 0, y: 0, width: 1, height: 1 },
     rows: [

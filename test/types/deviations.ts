@@ -1,12 +1,13 @@
-// Where what svc sends is not what the official clients' types say: all of it, and on purpose.
-// `*` in a path stands for any place in an array, `=text` behind a part for objects of this type alone. An entry that no recorded answer needs is reported.
+// All intentional deviations of svc's answers from the official clients' types.
+// `*` in a path is any place in an array; `=text` after a part selects objects of this type. Entries that no recorded
+// answer needs are reported.
 
 export interface Deviations {
-  /** Fields of ours that the API does not have. */
+  /** Fields of svc that the API does not have. */
   readonly extensions?: readonly string[];
-  /** Values of ours that the API's field does not have, by path. */
+  /** Values of svc that the API's field does not have, by path. */
   readonly values?: Readonly<Record<string, readonly (string | null)[]>>;
-  /** Fields of the type that are not sent, with a value for them: added by the client itself, or long out of use. */
+  /** Fields of the type that are not sent, with a value for them: added by the client itself, or long obsolete. */
   readonly absent?: Readonly<Record<string, unknown>>;
 }
 
@@ -31,11 +32,11 @@ const tokens = {
   },
 };
 
-/** With --transcribe-input and --ocr-input. */
+/** Present with --transcribe-input and --ocr-input. */
 const recognized = "svc_recognitions";
 const readInputs = ["svc_transcriptions", recognized];
 
-/** Sent by the API's own service too, though its types leave them out or say that they are never null. */
+/** The API's own service sends these too, though its types omit them or say that they are never null. */
 const resource = {
   extensions: ["store", "presence_penalty", "frequency_penalty", ...readInputs],
   values: { user: [null] },
@@ -63,12 +64,12 @@ export const deviations = {
     ],
     values: { "choices.*.finish_reason": ["cancelled", "error"] },
   },
-  // Pieces of an answer have the same type as whole ones, which always say why they ended.
+  // Pieces of an answer have the same type as whole answers, which always have a finish reason.
   Completion: {
     extensions: ["error", "timings", "prompt_progress", ...usage],
     values: { "choices.*.finish_reason": ["cancelled", "error", null] },
   },
-  // What is not there yet is null, as the API's own service says it.
+  // Missing values are null, as in the API's own service.
   Batch: {
     values: Object.fromEntries(
       [
@@ -85,14 +86,14 @@ export const deviations = {
       ].map((field) => [field, [null]]),
     ),
   },
-  // Asked for in base64, vectors are decoded by the client.
+  // Requested as base64; the client decodes the vectors.
   CreateEmbeddingResponse: {
     values: { "data.*.embedding": ["JKVOPm3DiT4AAAAA/xVxPw==", "bo6yPj4T7j4AAAAA1lBQPw=="] },
   },
   Transcription: { extensions: ["object", "locale"] },
   TranscriptionVerbose: { extensions: ["task", "locale", "segments.*.confidence"] },
   TranscriptionStreamEvent: {},
-  // Sent by the API's own service, too.
+  // The API's own service sends these, too.
   RealtimeServerEvent: {
     extensions: ["session.id", "session.object"],
     values: { "session.audio.input.noise_reduction": [null] },
@@ -100,7 +101,7 @@ export const deviations = {
   FlatRealtimeServerEvent: {
     extensions: ["session.id", "session.object", "session.input_audio_noise_reduction"],
     values: {
-      // The types know the session's updates alone.
+      // The types have only the session's updates.
       type: ["transcription_session.created"],
       "session.client_secret": [null],
       "session.input_audio_transcription.model": ["fake-whisper"],
@@ -114,7 +115,7 @@ export const deviations = {
   ResponseStreamEvent: {
     extensions: [
       ...within("response", resource.extensions),
-      // The types know the name of the call's beginning alone, and bytes in the whole item alone.
+      // The types have the name only at the beginning of the call, and bytes only in the whole item.
       "name",
       ...bytes,
     ],
@@ -126,7 +127,7 @@ export const deviations = {
   ImageGenCompletedEvent: { extensions: ["image_index", "seed"], absent: tokens },
   ImageEditPartialImageEvent: { extensions: ["image_index"] },
   ImageEditCompletedEvent: { extensions: ["image_index", "seed"], absent: tokens },
-  // Without citations the API has no key for them.
+  // Without citations the API does not send this key.
   Message: { extensions: [recognized], absent: { "content.*=text.citations": null } },
   RawMessageStreamEvent: { extensions: [`message.${recognized}`], absent: { "content_block=text.citations": null } },
   ModelInfo: {},

@@ -1,4 +1,4 @@
-// A parsed answer as the text of a TypeScript literal, without what deviates on purpose.
+// Writes a parsed answer as a TypeScript literal, without intentional deviations.
 
 import type { Deviations } from "./deviations.ts";
 
@@ -8,12 +8,12 @@ export class LiteralWriter {
 
   constructor(private readonly deviations: Deviations) {}
 
-  /** The literal, on one line. */
+  /** Returns the literal on one line. */
   write(value: unknown): string {
     return this.at(value, []);
   }
 
-  /** Deviations that occurred in nothing that was written. */
+  /** Deviations that occurred in no written value. */
   get unused(): string[] {
     const { extensions = [], values = {}, absent = {} } = this.deviations;
     const known = [

@@ -1,6 +1,6 @@
-// `npm run test:types`: every recorded answer, whole and event by event, against the types of the official clients: each is
-// assigned as a literal, so a missing, a wrong and an unknown field are all errors of the compiler. Installs the clients'
-// packages below vendor/.build. The last line is `N pass` or the compiler's errors.
+// `npm run test:types`: checks every recorded answer, whole and event by event, against the types of the official
+// clients. Each is assigned as a literal, so the compiler reports missing, wrong and unknown fields. Installs the
+// clients' packages below vendor/.build. The last line is `N pass` or the compiler's errors.
 
 import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -65,7 +65,7 @@ async function run(
   return { output, ok: status === 0 };
 }
 
-/** Installs the pinned packages, unless they are there. */
+/** Installs the pinned packages, unless they are present. */
 async function install(): Promise<void> {
   const lock = await Bun.file(join(import.meta.dir, "package-lock.json")).text();
   const marker = Bun.file(join(folder, "installed.json"));
@@ -90,7 +90,7 @@ for await (const { type, value, from, partial } of recordedParts()) {
   const literal = writers[type].write(value);
   lines.push(`// ${from}`, `export const ${name}: ${stated} = ${literal};`);
   if (proven.has(stated)) continue;
-  // The same with one field too many: the compiler must notice, or this proves nothing.
+  // The same value with an additional field: the compiler must report it, or the check proves nothing.
   proven.add(stated);
   lines.push(
     "// @ts-expect-error",

@@ -1,4 +1,4 @@
-// The recorded answers, each part with the official type it must have.
+// The recorded answers, each part with its official type.
 
 import { join } from "node:path";
 import { serverSentEvents } from "../support/streams/events.ts";
@@ -9,17 +9,17 @@ const folder = join(import.meta.dir, "../fixtures/wire");
 export interface Part {
   readonly type: TypeName;
   readonly value: unknown;
-  /** For messages: file and place in it. */
+  /** File and place in it, for messages. */
   readonly from: string;
-  /** A line that is not the last one: the counts come with that. */
+  /** A line other than the last one, which has the counts. */
   readonly partial: boolean;
 }
 
 interface Types {
-  /** Absent: the clients have no type for it. */
+  /** Absent when the clients have no type for it. */
   readonly whole?: TypeName;
   readonly part?: TypeName;
-  /** Of the event that completes something; absent: that of all. */
+  /** Type of the event that completes something; by default that of all events. */
   readonly last?: TypeName;
   readonly refusal?: TypeName;
 }
@@ -27,14 +27,14 @@ interface Types {
 const TYPES: Readonly<Record<string, Types>> = {
   chat: { whole: "ChatCompletion", part: "ChatCompletionChunk", refusal: "OpenAIError" },
   completions: { whole: "Completion", part: "Completion", refusal: "OpenAIError" },
-  // Each event is one of these with its item's name, or tells of a failure by a kind of our own.
+  // Each event is one of these with its item's name, or reports a failure of a kind that only svc has.
   multiplex: { whole: "ChatCompletion", part: "ChatCompletionChunk" },
   responses: { whole: "Response", part: "ResponseStreamEvent", refusal: "OpenAIError" },
   compaction: { whole: "CompactedResponse" },
   "conversations-whole": { whole: "Conversation" },
   "conversations-items": { whole: "ConversationItemList" },
   messages: { whole: "Message", part: "RawMessageStreamEvent", refusal: "ErrorResponse" },
-  // In that convention's form.
+  // In the form of Anthropic's API.
   models: { whole: "ModelPage", refusal: "ErrorResponse" },
   model: { whole: "ModelInfo" },
   embeddings: { whole: "CreateEmbeddingResponse", refusal: "OpenAIError" },
@@ -43,12 +43,12 @@ const TYPES: Readonly<Record<string, Types>> = {
   verbose: { whole: "TranscriptionVerbose" },
   realtime: { part: "RealtimeServerEvent" },
   "realtime-flat": { part: "FlatRealtimeServerEvent" },
-  // Two forms of the same secret; test/clients asks for both with the clients themselves.
+  // Two forms of the same secret; test/clients requests both with the clients themselves.
   client: {},
-  // The clients give speech as bytes, and have no type for its events, nor for the list of voices.
+  // The clients return speech as bytes, and have no type for its events or for the list of voices.
   speech: { refusal: "OpenAIError" },
   voices: {},
-  // They have none for recognised text.
+  // The clients have no type for recognized text.
   ocr: { refusal: "OpenAIError" },
   images: {
     whole: "ImagesResponse",
@@ -62,22 +62,22 @@ const TYPES: Readonly<Record<string, Types>> = {
     last: "ImageEditCompletedEvent",
     refusal: "OpenAIError",
   },
-  // A route of our own, which answers as the others for images do.
+  // A route of svc, with the same answers as the other image routes.
   upscale: { whole: "ImagesResponse", refusal: "OpenAIError" },
-  // Another one.
+  // Another route of svc.
   requests: {},
-  // Another API's.
+  // Routes of another API.
   sdapi: {},
-  // And llama.cpp's.
+  // Routes of llama.cpp.
   llama: {},
   files: { whole: "FileObject", part: "FileObject", refusal: "OpenAIError" },
   batches: { whole: "Batch", part: "Batch", refusal: "OpenAIError" },
-  // An error of that API is a sentence, for which it has no type.
+  // An error of this API is a string, for which it has no type.
   "ollama-chat": { whole: "ChatResponse", part: "ChatResponse" },
   "ollama-generate": { whole: "GenerateResponse", part: "GenerateResponse" },
 };
 
-/** Every part of every recorded answer. Throws about a file of an unknown dialect. */
+/** Yields every part of every recorded answer. Throws for a file of an unknown dialect. */
 export async function* recordedParts(): AsyncGenerator<Part, void, void> {
   for (const file of [...new Bun.Glob("*").scanSync(folder)].sort()) {
     const types = TYPES[/^(ollama-\w+?|realtime-flat|conversations-\w+|[a-z]+)[-.]/.exec(file)?.[1] ?? ""];
@@ -96,7 +96,7 @@ function* partsOf(file: string, text: string, types: Types): Generator<Part, voi
     const body = JSON.parse(text) as { readonly error: unknown };
     yield* part(refusal, refusal === "ErrorResponse" ? body : body.error);
   } else if (file.endsWith(".json")) yield* part(types.whole, JSON.parse(text));
-  // The clients have no type for the lines of a batch's output, and give texts as they are.
+  // The clients have no type for the lines of a batch's output, and return texts unchanged.
   else if (/\.(jsonl|txt|srt|vtt)$/.test(file)) return;
   else if (file.endsWith(".ndjson")) {
     for (const [index, line] of text.trimEnd().split("\n").entries()) {
@@ -116,9 +116,9 @@ function* partsOf(file: string, text: string, types: Types): Generator<Part, voi
         yield* part(types.whole, value, index + 1);
         continue;
       }
-      // A ping may come at any time; the client reads it away before its types begin.
+      // A ping may come at any time; the client consumes it before its types apply.
       if (value.type === "ping") continue;
-      // Sent only to who asks for it by a header of ours, who knows it by its key.
+      // Sent only on request, by a header of svc; the client recognizes it by its key.
       if ("svc_profile" in value || "svc_profile_extended" in value) continue;
       const isFailure = value.type === "error";
       const isLast = types.last !== undefined && value.type?.endsWith(".completed");

@@ -1,4 +1,4 @@
-// The decoders come with the compiled binary and need nothing beside it, not even an environment.
+// The decoders are part of the compiled binary and need nothing else, not even an environment.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ test.skipIf(!isBuilt)("a compiled program plays every coding", async () => {
   await Bun.build({
     entrypoints: [join(import.meta.dir, "play.ts")],
     compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
-    // As build.ts does.
+    // The same options as in build.ts.
     minify: { whitespace: true, syntax: true, identifiers: false },
     bytecode: true,
     format: "esm",

@@ -1,4 +1,4 @@
-// What nothing here decodes is left to the host's ffmpeg, where there is one.
+// Codings without a decoder in svc are decoded by the host's ffmpeg, when it is installed.
 
 import { describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
@@ -7,14 +7,14 @@ import { fixture, isBuilt, soundRig } from "./rig.ts";
 
 const rig = soundRig();
 
-/** A program that takes ffmpeg's place. */
+/** Writes a program that stands in for ffmpeg. */
 async function program(script: string): Promise<string> {
   const path = await rig.keep(Buffer.from(`#!/bin/sh\n${script}\n`), `program-${Bun.hash(script)}`);
   chmodSync(path, 0o755);
   return path;
 }
 
-/** A WAV file with so many bytes of a coding behind a chunk that means nothing. */
+/** Returns a WAV file with some bytes of a coding, after an unrelated chunk. */
 function wavOf(coding: number, subtype?: number): Buffer {
   const format = Buffer.alloc(subtype === undefined ? 18 : 40);
   format.writeUInt16LE(coding, 0);
@@ -40,7 +40,7 @@ describe("a format that only ffmpeg reads", () => {
     ["AMR", Buffer.from("#!AMR\n rest"), "amr", "AMR: a coding"],
     ["WMA", asf, "asf", "ASF/WMA: a coding"],
     ["AU", Buffer.from(".snd and the rest"), "au", "AU: a coding"],
-  ])("%s is handed to it, or named where there is none", async (_, bytes, demuxer, name) => {
+  ])("%s is passed to ffmpeg, or named in the error without it", async (_, bytes, demuxer, name) => {
     const path = await rig.keep(bytes);
     expect(await rig.refusal(path)).toContain(`got ${name} that is read with ffmpeg only, which is not installed.`);
     const said = join(rig.folder, `said-${Bun.hash(bytes)}`);
@@ -51,17 +51,17 @@ describe("a format that only ffmpeg reads", () => {
   });
 });
 
-describe.skipIf(!isBuilt)("a coding that is not decoded here", () => {
-  test("is refused where there is no ffmpeg, with what it would take", async () => {
+describe.skipIf(!isBuilt)("a coding without a decoder in svc", () => {
+  test("is refused without ffmpeg, with what would be needed", async () => {
     expect(await rig.refusal(fixture("ac3.mp4"))).toBe(
       "'file' must be WAV, MP3, FLAC, Ogg, WebM, M4A/MP4, AAC, AIFF or CAF that can be decoded; " +
         "got an MP4 file: a coding that is read with ffmpeg only, which is not installed.",
     );
   });
 
-  test("is decoded by ffmpeg, which opens this file as what it is and nothing that it names", async () => {
+  test("is decoded by ffmpeg, which opens only this file, and in its own format", async () => {
     const said = join(rig.folder, "said");
-    // Three floats, in pieces that do not end with one.
+    // Three floats, in pieces that do not end at a float.
     const ffmpeg = await program(
       `printf '%s\\n' "$@" > ${said}\nprintf '\\0\\0\\0'; printf '?\\0\\0\\200'; printf '>\\0\\0\\0\\277'`,
     );
@@ -76,21 +76,21 @@ describe.skipIf(!isBuilt)("a coding that is not decoded here", () => {
     expect(after("-t")).toBe("10");
   });
 
-  test("is refused when ffmpeg fails, and when it does not end its sound", async () => {
+  test("is refused when ffmpeg fails or does not end its output", async () => {
     const failing = await program("echo no >&2; exit 1");
     expect(await rig.refusal(fixture("ac3.mp4"), { ffmpeg: failing })).toContain("a file that ffmpeg cannot read");
     const endless = await program("exec cat /dev/zero");
     expect(await rig.refusal(fixture("ac3.mp4"), { ffmpeg: endless })).toContain("at most 1 minutes");
   });
 
-  test("ends with the request while ffmpeg says nothing", async () => {
+  test("ends with the request while ffmpeg sends nothing", async () => {
     const ended = new AbortController();
     const decoding = rig.decode(fixture("ac3.mp4"), { ffmpeg: await program("exec sleep 60"), signal: ended.signal });
     setTimeout(() => ended.abort(new Error("the client has left")), 20);
     await expect(decoding).rejects.toThrow("the client has left");
   });
 
-  test("and a file that is decoded here needs none", async () => {
+  test("does not affect files that svc decodes, which need no ffmpeg", async () => {
     const failing = await program("exit 1");
     expect((await rig.decode(fixture("aac.m4a"), { ffmpeg: failing })).length).toBeGreaterThan(30_000);
   });

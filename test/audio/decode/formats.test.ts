@@ -1,4 +1,4 @@
-// Every format plays as long and as high as it was made.
+// Every format plays with the right length and pitch.
 
 import { describe, expect, test } from "bun:test";
 import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
@@ -10,7 +10,7 @@ const rig = soundRig();
 function expectTone(samples: Float32Array, seconds: number): void {
   expect(samples.length / SAMPLE_RATE).toBeWithin(seconds * 0.98, seconds * 1.02);
   expect(frequency(samples)).toBeWithin(TONE * 0.99, TONE * 1.01);
-  // Of a sine of half the full loudness; who spreads it over two channels makes each quieter.
+  // The level of a sine at half scale; encoders that distribute it over two channels make each quieter.
   expect(Math.sqrt(samples.reduce((sum, value) => sum + value ** 2, 0) / samples.length)).toBeWithin(0.23, 0.4);
 }
 
@@ -37,14 +37,14 @@ describe.skipIf(!isBuilt)("a WAV file", () => {
     expectTone(await rig.decode(path), 1);
   });
 
-  test("of many windows is whole and in order", async () => {
+  test("of many windows is complete and in order", async () => {
     const samples = await rig.decode(await rig.keep(wav({ seconds: 20 })));
     expect(samples.length).toBe(20 * SAMPLE_RATE);
     const shift = 15 * SAMPLE_RATE;
     expect(samples[shift + 9]).toBeCloseTo(0.5 * Math.sin((2 * Math.PI * TONE * (shift + 9)) / SAMPLE_RATE), 3);
   });
 
-  test("of floats that are no sound comes as silence or full loudness", async () => {
+  test("of floats plays values that are not sound as silence or full scale", async () => {
     const file = wav({ seconds: 0.1, coding: "float" });
     new DataView(file.buffer, file.byteOffset).setFloat32(44, Number.NaN, true);
     new DataView(file.buffer, file.byteOffset).setFloat32(48, -1e30, true);
@@ -74,13 +74,13 @@ const files = [
   "tone.caf",
 ];
 
-/** The table of what is where stands at their end, or there is but one page and it is broken. */
+/** Files whose table of contents is at their end, or whose only page is then incomplete. */
 const lostWhenCut = ["aac.m4a", "opus.mp4", "mp3.mp4", "alac.m4a", "aac.mov", "vorbis.ogg", "tone.caf"];
 
-describe.skipIf(!isBuilt)("a file of another program's", () => {
+describe.skipIf(!isBuilt)("a file of another program", () => {
   test.each(files)("%s plays", async (name) => expectTone(await rig.decode(fixture(name)), 2));
 
-  test.each(files)("%s plays as far as it goes when it is cut off", async (name) => {
+  test.each(files)("%s plays up to the end when it is truncated", async (name) => {
     const whole = await Bun.file(fixture(name)).bytes();
     const cut = await rig.keep(whole.subarray(0, Math.floor(whole.length * 0.8)));
     if (lostWhenCut.includes(name)) {
@@ -92,7 +92,7 @@ describe.skipIf(!isBuilt)("a file of another program's", () => {
     expect(frequency(samples)).toBeWithin(TONE * 0.98, TONE * 1.02);
   });
 
-  test("behind a tag is found", async () => {
+  test("after a tag is found", async () => {
     const tag = new Uint8Array(10 + 300);
     tag.set([0x49, 0x44, 0x33, 4, 0, 0, 0, 0, 2, 44]);
     for (const name of ["tone.mp3", "tone.aac"]) {

@@ -1,4 +1,4 @@
-// Sound files that mean harm, or that have come to some: all are refused or play, and soon.
+// Malicious or damaged sound files: all of them are refused or played, within a short time.
 
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -9,8 +9,7 @@ import { mutated } from "../mutated.ts";
 import { box, wav } from "../sounds.ts";
 import { fixture, fixtures, isBuilt, soundRig } from "./rig.ts";
 
-/** Of each file. */
-/** A busy machine takes ten times as long. */
+/** Time limit for each file; a busy machine takes ten times as long as an idle one. */
 const PATIENCE_MS = 30_000;
 const MUTATIONS = Number(process.env["FUZZ_CASES"] ?? 20);
 const rig = soundRig();
@@ -22,14 +21,17 @@ const words = (...numbers: readonly number[]): Buffer => {
   return bytes;
 };
 
-/** The file with other bytes in its box of that name. */
+/** Returns the file with other bytes in its box of that name. */
 function withBytes(file: Uint8Array, name: string, offset: number, bytes: Uint8Array): Uint8Array {
   const copy = Buffer.from(file);
   copy.set(bytes, copy.indexOf(name, 0, "latin1") + name.length + offset);
   return copy;
 }
 
-/** The fixture so many times: frames of these formats stand for themselves, but for one that would tell their number. */
+/**
+ * Returns the fixture repeated this often: frames of these formats are independent, except for one that would contain
+ * their number.
+ */
 async function repeated(name: string, times: number): Promise<Uint8Array> {
   const text = Buffer.from(await Bun.file(fixture(name)).bytes())
     .toString("latin1")
@@ -38,7 +40,7 @@ async function repeated(name: string, times: number): Promise<Uint8Array> {
   return Buffer.concat(Array.from({ length: times }, () => bytes));
 }
 
-describe.skipIf(!isBuilt)("refused, by what is wrong with it, is", () => {
+describe.skipIf(!isBuilt)("refused with the reason is", () => {
   const files: Readonly<Record<string, () => readonly [Uint8Array | Promise<Uint8Array>, string]>> = {
     "an empty file": () => [new Uint8Array(0), "got 0 bytes"],
     "something else": () => [Buffer.from("%PDF-1.7 and so on"), "'file' must be WAV, MP3, FLAC"],
@@ -74,30 +76,30 @@ describe.skipIf(!isBuilt)("refused, by what is wrong with it, is", () => {
     expect(await rig.refusal(await rig.keep(await bytes))).toContain(reason);
   });
 
-  test("an MP4 file of four thousand million samples, with room for none", async () => {
+  test("an MP4 file of four thousand million samples without data for any", async () => {
     const whole = await Bun.file(fixture("aac.m4a")).bytes();
     const table = withBytes(whole, "stsz", 4, words(0, 0xffff_ffff));
     expect(await rig.refusal(await rig.keep(table))).toContain("got an MP4 file: ");
   });
 
-  test("and one of as many samples without a byte", async () => {
+  test("an MP4 file of as many samples without a byte", async () => {
     const whole = await Bun.file(fixture("aac.m4a")).bytes();
     const steps = withBytes(withBytes(whole, "stsz", 4, words(1, 0xffff_ffff)), "stts", 8, words(0xffff_ffff, 1));
     expect((await rig.refusal(await rig.keep(steps))) ?? "plays").toBeString();
   });
 });
 
-describe.skipIf(!isBuilt)("however long a file says to be", () => {
-  test("what is there plays", async () => {
+describe.skipIf(!isBuilt)("whatever length a file claims", () => {
+  test("the data that exists is played", async () => {
     const hours = wav({ seconds: 1, dataBytes: 8 * 3600 * 32_000 });
     expect((await rig.decode(await rig.keep(hours))).length).toBe(SAMPLE_RATE);
     const flac = await Bun.file(fixture("tone.flac")).bytes();
-    // The lower 36 bits of that word and the next are the number of samples.
+    // The lower 36 bits of this word and the next are the number of samples.
     flac.set([0xff, 0xff, 0xff, 0xff], 22);
     expect((await rig.decode(await rig.keep(flac))).length).toBe(2 * SAMPLE_RATE);
   });
 
-  test("it is refused where it plays for longer than the limit", async () => {
+  test("it is refused when it plays longer than the limit", async () => {
     for (const name of ["tone.mp3", "opus.webm", "aac.m4a", "tone.flac"]) {
       expect(await rig.refusal(fixture(name), { maxSeconds: 1.5, field: "sound" })).toBe(
         "'sound' must play for at most 0.025 minutes (--max-audio-minutes); got a longer sound.",
@@ -109,12 +111,12 @@ describe.skipIf(!isBuilt)("however long a file says to be", () => {
     );
   });
 
-  // Whoever recognises it has the first minute alone, and no hours of work that are thrown away.
+  // Transcription has then processed only the first minute, not hours of sound for nothing.
   test.each([
     ["WAV", () => wav({ seconds: 80, rate: 4000, bits: 8 })],
     ["MP3", () => repeated("tone.mp3", 40)],
     ["AAC", () => repeated("tone.aac", 40)],
-  ])("%s that is too long is refused when a minute of it has been read", async (_, make) => {
+  ])("%s that is too long is refused after a minute of it has been read", async (_, make) => {
     const path = await rig.keep(await make());
     let samples = 0;
     const onWindow = (window: Float32Array) => (samples += window.length);
@@ -124,7 +126,7 @@ describe.skipIf(!isBuilt)("however long a file says to be", () => {
     expect(samples / SAMPLE_RATE).toBeWithin(50, 61);
   });
 
-  test("what is nearly too long plays, once", async () => {
+  test("a file just below the limit is played once", async () => {
     const path = await rig.keep(wav({ seconds: 80, rate: 4000, bits: 8 }));
     expect((await rig.decode(path, { maxSeconds: 81 })).length / SAMPLE_RATE).toBeCloseTo(80, 1);
   });
@@ -140,7 +142,7 @@ describe.skipIf(!isBuilt)("however long a file says to be", () => {
 
 describe.skipIf(!isBuilt)("after any damage", () => {
   test.each(all)(
-    `%s is refused or plays, in ${MUTATIONS} ways`,
+    `%s is refused or played, in ${MUTATIONS} ways`,
     async (name) => {
       const whole = await Bun.file(join(fixtures, name)).bytes();
       const random = new Random(whole.length);
@@ -150,7 +152,7 @@ describe.skipIf(!isBuilt)("after any damage", () => {
         const path = await rig.keep(mutated(whole, roll), "mutated.bin");
         if ((await rig.refusal(path)) === undefined) played++;
       }
-      // Some damage is small, and some is where nobody looks; pages of Ogg have a checksum.
+      // Small damage may have no effect, or is in a part that decoders ignore; Ogg pages have a checksum.
       if (!["ac3.mp4", "vorbis.ogg"].includes(name)) expect(played).toBeGreaterThan(0);
     },
     PATIENCE_MS,

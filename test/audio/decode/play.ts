@@ -1,4 +1,4 @@
-// A program that says how long each of the files plays that it is given: `bun play.ts LIBRARIES FILE…`. For compiling.
+// A program that prints how long each given file plays: `bun play.ts LIBRARIES FILE…`. Meant to be compiled.
 
 import { openAudio } from "../../../ffi/audio/binding.ts";
 import { openSound } from "../../../src/audio/decode/open-sound.ts";

@@ -1,4 +1,4 @@
-// Opening sounds in tests: the real tools, files in a folder of their own, and what came of a file.
+// Opens sounds in tests: the real libraries, files in a temporary folder, and the result for a file.
 
 import { afterAll } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -13,7 +13,7 @@ import { runProgram } from "../../../src/engine/process/program.ts";
 
 export const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../../vendor/.build/lib/current");
 
-/** Whether the audio library is there; it is a build target of its own. */
+/** Whether the audio library exists; it is a separate build target. */
 export const isBuilt = existsSync(join(libraries, fileName("audio")));
 
 export const fixtures = join(import.meta.dir, "../fixtures");
@@ -23,9 +23,9 @@ export interface SoundRig {
   readonly folder: string;
   /** Writes a file and returns its path. */
   keep(bytes: Uint8Array, name?: string): Promise<string>;
-  /** All samples of a file. Throws what openSound throws. */
+  /** Returns all samples of a file. Throws what openSound throws. */
   decode(path: string, changes?: Changes): Promise<Float32Array>;
-  /** What is said of a file that is refused; undefined: it is not. */
+  /** Returns the error message for a file that is refused, or undefined. */
   refusal(path: string, changes?: Changes): Promise<string | undefined>;
 }
 

@@ -1,16 +1,16 @@
-// WAV files as programs write them.
+// WAV files as other programs write them.
 
 import { expect, test } from "bun:test";
 import { readSamples, readWav } from "../../../src/audio/decode/wav.ts";
 import { tone } from "../../support/fake-program.ts";
 
-test("a file that does not know its length has the samples that follow", () => {
+test("a file with an unknown length has all the samples that follow", () => {
   const { sampleRate, samples } = readWav(tone(22_050, 0.1));
   expect([sampleRate, samples.length]).toEqual([22_050, 2205]);
   expect(samples[10]).toBeCloseTo(Math.sin((2 * Math.PI * 440 * 10) / 22_050) * (16_000 / 32_768), 3);
 });
 
-test("of two channels the first is read; other chunks are passed over, and what follows the samples", () => {
+test("the first of two channels is read, and other chunks, before or after the samples, are skipped", () => {
   const file = Buffer.from(tone(8000, 0.01, 2));
   const chunk = Buffer.from("LIST\x03\0\0\0abc\0", "latin1");
   file.writeUInt32LE(file.length - 44, 40);
@@ -18,7 +18,7 @@ test("of two channels the first is read; other chunks are passed over, and what 
   expect(readWav(whole)).toEqual(readWav(tone(8000, 0.01)));
 });
 
-test("half a sample at the end does not count", () => {
+test("half a sample at the end is ignored", () => {
   expect(readSamples(Uint8Array.of(0, 64, 0, 192, 1))).toEqual(Float32Array.of(0.5, -0.5));
 });
 

@@ -1,10 +1,10 @@
-// What is in files of sound, read as plainly as their specifications say; every checksum is checked.
+// Reads sound files directly from their specifications; every checksum is verified.
 
-/** A file taken apart. */
+/** A decoded file. */
 export interface Decoded {
   readonly sampleRate: number;
   readonly samples: Int16Array;
-  /** Samples that the head promises; undefined: it leaves that open. */
+  /** Number of samples according to the header; undefined when the header leaves it open. */
   readonly promised: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export function decodeCaf(file: Buffer): Decoded {
   };
 }
 
-/** Remainder of a division of polynomials, bit by bit. */
+/** Returns the remainder of a polynomial division, bit by bit. */
 function remainder(bytes: Uint8Array, bits: number, polynomial: bigint): number {
   let value = 0n;
   const top = 1n << BigInt(bits);
@@ -52,7 +52,10 @@ function remainder(bytes: Uint8Array, bits: number, polynomial: bigint): number 
   return Number(value);
 }
 
-/** FLAC of one channel and 16 bits: constant and fixed subframes, frames with checksums and numbers one after the other. */
+/**
+ * Decodes FLAC of one channel and 16 bits: constant and fixed subframes, frames with checksums and consecutive
+ * numbers.
+ */
 export function decodeFlac(file: Buffer): Decoded {
   if (file.toString("latin1", 0, 4) !== "fLaC" || file.readUInt32BE(4) !== 0x8000_0022) throw new Error("head");
   const rateAndMore = file.readUInt32BE(18);
@@ -126,7 +129,7 @@ export interface OggPage {
   readonly packets: readonly Uint8Array[];
 }
 
-/** The pages of an Ogg file with one stream; none may hold a part of a packet. */
+/** Reads the pages of an Ogg file with one stream; no page may hold part of a packet. */
 export function readOgg(file: Buffer): OggPage[] {
   const pages: OggPage[] = [];
   for (let at = 0; at < file.length;) {
@@ -152,14 +155,14 @@ export function readOgg(file: Buffer): OggPage[] {
   return pages;
 }
 
-/** Samples of an MPEG-2 layer III file of one rate, by its frame heads. */
+/** Counts the samples of an MPEG-2 layer III file with a single rate, from its frame headers. */
 export function mp3Samples(file: Buffer): { samples: number; sampleRate: number } {
   const kilobits = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
   const sampleRate = 24_000;
   let samples = 0;
   for (let at = 0; at < file.length;) {
     const head = file.readUInt32BE(at);
-    // Sync, MPEG-2, layer III, no checksum; 24 kHz.
+    // Sync word, MPEG-2, layer III, no checksum; 24 kHz.
     if (head >>> 16 !== 0xfff3 || ((head >> 10) & 3) !== 1) throw new Error(`no frame at ${at}`);
     at += Math.floor((72 * 1000 * (kilobits[(head >> 12) & 15] ?? 0)) / sampleRate) + ((head >> 9) & 1);
     samples += 576;
@@ -167,7 +170,7 @@ export function mp3Samples(file: Buffer): { samples: number; sampleRate: number 
   return { samples, sampleRate };
 }
 
-/** Samples of an AAC file in ADTS, by its frame heads. */
+/** Counts the samples of an AAC file in ADTS, from its frame headers. */
 export function aacSamples(file: Buffer): { samples: number; sampleRate: number } {
   let samples = 0;
   for (let at = 0; at < file.length;) {

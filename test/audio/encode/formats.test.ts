@@ -1,4 +1,4 @@
-// Sound in every format, given in pieces of any length, is the sound that was given.
+// Sound that is encoded in any format, in pieces of any length, decodes to the same sound.
 
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { FORMATS } from "../../../src/audio/encode/formats.ts";
 import { aacSamples, decodeCaf, decodeFlac, decodeWav, mp3Samples, readOgg } from "./decoders.ts";
 
 const RATE = 24_000;
-/** Five seconds with what encoders find hard: tones, noise, silence, and a piece that is too loud. */
+/** Five seconds of sound that is hard to encode: tones, noise, silence, and a passage that is too loud. */
 const sound = Float32Array.from({ length: 5 * RATE + 123 }, (_, at) => {
   if (at > 30_000 && at < 50_000) return 0;
   const noise = 0.01 * Math.sin(at * at * 12.9898);
@@ -40,7 +40,7 @@ describe.each([
 ] as const)("%s", (name, decode) => {
   const format = FORMATS[name];
 
-  test("has every sample, and its length only when it is whole", async () => {
+  test("has every sample, and its length only when it is complete", async () => {
     const file = await encode(format, [24_000, 1, 4097]);
     expect(await encode(format, [sound.length])).toEqual(file);
     const streamed = decode(file);
@@ -51,17 +51,17 @@ describe.each([
     expect(decode(file)).toEqual({ ...streamed, promised: sound.length });
   });
 
-  test("of nothing is a file without samples", async () => {
+  test("of an empty sound is a file without samples", async () => {
     expect(decode(await encodeNothing(format)).samples).toHaveLength(0);
   });
 });
 
-test("pcm is the samples alone", async () => {
+test("pcm consists of the samples alone", async () => {
   const file = await encode(FORMATS.pcm, [7777]);
   expect(Buffer.compare(file, Buffer.from(clipped.buffer))).toBe(0);
 });
 
-test("flac makes sound smaller", async () => {
+test("flac compresses the sound", async () => {
   expect((await encode(FORMATS.flac, [4096])).length).toBeLessThan(0.7 * clipped.byteLength);
 });
 
@@ -69,7 +69,7 @@ describe.each([
   ["mp3", mp3Samples],
   ["aac", aacSamples],
 ] as const)("%s", (name, read) => {
-  test("is frames that follow each other and last as long as the sound", async () => {
+  test("consists of consecutive frames that last as long as the sound", async () => {
     const file = await encode(FORMATS[name], [24_000, 1, 4097]);
     const { samples, sampleRate } = read(file);
     expect(sampleRate).toBe(RATE);
@@ -77,7 +77,7 @@ describe.each([
     expect(file.length).toBeLessThan(0.3 * clipped.byteLength);
   });
 
-  test("gives what is ready before the sound ends", async () => {
+  test("returns data before the sound ends", async () => {
     const encoder = await FORMATS[name].make(RATE);
     const { samples } = read(Buffer.from(encoder.push(sound)));
     expect(samples / sound.length).toBeWithin(0.95, 1);
@@ -85,13 +85,13 @@ describe.each([
 });
 
 describe("opus", () => {
-  test("is pages whose last one tells where the sound ends", async () => {
+  test("consists of pages, the last of which marks the end of the sound", async () => {
     const pages = readOgg(await encode(FORMATS.opus, [24_000, 1, 4097]));
     const [head, tags, ...rest] = pages;
     expect(Buffer.from(head?.packets[0] ?? []).toString("latin1", 0, 8)).toBe("OpusHead");
     expect(Buffer.from(tags?.packets[0] ?? []).toString("latin1", 0, 8)).toBe("OpusTags");
     expect(pages.map(({ flags }) => flags)).toEqual([2, ...Array<number>(pages.length - 2).fill(0), 4]);
-    // 48,000 a second.
+    // Counted at 48,000 per second.
     const skip = Buffer.from(head?.packets[0] ?? []).readUInt16LE(10);
     expect((rest.at(-1)?.position ?? 0) - skip).toBe(2 * sound.length);
     const packets = rest.flatMap((page) => page.packets).length;
@@ -102,14 +102,14 @@ describe("opus", () => {
     }
   });
 
-  test("decoded without what it skips, it is the sound", async () => {
+  test("decodes to the sound, without the samples to skip", async () => {
     const pages = readOgg(await encode(FORMATS.opus, [sound.length]));
     const decoded = decodeOpus(pages.slice(2).flatMap((page) => page.packets)).subarray(156);
-    // Where the sound is not clipped: how alike two signals are does not depend on their loudness.
+    // Where the sound is not clipped: the likeness of two signals does not depend on their loudness.
     expect(likeness(decoded.subarray(0, 30_000), clipped.subarray(0, 30_000))).toBeGreaterThan(0.95);
   });
 
-  test("of nothing is a file that ends where it begins", async () => {
+  test("of an empty sound is a file that ends where it begins", async () => {
     const pages = readOgg(await encodeNothing(FORMATS.opus));
     expect(pages.at(-1)).toMatchObject({ flags: 4, position: 312 });
   });
@@ -123,13 +123,13 @@ function decodeOpus(packets: readonly Uint8Array[]): Int16Array {
   const parts = packets.map((packet) => {
     module.HEAPU8.set(packet, input);
     const samples = handler._decode(input, packet.length, output);
-    // Every byte takes two.
+    // Each byte of the string takes two in memory.
     return Buffer.from(module.HEAPU16.slice(output / 2, output / 2 + 2 * samples));
   });
   return new Int16Array(new Uint8Array(Buffer.concat(parts)).buffer);
 }
 
-/** 1: the same but for loudness. */
+/** Returns 1 for signals that differ only in loudness. */
 function likeness(a: Int16Array, b: Int16Array): number {
   const product = (x: Int16Array, y: Int16Array) => x.reduce((sum, value, at) => sum + value * (y[at] ?? 0), 0);
   return product(a, b) / Math.sqrt(product(a, a) * product(b, b));

@@ -1,5 +1,5 @@
-// `bun test/bench/recognition/codes.ts`: codes of every symbology, in four directions and with modules of 2, 4 and 8 pixels.
-// Prints a Markdown row for each of which not all are read, and last the sum.
+// `bun test/bench/recognition/codes.ts`: barcodes of every symbology, in four directions and with modules of 2, 4 and
+// 8 pixels. Prints a Markdown row for each symbology that is not always read, then the totals.
 
 import { BarcodeReader } from "../../../src/engine/recognition/child/barcodes.ts";
 import { drawCode, prepareCodes, SYMBOLOGIES, turned } from "../../support/codes.ts";

@@ -1,4 +1,5 @@
-// What the pages and tables of the benchmark say: sentences and cells with numbers, names and signs, as documents have them.
+// The text of the benchmark's pages and tables: sentences and cells with numbers, names and symbols, as in real
+// documents.
 
 import { pick, type Dice } from "../../support/dice.ts";
 
@@ -35,11 +36,11 @@ const SENTENCES = [
   "Nothing in this agreement limits liability for fraud, or for injury caused by negligence.",
 ] as const;
 
-/** So many sentences in a row. */
+/** Returns several sentences in a row. */
 export const paragraph = (roll: Dice, sentences: number): string =>
   Array.from({ length: sentences }, () => numbered(roll, pick(roll, SENTENCES))).join(" ");
 
-/** The text with a digit for each `#`. */
+/** Replaces each `#` with a digit. */
 const numbered = (roll: Dice, text: string): string => text.replace(/#/g, () => String(1 + roll(9)));
 
 interface Kind {
@@ -100,7 +101,7 @@ export interface Content {
   readonly align: readonly string[];
 }
 
-/** Rows of cells below a row of names; the first column is of words. */
+/** Returns rows of cells below a header row; the first column contains words. */
 export function tableContent(roll: Dice, rows: number, columns: number): Content {
   const first = pick(roll, KINDS.slice(0, 3) as [Kind, ...Kind[]]);
   const kinds = [first];

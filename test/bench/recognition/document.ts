@@ -1,5 +1,5 @@
-// `bun test/bench/recognition/document.ts`: a scan of many pages at 150 dots an inch, as PDF: how long it takes, and how much memory each
-// process has at most. Prints a Markdown row.
+// `bun test/bench/recognition/document.ts`: a scanned PDF of many pages at 150 dots per inch: its duration, and the
+// peak memory of each process. Prints a Markdown row.
 //   --pages N (50)
 
 import { readFileSync } from "node:fs";
@@ -16,7 +16,7 @@ const count = Number(values.pages ?? 50);
 const LINE_LETTERS = 75;
 const LINES = 35;
 
-/** The first lines of a text. */
+/** Returns the first lines of a text. */
 function linesOf(text: string): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
@@ -40,7 +40,7 @@ await withServer(["--ctx", "1024"], async ({ url, pid }) => {
   if (!response.ok) throw new Error(await response.text());
   const { documents } = (await response.json()) as { documents: { text: string }[] };
   const said = Array.from({ length: count }, () => lines.join(" ")).join(" ");
-  // Page by page: the distance of whole documents takes the square of their lengths.
+  // Compared page by page, because the time for a comparison grows with the square of the length.
   const { errors, letters } = letterErrors(
     lines.join(" "),
     documents

@@ -1,6 +1,6 @@
-"""Draws pages for `bun test/bench/recognition.ts`: takes their descriptions as JSON lines, writes PNG files.
+"""Draws pages for `bun test/bench/recognition.ts`: reads their descriptions as JSON lines, writes PNG files.
 
-Answers each line with what was drawn: the text in reading order.
+Answers each line with the text of the page in reading order.
 """
 
 import json
@@ -12,7 +12,7 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
 
 
 def wrapped(text, font, width):
-    """Lines of words, or of single characters where a language has no spaces but between sentences."""
+    """Returns lines of words; in languages without spaces between words, lines of characters."""
     spaced = any(len(word) < 12 for word in text.split())
     lines, line = [], ""
     for word in text.split() if spaced else text.replace(" ", ""):
@@ -26,14 +26,14 @@ def wrapped(text, font, width):
 
 
 def draw_text(job, image):
-    """Paragraphs in columns, as far as there is room."""
+    """Draws paragraphs in columns, as far as there is space."""
     draw, size = ImageDraw.Draw(image), job["size"]
     font = ImageFont.truetype(job["font"], size, index=job.get("face", 0))
     columns, margin, pitch = job.get("columns", 1), 60, round(size * 1.45)
     width = (image.width - 2 * margin - 40 * (columns - 1)) // columns
     lines = [line for paragraph in job["paragraphs"] for line in [*wrapped(paragraph, font, width), None]]
     room = (image.height - 2 * margin) // pitch
-    # Columns of about the same height.
+    # Makes the columns about equally high.
     each = min(room, math.ceil(len(lines) / columns)) if columns > 1 else room
     drawn = []
     for column in range(columns):
@@ -58,7 +58,7 @@ def cell_lines(text, font, width):
 
 
 def draw_table(job, image):
-    """A table below a paragraph, and one more below it; cells may reach over several columns or rows."""
+    """Draws a table below a paragraph, and another paragraph below it; cells may span columns or rows."""
     draw, size = ImageDraw.Draw(image), job["size"]
     font = ImageFont.truetype(job["font"], size)
     bold = ImageFont.truetype(job.get("bold", job["font"]), size)
@@ -125,7 +125,7 @@ def draw_table(job, image):
 
 
 def shadow(image, strength):
-    """Light that falls off to one corner."""
+    """Darkens the page towards one corner."""
     across = Image.linear_gradient("L").resize(image.size)
     dark = Image.blend(across, across.transpose(Image.Transpose.ROTATE_90).resize(image.size), 0.4)
     return ImageChops.multiply(image, dark.point(lambda value: 255 - round(strength * value)))
@@ -147,7 +147,7 @@ def noise(image, job, roll):
 
 
 def photographed(image, corners, ground):
-    """The page with its corners at other places, seen on a ground."""
+    """Returns the page with its corners moved, on a background."""
     width, height = round(image.width * 1.25), round(image.height * 1.25)
     source = [(0, 0), (image.width, 0), (image.width, image.height), (0, image.height)]
     matrix = []
@@ -158,7 +158,7 @@ def photographed(image, corners, ground):
 
 
 def solve(rows):
-    """Gauss' elimination; the last number of a row is its right side."""
+    """Gaussian elimination; the last number of a row is its right-hand side."""
     size = len(rows)
     for at in range(size):
         pivot = max(range(at, size), key=lambda row: abs(rows[row][at]))

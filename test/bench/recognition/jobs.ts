@@ -1,4 +1,4 @@
-// The pages of the benchmark, as `draw.py` takes them.
+// The pages of the benchmark, in the form that `draw.py` takes.
 
 import { join } from "node:path";
 import { dice, pick, type Dice } from "../../support/dice.ts";
@@ -7,7 +7,7 @@ import { LANGUAGES } from "./languages.ts";
 
 const FOLDER = "/usr/share/fonts/truetype";
 
-/** Debian's packages `fonts-dejavu-core`, `fonts-liberation` and `fonts-noto-core`. */
+/** From Debian's packages `fonts-dejavu-core`, `fonts-liberation` and `fonts-noto-core`. */
 export const FONTS = [
   { plain: "dejavu/DejaVuSans.ttf", bold: "dejavu/DejaVuSans-Bold.ttf" },
   { plain: "dejavu/DejaVuSerif.ttf", bold: "dejavu/DejaVuSerif-Bold.ttf" },
@@ -22,21 +22,21 @@ export const FONTS = [
 const SIZES = [10, 12, 14, 18, 24];
 
 export interface Job {
-  /** Pages of a group are counted together. */
+  /** Pages of a group are reported together. */
   readonly group: string;
   readonly name: string;
-  /** What is drawn, but for the file. */
+  /** The description to draw, without the file. */
   readonly drawing: Readonly<Record<string, unknown>>;
-  /** The cells of its table. */
+  /** The cells of the page's table. */
   readonly rows?: readonly (readonly string[])[];
-  /** As Tesseract calls it; absent: English. */
+  /** Tesseract's name of the language; absent for English. */
   readonly language?: string;
 }
 
 type Drawn = Readonly<Record<string, unknown>>;
 type Change = (at: number) => Drawn;
 
-/** One of a list after the other, and again. */
+/** Cycles through a list. */
 const inTurn =
   <One>(first: One, ...others: readonly One[]): ((at: number) => One) =>
   (at) =>
@@ -53,7 +53,7 @@ const PAGES: Readonly<Record<string, Change>> = {
   "two columns": () => ({ columns: 2 }),
 };
 
-/** Groups of fewer pages, beyond the 200. */
+/** Smaller groups, in addition to the 200 pages. */
 const MORE: Readonly<Record<string, Change>> = {
   turned: (at) => ({ turns: turns(at) }),
   shadow: (at) => ({ shadow: inTurn(0.4, 0.6)(at), paper: 240 }),
@@ -82,7 +82,7 @@ function pageJob(group: string, change: Change, font: string, size: number, at: 
   };
 }
 
-/** Ten pages each of other languages. */
+/** Returns ten pages for each other language. */
 export const languageJobs = (): Job[] =>
   Object.entries(LANGUAGES).flatMap(([language, { fonts, face, sentences }]) =>
     fonts.flatMap((font, one) =>
@@ -98,7 +98,7 @@ export const languageJobs = (): Job[] =>
     ),
   );
 
-/** Where a page of 900 × 1000 lies in a photograph. */
+/** Returns the corners of a page of 900 × 1000 pixels in a photograph. */
 function corners(at: number): number[][] {
   const roll = dice(77 + at);
   const off = (x: number, y: number) => [x + roll(70), y + roll(70)];
@@ -127,7 +127,7 @@ const STYLES = {
   ],
 } as const;
 
-/** 30 tables with rules and 30 without, between two paragraphs. */
+/** Returns 30 tables with rules and 30 without, each between two paragraphs. */
 export const tableJobs = (): Job[] =>
   (["ruled", "unruled"] as const).flatMap((group) => Array.from({ length: 30 }, (_, at) => tableJob(group, at)));
 
@@ -148,12 +148,12 @@ function tableJob(group: "ruled" | "unruled", at: number): Job {
   return { group, name: `${group}-${at}`, drawing, rows };
 }
 
-/** Empties every sixth cell or so, but for names and the first column. */
+/** Empties about every sixth cell, except in the header and the first column. */
 function leaveOut(roll: Dice, rows: string[][]): void {
   for (const row of rows.slice(1)) for (let at = 1; at < row.length; at++) if (roll(6) === 0) row[at] = "";
 }
 
-/** A row above the others whose first cell reaches down and whose second one reaches over the rest. */
+/** Adds a header row whose first cell spans two rows and whose second cell spans the other columns. */
 function mergedHeader(rows: string[][]): { row: number; column: number; rowSpan: number; columnSpan: number }[] {
   const [names = []] = rows;
   const columns = names.length;

@@ -1,4 +1,4 @@
-// Pages in other languages: what they say, with what fonts, and the data that they are read with.
+// Pages in other languages: their text, fonts and trained data.
 
 import { join } from "node:path";
 import { ModelStore } from "../../../src/store/models/model-store.ts";
@@ -8,7 +8,7 @@ import { parseReference } from "../../../src/store/models/reference.ts";
 import { hubSettings } from "../../../src/config/hub.ts";
 
 const LATIN = ["truetype/dejavu/DejaVuSerif.ttf", "truetype/liberation/LiberationSans-Regular.ttf"];
-/** Debian's package `fonts-noto-cjk`: files with a face for each region, of which `face` is one. */
+/** Debian's package `fonts-noto-cjk`: files with a face for each region, selected by `face`. */
 const HAN = ["opentype/noto/NotoSansCJK-Regular.ttc", "opentype/noto/NotoSerifCJK-Regular.ttc"];
 
 export interface Language {
@@ -19,7 +19,7 @@ export interface Language {
 
 const below = (fonts: readonly string[]) => fonts.map((font) => join("/usr/share/fonts", font));
 
-/** By the name that Tesseract has for them. */
+/** Languages by Tesseract's names. */
 export const LANGUAGES: Readonly<Record<string, Language>> = {
   deu: {
     fonts: below(LATIN),
@@ -79,7 +79,7 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
 
 const settings = () => hubSettings(process.env);
 
-/** Downloads the data that Tesseract reads these with, as users do; returns its folder. */
+/** Downloads the trained data for these languages as users do; returns its folder. */
 export async function languageData(names: Iterable<string>, models: string): Promise<string> {
   const { packageRegistry: registry, userAgent } = settings();
   const common = { registry, userAgent, folder: models, signal: new AbortController().signal, now: Date.now };
@@ -87,7 +87,7 @@ export async function languageData(names: Iterable<string>, models: string): Pro
   return join(models, "tessdata");
 }
 
-/** Downloads PP-OCR, as users do. */
+/** Downloads PP-OCR as users do. */
 export async function ppocrFiles(models: string): Promise<void> {
   const hub = settings();
   await pull(parseReference("ppocr", hub.endpoint), {

@@ -1,4 +1,4 @@
-// The drawn pages of the benchmark, as files.
+// The drawn pages of the benchmark as files.
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ const HERE = import.meta.dir;
 
 export interface Page extends Job {
   readonly file: string;
-  /** What is on it, in reading order; of a page with a table, nothing. */
+  /** The text of the page in reading order; empty for a page with a table. */
   readonly text: string;
 }
 
-/** What has to be there before pages are drawn and read; empty when all is. */
+/** Returns the requirements that are missing for drawing and reading pages; empty when all are there. */
 export function missing(): string[] {
   const fonts = FONTS.flatMap(({ plain, bold }) => [plain, bold]).filter((font) => !existsSync(font));
   const han = Object.values(LANGUAGES).some((language) => language.fonts.some((font) => !existsSync(font)));

@@ -1,12 +1,12 @@
-// How much of a page was read right.
+// Measures how much of a page was read correctly.
 
-/** Between these, spaces mean nothing. */
+/** Between these characters, spaces are ignored. */
 const UNSPACED = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー、。]`;
 const BETWEEN = new RegExp(`(?<=${UNSPACED}) | (?=${UNSPACED})`, "gu");
 
 const plain = (text: string): string => text.normalize("NFKC").replace(/\s+/g, " ").replace(BETWEEN, "").trim();
 
-/** Letters that are wrong, missing or too many, of `said`; runs of white space count as one. */
+/** Counts letters of `said` that are wrong, missing or extra; consecutive white space counts as one character. */
 export function letterErrors(said: string, heard: string): { readonly errors: number; readonly letters: number } {
   const [a, b] = [[...plain(said)], [...plain(heard)]];
   let row = Uint32Array.from({ length: b.length + 1 }, (_, at) => at);
@@ -24,7 +24,7 @@ export function letterErrors(said: string, heard: string): { readonly errors: nu
 
 type Rows = readonly (readonly string[])[];
 
-/** Cells that have the right text at the right place in the table that has most of them. */
+/** Counts cells with the right text at the right place, in the table with the most of them. */
 export function rightCells(rows: Rows, tables: readonly Rows[]): { readonly right: number; readonly cells: number } {
   const right = tables.map((table) => {
     const pairs = rows.flatMap((row, at) => row.map((text, column) => [text, table[at]?.[column]] as const));

@@ -7,7 +7,7 @@ const LAST_TOKENS = 20_000;
 const ANSWER_TOKENS = 32;
 const GROWTH = (LAST_TOKENS - FIRST_TOKENS) / (TURNS - 1);
 
-/** One conversation as agents have them: every turn sends everything before it, and what a tool returned. */
+/** Measures a conversation like those of agents: every turn sends everything before it, and a tool's result. */
 export function agent(wanted: Wanted): Measurement {
   return {
     id: "agent",
@@ -23,7 +23,7 @@ export function agent(wanted: Wanted): Measurement {
         const label = `agent, turn ${turn}, about ${thousands}k tokens, first token`;
         figures.push({ label, unit: "ms", better: "lower", value: firstTokenMs(result) });
       }
-      // Not the median, which would be that of one turn: they are not of one length.
+      // The mean rather than the median, because turns differ in length.
       const later = figures.slice(1).reduce((sum, { value }) => sum + value, 0) / (TURNS - 1);
       const label = `agent, turns 2 to ${TURNS}, first token, mean`;
       return [...figures, { label, unit: "ms", better: "lower", value: later, wanted }];

@@ -3,7 +3,7 @@ import type { Figure, Measurement, Wanted } from "../measurement.ts";
 import { median } from "../stats.ts";
 import { decodeLabel } from "./decode.ts";
 
-/** Streams that start together: their rate from the first request to the last token, and while all of them decode. */
+/** Measures streams that start together: their rate over all their time, and while all of them decode. */
 export function aggregate(streams: number, promptTokens: number, tokens: number, wanted?: Wanted): Measurement {
   const named = streams === 1 ? "1 stream" : `${streams} streams at once`;
   return {
@@ -28,7 +28,7 @@ export function aggregate(streams: number, promptTokens: number, tokens: number,
   };
 }
 
-/** Tokens a second between the first token of the last stream that began and the end of the first that ended. */
+/** Returns tokens per second between the first token of the last stream to start and the end of the first to end. */
 function decodeRate(results: readonly ChatResult[]): number {
   const from = Math.max(...results.map(({ tokens }) => tokens[0] ?? NaN));
   const until = Math.min(...results.map(({ ended }) => ended));

@@ -1,8 +1,8 @@
-"""A plain client in another language: bursts of unrelated short prompts, all at once, streamed, round after round.
+"""A plain client in another language: bursts of concurrent, unrelated short prompts, streamed, in several rounds.
 
 python3 bursts.py PORT ROUNDS REQUESTS PROMPT_TOKENS OUTPUT_TOKENS
-Prints a JSON object a round: tokens a second end to end, the slowest first token and the 99th percentile of the
-pauses between pieces of text, in seconds, and how many pieces and tokens there were.
+Prints one JSON object per round: end-to-end tokens per second, the slowest first token and the 99th percentile of the
+pauses between pieces of text, in seconds, and the numbers of pieces and tokens.
 """
 import http.client
 import json

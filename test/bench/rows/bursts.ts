@@ -1,21 +1,21 @@
-// Bursts of short unrelated prompts, round after round, from a plain client in another language: what a batch job or a crowd
-// gets end to end.
+// Bursts of short unrelated prompts, round after round, from a simple client in Python: the end-to-end speed of a
+// batch job or a crowd of clients.
 
 import { join } from "node:path";
 import type { Measurement, Wanted } from "../measurement.ts";
 import { median } from "../stats.ts";
 
 export interface Bursts {
-  /** What `--rows` selects by, where a scenario has several. */
+  /** The name for `--rows`, when a scenario has several. */
   readonly id?: string;
   readonly rounds: number;
-  /** At once. */
+  /** Concurrent requests. */
   readonly requests: number;
   readonly promptTokens: number;
   readonly maxTokens: number;
 }
 
-/** What the client prints of a round: seconds, and tokens a second. */
+/** The client's output for a round: seconds, and tokens per second. */
 interface Round {
   readonly rate: number;
   readonly first: number;
@@ -26,7 +26,7 @@ interface Round {
 
 const CLIENT = join(import.meta.dir, "bursts.py");
 
-/** Throws with what the client says when it fails, or that there is no `python3`. */
+/** Throws with the client's output when it fails, and when there is no `python3`. */
 async function askFrom(port: number, { rounds, requests, promptTokens, maxTokens }: Bursts): Promise<Round[]> {
   const python = Bun.which("python3") ?? fail("the client of this row needs python3");
   const numbers = [port, rounds, requests, promptTokens, maxTokens].map(String);
@@ -43,7 +43,7 @@ function fail(reason: string): never {
   throw new Error(reason);
 }
 
-/** `wanted` is for the rate of all rounds. */
+/** `wanted` is for the rate over all rounds. */
 export function bursts(shape: Bursts, wanted: Wanted = { ratio: { "llama-server": 1 } }): Measurement {
   const { rounds, requests, promptTokens, maxTokens } = shape;
   const what = `bursts of ${requests} prompts of ${promptTokens} tokens, ${maxTokens} out`;

@@ -1,7 +1,7 @@
 import { streamChat } from "../client.ts";
 import type { Measurement, Wanted } from "../measurement.ts";
 
-/** A schema whose answers are longer than any limit here, so that the model's taste decides nothing. */
+/** A schema whose answers exceed any limit here, so that the length does not depend on the model. */
 const ENDLESS = {
   type: "array",
   items: {
@@ -12,11 +12,13 @@ const ENDLESS = {
   minItems: 500,
 };
 
-/** Answers to it repeat little of what is there: speculation decides nothing, either. */
+/** Answers to this prompt repeat little of it, so that speculative decoding has no effect. */
 const PROMPT =
   "Who lives in a small town by the sea? Describe the people, their names and ages, and what they do all day.";
 
-/** Rate of a single stream that a JSON schema constrains, prefill included, and of one of the same length that none does. */
+/**
+ * Measures the rate of a single stream under a JSON schema, including prefill, and of one of the same length without.
+ */
 export function constrained(tokens: number, wanted?: Wanted): Measurement {
   return {
     id: "constrained",
@@ -26,7 +28,7 @@ export function constrained(tokens: number, wanted?: Wanted): Measurement {
         chat_template_kwargs: { enable_thinking: false },
         ignore_eos: false,
       };
-      // White space before the JSON is no content: the first token may show late.
+      // White space before the JSON is not content, so the first token may appear late.
       const rate = async (more: Readonly<Record<string, unknown>>) => {
         const result = await streamChat(port, { prompt: PROMPT, maxTokens: tokens, fields: more });
         return (tokens / (result.ended - result.started)) * 1000;

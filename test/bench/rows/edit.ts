@@ -8,8 +8,8 @@ const ROOM_TOKENS = 128;
 const FIELDS = { chat_template_kwargs: { enable_thinking: false } };
 
 /**
- * An answer that repeats, with a value replaced, what the prompt already holds: a record as text and JSON, then the same
- * record with another job. Longer documents are beyond svc-mini.
+ * Measures an answer that repeats text of the prompt with one value replaced: a record as text and JSON, then the
+ * same record with another job. Longer documents are beyond svc-mini.
  */
 export function edit(wanted: Wanted): Measurement {
   return {
@@ -41,15 +41,15 @@ const ask = (one: Person): Message => ({
   content: `Extract the ${listKeys(KEYS)} as JSON: ${describePerson(one, KEYS)}`,
 });
 
-/** With a space after commas and colons, as the model writes it. */
+/** Writes JSON with a space after commas and colons, as the model does. */
 const json = (one: Person): string => {
   const pairs = Object.entries(pickFields(one, KEYS));
   return `{${pairs.map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`).join(", ")}}`;
 };
 
-/** Share of drafted tokens that were right, where the server counts them. */
+/** Returns the acceptance rate, when the server counts speculative tokens. */
 async function acceptance(port: number): Promise<Figure[]> {
-  // svc tells such counts about once a second.
+  // svc reports these counts about once a second.
   await Bun.sleep(1200);
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   const count = (name: string) =>

@@ -2,23 +2,23 @@ import { bodyText, exchange } from "../exchange.ts";
 import type { Figure, Measurement } from "../measurement.ts";
 import type { PromptSource } from "../prompts.ts";
 
-/** Words of the inputs: most are short, as sentences of a text are. */
+/** Lengths of the inputs in words: most are short, like sentences of a text. */
 const LENGTHS = [8, 12, 16, 24, 40, 64] as const;
 
 export interface EmbeddingLoad {
-  /** Inputs of one request. */
+  /** Inputs per request. */
   readonly inputs: number;
-  /** Clients that send single inputs, one after the other, and how many each of them sends. */
+  /** Clients that send single inputs one after another, and how many each sends. */
   readonly clients: number;
   readonly each: number;
 }
 
-/** Vectors: many inputs at once, and single inputs of several clients. */
+/** Measures embeddings: many inputs at once, and single inputs of several clients. */
 export function embeddings({ inputs, clients, each }: EmbeddingLoad): Measurement {
   return {
     id: "embeddings",
     async run(port, prompts) {
-      // Loads the model where that is done by the first request.
+      // Loads the model, in case the first request does that.
       await embed(port, [prompts.next(4)]);
       const many = await timed(() => embed(port, texts(prompts, inputs)));
       const singles = await timed(() =>

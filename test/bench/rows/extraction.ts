@@ -15,7 +15,7 @@ const FIELDS = {
 };
 const ROOM_TOKENS = 96;
 
-/** JSON extraction under a schema: clients that ask one thing after the other, each its own text. */
+/** Measures JSON extraction under a schema; each client sends one request after another, with different texts. */
 export function extraction(streams: number, each: number, wanted: Wanted): Measurement {
   return {
     id: "extraction",
@@ -44,7 +44,7 @@ async function extract(port: number, number: number): Promise<string> {
   return (await streamAnswer(port, { prompt, maxTokens: ROOM_TOKENS, fields: FIELDS })).text;
 }
 
-/** A model's mistakes may be too long to be whole; then they are not right. */
+/** A wrong answer may be truncated; then it does not parse and counts as wrong. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

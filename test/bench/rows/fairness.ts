@@ -15,7 +15,7 @@ export interface Flood {
 const askAsChat = (port: number, prompts: PromptSource): Promise<ChatResult> =>
   streamChat(port, { prompt: prompts.next(64), maxTokens: 16, headers: { "X-Svc-Client": "chat" } });
 
-/** One client floods the server, another asks every second: what the second waits for its first token. */
+/** Measures the time to first token of a client with one request per second, while another client floods the server. */
 export function fairness({ requests, promptTokens, maxTokens }: Flood): Measurement {
   return {
     id: "fairness",

@@ -5,9 +5,9 @@ import { median, percentile } from "../stats.ts";
 
 export interface FanOut {
   readonly requests: number;
-  /** Tokens at the beginning of every prompt. */
+  /** Tokens of the shared prefix. */
   readonly shared: number;
-  /** Tokens of each prompt's own. */
+  /** Tokens that differ in each prompt. */
   readonly tail: number;
   readonly maxTokens: number;
 }
@@ -21,7 +21,7 @@ function wave(port: number, shared: string, shape: FanOut, prompts: PromptSource
 const describe = ({ requests, shared, tail }: FanOut): string =>
   `${requests} requests sharing ${shared} + ${tail} each`;
 
-/** Requests that come together and begin alike; nobody saw the beginning before. */
+/** Measures requests that arrive together with a shared prefix that is not cached yet. */
 export function fanOut(shape: FanOut, wanted: Wanted): Measurement {
   return {
     id: "fan-out",
@@ -34,7 +34,7 @@ export function fanOut(shape: FanOut, wanted: Wanted): Measurement {
   };
 }
 
-/** The same after a first wave: the beginning is known, the tails are new. */
+/** Measures the same after a first wave, when the prefix is cached and only the ends are new. */
 export function warmFanOut(shape: FanOut, wanted: Wanted): Measurement {
   return {
     id: "warm-fan-out",

@@ -2,7 +2,7 @@ import { firstTokenMs, streamChat } from "../client.ts";
 import type { Measurement } from "../measurement.ts";
 import { median } from "../stats.ts";
 
-/** Time to the first token of one request on an idle server. */
+/** Measures the time to first token of a request on an idle server. */
 export function firstToken(promptTokens: number, repeats: number): Measurement {
   return {
     id: "ttft",

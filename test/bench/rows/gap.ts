@@ -2,11 +2,11 @@ import { firstTokenMs, streamChat } from "../client.ts";
 import type { Figure, Measurement, Wanted } from "../measurement.ts";
 import { percentile } from "../stats.ts";
 
-/** Long enough to go on decoding until the prompt is computed, fairly or not. */
+/** Long enough to keep decoding until the prompt is computed, whether or not the server is fair. */
 const STREAM_TOKENS = 700;
 const HEAD_START_MS = 400;
 
-/** Gaps in running streams while another client's long prompt is computed, and what fairness costs all of them. */
+/** Measures gaps in running streams while another client's long prompt is computed, and the total time of all. */
 export function gap(streams: number, promptTokens: number, wanted: { p99: Wanted; total: Wanted }): Measurement {
   return {
     id: "gap",

@@ -5,7 +5,7 @@ import type { PromptSource } from "../prompts.ts";
 const STREAMS = 3;
 const STREAM_TOKENS = 3000;
 const WANTED_MS = 250;
-/** A sequence that is not freed by then counts as freed then: some servers finish what nobody waits for. */
+/** Longest time to wait for a sequence to be freed: some servers complete abandoned requests. */
 const LONGEST_MS = 30_000;
 const GIVE_UP_MS = 180_000;
 
@@ -13,7 +13,7 @@ interface Leaver {
   readonly phase: string;
   readonly promptTokens: number;
   readonly maxTokens: number;
-  /** How long it stays once its sequence is computed. */
+  /** How long the client stays after the computation of its sequence has begun. */
   readonly stayMs: number;
 }
 
@@ -22,7 +22,7 @@ const LEAVERS: readonly Leaver[] = [
   { phase: "decode", promptTokens: 32, maxTokens: STREAM_TOKENS, stayMs: 800 },
 ];
 
-/** A client that does not stream goes away while others stream: how long the server goes on working for it. */
+/** Measures how long a server works for a client that disconnects without streaming, while other clients stream. */
 export function leave(): Measurement {
   return {
     id: "leave",
@@ -41,7 +41,7 @@ export function leave(): Measurement {
 async function freedAfterMs(port: number, leaver: Leaver, prompts: PromptSource): Promise<number> {
   const stay = new AbortController();
   const going = new AbortController();
-  // Nobody ends before its client leaves, or there is nothing to measure.
+  // If a request ends before its client disconnects, there is nothing to measure.
   let ended = "";
   const untilEnd = async (who: string, leaves: AbortSignal, answer: Promise<unknown>) => {
     const status = await answer.then(String, String);
@@ -84,7 +84,7 @@ async function freedAfterMs(port: number, leaver: Leaver, prompts: PromptSource)
   }
 }
 
-/** Throws after a long time, or when `failure` says why it will not happen. */
+/** Waits until `reached`. Throws after a long time, or when `failure` returns a reason. */
 async function untilBusy(port: number, reached: (busy: number) => boolean, failure = () => ""): Promise<void> {
   const deadline = performance.now() + GIVE_UP_MS;
   for (;;) {

@@ -1,4 +1,4 @@
-// Many conversations that come at once: in one request where the server takes them so, and each in its own.
+// Many conversations that arrive together: in one request where the server supports that, and in separate requests.
 
 import { streamChat } from "../client.ts";
 import { bodyText, exchange } from "../exchange.ts";
@@ -7,7 +7,7 @@ import type { PromptSource } from "../prompts.ts";
 
 const PATH = "/v1/batch/completions";
 const NOT_FOUND = 404;
-/** The two ways take turns, so that neither always meets the warmer machine. */
+/** Both ways take turns, so that neither always gets the warmer machine. */
 const ROUNDS = 2;
 
 export interface Items {
@@ -22,7 +22,10 @@ interface Event {
   readonly usage?: { readonly completion_tokens: number };
 }
 
-/** One request for all, streamed: milliseconds until its end; undefined where there is no such route. Throws about an item that is not complete. */
+/**
+ * Sends all items in one streamed request. Returns the milliseconds until its end, or undefined when there is no such
+ * route. Throws when an item is incomplete.
+ */
 async function together(port: number, shape: Items, prompts: PromptSource): Promise<number | undefined> {
   const requests = Array.from({ length: shape.requests }, (_, index) => ({
     custom_id: String(index),
@@ -48,7 +51,7 @@ async function together(port: number, shape: Items, prompts: PromptSource): Prom
   return reply.ended - reply.started;
 }
 
-/** The same in a request each, all at once. */
+/** Sends each item in its own request, all concurrently. */
 async function apart(port: number, shape: Items, prompts: PromptSource): Promise<number> {
   const calls = Array.from({ length: shape.requests }, () => ({
     prompt: prompts.next(shape.promptTokens),
@@ -58,7 +61,10 @@ async function apart(port: number, shape: Items, prompts: PromptSource): Promise
   return Math.max(...results.map(({ ended }) => ended)) - Math.min(...results.map(({ started }) => started));
 }
 
-/** Tokens a second of all answers: in one request against one each, and the first against one each to the other server. */
+/**
+ * Measures tokens per second of all answers: one request compared with separate ones, and with separate ones to the
+ * other server.
+ */
 export function multiplex(shape: Items): Measurement {
   return {
     id: "multiplex",

@@ -1,7 +1,7 @@
 import { streamChat } from "../client.ts";
 import type { Measurement } from "../measurement.ts";
 
-/** Answers that fit the KV cache one by one, but not all at once: how many become complete. */
+/** Measures how many answers become complete when each of them fits the KV cache, but not all at once. */
 export function overflow(lengths: readonly number[]): Measurement {
   return {
     id: "overflow",

@@ -11,7 +11,9 @@ const QUESTIONS = [
   "Describe a morning in a small town by the sea.",
 ];
 
-/** Answers in plain words, in which there is little to foresee: what speculation may not cost. */
+/**
+ * Measures answers in plain prose, in which few tokens are predictable: speculative decoding must not slow them down.
+ */
 export function prose(wanted: Wanted): Measurement {
   return {
     id: "prose",

@@ -6,7 +6,7 @@ import { percentile } from "../stats.ts";
 const PROBE_EVERY_MS = 50;
 const REFUSED_WITHIN_MS = 500;
 const PROBES = 4;
-/** Below this, whole seconds are too coarse to be judged. */
+/** Waits below this are too short to be judged in whole seconds. */
 const JUDGED_FROM_S = 2;
 const STREAM = { stream: true, ignore_eos: true };
 
@@ -16,19 +16,19 @@ export interface Crowd {
 }
 
 interface Estimate {
-  /** Seconds in Retry-After. */
+  /** Seconds in the Retry-After header. */
   readonly told: number;
-  /** Seconds until a place was free. */
+  /** Seconds until a place was actually free. */
   readonly took: number;
 }
 
-/** Far more requests than the queue takes: who is turned away hears it at once and is told the truth about the wait. */
+/** Measures far more requests than the queue holds: refusals must come at once, with a correct Retry-After. */
 export function queue({ requests, maxTokens }: Crowd): Measurement {
   return {
     id: "queue",
     async run(port, prompts) {
       const call = (): ChatCall => ({ prompt: prompts.next(32), maxTokens, fields: STREAM });
-      // Once before: from these the server learns how long an answer takes, and has turned somebody away.
+      // From these requests the server learns how long an answer takes.
       const first = await Promise.all(Array.from({ length: requests }, () => sendChat(port, call())));
       let crowded = true;
       const crowd = Promise.all(Array.from({ length: requests }, () => sendChat(port, call())));
@@ -89,7 +89,7 @@ const isRefusal = ({ status }: Reply): boolean => status === 503;
 
 const waitsOf = (replies: readonly Reply[]): number[] => replies.map(({ started, ended }) => ended - started);
 
-/** Comes back until it is let in; no estimate when that is at once. */
+/** Retries until a request is accepted; without an estimate when the first one is. */
 async function probe(
   port: number,
   call: () => ChatCall,
@@ -98,7 +98,7 @@ async function probe(
   for (;;) {
     const sent = performance.now();
     const answer = sendChat(port, call());
-    // A refusal comes at once; an answer that takes longer has a place.
+    // A refusal comes at once, so a request that takes longer was accepted.
     const early = await Promise.race([answer, Bun.sleep(REFUSED_WITHIN_MS)]);
     if (early?.status !== 503) {
       const told = Number(refused?.headers.get("retry-after"));

@@ -6,7 +6,7 @@ import { median } from "../stats.ts";
 const PROMPTS = 15;
 const ANSWER_TOKENS = 8;
 
-/** A prompt that was just answered against a new one of the same length: what is kept may cost a client nothing. */
+/** Compares a prompt that was just answered with a new one of equal length: a cached prefix must not cost time. */
 export function repeated(lengths: readonly number[], besideStreams: readonly number[]): Measurement {
   return {
     id: "repeated",
@@ -26,7 +26,7 @@ export function repeated(lengths: readonly number[], besideStreams: readonly num
   };
 }
 
-/** How many times sooner the first token of the second answer comes. */
+/** Returns how many times faster the first token of the second answer arrives. */
 async function gain(port: number, tokens: number, prompts: PromptSource): Promise<number> {
   const first: number[] = [];
   const second: number[] = [];
@@ -38,7 +38,7 @@ async function gain(port: number, tokens: number, prompts: PromptSource): Promis
   return median(first) / median(second);
 }
 
-/** Streams that go on until the function that comes back is called and has ended. */
+/** Runs streams until the returned function is called and its promise has resolved. */
 function keepBusy(port: number, streams: number, prompts: PromptSource): () => Promise<void> {
   let goOn = true;
   const stream = async () => {

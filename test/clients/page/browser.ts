@@ -1,11 +1,11 @@
-// Chromium with a page of svc in it, and what checks look at.
+// Chromium with a page of svc, and what checks read from the page.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 
 const AXE = readFileSync(join(import.meta.dir, "../node_modules/axe-core/axe.min.js"), "utf8");
-/** Where pictures of the page go; without it none are taken. */
+/** The folder for screenshots; none are taken without it. */
 const SHOTS = process.env["SHOTS"];
 
 export const openBrowser = (executablePath: string): Promise<Browser> =>
@@ -14,7 +14,10 @@ export const openBrowser = (executablePath: string): Promise<Browser> =>
     args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--autoplay-policy=no-user-gesture-required"],
   });
 
-/** A tab, and what went wrong in it: errors, refused styles and scripts, and requests to anywhere but `url`. */
+/**
+ * Opens a tab and records what goes wrong in it: errors, blocked styles and scripts, and requests to other addresses
+ * than `url`.
+ */
 export async function openTab(browser: Browser, url: string): Promise<{ page: Page; wrong: string[] }> {
   const page = await browser.newPage();
   const wrong: string[] = [];
@@ -29,9 +32,9 @@ export async function openTab(browser: Browser, url: string): Promise<{ page: Pa
   return { page, wrong };
 }
 
-/** What axe finds that is serious or worse, as `rule: elements`. */
+/** Returns axe's findings that are serious or worse, as `rule: elements`. */
 export async function seriousFindings(page: Page): Promise<string[]> {
-  // By the protocol, which the policy of the page is no obstacle to.
+  // Through the DevTools protocol, to which the page's content security policy does not apply.
   await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run: () => Promise<{ violations: Found[] }> } };
@@ -54,23 +57,23 @@ export const scheme = (page: Page, value: "light" | "dark"): Promise<void> =>
 
 export async function shot(page: Page, name: string): Promise<void> {
   if (SHOTS === undefined) return;
-  // Colours fade over.
+  // Waits for the transition of colours.
   await Bun.sleep(250);
   await page.screenshot({ path: join(SHOTS, `${name}.png`) as `${string}.png` });
 }
 
-/** Resolves when the page shows what `found` says. */
+/** Resolves when the expression `found` has a value in the page. */
 export async function until<T>(page: Page, found: string, timeout = 20_000): Promise<T> {
   return (await (await page.waitForFunction(found, { timeout })).jsonValue()) as T;
 }
 
-/** Writes a message and sends it. */
+/** Types a message and sends it. */
 export async function say(page: Page, text: string): Promise<void> {
   await page.type("#message", text);
   await page.keyboard.press("Enter");
 }
 
-/** Resolves with the text of the last turn when it is a whole answer that has `words` in it. */
+/** Resolves with the text of the last turn once it is a complete answer that contains `words`. */
 export const answered = (page: Page, words = "", timeout?: number): Promise<string> =>
   until(
     page,
@@ -82,7 +85,7 @@ export const answered = (page: Page, words = "", timeout?: number): Promise<stri
     timeout,
   );
 
-/** Chooses a model by its name, with the mouse. */
+/** Selects a model by name, with the mouse. */
 export async function choose(page: Page, model: string): Promise<void> {
   await page.click(".picker");
   await page.waitForSelector(".choice");
@@ -90,12 +93,12 @@ export async function choose(page: Page, model: string): Promise<void> {
     const choice = [...document.querySelectorAll<HTMLElement>(".choice")].find((one) => one.innerText.startsWith(name));
     choice?.click();
   }, model);
-  // A click by a script says nothing of a mouse.
+  // A click by script would not test the mouse.
   if (await page.$(".choice")) await page.keyboard.press("Escape");
   await until(page, `document.querySelector(".picker").innerText.startsWith(${JSON.stringify(model)})`);
 }
 
-/** Presses the button of this name in the last turn, or in what `within` selects. */
+/** Presses the button with this name in the last turn, or in the element that `within` selects. */
 export async function press(page: Page, name: string, within = ".turn:last-child"): Promise<void> {
   const button = await page.waitForFunction(
     (wanted, place) =>

@@ -1,4 +1,4 @@
-// A server of models that answer as the last message asks for: what no small model does when it is wanted.
+// A server of models that answer as the last message requests, which no small model does reliably.
 
 import { EVERYTHING, HOSTILE } from "./texts.ts";
 
@@ -55,7 +55,7 @@ async function* stream(asked: Asked): AsyncGenerator<string> {
   yield "data: [DONE]\n\n";
 }
 
-/** Serves it until it is stopped. */
+/** Starts the server, which runs until it is stopped. */
 export const scriptedModel = () =>
   Bun.serve({
     hostname: "127.0.0.1",

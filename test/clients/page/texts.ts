@@ -1,6 +1,6 @@
-// What models may write.
+// Texts that models may write.
 
-/** All that Markdown has, and things that must not get through. */
+/** All features of Markdown, and content that must be blocked. */
 export const EVERYTHING = `## Sorting a list
 
 Quicksort takes a **pivot** and puts what is smaller before it. It needs *O(n log n)* steps, mostly; see [the article](https://en.wikipedia.org/wiki/Quicksort).

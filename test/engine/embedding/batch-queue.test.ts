@@ -12,7 +12,7 @@ const jobOf = (client: string | undefined, key: number, ...lengths: number[]) =>
   );
 const names = (batch: readonly BatchItem[]) => batch.map(({ job: { key }, index }) => `${key}:${index}`);
 
-test("a batch has the inputs of all requests, in turns, the short ones of each first", () => {
+test("a batch takes inputs of all requests in turns, the short ones of each request first", () => {
   const queue = new BatchQueue(100, 10);
   queue.add(job(1, 30, 10, 20));
   queue.add(job(2, 5));
@@ -21,7 +21,7 @@ test("a batch has the inputs of all requests, in turns, the short ones of each f
   expect(queue.isEmpty).toBe(true);
 });
 
-test("neither tokens nor inputs are exceeded, and a single long input is computed alone", () => {
+test("a batch exceeds neither the token nor the input limit, and a single long input is computed alone", () => {
   const queue = new BatchQueue(100, 3);
   queue.add(job(1, 60, 60, 300, 1, 1, 1, 1));
   const batches: BatchItem[][] = [];
@@ -34,7 +34,7 @@ test("neither tokens nor inputs are exceeded, and a single long input is compute
   }
 });
 
-test("what nobody waits for takes the room that others leave", () => {
+test("background requests take the space that others leave", () => {
   const queue = new BatchQueue(100, 3);
   const lengths = [1, 1, 1].map((length) => new Int32Array(length));
   queue.add(new QueuedJob(1, lengths, 1, 0, "batch", true));
@@ -46,13 +46,13 @@ test("what nobody waits for takes the room that others leave", () => {
   ]);
 });
 
-test("a turn ends where the batch is full", () => {
+test("a batch that is full ends the turn, and the next batch continues there", () => {
   const queue = new BatchQueue(100, 3);
   for (const key of [1, 2, 3, 4]) queue.add(job(key, 1));
   expect([names(queue.next()), names(queue.next())]).toEqual([["1:0", "2:0", "3:0"], ["4:0"]]);
 });
 
-test("a request with one input is not kept waiting by one with many", () => {
+test("a request with one input does not wait for one with many inputs", () => {
   const queue = new BatchQueue(100, 64);
   queue.add(job(1, ...Array.from({ length: 50 }, () => 50)));
   queue.next();
@@ -60,7 +60,7 @@ test("a request with one input is not kept waiting by one with many", () => {
   expect(names(queue.next()).map((name) => name.split(":")[0])).toContain("2");
 });
 
-test("what was stopped is computed again, unless its request is gone", () => {
+test("a stopped batch is computed again, unless its request was cancelled", () => {
   const queue = new BatchQueue(100, 64);
   queue.add(job(1, 10, 20));
   const stopped = queue.next();
@@ -71,7 +71,7 @@ test("what was stopped is computed again, unless its request is gone", () => {
   expect(queue.isEmpty).toBe(true);
 });
 
-test("a request is complete with the last of its numbers, each in its input's place", () => {
+test("a request is complete when the vectors of all inputs have arrived, each at its input's place", () => {
   const inputs = [new Int32Array(3), new Int32Array(3)];
   const two = new QueuedJob(1, inputs, 2, 0);
   expect(two.keep(1, Float32Array.of(7, 8))).toBe(false);
@@ -86,7 +86,7 @@ test("clients take turns, however many requests each has", () => {
   queue.add(jobOf("few", 4, 10, 10));
   const turns = () => names(queue.next()).map((name) => name[0]);
   expect(turns()).toEqual(["1", "4", "1", "4"]);
-  // An input a batch: none of the many requests comes twice before the one of the other client.
+  // With one input per batch, no request of the client with many comes twice before the other client's.
   const slow = new BatchQueue(1, 1);
   for (const key of [1, 2, 3]) slow.add(jobOf("many", key, 10, 10));
   slow.add(jobOf("few", 4, 10, 10));

@@ -32,7 +32,7 @@ async function ask(engine: EmbeddingEngine, text: string, signal = new AbortCont
   throw new Error("no result");
 }
 
-/** The code of the failure. */
+/** Returns the error code of a failed call. */
 async function failure(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -43,7 +43,7 @@ async function failure(call: Promise<unknown>): Promise<string> {
 }
 
 test(
-  "starts nothing until it is asked, and is advertised all the same",
+  "starts nothing until the first request, but is listed",
   async () => {
     const engine = create();
     expect(engine.status()).toMatchObject({
@@ -62,7 +62,7 @@ test(
 );
 
 test(
-  "a crash fails what was computed, keeps what was not, and the next request finds another process",
+  "a crash fails the requests being computed, keeps the others, and the next request gets a new process",
   async () => {
     const engine = create();
     await ask(engine, "hello");
@@ -77,7 +77,7 @@ test(
 );
 
 test(
-  "a model that cannot be loaded is 503 for who waits, and the reason is kept for the operator",
+  "a model that cannot be loaded is 503 for waiting requests, and the operator gets the reason",
   async () => {
     const engine = create("unloadable");
     expect(await Promise.all([failure(ask(engine, "a")), failure(ask(engine, "b"))])).toEqual([
@@ -90,7 +90,7 @@ test(
 );
 
 test(
-  "a request waits for loading no longer than it may",
+  "a request waits for loading no longer than the load timeout",
   async () => {
     const engine = create("endless", 50);
     expect(await failure(ask(engine, "a"))).toBe("engine_unavailable");
@@ -99,7 +99,7 @@ test(
 );
 
 test(
-  "an abort ends the wait with the signal's reason, what the engine refuses is told",
+  "an abort ends the wait with the signal's reason, and a refusal by the engine is passed on",
   async () => {
     const engine = create();
     const leave = new AbortController();
@@ -114,7 +114,7 @@ test(
 );
 
 test(
-  "stopping ends the process and who waits",
+  "stopping ends the process and all waiting requests",
   async () => {
     const engine = create();
     await ask(engine, "hello");

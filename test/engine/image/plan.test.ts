@@ -1,4 +1,4 @@
-// What is drawn for a request, and which wishes are refused.
+// How a request for an image is planned, and which parameters are refused.
 
 import { expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
@@ -37,7 +37,7 @@ const work: ImageWork = {
 };
 const image = { path: "/cat.png", field: "image" };
 
-/** The field at fault. */
+/** Returns the field that is refused. */
 function refused(changes: Partial<ImageWork>, by: Painter = painter): string | undefined {
   try {
     planOf({ ...work, ...changes }, by);
@@ -49,7 +49,7 @@ function refused(changes: Partial<ImageWork>, by: Painter = painter): string | u
   }
 }
 
-test("what a request does not wish is as the model is used to", () => {
+test("parameters default to those of the model", () => {
   const usual = { size: model.size, steps: 20, guidance: 7, sampler: "euler_a", scheduler: "discrete", adapters: [] };
   expect(planOf(work, painter)).toMatchObject(usual);
   const adapters = [{ name: "ink", scale: 0.5 }];
@@ -66,7 +66,7 @@ test("what a request does not wish is as the model is used to", () => {
   expect(planOf({ ...work, stepShare: 0.01 }, painter).steps).toBe(1);
 });
 
-test("a wish that cannot be served names its field", () => {
+test("a parameter that the model cannot follow is refused with its field", () => {
   expect(refused({})).toBeUndefined();
   expect(refused({ size: { width: 500, height: 512 } })).toBe("size");
   expect(refused({ size: { width: 2048, height: 512 } })).toBe("size");
@@ -89,7 +89,7 @@ test("a wish that cannot be served names its field", () => {
   expect(refused({}, { ...painter, needsImage: true })).toBe("image");
 });
 
-test("models that can be shown an image are, unless a share or a part of it stays", () => {
+test("a model that takes reference images gets the image as one, unless a strength or a mask keeps part of it", () => {
   const shown: Painter = { ...painter, model: { ...model, edits: { image: true, mask: true, references: true } } };
   const byReference = (edit: Partial<NonNullable<ImageWork["edit"]>>, by = shown) =>
     planOf({ ...work, edit: { image, ...edit } }, by).byReference;
@@ -99,7 +99,7 @@ test("models that can be shown an image are, unless a share or a part of it stay
   expect(byReference({}, painter)).toBeFalse();
 });
 
-test("a changed image keeps its size as far as the model can draw it", () => {
+test("an edited image keeps its size as far as the model supports it", () => {
   const plan = planOf({ ...work, edit: { image } }, painter);
   const drawn = (width: number, height: number) => Object.values(sizesOf(plan, painter, { width, height }).drawn);
   expect(drawn(512, 512)).toEqual([512, 512]);
@@ -108,7 +108,7 @@ test("a changed image keeps its size as far as the model can draw it", () => {
   expect(drawn(10, 10)).toEqual([64, 64]);
 });
 
-test("a demonstration draws in one size, and is enlarged to others that are square", () => {
+test("a demonstration model draws in one size and is enlarged to other square sizes", () => {
   const size = { width: 128, height: 128 };
   const demo: Painter = { ...painter, drawsIn: size, model: { ...model, size, largestSide: 1024 } };
   const large = { width: 1000, height: 1000 };
@@ -118,7 +118,7 @@ test("a demonstration draws in one size, and is enlarged to others that are squa
   expect(refused({ size: { width: 1040, height: 1040 } }, demo)).toBe("size");
 });
 
-test("what a model is used to goes by its family, and by a name that says that few steps do", () => {
+test("default parameters depend on the model family, and on a name that indicates few steps", () => {
   expect(habitsOf("SD 1.x", "v1-5")).toMatchObject({ size: { width: 512 }, steps: 20, guidance: 7 });
   expect(habitsOf("SDXL", "sdxl-lightning")).toMatchObject({ size: { width: 1024 }, steps: 4, guidance: 1 });
   expect(habitsOf("SDXL", "sd_xl_turbo_1.0_fp16")).toMatchObject({ size: { width: 512 }, steps: 4, guidance: 1 });
@@ -129,7 +129,7 @@ test("what a model is used to goes by its family, and by a name that says that f
   expect(habitsOf("Something new", "x")).toMatchObject({ size: { width: 1024 } });
 });
 
-test("what makes images larger does so by its own factor or a smaller one, whatever their sides are", () => {
+test("an upscaler enlarges by its own factor or a smaller one, whatever the sides of the image", () => {
   const upscaler: Painter = {
     ...painter,
     model: { ...model, size: { width: 8192, height: 8192 }, largestSide: 8192 },

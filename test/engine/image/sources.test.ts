@@ -1,4 +1,4 @@
-// What images are made from, and how they are written.
+// Reading source images and writing results.
 
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -35,7 +35,7 @@ const refusal = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof SvcError ? [error.code, error.details.param] : error),
   );
 
-test("an image is decoded, and the middle of it fitted", async () => {
+test("an image is decoded, and its middle is fitted to the size", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
   const sources = await readSources({ image });
   expect(sources.image).toMatchObject(WIDE);
@@ -46,13 +46,13 @@ test("an image is decoded, and the middle of it fitted", async () => {
   expect((await resized(pixels, WIDE)).rgb).toEqual(pixels.rgb);
 });
 
-test("a mask is drawn anew where it is transparent, and what it keeps is not touched", async () => {
+test("a mask is redrawn where it is transparent, and the rest stays untouched", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
   const mask = await file("mask", transparentPng(WIDE.width, WIDE.height, 0));
   const { mask: opacity = new Uint8Array() } = await readSources({ image, mask });
   const drawn = maskFor(opacity, WIDE, WIDE);
   expect([drawn[0], drawn[39]]).toEqual([255, 0]);
-  // Of the square in the middle the left half goes as well.
+  // In the square crop of the middle, the left half is transparent too.
   const square = maskFor(opacity, WIDE, { width: 10, height: 10 });
   expect([...square.subarray(0, 10)]).toEqual([255, 255, 255, 255, 255, 0, 0, 0, 0, 0]);
   const white = new Uint8Array(pixels.rgb.length).fill(255);
@@ -60,7 +60,7 @@ test("a mask is drawn anew where it is transparent, and what it keeps is not tou
   expect([...both.subarray(0, 3), ...both.subarray(39 * 3, 40 * 3)]).toEqual([255, 255, 255, 0, 0, 255]);
 });
 
-test("what is no image, or one too large, is refused by its field", async () => {
+test("data that is not an image, or too large, is refused with its field", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
   const mask = (name: string, bytes: Uint8Array) =>
     file(name, bytes).then((made) => readSources({ image, mask: made }));
@@ -78,7 +78,7 @@ test("what is no image, or one too large, is refused by its field", async () => 
   expect(await refusal(alone("large", new Uint8Array(20_000_001)))).toEqual(["invalid_value", "large"]);
 });
 
-test("an image is written in each format, larger where that is wanted, and says how it was made", async () => {
+test("an image is written in each format, enlarged on request, with its generation parameters", async () => {
   const size = { width: 80, height: 40 };
   for (const format of ["png", "jpeg", "webp"] as const) {
     const bytes = await encoded(pixels, size, { format, tellsHow: true, quality: 0 }, "how");

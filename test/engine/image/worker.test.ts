@@ -1,4 +1,4 @@
-// The loop of an image engine over a library that draws nothing: whose turn it is, and how an image is stopped.
+// The loop of an image engine with a library that draws nothing: turns between clients, and stopping an image.
 
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -22,9 +22,9 @@ interface Drawing extends DrawOptions {
   state: "drawing" | "paused";
 }
 
-/** Does a step each time it is looked at, and lets time pass with it. */
+/** Computes one step at each poll, and advances the clock. */
 class FakePainter implements ImageLibrary {
-  /** The descriptions that were begun, went on and were done, in their order. */
+  /** Prompts whose images were begun, resumed and done, in order. */
   readonly begun: string[] = [];
   readonly resumed: string[] = [];
   readonly done: string[] = [];
@@ -119,7 +119,7 @@ const model: ImageModel & { name: string } = {
   edits: { image: true, mask: true, references: false },
 };
 
-/** `stepMs`: that a step takes. */
+/** `stepMs`: duration of a step. */
 function start(stepMs = 0) {
   let now = 0;
   const library = new FakePainter(() => void (now += stepMs));
@@ -140,7 +140,10 @@ function start(stepMs = 0) {
       worker.submit(++key, { request: key, image: 0, work, client });
       return key;
     },
-    /** One of two images of request 0, of this file. Resolves when it waits for its turn, or was refused. */
+    /**
+     * Submits one of the two images of request 0, made from this file. Resolves once it waits for its turn or was
+     * refused.
+     */
     async submitEdit(image: number, path: string): Promise<number> {
       const source = { path, field: "image" };
       const encoding = { format: "png", tellsHow: false } as const;
@@ -153,17 +156,17 @@ function start(stepMs = 0) {
   };
 }
 
-test("clients take turns, an image each, however much each of them wants", async () => {
+test("clients take turns with one image each, however many each of them requests", async () => {
   const { library, worker, submit, ended } = start();
   const clients = ["ada", "bob", "cyd", "dan", "eve"];
-  // Each client's jobs come in one go.
+  // Each client's jobs arrive together.
   for (const client of clients) for (const job of [1, 2, 3, 4]) submit(`${client} ${job}`, client);
   await Bun.sleep(0);
   while (ended().length < 20) await worker.step();
   expect(library.begun).toEqual([1, 2, 3, 4].flatMap((job) => clients.map((client) => `${client} ${job}`)));
 });
 
-test("a client that comes while another has many waiting waits for one of them at most", async () => {
+test("a client that arrives while another has many waiting images waits for at most one of them", async () => {
   const { library, worker, submit } = start();
   for (const job of [1, 2, 3, 4]) submit(`ada ${job}`, "ada");
   await Bun.sleep(0);
@@ -174,7 +177,7 @@ test("a client that comes while another has many waiting waits for one of them a
   expect(library.begun).toEqual(["ada 1", "bob 1", "ada 2"]);
 });
 
-test("a long image pauses for a short one of another client, and loses nothing", async () => {
+test("a long image pauses for a short one of another client and loses no steps", async () => {
   const { library, worker, sent, submit, ended } = start(100);
   const long = submit("long", "ada", { steps: 40 });
   submit("long 2", "ada", { steps: 40 });
@@ -198,7 +201,7 @@ test("a long image pauses for a short one of another client, and loses nothing",
   expect(sent.filter(({ type }) => type === "started")).toHaveLength(2);
 });
 
-test("an image does not pause for a client's own next one, nor for one that takes longer", async () => {
+test("an image pauses neither for the same client's next image nor for a longer one", async () => {
   const { library, worker, submit, ended } = start(100);
   submit("first", "ada", { steps: 40 });
   submit("own", "ada");
@@ -209,9 +212,9 @@ test("an image does not pause for a client's own next one, nor for one that take
   expect(library.resumed).toEqual(["longer"]);
 });
 
-test("clients with short images leave one with a long image as much time as they have", async () => {
+test("clients with short images leave a client with a long image an equal share of time", async () => {
   const { library, worker, submit, ended } = start(500);
-  // Ten seconds beside three each.
+  // Ten seconds against three each.
   submit("long", "ada", { steps: 20 });
   await Bun.sleep(0);
   for (let shorts = 0; !library.done.includes("long");) {
@@ -222,7 +225,7 @@ test("clients with short images leave one with a long image as much time as they
   expect(ended().length).toBeLessThanOrEqual(5);
 });
 
-test("an image that has paused is stopped when nobody wants it", async () => {
+test("a paused image is stopped when its request is cancelled", async () => {
   const { library, worker, submit, ended } = start(100);
   const long = submit("long", "ada", { steps: 40 });
   submit("short", "bob");
@@ -235,7 +238,7 @@ test("an image that has paused is stopped when nobody wants it", async () => {
   expect(library.done).toEqual(["short"]);
 });
 
-test("an image that is cancelled ends between its steps, one that waits is never begun, and the next one is drawn", async () => {
+test("a cancelled image ends between two steps, a cancelled waiting one never begins, and the next one is drawn", async () => {
   const { library, worker, sent, submit, ended } = start();
   const endless = submit("endless", "ada", { steps: 150 });
   const unwanted = submit("unwanted", "bob");
@@ -254,8 +257,8 @@ test("an image that is cancelled ends between its steps, one that waits is never
   expect(ended().map(({ key }) => key)).toEqual([wanted]);
 });
 
-describe("what the images of a request are made from", () => {
-  /** Does something with the first of two images, then deletes their file; returns how the second is answered. */
+describe("the source of a request's images", () => {
+  /** Runs `act` on the first of two images, then deletes their file; returns the type of the answer to the second. */
   async function second(act: (tools: ReturnType<typeof start>, first: number) => void | Promise<void>) {
     const folder = mkdtempSync(join(tmpdir(), "svc-worker-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -273,11 +276,11 @@ describe("what the images of a request are made from", () => {
     expect(await second(({ worker }) => worker.step())).toBe("accepted");
   });
 
-  test("is forgotten when one is cancelled that waits", async () => {
+  test("is forgotten when a waiting image is cancelled", async () => {
     expect(await second(({ worker }, first) => worker.cancel(first))).toBe("rejected");
   });
 
-  test("is forgotten when one is cancelled that is drawn", async () => {
+  test("is forgotten when the image being drawn is cancelled", async () => {
     const stopped = second(async ({ worker, sent }, first) => {
       const drawing = worker.step();
       await until(() => sent.some((message) => message.type === "events"));
@@ -287,7 +290,7 @@ describe("what the images of a request are made from", () => {
     expect(await stopped).toBe("rejected");
   });
 
-  test("is forgotten when one fails", async () => {
+  test("is forgotten when an image fails", async () => {
     const failed = second(async ({ worker, library }) => {
       library.start = () => {
         throw new ImageError("no memory", "no-memory");

@@ -1,4 +1,4 @@
-// What is large in a job goes to the engine beside it, in parts.
+// Large contents of a job (images, sound) are sent to the engine separately, in parts.
 
 import { afterEach, expect, test } from "bun:test";
 import { systemClock } from "../../../src/domain/clock.ts";
@@ -11,7 +11,7 @@ afterEach(stopCounters);
 const MB = 2 ** 20;
 const hash = (content: Uint8Array) => Bun.SHA1.hash(content, "hex");
 
-/** Bytes of which no two parts are the same. */
+/** Returns bytes in which no two parts are the same. */
 function content(length: number, seed = 1): Uint8Array {
   const words = new Uint32Array(Math.ceil(length / 4));
   for (let at = 0; at < words.length; at++) words[at] = Math.imul(at + seed, 0x9e3779b1);
@@ -21,7 +21,7 @@ function content(length: number, seed = 1): Uint8Array {
 const one = (counter: Counter, contents: readonly Uint8Array[], signal = live()) =>
   Array.fromAsync(counter.run({ to: 1 }, signal, "", contents));
 
-test("it arrives whole, each content by itself", async () => {
+test("all contents arrive completely, each separate from the others", async () => {
   const counter = start();
   const contents = [content(2 * MB + 5), new Uint8Array(), content(MB, 7), content(3, 9)];
   const many = await Promise.all([one(counter, contents), one(counter, [content(MB + 1, 3)]), one(counter, [])]);
@@ -33,7 +33,7 @@ test("it arrives whole, each content by itself", async () => {
   ]);
 });
 
-test("others' jobs do not wait until it is there", async () => {
+test("other jobs do not wait while a large content is sent", async () => {
   const counter = start();
   await count(counter, { to: 1 });
   const ended: string[] = [];
@@ -42,7 +42,7 @@ test("others' jobs do not wait until it is there", async () => {
   expect(ended).toEqual(["small", "large"]);
 });
 
-test("when the process dies meanwhile its successor gets all of it", async () => {
+test("when the process dies meanwhile, the next process receives the whole content", async () => {
   const before = childrenOf(process.pid);
   const counter = start();
   await count(counter, { to: 1 });
@@ -55,7 +55,7 @@ test("when the process dies meanwhile its successor gets all of it", async () =>
   expect(counter.status()).toMatchObject({ state: "ready", restarts: 1 });
 });
 
-test("who leaves meanwhile ends it, and others go on", async () => {
+test("a disconnect stops the transfer, and other jobs go on", async () => {
   const counter = start();
   await count(counter, { to: 1 });
   const leave = new AbortController();
@@ -68,7 +68,7 @@ test("who leaves meanwhile ends it, and others go on", async () => {
   expect(accepted).toEqual({ type: "accepted", contents: [hash(content(5))] });
 });
 
-test("a part is no more than its own bytes, whatever they are a view of", () => {
+test("a part carries only its own bytes, even when they are a view of a larger buffer", () => {
   const view = Buffer.alloc(3 * MB).subarray(MB, 2 * MB + 10);
   const job = new PendingJob(systemClock, 1, "", "job", [view]);
   const messages = Array.from({ length: 4 }, () => job.next());

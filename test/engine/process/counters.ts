@@ -1,4 +1,4 @@
-// Engines that count in native code, under supervisors: for tests of what every kind of engine gets from it.
+// Engines that count in native code, under supervisors, for tests of the features that all kinds of engines share.
 
 import { join } from "node:path";
 import { systemClock, type Timers } from "../../../src/domain/clock.ts";
@@ -19,9 +19,9 @@ type Policy = Partial<Options>;
 
 export const PROGRAM = join(import.meta.dir, "counting-kind.ts");
 export const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
-/** What operators are told of failures. */
+/** The errors logged for operators. */
 export const errors: { message: string; fields: LogFields | undefined }[] = [];
-/** Lines of lesser levels, but for those at `debug`. */
+/** Log lines of lower levels, except `debug`. */
 export const notes: string[] = [];
 const log: Logger = {
   debug() {},
@@ -32,7 +32,7 @@ const log: Logger = {
 };
 const counters: { stop(): Promise<void> }[] = [];
 
-/** After each test. */
+/** Stops all counters; call it after each test. */
 export async function stopCounters(): Promise<void> {
   await Promise.all(counters.splice(0).map((counter) => counter.stop()));
   errors.length = notes.length = 0;
@@ -97,7 +97,7 @@ export const failure = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof SvcError ? error.code : error),
   );
 
-/** A job in the middle of its work. */
+/** Starts a job and resolves while it is being computed. */
 export async function running(counter: Runner, job = ENDLESS, signal = live(), id = "") {
   const events = counter.run(job, signal, id);
   for (;;) {

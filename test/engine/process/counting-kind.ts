@@ -1,4 +1,4 @@
-// A kind of engine as small as one can be: it counts in native code. Run as a program it is the engine process.
+// A minimal kind of engine, which counts in native code. When run as a program, this file is the engine process.
 
 import { cc } from "bun:ffi";
 import { runEngine, tellReading } from "../../../src/engine/process/child.ts";
@@ -7,13 +7,13 @@ import type { JobKey } from "../../../src/engine/process/protocol.ts";
 
 export interface CountingOptions {
   readonly libraries: string;
-  /** Milliseconds that loading takes; negative: it fails. */
+  /** Milliseconds that loading takes; when negative, loading fails. */
   readonly loadMs: number;
-  /** It dies while it loads. */
+  /** Makes the process crash while loading. */
   readonly crash?: true;
 }
 
-/** Counts to `to`, or dies on the way, or is never done. */
+/** A job that counts to `to`, crashes midway, or never ends. */
 export interface CountingJob {
   readonly to: number;
   readonly crash?: true;
@@ -21,12 +21,12 @@ export interface CountingJob {
 }
 
 export type CountingEvent =
-  /** `contents`: hashes of what came with the job. */
+  /** `contents`: hashes of the contents of the job. */
   | { readonly type: "accepted"; readonly contents?: readonly string[] }
   | { readonly type: "counted"; readonly count: number }
   | { readonly type: "done"; readonly count: number; readonly cancelled: boolean };
 
-/** How far it counts at once: cancels are read in between. */
+/** How far one slice counts; cancels are read between slices. */
 const SLICE = 100_000;
 
 export const countingKind: EngineKind<CountingOptions, { readonly unit: number }, CountingJob, CountingEvent> = {

@@ -4,7 +4,7 @@ import { PendingJob } from "../../../src/engine/process/jobs.ts";
 import type { TextEvent, TextJob } from "../../../src/engine/text/protocol.ts";
 import { plainRequest } from "../../support/request.ts";
 
-test("a request that is computed holds its images and sound no longer; before, another engine may need them", () => {
+test("a job keeps its images and sound until its computation starts, in case another process needs them", () => {
   const rgb = new Uint8Array(300);
   const request = plainRequest("?");
   const job = { type: "generate", request } as const;

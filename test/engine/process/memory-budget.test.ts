@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { MemoryBudget, type MemoryTenant } from "../../../src/engine/process/memory-budget.ts";
 
-/** A machine of so many bytes, and the engines on it. */
+/** A machine with this much memory, and the engines on it. */
 function machine(bytes: number) {
   const tenants: FakeEngine[] = [];
   const budget = new MemoryBudget(() => bytes - tenants.reduce((sum, { ownBytes }) => sum + ownBytes, 0));
@@ -27,7 +27,7 @@ class FakeEngine implements MemoryTenant {
   ) {}
 
   async unload(): Promise<void> {
-    // A process takes its time to end.
+    // A process takes a moment to end.
     await Bun.sleep(1);
     this.ownBytes = 0;
     this.idleSince = undefined;
@@ -42,14 +42,14 @@ const refusal = (claim: Promise<void> | undefined): Promise<unknown> =>
   );
 
 describe("memory budget", () => {
-  test("what fits is loaded at once, and nothing gives way", () => {
+  test("loads an engine that fits at once, without unloading others", () => {
     const { budget, ended, engine } = machine(100);
     engine("idle", 40, 1);
     expect(budget.claim(engine("new"), 60, "new")).toBeUndefined();
     expect(ended).toEqual([]);
   });
 
-  test("idle engines give way, the least recently used first and no more than needed", async () => {
+  test("unloads idle engines, the least recently used first and no more than needed", async () => {
     const { budget, ended, engine } = machine(100);
     engine("late", 30, 9);
     engine("early", 30, 3);
@@ -58,7 +58,7 @@ describe("memory budget", () => {
     expect(ended).toEqual(["early", "middle"]);
   });
 
-  test("an engine with work never gives way, and where the idle ones would not do, none ends", async () => {
+  test("never unloads an engine with work, and unloads no idle engine when that would not suffice", async () => {
     const { budget, ended, engine } = machine(4e9);
     engine("busy", 2.5e9);
     engine("idle", 0.5e9, 1);
@@ -69,7 +69,7 @@ describe("memory budget", () => {
     expect(ended).toEqual([]);
   });
 
-  test("what is still being loaded is not free", async () => {
+  test("does not count the memory of an engine that is still loading as free", async () => {
     const { budget, engine } = machine(100);
     const first = engine("first");
     expect(budget.claim(first, 70, "first")).toBeUndefined();
@@ -83,7 +83,7 @@ describe("memory budget", () => {
     expect(budget.claim(engine("fourth"), 50, "fourth")).toBeUndefined();
   });
 
-  test("two loads at once do not count on the same bytes", async () => {
+  test("does not give the same bytes to two loads at once", async () => {
     const { budget, ended, engine } = machine(100);
     engine("idle", 100, 1);
     const claims = ["one", "two"].map((name) => refusal(budget.claim(engine(name), 60, name)));
@@ -91,7 +91,7 @@ describe("memory budget", () => {
     expect(ended).toEqual(["idle"]);
   });
 
-  test("an engine that gets a job while others end stays", async () => {
+  test("keeps an idle engine that gets a job while others are unloaded", async () => {
     const { budget, ended, engine } = machine(100);
     const second = engine("second", 60, 2);
     engine("first", 30, 1, () => (second.idleSince = undefined));

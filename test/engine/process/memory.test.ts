@@ -5,19 +5,19 @@ const MIB = 2 ** 20;
 const kernel = (files: Readonly<Record<string, string>>) => (path: string) => files[path] ?? "";
 const meminfo = { "/proc/meminfo": `MemTotal: 16777216 kB\nMemAvailable:    8388608 kB\n` };
 
-test("what is mapped of files is not a process's own memory, where that is known", () => {
+test("mapped files do not count as a process's own memory, where that is known", () => {
   const status = "VmRSS:\t 5000 kB\nRssAnon:\t    3072 kB\nRssFile:\t 1928 kB\n";
   expect(ownMemory(kernel({ "/proc/self/status": status }))).toBe(3 * MIB);
   expect(ownMemory(kernel({}))).toBeGreaterThan(MIB);
 });
 
 describe("available memory", () => {
-  test("is what the kernel says is available", () => {
+  test("is the value that the kernel reports", () => {
     expect(availableMemory(kernel(meminfo))).toBe(8192 * MIB);
     expect(availableMemory(kernel({ ...meminfo, "/sys/fs/cgroup/memory.max": "max\n" }))).toBe(8192 * MIB);
   });
 
-  test("is at most what the container's limit leaves, idle file cache not counted as used", () => {
+  test("is limited by the container's limit, without counting idle file cache as used", () => {
     const version2 = {
       "/sys/fs/cgroup/memory.max": `${4096 * MIB}\n`,
       "/sys/fs/cgroup/memory.current": `${3000 * MIB}\n`,
@@ -31,7 +31,7 @@ describe("available memory", () => {
     expect(availableMemory(kernel({ ...meminfo, ...version1 }))).toBe(1024 * MIB);
   });
 
-  test("is never negative, and known without any of these files", () => {
+  test("is never negative, and is known without any of these files", () => {
     const full = { "/sys/fs/cgroup/memory.max": "1000", "/sys/fs/cgroup/memory.current": "2000" };
     expect(availableMemory(kernel({ ...meminfo, ...full }))).toBe(0);
     expect(availableMemory(kernel({}))).toBeGreaterThan(0);
@@ -41,7 +41,7 @@ describe("available memory", () => {
 describe("cores", () => {
   const here = physicalCores(kernel({}));
 
-  test("are the whole ones of a container's share", () => {
+  test("are the whole cores of a container's share", () => {
     expect(physicalCores(kernel({ "/sys/fs/cgroup/cpu.max": "190000 100000\n" }))).toBe(1);
     const version1 = {
       "/sys/fs/cgroup/cpu/cpu.cfs_quota_us": "50000\n",
@@ -50,7 +50,7 @@ describe("cores", () => {
     expect(physicalCores(kernel(version1))).toBe(1);
   });
 
-  test("are those of the machine where nothing limits them", () => {
+  test("are all cores of the machine without a limit", () => {
     expect(physicalCores(kernel({ "/sys/fs/cgroup/cpu.max": "max 100000\n" }))).toBe(here);
     const version1 = {
       "/sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",

@@ -1,4 +1,4 @@
-// How jobs go to their process.
+// How jobs are sent to their process.
 
 import { expect, test } from "bun:test";
 import { systemClock } from "../../../src/domain/clock.ts";
@@ -6,7 +6,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import { nextTurn } from "../../../src/domain/next-turn.ts";
 import { PendingJobs } from "../../../src/engine/process/pending-jobs.ts";
 
-/** Jobs, which are names, and what their process was sent. */
+/** Jobs, which are names, and the names that their process has received. */
 function setUp() {
   const sent: string[] = [];
   const jobs = new PendingJobs<string, { readonly type: string }>({
@@ -35,7 +35,7 @@ const turns = async (count: number) => {
   for (let turn = 0; turn < count; turn++) await nextTurn();
 };
 
-test("jobs that come at once are sent one in a turn of the loop, in their order, and others come between", async () => {
+test("jobs that arrive together are sent in order, one per turn of the event loop, so that others can come between", async () => {
   const { sent, jobs, add } = setUp();
   add("a", "b", "c", "d");
   const counts = [sent.length];
@@ -50,7 +50,7 @@ test("jobs that come at once are sent one in a turn of the loop, in their order,
   jobs.failAll(new SvcError("shutting_down", "over"));
 });
 
-test("one that nobody wants any more before its turn is not sent", async () => {
+test("a job that is cancelled before its turn is not sent", async () => {
   const { sent, jobs, add } = setUp();
   const [, left] = add("a", "b", "c");
   if (left) jobs.drop(left);
@@ -60,7 +60,7 @@ test("one that nobody wants any more before its turn is not sent", async () => {
   jobs.failAll(new SvcError("shutting_down", "over"));
 });
 
-test("those that a process was not sent before its end are its successor's, once", async () => {
+test("jobs not yet sent when a process ends are sent to the next process, once", async () => {
   const { sent, jobs, add } = setUp();
   add("a", "b", "c");
   jobs.lose(new SvcError("engine_crashed", "gone"), undefined);

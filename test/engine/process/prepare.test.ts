@@ -1,4 +1,4 @@
-// An engine for which something must be brought, or be there, before its process is started.
+// An engine that needs something downloaded or installed before its process can start.
 
 import { afterEach, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
@@ -8,7 +8,7 @@ import { count, failure, start, stopCounters } from "./counters.ts";
 
 afterEach(stopCounters);
 
-test("waits for what is to be loaded, once for all jobs", async () => {
+test("the engine waits for the preparation, once for all jobs", async () => {
   const brought = Promise.withResolvers<void>();
   let isThere = false;
   const counter = start({ prepare: () => (isThere ? undefined : brought.promise) });
@@ -20,7 +20,7 @@ test("waits for what is to be loaded, once for all jobs", async () => {
   expect(counter.status()).toMatchObject({ state: "ready", restarts: 0 });
 });
 
-test("refuses its jobs with what is wrong with that, and is tried again with the next", async () => {
+test("jobs are refused with the error of the preparation, which is retried with the next job", async () => {
   const faults = [
     () => Promise.reject(new SvcError("storage_full", "no room")),
     () => Promise.reject(new Error("a bug")),
@@ -37,7 +37,7 @@ test("refuses its jobs with what is wrong with that, and is tried again with the
   expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
 });
 
-test("that is stopped meanwhile starts no process, and ends what is brought for it", async () => {
+test("stopping meanwhile starts no process and aborts the preparation", async () => {
   const brought = Promise.withResolvers<void>();
   const before = childrenOf(process.pid).length;
   let signal: AbortSignal | undefined;
@@ -57,7 +57,7 @@ test("that is stopped meanwhile starts no process, and ends what is brought for 
   expect(childrenOf(process.pid)).toHaveLength(before);
 });
 
-test("of an eager engine that has died: what is missing is told, and it comes back by itself", async () => {
+test("an eager engine that has died reports what is missing, and recovers once it is there", async () => {
   let isMissing = true;
   const clock = new TestClock();
   const counter = start({

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { EngineProcess, type EngineExit } from "../../../src/engine/process/process.ts";
 
-test("what is sent to an engine that no longer listens is lost; its end says the rest", async () => {
+test("messages to an engine that has stopped listening are lost without an error", async () => {
   const [deaf, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const engine = new EngineProcess<string, string>({
     command: [process.execPath, "-e", "process.send('bye'); process.disconnect(); setInterval(() => {}, 1000)"],
@@ -22,7 +22,7 @@ test("what is sent to an engine that no longer listens is lost; its end says the
   }
 });
 
-test("nothing is sent to an engine that is being killed, and that is told", async () => {
+test("nothing is sent to an engine that is being killed, and `send` returns false", async () => {
   const [heard, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const engine = new EngineProcess<string, string>({
     command: [process.execPath, "-e", "process.on('message', () => process.send('heard'))"],
@@ -37,7 +37,7 @@ test("nothing is sent to an engine that is being killed, and that is told", asyn
   await ended.promise;
 });
 
-test("the job because of which an engine ended itself is known with its end", async () => {
+test("when an engine ends itself because of a job, the exit report names the job", async () => {
   const ended = Promise.withResolvers<EngineExit>();
   const script = "require('fs').writeSync(3, '+decoding a step\\n!17\\n-\\n'); process.exit(71)";
   const engine = new EngineProcess<never, never>({
@@ -50,7 +50,7 @@ test("the job because of which an engine ended itself is known with its end", as
   expect(engine.pulse()).toBeUndefined();
 });
 
-test("what native code tells of its computations is read when asked for, and only once", async () => {
+test("the work that native code reports can be read once", async () => {
   const told = Promise.withResolvers<void>();
   const engine = new EngineProcess<never, string>({
     command: [
@@ -72,7 +72,7 @@ test("what native code tells of its computations is read when asked for, and onl
   expect(engine.pulse()).toBeUndefined();
 });
 
-test("the file that an engine was reading is known with its end, whatever its name", async () => {
+test("when an engine dies while reading a file, the exit report names the file, whatever its name", async () => {
   const ended = Promise.withResolvers<EngineExit>();
   const child = join(import.meta.dir, "../../../src/engine/process/child.ts");
   const script = `const { tellReading } = await import(${JSON.stringify(child)});

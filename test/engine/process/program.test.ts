@@ -1,4 +1,4 @@
-// Programs of the host's: what they are given, and how they end.
+// Programs on the host: their input and environment, and how they end.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ function program(script: string): FakeProgram {
   return made;
 }
 
-/** What is killed is there until somebody takes note of it. */
+/** Returns whether a process exists; a killed process exists until its exit is collected. */
 function isAlive(pid: number): boolean {
   try {
     return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
@@ -34,51 +34,51 @@ const failure = (run: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof ProgramError ? error.message : String(error)),
   );
 
-test("one reads its standard input to the end, and has the environment that it is given and no other", async () => {
+test("a program reads its whole standard input, and sees only the environment that it is given", async () => {
   const { path } = program('cat; printf "|%s|%s" "$HOME" "$GREETING"');
   const output = await programOutput([path], { ...limits, input: "a\n$(id)\0z", env: { GREETING: "hi" } });
   expect(new TextDecoder().decode(output)).toBe("a\n$(id)\0z||hi");
 });
 
-test("an argument is an argument, whatever is in it", async () => {
+test("an argument is passed unchanged, whatever it contains", async () => {
   const { path } = program('printf "%s|" "$@"');
   const output = await programOutput([path, "$(id) `id`; id", "-v"], limits);
   expect(new TextDecoder().decode(output)).toBe("$(id) `id`; id|-v|");
 });
 
-test("one that does not read its input, or not all of it, is no failure", async () => {
+test("a program that reads its input only partly, or not at all, does not fail", async () => {
   const { path } = program("exec <&-; printf done");
   expect(await failure(programOutput([path], { ...limits, input: "x".repeat(1 << 20) }))).toBe("none");
 });
 
 describe("a failure is", () => {
-  test("an end with another code than 0", async () => {
+  test("an exit code other than 0", async () => {
     expect(await failure(programOutput([program("printf half; exit 3").path], limits))).toContain("ended with 3");
   });
 
-  test("a death", async () => {
+  test("a death by a signal", async () => {
     expect(await failure(programOutput([program("kill -9 $$").path], limits))).toStartWith("a program ended with");
   });
 
-  test("more output than there may be; the program is ended", async () => {
+  test("more output than allowed; the program is killed", async () => {
     const endless = program("while :; do printf 0123456789; done");
     expect(await failure(programOutput([endless.path], limits))).toContain("more than 1000 bytes");
   });
 
-  test("a run that does not end, also where the program has started another", async () => {
+  test("a run that exceeds its time, even when the program has started another", async () => {
     const { path, read } = program("sleep 600 & echo $! > child; sleep 600");
     expect(await failure(programOutput([path], { ...limits, mostMs: 200 }))).toContain("more than 0.2 s");
     const pid = Number(read("child"));
     while (isAlive(pid)) await Bun.sleep(5);
   });
 
-  test("a program that is not there", async () => {
+  test("a missing program", async () => {
     expect(await failure(programOutput(["/nowhere/program"], limits))).toContain("cannot be started (ENOENT)");
     expect(findProgram("no-such-program-anywhere")).toBeUndefined();
   });
 });
 
-test("whoever aborts a run ends the program, and gets the reason", async () => {
+test("aborting a run kills the program and rejects with the abort reason", async () => {
   const { path, folder } = program("touch begun; cat > /dev/null; sleep 600; touch late");
   const stop = new AbortController();
   const run = failure(programOutput([path], { ...limits, input: "" }, stop.signal));

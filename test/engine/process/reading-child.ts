@@ -1,15 +1,16 @@
-// A process that computes while a message comes, and says whether it had been read before the next computation.
+// A process that computes while a message arrives, and reports whether it read the message before the next
+// computation.
 
 import { existsSync, rmSync } from "node:fs";
 import { messagesRead } from "../../../src/engine/process/turns.ts";
 
-/** Is there when the message was sent. */
+/** This file exists once the message has been sent. */
 const sent = process.argv[2] ?? "";
 let messages = 0;
 process.on("message", () => void messages++);
 const read: number[] = [];
 for (let round = 0; round < 6; round++) {
-  // A page is read from a file first, and not every time.
+  // Every other round first reads a page from a file.
   if (round % 2 === 0) await Bun.file(import.meta.path).bytes();
   const before = messages;
   process.send?.("computing");

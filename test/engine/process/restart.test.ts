@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { systemClock } from "../../../src/domain/clock.ts";
 import { RestartPolicy } from "../../../src/engine/process/restart.ts";
 
-test("the first death is followed by a restart at once, a series of deaths by longer and longer pauses", () => {
+test("a process is restarted at once after its first death, and after growing delays when it keeps dying", () => {
   let now = 1_000_000;
   const policy = new RestartPolicy({ ...systemClock, now: () => now });
   const delays: number[] = [];
@@ -12,7 +12,7 @@ test("the first death is followed by a restart at once, a series of deaths by lo
     now += policy.remainingMs + 100;
   }
   expect(delays).toEqual([0, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000]);
-  // A minute of being ready makes a process healthy, not one of loading.
+  // A process counts as healthy after a minute in which it was ready, not after a minute of loading.
   now += 120_000;
   expect(policy.schedule(() => {})).toBe(60_000);
   policy.ready();
@@ -24,7 +24,7 @@ test("the first death is followed by a restart at once, a series of deaths by lo
   policy.cancel();
 });
 
-test("a process that has finished a job comes back at once, its successor only if it works as well", () => {
+test("a process that finished a job is restarted at once, and the next one only if it has finished a job too", () => {
   const policy = new RestartPolicy({ ...systemClock, now: () => 0 });
   const die = () => {
     policy.ready();

@@ -1,4 +1,4 @@
-// Supervisors whose engines do not fit into memory beside each other.
+// Supervisors whose engines do not fit into memory together.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
@@ -9,10 +9,10 @@ import { count, ENDLESS, failure, live, running, start, stopCounters, type Count
 afterEach(stopCounters);
 
 describe("where memory is short", () => {
-  test("an idle engine gives way to the next one, and comes back with its next job", async () => {
+  test("an idle engine is unloaded for the next one, and loaded again for its next job", async () => {
     const loaded = (counter: Counter | undefined) => counter?.status().state === "ready";
     const engines: Counter[] = [];
-    // Room for one of them.
+    // Memory for one of the engines.
     const memory = new MemoryBudget(() => (engines.some(loaded) ? 0 : 1e9));
     const [first, second] = [start({ memory, needBytes: 1 }), start({ memory, needBytes: 1 })];
     engines.push(first, second);
@@ -25,7 +25,7 @@ describe("where memory is short", () => {
     expect(second.status().state).toBe("unloaded");
   });
 
-  test("an engine that works does not give way: the job of the other is refused, and runs when there is room", async () => {
+  test("an engine with work is not unloaded: the other's job is refused, and runs when there is memory", async () => {
     let free = 1e9;
     const memory = new MemoryBudget(() => free);
     const [first, second] = [start({ memory, needBytes: 1 }), start({ memory, needBytes: 2e9 })];
@@ -40,7 +40,7 @@ describe("where memory is short", () => {
   });
 
   test.skipIf(process.platform !== "linux")(
-    "an idle engine does not leave for what its files have of the memory",
+    "an idle engine is not unloaded for memory that only its mapped files occupy",
     async () => {
       let free = 1e9;
       const memory = new MemoryBudget(() => free);
@@ -48,14 +48,14 @@ describe("where memory is short", () => {
       await count(first, { to: 1 });
       await until(() => first.status().residentBytes > 0);
       free = 0;
-      // Bun itself is a file.
+      // Bun's executable is itself a mapped file.
       const second = start({ memory, needBytes: first.status().residentBytes });
       expect(await failure(count(second, { to: 1 }))).toBe("engine_unavailable");
       expect(first.status().state).toBe("ready");
     },
   );
 
-  test("an engine that is kept is not idle between two jobs", async () => {
+  test("an engine that is kept does not count as idle between two jobs", async () => {
     let free = 1e9;
     const memory = new MemoryBudget(() => free);
     const [first, second] = [start({ memory, needBytes: 1, idleMs: 10 }), start({ memory, needBytes: 1 })];
@@ -69,7 +69,7 @@ describe("where memory is short", () => {
     await until(() => first.status().state === "unloaded");
   });
 
-  test("the successor of a process that died needs its memory as well", async () => {
+  test("a process that replaces a dead one needs free memory, too", async () => {
     let free = 1e9;
     const counter = start({ memory: new MemoryBudget(() => free), needBytes: 1 });
     await count(counter, { to: 1 });
@@ -80,13 +80,13 @@ describe("where memory is short", () => {
     expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
   });
 
-  /** Room for one process. */
+  /** Memory for one process. */
   const narrow = () => {
     const before = childrenOf(process.pid).length;
     return { memory: new MemoryBudget(() => (childrenOf(process.pid).length > before ? 0 : 1e9)), needBytes: 1 };
   };
 
-  test("a process that is on its way out is waited for, by its successor and by others", async () => {
+  test("a new process, of the same or another engine, waits until an unloading process has ended", async () => {
     const machine = narrow();
     const [first, second] = [start(machine), start(machine)];
     await count(first, { to: 1 });
@@ -96,7 +96,7 @@ describe("where memory is short", () => {
     expect((await count(second, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
   });
 
-  test("one that is replaced, as it goes on for nobody, is waited for as well", async () => {
+  test("a new process waits for one that is replaced because it does not stop an abandoned job", async () => {
     const counter = start({ ...narrow(), abortGraceMs: 10 });
     for await (const { type } of counter.run({ to: 1, hang: true }, live())) if (type === "started") break;
     expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });

@@ -1,4 +1,4 @@
-// Several processes that count, as one engine.
+// Several counting processes that act as one engine.
 
 import { afterEach, expect, test } from "bun:test";
 import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
@@ -13,7 +13,7 @@ afterEach(stopCounters);
 const stalledGauge = (status: ProcessStatus) =>
   processMetrics(status).find(({ name }) => name === "svc_engine_stalled")?.samples[0]?.[1];
 
-test("each process starts when those before it have work, and a job goes to the one with the least", async () => {
+test("each process starts when the earlier ones have work, and a job goes to the one with the least", async () => {
   const before = childrenOf(process.pid).length;
   const started = () => childrenOf(process.pid).length - before;
   const pool = startPool(2);
@@ -28,14 +28,14 @@ test("each process starts when those before it have work, and a job goes to the 
   await second.return();
 });
 
-test("a process that stands still shows beside one that does not, which has the next jobs", async () => {
+test("a stalled process is reported while another one takes the next jobs", async () => {
   const before = childrenOf(process.pid);
   const clock = new TestClock();
   const pool = startPool(2, { clock, engineTimeoutMs: 3_600_000 });
   const events = await running(pool, { to: 3_000_000 });
   const [pid = 0] = childrenOf(process.pid).filter((child) => !before.includes(child));
   process.kill(pid, "SIGSTOP");
-  // What it sent before arrives meanwhile.
+  // Messages sent before the stop arrive meanwhile.
   for (; pool.status().stalledSince === undefined; await Bun.sleep(5)) clock.pass(1000);
   expect((await count(pool, { to: 4 })).at(-1)).toMatchObject({ count: 4 });
   const stalled = pool.status();
@@ -46,7 +46,7 @@ test("a process that stands still shows beside one that does not, which has the 
   expect(stalledGauge(pool.status())).toBe(0);
 });
 
-test("a process that keeps dying is told of, and the other one has the next jobs", async () => {
+test("a process that keeps dying is reported, and the other one takes the next jobs", async () => {
   const pool = startPool(2, { clock: new TestClock() });
   for (let death = 0; death < 2; death++) {
     expect(await failure(count(pool, { to: 1, crash: true }))).toBe("engine_crashed");
@@ -58,7 +58,7 @@ test("a process that keeps dying is told of, and the other one has the next jobs
   expect((await count(pool, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
 });
 
-test("where memory is short, the first process refuses jobs, and another one none that the first could do", async () => {
+test("when memory is short, jobs are refused only if the first process cannot run them either", async () => {
   const before = childrenOf(process.pid).length;
   let some = 0;
   const pool = startPool(2, {

@@ -1,4 +1,4 @@
-// The supervisor of a process that stands still.
+// The supervisor of a process that hangs.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { until } from "../../http/harness.ts";
@@ -9,8 +9,8 @@ import { count, errors, failure, live, notes, running, start, stopCounters, type
 
 afterEach(stopCounters);
 
-describe("a process that stands still", () => {
-  /** Lets seconds pass, one after the other, until this is so. */
+describe("a process that hangs", () => {
+  /** Advances the clock second by second until the condition holds. */
   const passUntil = async (clock: TestClock, holds: () => boolean) => {
     for (; !holds(); await Bun.sleep(1)) clock.pass(1000);
   };
@@ -20,7 +20,7 @@ describe("a process that stands still", () => {
     return { goOn: () => process.kill(pid, "SIGCONT"), stalled: () => counter.status().state === "stalled" };
   };
 
-  test("is told as stalled, refuses new jobs, and loses nothing when it goes on", async () => {
+  test("is reported as stalled, refuses new jobs, and loses nothing when it continues", async () => {
     const before = childrenOf(process.pid);
     const clock = new TestClock();
     const counter = start({ clock, engineTimeoutMs: 3_600_000 });
@@ -41,7 +41,7 @@ describe("a process that stands still", () => {
     expect(notes).toEqual(["warn beads", "warn engine stalled", "warn engine is back"]);
   });
 
-  test("for longer than it may is killed: its job fails, others go to its successor", async () => {
+  test("is killed after the limit: its job fails, and others go to the next process", async () => {
     const clock = new TestClock();
     const counter = start({ clock, engineTimeoutMs: 60_000 });
     await count(counter, { to: 1 });
@@ -62,7 +62,7 @@ describe("a process that stands still", () => {
 
   const neverComputed = (): CountingEvent[] => [{ type: "done", count: -1, cancelled: true }];
 
-  test("ends a job that is cancelled all the same", async () => {
+  test("still ends a job that is cancelled", async () => {
     const clock = new TestClock();
     const counter = start({ clock, neverComputed });
     let events: unknown[] | undefined;
@@ -86,7 +86,7 @@ describe("a process that stands still", () => {
     expect((await events).slice(2)).toEqual(neverComputed());
   });
 
-  test("in a computation that should be told of is replaced soon: that is its job's fault, and nobody else's", async () => {
+  test("in a computation that should report progress is replaced early, which fails only its job", async () => {
     const clock = new TestClock();
     const counter = start({ clock, engineTimeoutMs: 60_000, longestSilenceMs: 15_000 });
     let isOver = false;
@@ -98,11 +98,11 @@ describe("a process that stands still", () => {
     expect([errors, counter.status()]).toMatchObject([[], { state: "ready", restarts: 0 }]);
   });
 
-  test("while it loads is killed when there is no progress for as long, and the file is named", async () => {
+  test("while loading is killed after the limit without progress, and the error names the file", async () => {
     const clock = new TestClock();
     const counter = start({ start: "eager", loadMs: 4_000_000, clock, engineTimeoutMs: 60_000 });
     const failed = counter.ready().catch((error: unknown) => error);
-    // It is loading by then.
+    // The process is loading by this time.
     await until(() => notes.includes("warn beads"));
     await passUntil(clock, () => counter.status().state === "failed");
     expect(String(await failed)).toContain(
@@ -110,13 +110,13 @@ describe("a process that stands still", () => {
     );
   });
 
-  /** The engine is killed before anything is heard that it said while this process did nothing. */
+  /** Kills the engine before its earlier messages are read, because this process was blocked. */
   const killUnheard = (clock: TestClock) => {
     Bun.sleepSync(1500);
     for (let seconds = 0; seconds < 60; seconds++) clock.pass(1000);
   };
 
-  test("is not back because of what it said before it was killed", async () => {
+  test("does not count as recovered because of messages sent before it was killed", async () => {
     const clock = new TestClock();
     const counter = start({ clock, engineTimeoutMs: 60_000 });
     await count(counter, { to: 1 });
@@ -131,7 +131,7 @@ describe("a process that stands still", () => {
     expect(notes).not.toContain("warn engine is back");
   });
 
-  test("while it loads is not ready because of what it said before it was killed", async () => {
+  test("while loading does not count as ready because of messages sent before it was killed", async () => {
     const clock = new TestClock();
     const counter = start({ start: "eager", clock, engineTimeoutMs: 60_000 });
     const failed = counter.ready().catch((error: unknown) => error);
@@ -140,7 +140,7 @@ describe("a process that stands still", () => {
     expect(String(await failed)).toContain("made no progress for 60 s while loading and was killed");
   });
 
-  test("is nobody's fault when it is dead: its successor is watched alone", async () => {
+  test("is not watched any more once it is dead; only its successor is", async () => {
     const clock = new TestClock();
     const counter = start({ clock, engineTimeoutMs: 60_000 });
     await count(counter, { to: 1 });
@@ -152,7 +152,7 @@ describe("a process that stands still", () => {
     expect(notes).not.toContain("warn engine stalled");
   });
 
-  test("is not what it looks like when it was this process or the whole machine that did", async () => {
+  test("is not assumed when this process or the whole machine was suspended", async () => {
     const clock = new TestClock();
     const counter = start({ clock, engineTimeoutMs: 60_000 });
     await count(counter, { to: 1 });

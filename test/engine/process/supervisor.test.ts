@@ -1,4 +1,4 @@
-// The supervisor over a real process that counts in native code: what every kind of engine gets from it.
+// The supervisor of a real process that counts in native code: the features that all kinds of engines share.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { until } from "../../http/harness.ts";
@@ -22,7 +22,7 @@ import {
 afterEach(stopCounters);
 
 describe("a lazy engine", () => {
-  test("starts with its first job, with progress, and keeps its process", async () => {
+  test("starts with its first job, reports progress, and keeps its process", async () => {
     const counter = start({ loadMs: 400 });
     expect(counter.status()).toMatchObject({
       state: "unloaded",
@@ -43,11 +43,11 @@ describe("a lazy engine", () => {
     expect((await count(counter, { to: 7 })).at(-1)).toMatchObject({ count: 7 });
     await Bun.sleep(10);
     expect(counter.status().state).toBe("ready");
-    // What an engine has to say in passing is for those that look for it.
+    // Messages of the engine go to the log.
     expect(notes).toEqual(["warn beads"]);
   });
 
-  test("is unloaded when it was idle, its process gone, and comes back with the next job", async () => {
+  test("is unloaded with its process when it is idle, and loaded again for the next job", async () => {
     const before = childrenOf(process.pid);
     const counter = start({ idleMs: 60 });
     await count(counter, { to: 1 });
@@ -62,7 +62,7 @@ describe("a lazy engine", () => {
     expect(counter.status().restarts).toBe(0);
   });
 
-  test("is unloaded when nobody waits for it any more, before it is loaded", async () => {
+  test("stops loading when no job waits for it any more", async () => {
     const counter = start({ loadMs: 5000, idleMs: 20 });
     const leave = new AbortController();
     const left = failure(count(counter, { to: 1 }, leave.signal));
@@ -72,7 +72,7 @@ describe("a lazy engine", () => {
     await until(() => counter.status().state === "unloaded");
   });
 
-  test("that cannot be loaded refuses those that wait, says why to the operator, and is tried again", async () => {
+  test("that cannot be loaded refuses waiting jobs, tells the operator why, and tries again", async () => {
     const counter = start({ loadMs: -1 });
     expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
     expect(counter.status()).toMatchObject({ lastError: "/models/abacus could not be loaded: no such counter" });
@@ -81,7 +81,7 @@ describe("a lazy engine", () => {
     expect(counter.status().state).toBe("failed");
   });
 
-  test("whose options cannot be made refuses without the reason", async () => {
+  test("whose options cannot be created refuses without the reason", async () => {
     const counter = start({
       load: () => {
         throw new Error("the disk is full");
@@ -99,7 +99,7 @@ describe("a lazy engine", () => {
     ]);
   });
 
-  test("keeps a job waiting no longer than loading may take", async () => {
+  test("keeps a job waiting no longer than the load timeout", async () => {
     const counter = start({ loadMs: 5000, loadTimeoutMs: 50 });
     expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
   });
@@ -114,7 +114,7 @@ describe("an eager engine", () => {
     expect(counter.status().state).toBe("ready");
   });
 
-  test("that cannot be loaded is not tried again, whether anybody waits for it or not", async () => {
+  test("that cannot be loaded is not tried again, whether or not a job waits for it", async () => {
     const unwatched = start({ start: "eager", loadMs: -1 });
     expect(await failure(count(unwatched, { to: 1 }))).toBe("engine_unavailable");
     expect(unwatched.status().state).toBe("failed");
@@ -128,7 +128,7 @@ describe("an eager engine", () => {
 });
 
 describe("a job", () => {
-  test("that is cancelled by its id ends with what there is, others go on", async () => {
+  test("that is cancelled by its id ends with its result so far, and others go on", async () => {
     const counter = start();
     const events = await running(counter, ENDLESS, live(), "c");
     const other = count(counter, { to: 3 });
@@ -138,20 +138,20 @@ describe("a job", () => {
     expect((await other).at(-1)).toMatchObject({ count: 3 });
   });
 
-  test("that is aborted throws the signal's reason at once, and its work stops", async () => {
+  test("that is aborted throws the signal's reason at once, and its computation stops", async () => {
     const counter = start();
     const leave = new AbortController();
     const events = await running(counter, ENDLESS, leave.signal);
     leave.abort("gone");
     expect(await failure(Array.fromAsync(events))).toBe("gone");
-    // Jobs are counted one by one: this one has its turn because the other has none any more.
+    // The engine computes one job at a time, so this one runs only because the other has stopped.
     expect((await count(counter, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
     expect(counter.status()).toMatchObject({ running: 0, waiting: 0 });
   });
 });
 
 describe("a process that dies", () => {
-  test("fails the job that it computed; work not begun goes to its successor", async () => {
+  test("fails the job that it computed; jobs not begun go to the next process", async () => {
     const counter = start();
     await count(counter, { to: 1 });
     const [lost, kept] = [count(counter, { to: 1, crash: true }), count(counter, { to: 4 })];
@@ -161,9 +161,9 @@ describe("a process that dies", () => {
     expect(counter.status().lastError).toMatch(/ended (by signal|with code)/);
   });
 
-  test("leaves a job that comes before its end is known to its successor", async () => {
+  test("passes a job that arrives before its exit is noticed to the next process", async () => {
     const before = childrenOf(process.pid);
-    // What it wrote last is waited for a little, as somebody still holds its stderr.
+    // The supervisor waits briefly for last output while another process holds stderr open.
     const held = ["sh", "-c", 'sleep 2 3>&- & exec "$0" "$@"', process.execPath, PROGRAM];
     const counter = start({ command: held });
     await count(counter, { to: 1 });
@@ -174,7 +174,7 @@ describe("a process that dies", () => {
     expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
   });
 
-  test("by kill -9 in the middle of work is reported, replaced, and leaves nothing behind", async () => {
+  test("by kill -9 midway is reported and replaced, and leaves nothing behind", async () => {
     const before = childrenOf(process.pid);
     const counter = start({ start: "eager" });
     await counter.ready();
@@ -204,7 +204,7 @@ describe("a process that dies", () => {
   });
 
   test.each(["lazy", "eager"] as const)(
-    "again and again (%s) without having worked is restarted later, with Retry-After",
+    "repeatedly (%s) without finishing a job is restarted after a delay, with Retry-After",
     async (how) => {
       let ended = 0;
       const clock = new TestClock();
@@ -221,7 +221,7 @@ describe("a process that dies", () => {
       await refusedFor(1);
       clock.pass(1000);
       await until(() => counter.status().state === (how === "lazy" ? "unloaded" : "ready"));
-      // One that has worked comes back at once.
+      // A process that finished a job is restarted at once.
       expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
       expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
       expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
@@ -230,18 +230,18 @@ describe("a process that dies", () => {
   );
 });
 
-describe("a process that goes on with what nobody waits for", () => {
-  /** A job whose computation has begun. */
+describe("a process that goes on computing an abandoned job", () => {
+  /** Starts a job and resolves when its computation has begun. */
   async function begun(counter: Counter, job: CountingJob, signal: AbortSignal) {
     const events = counter.run(job, signal);
     for await (const { type } of events) if (type === "started") return;
   }
 
-  test("is replaced at once, without being blamed; what waited behind it is computed by the next", async () => {
+  test("is replaced at once without counting as failed, and waiting jobs go to the next process", async () => {
     const before = childrenOf(process.pid);
     const counter = start({ abortGraceMs: 30 });
     await begun(counter, { to: 1, hang: true }, live());
-    // Leaving the iteration is leaving.
+    // Ending the iteration abandons the job.
     expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
     expect(counter.status()).toMatchObject({ state: "ready", restarts: 0, running: 0, waiting: 0 });
     expect(counter.status().lastError).toBeUndefined();
@@ -249,7 +249,7 @@ describe("a process that goes on with what nobody waits for", () => {
     await until(() => childrenOf(process.pid).length === before.length + 1);
   });
 
-  test("is left alone when it ends that in time", async () => {
+  test("is kept when it stops in time", async () => {
     const before = childrenOf(process.pid);
     const graceMs = 1000;
     const counter = start({ abortGraceMs: graceMs });
@@ -263,14 +263,14 @@ describe("a process that goes on with what nobody waits for", () => {
   });
 });
 
-test("a process that dies while it loads a file is reported with the file", async () => {
+test("a process that dies while loading a file is reported with the file", async () => {
   const counter = start({ start: "eager", crash: true });
   await expect(counter.ready()).rejects.toThrow(
     "/models/abacus could not be loaded: The engine process ended by signal SIGSEGV while loading.",
   );
 });
 
-test("stopping refuses jobs, ends those under way, and resolves when the process is gone; none comes after it", async () => {
+test("stopping refuses new jobs, ends running ones, and resolves when the process has ended; none is started afterwards", async () => {
   const before = childrenOf(process.pid);
   let ended = false;
   const counter = start({ onExit: () => (ended = true) });
@@ -286,7 +286,7 @@ test("stopping refuses jobs, ends those under way, and resolves when the process
   expect(childrenOf(process.pid)).toEqual(before);
 });
 
-test("stopping while the process says that it is ready leaves none", async () => {
+test("stopping while the process reports ready leaves no process", async () => {
   const before = childrenOf(process.pid);
   const stopped = Promise.withResolvers<void>();
   const onReady = () => void counter.stop().then(stopped.resolve);
@@ -297,10 +297,10 @@ test("stopping while the process says that it is ready leaves none", async () =>
   expect(childrenOf(process.pid)).toEqual(before);
 });
 
-test("stopping between the end of a process and the next one leaves none", async () => {
+test("stopping between the end of one process and the start of the next leaves no process", async () => {
   const before = childrenOf(process.pid);
   const stopped = Promise.withResolvers<void>();
-  // The next one is due when the timers are.
+  // The next process would start when timers run.
   const onExit = () => queueMicrotask(() => counter.stop().then(stopped.resolve));
   const counter: Counter = start({ start: "eager", onExit });
   await counter.ready();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "../../http/harness.ts";
 import { Turns } from "../../../src/engine/process/turns.ts";
 
-test("what comes while something is computed is read before the next turn", async () => {
+test("a message that arrives during a computation is read before the next turn", async () => {
   const sent = join(temporaryFolder(), "sent");
   const { promise: read, resolve } = Promise.withResolvers<unknown>();
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "reading-child.ts"), sent], {
@@ -12,7 +12,7 @@ test("what comes while something is computed is read before the next turn", asyn
     ipc(message) {
       if (message !== "computing") return resolve(message);
       child.send("a job");
-      // It is written when this turn of the event loop ends.
+      // The message is sent when this turn of the event loop ends.
       setTimeout(() => writeFileSync(sent, ""), 20);
     },
   });
@@ -21,7 +21,7 @@ test("what comes while something is computed is read before the next turn", asyn
   await child.exited;
 }, 30_000);
 
-test("who comes is next, whoever had the last turn and however many jobs it has", () => {
+test("a client that arrives gets the next turn, whichever client had the last and however many jobs it has", () => {
   const turns = new Turns<{ readonly name: string; readonly client?: string }>();
   for (const name of ["a1", "a2", "a3"]) turns.add({ name, client: "a" });
   expect(turns.next()?.name).toBe("a1");
@@ -29,7 +29,7 @@ test("who comes is next, whoever had the last turn and however many jobs it has"
   expect([turns.next()?.name, turns.next()?.name, turns.next()?.name]).toEqual(["b1", "a2", "b1"]);
 });
 
-test("a client that comes late has its first turn before the second ones of others", () => {
+test("a client that arrives late has its first turn before the second turns of others", () => {
   const turns = new Turns<{ readonly name: string; readonly client?: string }>();
   for (const name of ["a1", "a2", "b1"]) turns.add({ name, client: name.slice(0, 1) });
   expect([turns.next()?.name, turns.next()?.name]).toEqual(["a1", "b1"]);
@@ -37,7 +37,7 @@ test("a client that comes late has its first turn before the second ones of othe
   expect([turns.next()?.name, turns.next()?.name, turns.next()?.name]).toEqual(["c1", "a2", "b1"]);
 });
 
-test("a job that is put back is the next one of its client, behind other clients", () => {
+test("a job that is put back is its client's next one, but after other clients", () => {
   const turns = new Turns<{ readonly name: string; readonly client?: string }>();
   for (const name of ["a1", "a2"]) turns.add({ name, client: "a" });
   const first = turns.next();
@@ -47,7 +47,7 @@ test("a job that is put back is the next one of its client, behind other clients
   expect([turns.next()?.name, turns.next()?.name]).toEqual(["b1", "a1"]);
 });
 
-test("jobs of nobody take turns like clients of their own", () => {
+test("jobs without a client take turns as if each were a client", () => {
   const turns = new Turns<{ readonly name: string; readonly client?: string }>();
   for (const name of ["x", "y"]) turns.add({ name });
   expect([turns.next()?.name, turns.next()?.name, turns.next()?.name]).toEqual(["x", "y", "x"]);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import type { Timers } from "../../../src/domain/clock.ts";
 import { Watchdog, type Pulse } from "../../../src/engine/process/watchdog.ts";
 
-/** A clock that stands still but for this. */
+/** A clock that moves only when told to. */
 class SteppedClock implements Timers {
   private ms = 0;
   private due: { readonly at: number; readonly act: () => void } | undefined;
@@ -14,12 +14,12 @@ class SteppedClock implements Timers {
     return () => (this.due = undefined);
   }
 
-  /** Seconds pass one after the other. */
+  /** Advances second by second. */
   pass(seconds: number): void {
     for (let second = 0; second < seconds; second++) this.jump(1);
   }
 
-  /** They pass at once. */
+  /** Advances by all seconds at once. */
   jump(seconds: number): void {
     this.ms += 1000 * seconds;
     const { due } = this;
@@ -46,9 +46,9 @@ function watch(limitMs: number, pulse: () => Pulse | undefined = () => undefined
   return { clock, told, watchdog };
 }
 
-test("a computation is given up by what it had of a processor, however long that takes, and where that is unknown by time", () => {
+test("a computation is given up after its processor time, or after elapsed time when that is unknown", () => {
   const given: string[] = [];
-  /** Given up after so many seconds with a share of a processor. */
+  /** Returns after how many seconds the engine is given up when it gets this share of a processor. */
   const after = (share: number | undefined) => {
     const clock = new SteppedClock();
     let seconds = 0;
@@ -77,7 +77,7 @@ test("a computation is given up by what it had of a processor, however long that
   expect(given).toEqual(["computed", "computed", "computed", "computed", "silent"]);
 });
 
-test("an engine is stalled after ten silent seconds, back when it is heard, and given up at the limit, once", () => {
+test("an engine is stalled after ten silent seconds, recovers when it is heard, and is given up at the limit, once", () => {
   const { clock, told, watchdog } = watch(60_000);
   clock.pass(9);
   watchdog.heard();
@@ -91,7 +91,7 @@ test("an engine is stalled after ten silent seconds, back when it is heard, and 
   expect(told).toEqual(["stalled: ", "back after 12000", "stalled: ", "given up after 60000"]);
 });
 
-test("one that computes for long without a word is given that time as well", () => {
+test("the time allowed for a long silent computation is added to the limits", () => {
   const { clock, told, watchdog } = watch(60_000, undefined, 120_000);
   clock.pass(129);
   expect(told).toEqual([]);
@@ -101,7 +101,7 @@ test("one that computes for long without a word is given that time as well", () 
   expect(told).toEqual(["stalled: ", "given up after 180000"]);
 });
 
-test("what is heard of an engine after it was given up does not bring it back", () => {
+test("a message after the engine was given up does not bring it back", () => {
   const { clock, told, watchdog } = watch(60_000);
   clock.pass(60);
   watchdog.heard();
@@ -109,7 +109,7 @@ test("what is heard of an engine after it was given up does not bring it back", 
   expect(told).toEqual(["stalled: ", "given up after 60000"]);
 });
 
-test("a long computation is no silence as long as it moves on, and what hangs is named", () => {
+test("a long computation that makes progress is not silence, and the work that hangs is named", () => {
   let moved = true;
   const { clock, told, watchdog } = watch(60_000, () => ({ moved, work: "decoding a step" }));
   clock.pass(1000);
@@ -122,13 +122,13 @@ test("a long computation is no silence as long as it moves on, and what hangs is
   expect(watchdog.stalledSince).toBeUndefined();
 });
 
-test("what this process missed itself, because it or the machine stood still, is not held against the engine", () => {
+test("time in which this process or the machine was suspended does not count against the engine", () => {
   const { clock, told, watchdog } = watch(60_000);
   clock.jump(86_400);
   expect([watchdog.silentMs, told]).toEqual([1000, []]);
 });
 
-test("without a limit it is never given up; with a short one it is stalled halfway", () => {
+test("without a limit an engine is never given up; with a short one it is stalled halfway", () => {
   const patient = watch(0);
   patient.clock.pass(1000);
   expect(patient.told).toEqual(["stalled: "]);
@@ -139,7 +139,7 @@ test("without a limit it is never given up; with a short one it is stalled halfw
   expect(short.watchdog.retryMs).toBe(3000);
 });
 
-test("silence counts from the last sign, not from the last look before it", () => {
+test("silence counts from the last message, not from the last check before it", () => {
   const { clock, told, watchdog } = watch(3000);
   for (let second = 0; second < 20; second++) {
     clock.jump(0.9);
@@ -149,7 +149,7 @@ test("silence counts from the last sign, not from the last look before it", () =
   expect([watchdog.silentMs, told]).toEqual([100, []]);
 });
 
-test("what is stopped says nothing more", () => {
+test("a stopped watchdog reports nothing more", () => {
   const { clock, told, watchdog } = watch(60_000);
   watchdog.stop();
   clock.pass(100);

@@ -1,4 +1,4 @@
-// Codes in pictures, by the real ZXing; its writer, which is no part of the program, draws them.
+// Barcodes in pictures, read by the real ZXing and drawn by its writer, which is not part of svc.
 
 import { beforeAll, describe, expect, test } from "bun:test";
 import { BarcodeReader } from "../../../src/engine/recognition/child/barcodes.ts";
@@ -29,7 +29,7 @@ describe("every symbology is read", () => {
   }
 });
 
-test("UPC-E codes say the digits that are printed below them, whatever these stand for", async () => {
+test("UPC-E codes yield the digits that are printed below them, whatever number these stand for", async () => {
   for (const text of ["01234505", "01234514", "01234523", "01234531", "01234543", "01234558"]) {
     const bitmap = await drawCode("UPCE", text.slice(0, 7));
     const [[type, payload = ""] = []] = await found(bitmap);
@@ -37,7 +37,7 @@ test("UPC-E codes say the digits that are printed below them, whatever these sta
   }
 });
 
-test("several in one picture are read from the top, whichever way they are turned", async () => {
+test("several codes in one picture are read from top to bottom, however they are turned", async () => {
   const [square, bars] = [await drawCode("QRCode", "one"), await drawCode("Code128", "two")];
   for (const times of [0, 1, 2, 3]) {
     expect(await found(below(turned(square, times), turned(bars, times)))).toEqual([
@@ -48,7 +48,7 @@ test("several in one picture are read from the top, whichever way they are turne
 });
 
 describe("a MaxiCode is read", () => {
-  test("whichever way it is turned, in any size", async () => {
+  test("however it is turned, in any size", async () => {
     for (const scale of [2, 3]) {
       const code = await drawCode("MaxiCode", "hello", scale);
       for (const times of [0, 1, 2, 3]) {
@@ -57,7 +57,7 @@ describe("a MaxiCode is read", () => {
     }
   });
 
-  test("beside other codes, with a box around it", async () => {
+  test("next to other codes, with a box around it", async () => {
     const [square, bars] = [await drawCode("MaxiCode", "parcel", 2), await drawCode("Code128", "two", 2)];
     for (const times of [0, 1, 2, 3]) {
       const label = below(turned(square, times), turned(bars, times));
@@ -71,7 +71,10 @@ describe("a MaxiCode is read", () => {
   });
 });
 
-/** On white, with bars above and below and beside it, `thick` modules each; `quiet` modules are left free beside it. */
+/**
+ * Frames a code on white with bars `thick` modules wide above and below, and at both sides if `beside`; `quiet`
+ * modules stay free at the sides.
+ */
 function framed({ width, height, data }: Bitmap, thick: number, quiet: number, beside: boolean): Bitmap {
   const [bar, edge] = [thick * SCALE, quiet * SCALE];
   const [left, right] = [MARGIN - edge, width - MARGIN + edge];
@@ -90,7 +93,7 @@ function framed({ width, height, data }: Bitmap, thick: number, quiet: number, b
   return { width: across, height: down, data: out };
 }
 
-test("a code of 14 digits in bearer bars is read, and in a frame, however close that is", async () => {
+test("a code of 14 digits is read within bearer bars and within a frame, however close the frame is", async () => {
   const code = await drawCode("ITF", "12345678901231");
   for (const [quiet, beside] of [
     [0, false],
@@ -112,11 +115,11 @@ test("a code of 14 digits in bearer bars is read, and in a frame, however close 
   });
 });
 
-test("a number in a frame without its check digit is no such code", async () => {
+test("a framed number without a valid check digit is not read as such a code", async () => {
   expect(await found(framed(await drawCode("ITF", "12345678901232"), 5, 1, true))).toEqual([]);
 });
 
-test("a box is around its code; light on dark is read as well", async () => {
+test("the box encloses the code, and light codes on a dark background are read as well", async () => {
   const bitmap = await drawCode("QRCode", "box");
   const [code] = await reader.read(bitmap);
   const size = bitmap.width - 2 * MARGIN;
@@ -125,7 +128,7 @@ test("a box is around its code; light on dark is read as well", async () => {
   expect(await found({ ...bitmap, data: bitmap.data.map((grey) => 255 - grey) })).toEqual([["QR", "box"]]);
 });
 
-test("nothing is found where nothing is, or a code is damaged", async () => {
+test("nothing is found in a blank picture or for a damaged code", async () => {
   const bitmap = await drawCode("EAN13", "4006381333931");
   const half = Math.floor(bitmap.width / 2);
   const damaged = bitmap.data.map((grey, at) =>

@@ -1,4 +1,4 @@
-// What pages are read from: pictures of every format, and PDF documents.
+// The sources of pages: pictures of every format, and PDF documents.
 
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,18 +20,18 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const documents = new Documents();
 let count = 0;
 
-/** A file with this content. */
+/** Writes a file with this content and returns its path. */
 function file(content: Uint8Array): string {
   const path = join(folder, String(++count));
   writeFileSync(path, content);
   return path;
 }
-/** A file in the field `data`; the same one each time, if it is the same path. */
+/** Returns the file in the field `data`; the same path always gives the same id. */
 const of = (path: string, field = "data") => ({ id: Bun.hash.crc32(path), path, field });
 const page = <T>(path: string, number: number, use: (page: DocumentPage) => Promise<T>) =>
   documents.read(of(path), number, use);
 const picture = (path: string, number = 1) => page(path, number, async (one) => (await one.picture(150)).bitmap);
-/** Code, field and message; throws what is no failure of the document's. */
+/** Returns code, field and message of a failure; rethrows errors that are not the document's. */
 const failure = (work: Promise<unknown>): Promise<"none" | readonly (string | undefined)[]> =>
   work.then(
     () => "none" as const,
@@ -41,7 +41,7 @@ const failure = (work: Promise<unknown>): Promise<"none" | readonly (string | un
     },
   );
 
-/** Where a picture is dark, by its quarters: upper left, upper right, lower left. */
+/** Returns which quarters of a picture are dark: upper left, upper right, lower left. */
 async function dark(path: string, number = 1): Promise<string[]> {
   const { width, height, data } = await picture(path, number);
   const at = (x: number, y: number) => data[Math.floor(y * height) * width + Math.floor(x * width)] as number;
@@ -67,7 +67,7 @@ describe("pictures", () => {
     expect(await dark(join(pictures, name))).toEqual(["right"]);
   });
 
-  test("every page of a TIFF file counts", async () => {
+  test("every page of a TIFF file is read", async () => {
     const path = join(pictures, "pages.tiff");
     expect([await size(path, 2), await size(path, 3)]).toEqual([
       [32, 64],
@@ -76,7 +76,7 @@ describe("pictures", () => {
     expect(await dark(path, 3)).toEqual(["left"]);
   });
 
-  test("what Bun decodes comes as it is", async () => {
+  test("formats that Bun decodes are read unchanged", async () => {
     const bitmap = await drawn({ lines: ["abc"], paper: [100, 60] });
     const image = async () => new Bun.Image(await bmpOf(bitmap));
     const files = [
@@ -93,7 +93,7 @@ describe("pictures", () => {
     }
   });
 
-  test("a BMP with a palette is decoded like others", async () => {
+  test("a BMP with a palette is read like others", async () => {
     const [dark, light] = [
       [20, 20, 20],
       [250, 250, 250],
@@ -103,7 +103,7 @@ describe("pictures", () => {
     expect([width, height, data[0], data[63]]).toEqual([64, 32, 20, 250]);
   });
 
-  test("one that is larger than 4096 pixels a side is refused before it is decoded", async () => {
+  test("a picture larger than 4096 pixels per side is refused before it is decoded", async () => {
     const png = Buffer.from(await pngOf(await drawn({ lines: [], paper: [50, 50] })));
     png.writeUInt32BE(4097, 16);
     expect(await failure(picture(file(png)))).toEqual([
@@ -113,18 +113,18 @@ describe("pictures", () => {
     ]);
   });
 
-  test("damaged ones are refused, none breaks the next", async () => {
+  test("damaged pictures are refused, and the next picture is read as usual", async () => {
     const whole = readdirSync(pictures).map((name) => readFileSync(join(pictures, name)));
     for (const content of whole) {
       const cut = content.subarray(0, Math.floor(content.length * 0.6));
       const refused = await failure(documents.count(of(file(cut), "data")).then(() => picture(file(cut))));
-      // A cut that leaves the pixels whole is none.
+      // A cut after the pixels does no harm.
       if (refused !== "none") expect(refused.slice(0, 2)).toEqual(["unprocessable_media", "data"]);
     }
     expect(await dark(join(pictures, "plain.heic"))).toEqual(["left"]);
   });
 
-  test("a file of another kind is refused with its kind", async () => {
+  test("a file of another kind is refused with the name of its kind", async () => {
     expect(await failure(documents.count(of(file(Buffer.from("PK\x03\x04zip")), "data")))).toEqual([
       "unsupported_media_input",
       "data",
@@ -133,8 +133,11 @@ describe("pictures", () => {
   });
 });
 
-describe("TIFF files that lie", () => {
-  /** A little-endian file with these directories: entries of tag, type, count and value; and which comes next. */
+describe("TIFF files with false information", () => {
+  /**
+   * Returns a little-endian file with these directories, whose entries have tag, type, count and value; `next`:
+   * offset of the directory after the last.
+   */
   function tiff(directories: readonly (readonly (readonly number[])[])[], next = 0): Uint8Array {
     const bytes = Buffer.alloc(4096);
     bytes.write("II*\0", "latin1");
@@ -167,13 +170,13 @@ describe("TIFF files that lie", () => {
     return String(outcome[2]).replace(/^.*; got /, "");
   };
 
-  test("about where directories are", async () => {
+  test("about the position of directories are refused", async () => {
     expect(await refused(tiff([grey], 8))).toBe("directories that do not end.");
     expect(await refused(tiff([grey], 4_000_000))).toBe("one that is cut off.");
     expect(await refused(tiff([[]]))).toBe("a picture without a size.");
   });
 
-  test("about how much there is", async () => {
+  test("about sizes and counts are refused", async () => {
     expect(await refused(tiff([[...grey, [273, 4, 4_000_000_000, 8]]]))).toBe("4000000000 values in one entry.");
     expect(
       await refused(
@@ -191,7 +194,7 @@ describe("TIFF files that lie", () => {
     expect(await refused(tiff([[...grey, [259, 3, 1, 34_892], [273, 4, 1, 8]]]))).toContain("compression 34892");
   });
 
-  test("about what a strip holds", async () => {
+  test("about the content of a strip are refused", async () => {
     const bomb = deflateSync(new Uint8Array(30_000_000));
     const head = Buffer.from(tiff([[...grey, [259, 3, 1, 8], [273, 4, 1, 4096], [279, 4, 1, bomb.length]]]));
     expect(await refused(Buffer.concat([head, bomb]))).toBe("a damaged TIFF file.");
@@ -200,10 +203,10 @@ describe("TIFF files that lie", () => {
     expect(await refused(Buffer.concat([stripped, jpeg]))).toBe("a damaged TIFF file.");
   });
 
-  test("about what they share", async () => {
+  test("about data shared by several entries are refused", async () => {
     const shared = Array.from({ length: 3 }, () => [...grey, [320, 1, 1500, 8]]);
     expect(await refused(tiff(shared))).toBe("more values than it has bytes.");
-    // Strips without lengths go on to the end of the file.
+    // Strips without lengths extend to the end of the file.
     expect(await refused(tiff([[...grey, [259, 3, 1, 4], [278, 3, 1, 1], [273, 4, 32, 1000]]]))).toBe(
       "a damaged TIFF file.",
     );
@@ -214,7 +217,7 @@ describe("PDF documents", () => {
   const lines = ["The first line (of two),", "and the second."];
   const linesAt = (path: string, number = 1) => page(path, number, async ({ words }) => linesOf(words));
 
-  test("give their own text, with its places from the upper left", async () => {
+  test("yield their own text with positions from the upper left", async () => {
     const path = file(pdfOf([{ lines }, { lines: ["Another page"], paper: [300, 200] }]));
     expect(await documents.count(of(path, "data"))).toBe(2);
     const read = await linesAt(path);
@@ -224,13 +227,13 @@ describe("PDF documents", () => {
       expect(Math.abs(box.y - (62 + at * 19.6))).toBeLessThan(4);
     }
     expect((await linesAt(path, 2)).map(({ text }) => text)).toEqual(["Another page"]);
-    // The same page again, and drawn after its text was read.
+    // The same page again, also drawn after its text was read.
     expect((await linesAt(path)).map(({ text }) => text)).toEqual(lines);
     const drawnPage = await page(path, 1, async (one) => [one.words.length, (await one.picture(144)).bitmap.width]);
     expect(drawnPage).toEqual([8, 1190]);
   });
 
-  test("are read anew where another file has taken their place", async () => {
+  test("are read again when another file has replaced them", async () => {
     const path = file(pdfOf([{ lines: ["One"] }]));
     const read = (id: number) => documents.read({ id, path, field: "file" }, 1, async ({ words }) => words[0]?.text);
     expect(await read(1)).toBe("One");
@@ -240,19 +243,19 @@ describe("PDF documents", () => {
     expect(await read(2)).toBe("Two");
   });
 
-  test("are seen as viewers turn them", async () => {
+  test("are read as viewers rotate them", async () => {
     const path = file(pdfOf([{ lines: ["Turned"], turns: 1, paper: [300, 200] }]));
     const { size, box } = await page(path, 1, async ({ width, height, words }) => ({
       size: [width, height],
       box: words[0]?.box,
     }));
     expect(size).toEqual([200, 300]);
-    // Its line runs down, on the right.
+    // The line runs down the right side.
     expect(box && box.height > box.width).toBe(true);
     expect(box?.x ?? 0).toBeGreaterThan(100);
   });
 
-  test("whose text is hardly more than a stamp on a picture are read as pictures", async () => {
+  test("are read as pictures when their text is little more than a stamp on a scan", async () => {
     const image = "q 400 0 0 600 90 100 cm BI /W 2 /H 2 /CS /G /BPC 8 ID \x80\x80\x80\x80 EI Q";
     const scan = file(pdfOf([{ lines: ["Page 7"], drawing: image }]));
     expect(await page(scan, 1, async ({ words }) => words)).toEqual([]);
@@ -260,7 +263,7 @@ describe("PDF documents", () => {
     expect((await linesAt(letter)).map(({ text }) => text)).toEqual(["Page 7"]);
   });
 
-  describe("with the line of a court on a scan", () => {
+  describe("with a court's header line on a scan", () => {
     const line = "Case 1:20-cv-01234-ABC Document 12-3 Filed 01/02/21 Page 4 of 20";
     const pixels = "/W 2 /H 2 /CS /G /BPC 8";
     const image = (place: string) => `q ${place} cm BI ${pixels} ID \x80\x80\x80\x80 EI Q`;
@@ -273,7 +276,7 @@ describe("PDF documents", () => {
       }
     });
 
-    test("also in forms in forms", async () => {
+    test("also when the scan is nested in forms", async () => {
       const form = (content: string, more: string) =>
         pdfStream(Buffer.from(content, "latin1"), `/Type /XObject /Subtype /Form /BBox [0 0 1000 1000] ${more}`);
       const scan = (width: number) => [
@@ -289,13 +292,13 @@ describe("PDF documents", () => {
       expect(await wordsOf(pdfOfObjects(scan(100)))).toBe(10);
     });
 
-    test("but not where there is text beside the picture", async () => {
+    test("but not when there is other text next to the picture", async () => {
       const text = Array.from({ length: 12 }, () => "Words of a report that has a large picture on its page.");
       expect(await wordsOf(pdfOf([{ lines: text, drawing: image("500 0 0 640 40 20") }]))).toBe(144);
     });
   });
 
-  test("have what was typed into their forms, and comments that one sees", async () => {
+  test("include text typed into their forms, and visible comments", async () => {
     const typed = { box: "", looks: "/AP << /N 7 0 R >>", inherited: "/MediaBox [0 0 595 842]" };
     const untold = { box: "/MediaBox [0 0 595 842] /Rotate 90", looks: "", inherited: "" };
     for (const { box, looks, inherited } of [typed, untold]) {
@@ -331,7 +334,7 @@ describe("PDF documents", () => {
     }
   });
 
-  test("with an annotation that looks like itself are read", async () => {
+  test("are read when an annotation refers to its own appearance", async () => {
     const stamp = pdfOfObjects([
       "<< /Type /Catalog /Pages 2 0 R >>",
       "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
@@ -346,7 +349,7 @@ describe("PDF documents", () => {
     expect(await linesAt(file(stamp))).toEqual([]);
   });
 
-  test("have blocks where lines are apart", async () => {
+  test("are split into blocks where lines are far apart", async () => {
     const path = file(pdfOf([{ lines: ["One", "one", "", "", "Two"] }]));
     expect((await linesAt(path)).map(({ text, block }) => [text, block])).toEqual([
       ["One", 0],
@@ -355,7 +358,7 @@ describe("PDF documents", () => {
     ]);
   });
 
-  test("of any size are drawn within bounds", async () => {
+  test("of any size are rendered within limits", async () => {
     const path = file(pdfOf([{ lines: ["Large"], paper: [14_400, 7200] }]));
     const { bitmap, dotsPerInch, scale } = await page(path, 1, (one) => one.picture(300));
     expect([bitmap.width, bitmap.height, dotsPerInch]).toEqual([4096, 2048, 20]);

@@ -1,4 +1,4 @@
-// PP-OCR's way from a page to words, with nets that see brightness: grey bars are a, black ones b.
+// PP-OCR from a page to words, with networks that respond to brightness: grey bars are read as a, black ones as b.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -41,7 +41,7 @@ function page(width: number, height: number, ...bars: readonly Bar[]): Bitmap {
 }
 
 const [GREY, BLACK] = [100, 0];
-/** A grey bar and a black one behind it, which is as high and a little lower. */
+/** A grey bar followed by a black one of the same height, slightly lower. */
 const word = (x: number, y: number): Bar[] => [
   [x, y, 60, 20, GREY],
   [x + 60, y + 2, 60, 20, BLACK],
@@ -49,13 +49,13 @@ const word = (x: number, y: number): Bar[] => [
 
 const read = (bitmap: Bitmap, level: "accurate" | "fast" = "accurate") => reader.words(bitmap, 150, { level });
 
-test("lines are found, read in their order, and have their places", async () => {
+test("lines are found, read in order, and returned with their positions", async () => {
   const words = await read(page(600, 300, ...word(300, 200), ...word(100, 50)));
   expect(words.map(({ line, block }) => [line, block])).toEqual([
     [0, 0],
     [1, 1],
   ]);
-  // At the edges of bars columns are partly paper.
+  // At the edges of bars, columns are partly background.
   for (const { text } of words) expect(text).toMatch(/^a[ab]*b$/);
   const { box } = words[0] as RecognizedWord;
   expect(Math.abs(box.x + box.width / 2 - 160)).toBeLessThan(10);
@@ -63,7 +63,7 @@ test("lines are found, read in their order, and have their places", async () => 
   expect(box.height).toBeGreaterThan(22);
 });
 
-test("a page that is larger than what lines are looked for in has the same words in its own pixels", async () => {
+test("a page larger than the detector's input yields the same words, with positions in its own pixels", async () => {
   const large = word(1000, 500).map(
     (bar) => bar.map((side, at) => (at < 2 || at === 4 ? side : 4 * side)) as unknown as Bar,
   );
@@ -74,7 +74,7 @@ test("a page that is larger than what lines are looked for in has the same words
   expect(Math.abs(box.y + box.height / 2 - 542)).toBeLessThan(12);
 });
 
-test("a page that lies upside down is read upright, and its words are where they are on it", async () => {
+test("a page that is upside down is read upright, and the positions are those on the page", async () => {
   const upright = page(600, 300, ...word(100, 50));
   const [expected] = await read(upright);
   const [found, ...others] = await read({ ...upright, data: upright.data.toReversed() });
@@ -84,14 +84,14 @@ test("a page that lies upside down is read upright, and its words are where they
   expect(found?.box).toEqual({ x: 600 - x - width, y: 300 - y - height, width, height });
 });
 
-test("a file that holds no net is named", async () => {
+test("a file that is not a network is named in the error", async () => {
   const finder = file("damaged.onnx", "no net");
   const failure = await Ppocr.load({ ...files(), finder }, () => {}).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(LanguageDataError);
   expect(String(failure)).toContain("damaged.onnx");
 });
 
-test("a blank page has none, and what the progress throws ends a page", async () => {
+test("a blank page yields no words, and an error thrown by the progress callback ends the page", async () => {
   expect(await read(page(600, 300))).toEqual([]);
   const stop = new Error("nobody waits");
   onLine = () => {

@@ -1,4 +1,4 @@
-// Text in pictures, by the real Tesseract.
+// Text in pictures, read by the real Tesseract.
 
 import { describe, expect, test } from "bun:test";
 import { LanguageDataError, Tesseract } from "../../../src/engine/recognition/child/tesseract.ts";
@@ -14,7 +14,7 @@ describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
   const task = english ?? { languages: [], level: "accurate", correction: true };
 
   test(
-    "reads lines where they are, and goes on after it was stopped in the middle",
+    "reads lines with their positions, and continues to work after it was stopped midway",
     async () => {
       const lines = ["The first line of a page", "and 2 more, (in brackets).", "A last one."];
       const picture = await drawn({ lines, size: 16 });
@@ -27,7 +27,7 @@ describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
       const read = linesOf(words);
       expect(read.map(({ text }) => text)).toEqual(lines);
       expect(Math.min(...words.map(({ confidence }) => confidence))).toBeGreaterThan(0.8);
-      // 150 dots an inch: 60 points are 125 pixels.
+      // At 150 dots per inch, 60 points are 125 pixels.
       for (const [at, { box }] of read.entries()) {
         expect(Math.abs(box.x - 125)).toBeLessThan(8);
         expect(Math.abs(box.y - (128 + at * 46.7))).toBeLessThan(12);
@@ -41,7 +41,7 @@ describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
   );
 
   test(
-    "finds words in a picture that is no page, and none where there are none",
+    "finds words in a picture that is not a page, and none in one without words",
     async () => {
       const tesseract = await Tesseract.load(() => {});
       const sign = await drawn({ lines: ["EXIT"], size: 30, paper: [200, 150] });
@@ -52,7 +52,7 @@ describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
     PATIENCE_MS,
   );
 
-  test("says so when data of a language is damaged", async () => {
+  test("reports damaged data of a language", async () => {
     const tesseract = await Tesseract.load(() => {});
     const damaged = { ...task, languages: [{ name: "xyz", path: import.meta.path }] };
     const picture = await drawn({ lines: ["a"], paper: [100, 50] });
@@ -62,7 +62,7 @@ describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
   });
 });
 
-test("Tesseract's rows become words with the numbers of their lines and paragraphs", () => {
+test("Tesseract's rows become words with the numbers of their lines and blocks", () => {
   const row = (...cells: (string | number)[]) => cells.join("\t");
   const tsv = [
     row(1, 1, 0, 0, 0, 0, 0, 0, 100, 50, -1, ""),
@@ -84,14 +84,14 @@ test("Tesseract's rows become words with the numbers of their lines and paragrap
 });
 
 describe("a module's memory", () => {
-  /** A module with one memory of 1 to 32,768 pages, and what asks for more. */
+  /** A module with one memory of 1 to 32,768 pages, and a function that grows it. */
   const module = Uint8Array.from(Buffer.from("0061736d010000000506010101808002070501016d0200", "hex"));
   const grow = async (bytes: Uint8Array<ArrayBuffer>, pages: number) => {
     const { instance } = await WebAssembly.instantiate(bytes, {});
     return (instance.exports["m"] as WebAssembly.Memory).grow(pages);
   };
 
-  test("grows to the limit and no further", async () => {
+  test("grows up to the limit and no further", async () => {
     const limited = limitMemory(module, 4 * 65_536);
     expect(await grow(limited, 3)).toBe(1);
     await expect(grow(limited, 4)).rejects.toThrow(RangeError);

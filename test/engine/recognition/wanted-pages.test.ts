@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import { wantedPages } from "../../../src/engine/recognition/child/wanted-pages.ts";
 
-test("pages are wanted in their order, each once, or all of them", () => {
+test("the requested pages are read in order, each once, or all of them", () => {
   const pages = [{ first: 3 }, { first: 1, last: 1 }, { first: 1, last: 2 }];
   expect(wantedPages({ pages, maxPages: 9 }, 4)).toEqual([1, 2, 3, 4]);
   expect(wantedPages({ pages: pages.slice(1), maxPages: 9 }, 4)).toEqual([1, 2]);
   expect(wantedPages({ maxPages: 9 }, 2)).toEqual([1, 2]);
 });
 
-test("pages that are not there are named as the client counts them", () => {
+test("missing pages are named with the client's numbering", () => {
   const pages = [{ first: 8, last: 8 }];
   const message = (wanted: object, count: number) => {
     try {

@@ -1,4 +1,4 @@
-// The loop of the recognition engine over a reader that does what tests want.
+// The loop of the recognition engine with a scripted reader.
 
 import { expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
@@ -59,7 +59,7 @@ const opening = (path: string, wanted: OpeningJob["wanted"] = { maxPages: 9 }, c
   ...(client !== undefined && { client }),
 });
 
-test("a document's pages are counted, and the first that is wanted is read in the same turn", async () => {
+test("a document's pages are counted, and its first requested page is read in the same turn", async () => {
   const { worker, sent, order } = create();
   worker.submit(1, opening("a", { pages: [{ first: 2, last: 3 }], maxPages: 9 }));
   worker.submit(2, page("a", 3));
@@ -78,7 +78,7 @@ test("a document's pages are counted, and the first that is wanted is read in th
   expect(order).toEqual(["a2", "a3"]);
 });
 
-test("pages that are not there, and more than are wanted, are refused when they are counted", async () => {
+test("missing pages and too many requested pages are refused when the pages are counted", async () => {
   const { worker, sent, order } = create();
   worker.submit(1, opening("a", { pages: [{ first: 4 }], maxPages: 9 }));
   worker.submit(2, opening("a", { maxPages: 2 }));
@@ -92,7 +92,7 @@ test("pages that are not there, and more than are wanted, are refused when they 
   expect(order).toEqual([]);
 });
 
-test("who comes while another's page is read is next, with all that a document of one page needs", async () => {
+test("a client that arrives during a page of another comes next, and one page needs only one turn", async () => {
   const { worker, order } = create();
   for (const key of [1, 2, 3]) worker.submit(key, page(`long${key}-`, 1, "many"));
   await worker.step();
@@ -101,7 +101,7 @@ test("who comes while another's page is read is next, with all that a document o
   expect(order).toEqual(["long1-1", "short1", "close"]);
 });
 
-test("nothing is held of a document when its last page was read", async () => {
+test("the engine holds nothing of a document after its last page was read", async () => {
   const { worker, order } = create();
   worker.submit(1, page("a", 1));
   worker.submit(2, page("a", 2, undefined, true));
@@ -110,19 +110,19 @@ test("nothing is held of a document when its last page was read", async () => {
   expect(order).toEqual(["a1", "a2", "close"]);
 });
 
-test("clients take turns, however many documents one has", async () => {
+test("clients take turns, however many documents each has", async () => {
   const { worker, order } = create();
   for (const [key, job] of [page("a", 1, "many"), page("b", 1, "many"), page("c", 1, "one")].entries()) {
     worker.submit(key, job);
   }
   await worker.step();
-  // Its next page comes when the one before is done.
+  // The next page is submitted when the one before is done.
   worker.submit(10, page("a", 2, "many"));
   for (let turn = 0; turn < 3; turn++) await worker.step();
   expect(order).toEqual(["a1", "c1", "b1", "a2"]);
 });
 
-test("a page that nobody waits for is not begun", async () => {
+test("a page whose request was cancelled is not begun", async () => {
   const { worker, sent, order } = create();
   worker.submit(1, page("a"));
   worker.submit(2, page("b"));
@@ -147,7 +147,7 @@ test.each(["message", "abort"])(
   },
 );
 
-test("an abort of a page that is over does not end the next", async () => {
+test("an abort of a page that has already ended does not end the next page", async () => {
   const { worker, sent, aborts } = create();
   worker.submit(1, page("a"));
   await worker.step();
@@ -157,7 +157,7 @@ test("an abort of a page that is over does not end the next", async () => {
   expect(sent.at(-1)).toMatchObject({ type: "events", finished: [{ key: 2 }] });
 });
 
-test("what is wrong with a document is the client's to know, what is wrong here the operator's", async () => {
+test("errors in a document are reported to the client, and internal errors to the operator", async () => {
   const wrong = create(async (path) => {
     if (path === "a") throw new SvcError("unprocessable_media", "It is damaged.", { param: "file" });
     throw new Error("secret");
@@ -179,7 +179,7 @@ test("what is wrong with a document is the client's to know, what is wrong here 
   ]);
 });
 
-test("a page that is no page of text holds nobody up for ever; the next has time of its own", async () => {
+test("a page that takes too long is ended, and the next has its own time limit", async () => {
   const slow = create(async (path) => slow.compute(path === "noise" ? 61_000 : 59_000));
   slow.worker.submit(1, page("noise", 2));
   slow.worker.submit(2, page("b"));
@@ -195,12 +195,12 @@ test("a page that is no page of text holds nobody up for ever; the next has time
   expect(slow.sent.at(-1)).toMatchObject({ type: "events", finished: [{ key: 2 }] });
 });
 
-test("a long page gives signs of life, not more than one a second", async () => {
+test("a long page gives signs of life, at most one per second", async () => {
   const { worker, told } = create();
   for (let key = 0; key < 4; key++) {
     worker.submit(key, page("a"));
     await worker.step();
   }
-  // Eight looks, 600 ms apart.
+  // Eight calls, 600 ms apart.
   expect(told).toEqual(Array.from({ length: 4 }, () => "recognition"));
 });

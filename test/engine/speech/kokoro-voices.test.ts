@@ -1,10 +1,10 @@
-// Kokoro's voices by their files.
+// Kokoro's voices, as derived from their files.
 
 import { expect, test } from "bun:test";
 import { kokoroVoices } from "../../../src/engine/speech/kokoro-voices.ts";
 import { KOKORO } from "../../../src/store/models/kokoro.ts";
 
-test("a file's name tells language, gender and name, the best come first; what nobody here can read out, and other files, are no voices", () => {
+test("a file name gives language, gender and name, the best voices come first, and other files and unsupported languages are skipped", () => {
   const files = [
     "bf_emma.bin",
     "am_adam.bin",
@@ -20,7 +20,7 @@ test("a file's name tells language, gender and name, the best come first; what n
   ]);
 });
 
-test("other languages than US English need a program", () => {
+test("languages other than US English need a program", () => {
   const needs = kokoroVoices(["bf_emma.bin", "am_adam.bin"], false).map(({ id, needs }) => [id, needs]);
   expect(needs).toEqual([
     ["bf_emma", "espeak-ng"],
@@ -28,7 +28,7 @@ test("other languages than US English need a program", () => {
   ]);
 });
 
-test("every voice that svc pull kokoro brings is one", () => {
+test("every voice that svc pull kokoro downloads is recognized", () => {
   const files = KOKORO.repos[0].files.flatMap(({ path }) =>
     path.startsWith("voices/") ? [path.slice("voices/".length)] : [],
   );

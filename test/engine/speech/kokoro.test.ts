@@ -1,4 +1,5 @@
-// Kokoro's side of the speech engine: what its model is given for a text. A small model stands for it, which repeats that.
+// Kokoro's side of the speech engine: the inputs that its model gets for a text. A small model stands in, whose
+// output reveals its inputs.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -38,7 +39,7 @@ describe.skipIf(!isBuilt)("kokoro", () => {
     reader.remove();
   });
 
-  test("a US voice has our phonemes, its style for their number, and the speed", async () => {
+  test("a US voice gets svc's phonemes, the style for their number, and the speed", async () => {
     const [piece = ""] = await kokoro.pieces("Hello.", work("af_heart"));
     expect(piece).toBe("həlˈO.");
     const { samples, phonemes } = await kokoro.speak(piece, work("af_heart", 2));
@@ -46,7 +47,7 @@ describe.skipIf(!isBuilt)("kokoro", () => {
     expect(samples[0]).toBeCloseTo(0.006 + 0.02, 5);
   });
 
-  test("speeds that the model does not have are made of the nearest", async () => {
+  test("speeds that the model does not support are derived from the nearest one", async () => {
     for (const [speed, samples] of [
       [0.25, 1600],
       [4, 400],
@@ -55,7 +56,7 @@ describe.skipIf(!isBuilt)("kokoro", () => {
     }
   });
 
-  test("what is said at once is short, and shorter the slower it is", async () => {
+  test("the first portions are short, and shorter at lower speeds", async () => {
     const long = "The quick brown fox jumps over the lazy dog near the river bank, ".repeat(5);
     for (const [speed, most] of [
       [1, 100],
@@ -68,7 +69,7 @@ describe.skipIf(!isBuilt)("kokoro", () => {
     expect(await kokoro.pieces("👋", work("af_heart"))).toEqual([]);
   });
 
-  test("other languages are read out by the host's program, clause by clause, as text", async () => {
+  test("other languages are phonemized by the host's program, clause by clause", async () => {
     expect(await kokoro.pieces("-v [[x]]; $(id)! 👋", work("bf_emma"))).toEqual(["ʧˈɛː fˈI; ʧˈɛː fˈI!"]);
     expect(await kokoro.pieces("Ça va", work("ff_siwis"))).toEqual(["ʧˈeə fˈI"]);
     const given = ["-q", "--ipa", "--tie=^", "-b", "1", "-v"];
@@ -77,7 +78,7 @@ describe.skipIf(!isBuilt)("kokoro", () => {
   });
 
   test(
-    "without the program such a voice fails, and so does a voice that is none",
+    "a voice fails when it needs a missing program, and so does an unknown voice",
     async () => {
       const mute = await Kokoro.load(files());
       const failure = (work: Promise<unknown>) =>
@@ -94,7 +95,7 @@ describe.skipIf(!isBuilt)("kokoro", () => {
   );
 
   test(
-    "the names that another export has are known",
+    "the input names of another export are recognized",
     async () => {
       const other = await Kokoro.load({ ...files(), model: file("other.onnx") });
       expect((await other.speak("həlˈO.", work("af_heart"))).samples).toHaveLength(800);

@@ -1,4 +1,4 @@
-// A program of the host's behind the speech engine, in the process that the server would start.
+// A program on the host behind the speech engine, in the process that the server would start.
 
 import { afterEach, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const undo of clean.splice(0)) await undo();
 });
 
-/** An engine whose espeak-ng is this script; `sound` is there for it. */
+/** Returns an engine whose espeak-ng is this script; the script can copy the file `sound`. */
 function start(script: string) {
   const fake = fakeProgram("espeak-ng", script);
   writeFileSync(join(fake.folder, "sound"), tone(22_050, 0.5));
@@ -49,7 +49,7 @@ const failure = (call: Promise<unknown>): Promise<unknown> =>
   );
 
 test(
-  "each portion is said by a run of it, and sent when it is done; at 24,000 samples a second",
+  "each portion is spoken by its own run and sent when it is done, at 24,000 samples per second",
   async () => {
     const { engine, fake } = start(`${NOTES}\ncat input >> all; echo >> all\ncat sound`);
     const events = await say(engine, `Eins. ${"Das ist ein langer Satz, der nicht aufhört. ".repeat(20)}\x01[[x]]`);
@@ -65,7 +65,7 @@ test(
 );
 
 test(
-  "every speed is had: within its own speeds by the program, beyond them by ours",
+  "every speed is available: the program's own range directly, other speeds by stretching its sound",
   async () => {
     const { engine, fake } = start(`${NOTES}\ncat sound`);
     const found = [];
@@ -85,7 +85,7 @@ test(
 );
 
 test(
-  "who leaves ends the program, and the next one is served",
+  "a disconnect kills the program, and the next request is served",
   async () => {
     const { engine, fake } = start(
       `[ -e begun ] && cat > /dev/null && exec cat sound; echo $$ > begun; exec sleep 600`,
@@ -104,7 +104,7 @@ test(
 );
 
 test(
-  "a program that dies, or writes no sound, fails that text only; the log has why, and not the text",
+  "a program that dies or writes no sound fails only its text; the log has the reason but not the text",
   async () => {
     const { engine, logged } = start(
       `cat > input; grep -q tot input && exit 7; grep -q Lärm input && exec cat input; cat sound`,

@@ -1,4 +1,4 @@
-// Whose sentence is said when, on a voice that hums.
+// The order in which sentences are spoken, with a voice that hums.
 
 import { describe, expect, test } from "bun:test";
 import type { SpeechFormat, SpeechWork } from "../../../src/domain/speech.ts";
@@ -8,7 +8,7 @@ import type { FromSpeaker } from "../../../src/engine/speech/protocol.ts";
 
 const work = (text: string, format: SpeechFormat = "pcm"): SpeechWork => ({ text, voice: "hum", speed: 1, format });
 
-/** A worker and what it says, as text. */
+/** Returns a worker and its output as text. */
 function start(during: () => void = () => {}, reading: () => void = () => {}) {
   const said: string[] = [];
   const messages: FromSpeaker[] = [];
@@ -44,7 +44,7 @@ function start(during: () => void = () => {}, reading: () => void = () => {}) {
 }
 
 describe("turns", () => {
-  test("clients take them, however many texts one of them has", async () => {
+  test("go round between clients, however many texts each has", async () => {
     const { said, submit, turns } = start();
     submit(1, "a1|a2|a3", "anna");
     submit(2, "b1|b2|b3", "anna");
@@ -53,7 +53,7 @@ describe("turns", () => {
     expect(said).toEqual(["a1", "c1", "b1", "c2", "a2", "c3"]);
   });
 
-  test("requests of nobody in particular take them one by one", async () => {
+  test("go round between requests without a client", async () => {
     const { said, submit, turns } = start();
     submit(1, "a1|a2");
     submit(2, "b1|b2");
@@ -61,7 +61,7 @@ describe("turns", () => {
     expect(said).toEqual(["a1", "b1", "a2", "b2"]);
   });
 
-  test("the last one ends its request: it does not wait for others once more", async () => {
+  test("end with the last sentence of a request, which waits for no further turn", async () => {
     const { submit, turns, endOf } = start();
     submit(1, "a1|a2", "anna");
     submit(2, "b", "bert");
@@ -69,7 +69,7 @@ describe("turns", () => {
     expect([endOf(1), endOf(2)]).toEqual([[], ["result"]]);
   });
 
-  test("what has nothing to say takes them, too: a thousand such sentences hold nobody up", async () => {
+  test("are also taken by sentences with nothing to speak: a thousand of them block nobody", async () => {
     const { said, submit, turns } = start();
     submit(1, `${"…|".repeat(1000)}a`, "anna");
     submit(2, "b", "bert");
@@ -77,7 +77,7 @@ describe("turns", () => {
     expect(said).toEqual(["b"]);
   });
 
-  test("one is never longer than what may block the process", async () => {
+  test("are never longer than the process may be blocked", async () => {
     const { said, submit, turns, endOf } = start();
     submit(1, "x".repeat(400), "anna");
     submit(2, "b", "bert");
@@ -87,7 +87,7 @@ describe("turns", () => {
   });
 });
 
-test("a text that is cancelled is not said any further, nor is what was just computed sent", async () => {
+test("a cancelled text is not spoken any further, and sound just computed for it is not sent", async () => {
   let cancel = () => {};
   const { worker, said, submit, turns, messages } = start(() => cancel());
   cancel = () => worker.cancel(1);
@@ -97,7 +97,7 @@ test("a text that is cancelled is not said any further, nor is what was just com
   expect(messages.map(({ type }) => type)).toEqual(["accepted", "started", "rejected"]);
 });
 
-test("how much is said is told behind each sentence", async () => {
+test("progress is reported after each sentence", async () => {
   const { submit, turns, messages } = start();
   submit(1, `ab|${"x".repeat(200)}|…|cde`);
   await turns(6);
@@ -111,14 +111,14 @@ test("how much is said is told behind each sentence", async () => {
   ]);
 });
 
-test("a text without anything to say is refused", async () => {
+test("a text with nothing to speak is refused", async () => {
   const { submit, turns, endOf } = start();
   submit(1, "…|…");
   await turns(3);
   expect(endOf(1)).toEqual(["invalid_value"]);
 });
 
-test("a voice that fails ends that text only, and what it says is for the log", async () => {
+test("a voice that fails ends only that text, and its message goes to the log", async () => {
   const { submit, turns, endOf, messages } = start();
   submit(1, "a1|#");
   submit(2, "b1");
@@ -128,7 +128,7 @@ test("a voice that fails ends that text only, and what it says is for the log", 
   expect(JSON.stringify(messages.filter(({ type }) => type === "rejected"))).not.toContain("hoarse");
 });
 
-test("a cancel ends what is being said, and is nobody's failure", async () => {
+test("a cancel ends the current sentence and is not logged as a failure", async () => {
   let cancel = () => {};
   const { worker, submit, turns, endOf, messages } = start(() => setImmediate(() => cancel()));
   cancel = () => worker.cancel(1);
@@ -139,7 +139,7 @@ test("a cancel ends what is being said, and is nobody's failure", async () => {
   expect(messages.filter(({ type }) => type === "log")).toEqual([]);
 });
 
-test("a text whose reader is behind is left, and goes on where it was; others take its turns meanwhile", async () => {
+test("a text whose reader is behind is paused and resumed, and others use its turns meanwhile", async () => {
   const { worker, said, submit, turns, endOf } = start();
   submit(1, "a1|a2");
   submit(2, "b1|b2");
@@ -153,7 +153,7 @@ test("a text whose reader is behind is left, and goes on where it was; others ta
   worker.hold(7, true);
 });
 
-test("of files that are sent when they are whole one is made at a time, and no other waits for that", async () => {
+test("files that are sent whole are made one at a time, and other texts do not wait for them", async () => {
   const { said, submit, turns, endOf } = start();
   submit(1, "a1|a2", "anna", "caf");
   submit(2, "b1|b2", "bert", "caf");
@@ -163,14 +163,14 @@ test("of files that are sent when they are whole one is made at a time, and no o
   expect([1, 2, 3].map(endOf)).toEqual([["result"], ["result"], ["result"]]);
 });
 
-test("a program that fails is told from what cannot be said", async () => {
+test("the failure of a program is distinguished from text that cannot be spoken", async () => {
   const { submit, turns, endOf } = start();
   submit(1, "%");
   await turns(1);
   expect(endOf(1)).toEqual(["engine_crashed"]);
 });
 
-test("ten seconds of sound are sent in parts, which a cancel ends", async () => {
+test("ten seconds of sound are sent in parts, and a cancel stops them", async () => {
   let cancel = () => {};
   const { worker, submit, turns, messages } = start(() => setImmediate(() => setImmediate(() => cancel())));
   cancel = () => worker.cancel(2);
@@ -188,7 +188,7 @@ test("ten seconds of sound are sent in parts, which a cancel ends", async () => 
   expect(parts(2).length).toBeLessThan(3);
 });
 
-test("nor is what was cancelled while it was read", async () => {
+test("a text that is cancelled while it is prepared is not spoken", async () => {
   let cancel = () => {};
   const { worker, said, submit, turns } = start(undefined, () => cancel());
   cancel = () => worker.cancel(1);

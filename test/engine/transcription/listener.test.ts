@@ -4,7 +4,7 @@ import type { ListeningWork } from "../../../src/domain/transcription.ts";
 import { Listener } from "../../../src/engine/transcription/child/listener.ts";
 import type { FromTranscriber } from "../../../src/engine/transcription/protocol.ts";
 
-/** A listener that says of each window what its first sample is, and counts windows in its memory. */
+/** Returns a listener that reports each window's first sample as the speech value, and counts windows in its memory. */
 function start({ tellsSpeech = true, fails = false } = {}) {
   const messages: FromTranscriber[] = [];
   let noticed = 0;
@@ -14,7 +14,7 @@ function start({ tellsSpeech = true, fails = false } = {}) {
     memory[0] = (memory[0] ?? 0) + windows;
     return Float32Array.from({ length: windows }, (_, at) => samples[at * LISTENING_WINDOW] ?? 0);
   };
-  // One sample less than there should be, as a converter may have it.
+  // One sample too few, as a real converter may return.
   const convert = (samples: Float32Array) => samples.filter((_, at) => at % 3 < 2).subarray(0, -1);
   const audio = { openConverter: () => ({ convert, close: () => {} }) };
   const listener = new Listener(
@@ -33,7 +33,7 @@ function start({ tellsSpeech = true, fails = false } = {}) {
   return { hear, listener, messages, noticed: () => noticed };
 }
 
-/** Frames at 24 kHz, each of one value. */
+/** Returns frames at 24 kHz, each filled with one value. */
 function sound(...values: readonly number[]): ListeningWork["sound"] {
   const samples = Int16Array.from(
     { length: values.length * 768 },
@@ -42,7 +42,7 @@ function sound(...values: readonly number[]): ListeningWork["sound"] {
   return { format: { encoding: "pcm16", rate: 24_000 }, bytes: new Uint8Array(samples.buffer) };
 }
 
-test("what was listened to before leads in to what is new, and is not heard again", () => {
+test("earlier sound precedes new sound as context, and is not evaluated again", () => {
   const { hear } = start();
   const first = hear({ sound: sound(0.25, 0.75), known: 0 });
   expect([...(first?.speech ?? [])]).toEqual([0.25, 0.75]);
@@ -52,7 +52,7 @@ test("what was listened to before leads in to what is new, and is not heard agai
   expect(second?.memory[0]).toBe(4);
 });
 
-test("only speech counts as somebody who speaks", () => {
+test("only speech counts as speaking", () => {
   const { hear, noticed } = start();
   hear({ sound: sound(0.25, 0.5), known: 0 });
   expect(noticed()).toBe(0);
@@ -60,12 +60,12 @@ test("only speech counts as somebody who speaks", () => {
   expect(noticed()).toBe(1);
 });
 
-test("without a detector all is speech", () => {
+test("without a detector all sound counts as speech", () => {
   const { hear } = start({ tellsSpeech: false });
   expect([...(hear({ sound: sound(0, 0), known: 1 })?.speech ?? [])]).toEqual([1]);
 });
 
-test("a detector that fails refuses the work with a sentence, and the log has the reason", () => {
+test("a detector that fails refuses the work with a message, and the log has the reason", () => {
   const { listener, messages } = start({ fails: true });
   listener.submit(7, { sound: sound(0), known: 0 });
   expect(messages).toEqual([

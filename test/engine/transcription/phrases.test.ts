@@ -4,14 +4,14 @@ import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
 import { joined, PhraseFinder, type Span } from "../../../src/engine/transcription/child/phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue, Stretch } from "../../../src/engine/transcription/child/stretch.ts";
 
-/** A recording: 1 where somebody speaks, 0 elsewhere; spans in seconds. */
+/** Returns a recording that is 1 during speech and 0 elsewhere; spans are in seconds. */
 function recording(seconds: number, spoken: readonly (readonly [from: number, to: number])[]): Float32Array {
   const samples = new Float32Array(seconds * SAMPLE_RATE);
   for (const [from, to] of spoken) samples.fill(1, Math.round(from * SAMPLE_RATE), Math.round(to * SAMPLE_RATE));
   return samples;
 }
 
-/** Spans of ones. */
+/** Returns the spans of ones. */
 function listen(samples: Float32Array): Span[] {
   const spans: Span[] = [];
   for (let at = 0; at < samples.length; at++) {
@@ -30,7 +30,7 @@ function phrasesOf(samples: Float32Array, piece: number) {
   return [...found, ...finder.end()];
 }
 
-/** Speech in which nothing is quiet for more than 40 ms, and where more was. */
+/** Returns the speech without pauses longer than 40 ms, and the positions where pauses were removed. */
 function withoutPauses(speech: Float32Array): { samples: Float32Array; pauses: number[] } {
   const frame = SAMPLE_RATE / 100;
   const kept: Float32Array[] = [];
@@ -53,20 +53,20 @@ describe("phrases", () => {
   const spoken = [
     [1, 4],
     [10, 15],
-    // Over the end of the first half minute.
+    // Across the end of the first half minute.
     [28, 33],
     [58.5, 59],
     [70, 71],
   ] as const;
 
-  test.each([997, 16_000, 1_000_000])("have the recording's times, whatever pieces it comes in (%i)", (piece) => {
+  test.each([997, 16_000, 1_000_000])("have the recording's times, in whatever pieces it arrives (%i)", (piece) => {
     const samples = recording(75, spoken);
     expect(times(phrasesOf(samples, piece))).toEqual(spoken.map(([from, to]) => [from, to]));
   });
 
-  test("speech without a pause is cut where it is quietest near half a minute, and nothing of it is lost", () => {
+  test("split continuous speech at the quietest point near half a minute, and lose nothing", () => {
     const samples = recording(70, [[0, 70]]).map((_, at) => (at % 2 ? 0.5 : -0.5));
-    // Within words, and between two of them; what is quiet earlier does not count.
+    // Two quiet points within words and one between words; quieter points earlier do not count.
     const quiet = [
       [5, 0.3, 0.001],
       [22, 0.02, 0.001],
@@ -84,11 +84,11 @@ describe("phrases", () => {
     expect(Math.abs((second ?? 0) - 52.065)).toBeLessThan(0.07);
     expect(joined(phrases.map((phrase) => phrase.samples))).toEqual(samples);
     expect(phrases.every(({ tail }) => tail.length === 0)).toBe(true);
-    // In one stretch they are one again.
+    // Joined in one stretch they are identical to the recording.
     expect(new Stretch(phrases).samples).toEqual(samples);
   });
 
-  test("speech whose pauses were taken out is cut where there were some, never in a word", async () => {
+  test("split speech whose pauses were removed where a pause was, never within a word", async () => {
     const file = await Bun.file(join(import.meta.dir, "../../fixtures/sounds/jfk.wav")).arrayBuffer();
     const original = Float32Array.from(new Int16Array(file.slice(44)), (sample) => sample / 2 ** 15);
     const { samples, pauses } = withoutPauses(original);
@@ -106,7 +106,7 @@ describe("phrases", () => {
     }
   });
 
-  test("speech without a pause, of which the first moment is not noticed, is not heard over and over", () => {
+  test("are transcribed once when the first moment of continuous speech is missed", () => {
     let heard = 0;
     const finder = new PhraseFinder((samples) => {
       heard++;
@@ -116,7 +116,7 @@ describe("phrases", () => {
     expect([heard, phrases.length]).toEqual([3, 3]);
   });
 
-  test("silence has none, and a recording without anybody who listens is all speech", () => {
+  test("there are none in silence, and without a detector the whole recording is speech", () => {
     expect(phrasesOf(recording(40, []), 16_000)).toEqual([]);
     const deaf = new PhraseFinder(undefined);
     const heard = times([...deaf.push(recording(40, [])), ...deaf.end()]);
@@ -128,7 +128,7 @@ describe("phrases", () => {
 });
 
 describe("stretches", () => {
-  test("end with a phrase, however short they are to be", () => {
+  test("end with a phrase, however short they should be", () => {
     const queue = new PhraseQueue();
     const spoken = [
       [0, 4],
@@ -144,7 +144,7 @@ describe("stretches", () => {
     expect(next()).toBeUndefined();
   });
 
-  test("hold phrases without the silence between them, and know the way back", () => {
+  test("contain phrases without the silence between them, and map times back to the recording", () => {
     const phrases = phrasesOf(
       recording(20, [
         [2, 4],
@@ -153,17 +153,17 @@ describe("stretches", () => {
       16_000,
     );
     const stretch = new Stretch(phrases);
-    // Two phrases, what follows the first, and a pause.
+    // Two phrases, the end of the first, and a pause.
     expect(stretch.seconds).toBeCloseTo(5.2, 6);
     expect(joined(phrases.map(({ samples }) => samples)).reduce((sum, one) => sum + one, 0)).toBe(5 * SAMPLE_RATE);
-    // Within the first, from the first into the second, and beside them.
+    // Within the first phrase, from the first into the second, and outside both.
     const pairs = [
       [0, 1.5, 2, 3.5],
       [1.5, 3.2, 3.5, 11],
       [2.2, 3.2, 10, 11],
       [1.5, 2.1, 3.5, 4],
       [1.5, 2.23, 3.5, 4],
-      // What begins where the first ends, or between the two, is in the second.
+      // A time at the end of the first phrase, or between the two, belongs to the second.
       [1.98, 3.2, 10, 11],
       [2.1, 3.2, 10, 11],
       [3.2, 99, 11, 13],
@@ -176,7 +176,7 @@ describe("stretches", () => {
     }
   });
 
-  test("are at most as long as the model hears at once, in order, and hold everything", () => {
+  test("are at most as long as the model can hear, in order, and contain all speech", () => {
     const spoken = Array.from({ length: 40 }, (_, at) => [at * 4 + 1, at * 4 + 4] as const);
     const queue = new PhraseQueue();
     for (const phrase of phrasesOf(recording(161, spoken), 16_000)) queue.add(phrase);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { statesThatFit } from "../../../src/engine/transcription/child/states-that-fit.ts";
 
-test("as many recordings are recognised side by side as there is memory for, and one in any case", () => {
+test("recordings are transcribed in parallel as far as memory allows, and at least one", () => {
   const large = 1.07e9;
   expect(statesThatFit(8, large, 16e9)).toBe(8);
   expect(statesThatFit(8, large, 3.3e9)).toBe(4);

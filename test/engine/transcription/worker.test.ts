@@ -8,7 +8,7 @@ import type { FromTranscriber } from "../../../src/engine/transcription/protocol
 import type { SpeechDetection, TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
 import { FakeWhisper } from "../../support/fake-whisper.ts";
 
-/** A worker over recordings of so many seconds of speech, each named by its length, or of silence; steps are the test's. */
+/** A worker over recordings named by their seconds of speech, or silent ones; the test performs the steps. */
 function start({ parallel = 2, threads = 4, others = 0 } = {}) {
   const whisper = new FakeWhisper();
   const messages: FromTranscriber[] = [];
@@ -54,7 +54,7 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
     worker.submit(++key, { work: work(path, more), ...(client !== undefined && { client }) });
     return key;
   };
-  /** An utterance of so many seconds; its samples are zero. */
+  /** Submits an utterance of this many seconds; its samples are zero. */
   const utter = async (seconds: number) => {
     const sound = {
       format: { encoding: "ulaw", rate: SAMPLE_RATE },
@@ -88,7 +88,7 @@ async function* oneWindow(samples: Float32Array): AsyncGenerator<Float32Array, v
   yield samples;
 }
 
-/** What is not silent. */
+/** Returns the spans that are not silent. */
 function spansOf(samples: Float32Array): Span[] {
   const spans: Span[] = [];
   for (let at = 0; at < samples.length; at++) {
@@ -101,7 +101,7 @@ function spansOf(samples: Float32Array): Span[] {
 }
 
 describe("one recording", () => {
-  test("is recognised in stretches side by side, and told in its order with its times", async () => {
+  test("is transcribed in parallel stretches, and reported in order with its times", async () => {
     const { whisper, submit, settle, textOf, endOf, messages } = start();
     const key = await submit("70");
     expect(whisper.open).toEqual([1, 2]);
@@ -126,7 +126,7 @@ describe("one recording", () => {
     expect(whisper.released.size).toBe(3);
   });
 
-  test("tells how far it is: what was recognised in order, and what is silent", async () => {
+  test("reports progress: the sound transcribed in order, and silence", async () => {
     const { whisper, submit, settle, messages } = start();
     const told = () =>
       messages
@@ -140,7 +140,7 @@ describe("one recording", () => {
     await settle();
     whisper.tell(1, []);
     await settle();
-    // What is known of its length is what was read of it: half.
+    // The known length is the part that has been read: half.
     expect(told().map(({ seconds }) => Math.round(seconds))).toEqual([2, 60]);
     expect(told()[1]?.of).toBeCloseTo(120, 3);
     messages.length = 0;
@@ -149,7 +149,7 @@ describe("one recording", () => {
     expect(told().map(({ of = 0 }) => Math.round(of))).toEqual([90, 90, 90]);
   });
 
-  test("has one language: the first stretch tells it, and the others wait for that", async () => {
+  test("has one language, which the first stretch detects while the others wait", async () => {
     const { whisper, submit, settle, endOf } = start();
     const key = await submit("40", { language: undefined });
     expect(whisper.open).toEqual([1]);
@@ -161,7 +161,7 @@ describe("one recording", () => {
     expect(endOf(key)).toMatchObject({ result: { language: "de" } });
   });
 
-  test("what is recognised again in the whole encoder is detected again, too", async () => {
+  test("gets its language detected again when it is transcribed again with the full encoder", async () => {
     const { whisper, submit, settle, endOf } = start();
     const key = await submit("5", { language: undefined });
     whisper.tell(1, [" Grble"], { avgLogprob: -1.2, code: "en" });
@@ -172,7 +172,7 @@ describe("one recording", () => {
     expect(endOf(key)).toMatchObject({ result: { language: "de" } });
   });
 
-  test("short sound has an encoder of its size, and the whole one where that went wrong", async () => {
+  test("that is short gets a smaller encoder, and the full one when that failed", async () => {
     const { whisper, submit, settle, textOf } = start();
     const key = await submit("5");
     expect(whisper.submitted[0]?.options.audioContext).toBeLessThan(500);
@@ -185,7 +185,7 @@ describe("one recording", () => {
     expect(textOf(key)).toEqual([" Hello"]);
   });
 
-  test("short sound in which nothing was understood is recognised again, too", async () => {
+  test("that is short and yields no text is transcribed again with the full encoder", async () => {
     const { whisper, submit, settle, textOf, endOf } = start();
     const key = await submit("5");
     whisper.tell(1, []);
@@ -196,7 +196,7 @@ describe("one recording", () => {
     expect([textOf(key), endOf(key)]).toMatchObject([[" Hello"], { type: "result" }]);
   });
 
-  test("text that repeats itself is recognised again, too", async () => {
+  test("with text that repeats itself is transcribed again", async () => {
     const { whisper, submit, settle, textOf } = start();
     const key = await submit("5");
     whisper.tell(1, [" no".repeat(60)]);
@@ -207,7 +207,7 @@ describe("one recording", () => {
   });
 
   test.each([["[BLANK_AUDIO]"], ["(soft music)"], [" ♪ ♪"], ["*coughs*"], ["  "]])(
-    "a remark of the model is nothing that was said: %s",
+    "with nothing but a remark of the model counts as silent: %s",
     async (remark) => {
       const { whisper, submit, settle, endOf } = start();
       const key = await submit("5");
@@ -217,7 +217,7 @@ describe("one recording", () => {
     },
   );
 
-  test("what is said in brackets among words stays", async () => {
+  test("keeps bracketed text among words", async () => {
     const { whisper, submit, settle, textOf } = start();
     const key = await submit("5");
     whisper.tell(1, [" He said (softly) yes.", " [laughs]", " [a] and [b]"]);
@@ -225,7 +225,7 @@ describe("one recording", () => {
     expect(textOf(key)).toEqual([" He said (softly) yes.", " [a] and [b]"]);
   });
 
-  test("that is silent at first is being worked on, unless others are", async () => {
+  test("with silence at the beginning counts as being worked on, unless other recordings are", async () => {
     const { submit, messages } = start({ parallel: 1 });
     const [alone, , behind] = [await submit("60 silent"), await submit("40"), await submit("60 silent")];
     const started = messages.flatMap((message) => (message.type === "started" ? message.keys : []));
@@ -233,13 +233,13 @@ describe("one recording", () => {
     expect(started).not.toContain(behind);
   });
 
-  test("that is silent is recognised where its client takes all for speech", async () => {
+  test("that is silent is transcribed when the client treats all sound as speech", async () => {
     const { whisper, submit } = start();
     await submit("20 silent", { detection: { threshold: 0 } });
     expect(whisper.submitted[0]?.samples).toBe(20 * SAMPLE_RATE);
   });
 
-  test("whose text is read as it comes has a short beginning, so that some is there soon", async () => {
+  test("that is streamed begins with a short stretch, so that some text is available soon", async () => {
     const { whisper, submit, settle, textOf } = start({ parallel: 1 });
     const seconds = () => whisper.submitted.map(({ samples }) => Math.round(samples / SAMPLE_RATE));
     const key = await submit("60 phrases", { early: true });
@@ -260,7 +260,7 @@ describe("one recording", () => {
   });
 });
 
-test("a language that the model does not know is refused by the name of the field that asked for it", async () => {
+test("an unsupported language is refused with the name of the field that set it", async () => {
   const { submit, messages } = start();
   const languageField = "messages.0.content.1.input_audio.language";
   await submit("5", { language: "fr", languageField: "locale" });
@@ -270,7 +270,7 @@ test("a language that the model does not know is refused by the name of the fiel
   for (const { param, message } of refused) expect(message).toContain(`'${param}'`);
 });
 
-test("an utterance is speech from its first sample to its last: nobody listens to it again", async () => {
+test("an utterance counts as speech from first to last sample, without speech detection", async () => {
   const { whisper, utter, settle, textOf, endOf } = start();
   const key = await utter(5);
   expect(whisper.submitted[0]?.samples).toBe(5 * SAMPLE_RATE);
@@ -281,18 +281,18 @@ test("an utterance is speech from its first sample to its last: nobody listens t
 });
 
 describe("several recordings", () => {
-  /** Phrases of four seconds with a second between them. */
+  /** Phrases of four seconds with pauses of one second. */
   const talk = (path: string) => `${path} phrases`;
   const lengths = ({ submitted }: FakeWhisper) => submitted.map(({ samples }) => Math.round(samples / SAMPLE_RATE));
 
-  test("have short stretches while others may come, and whole ones when nobody does", async () => {
+  test("have short stretches while others may arrive, and full ones otherwise", async () => {
     const { whisper, submit, settle, worker } = start({ parallel: 1 });
     await submit(talk("600"), {}, "a");
     expect(lengths(whisper)).toEqual([29]);
     const short = await submit("3", {}, "b");
     whisper.tell(1, [" a"]);
     await settle();
-    // The other's comes first; the long one has short stretches by now, and for a while.
+    // The other client's comes first; the long recording has short stretches now, for a while.
     whisper.tell(2, [" b"]);
     await settle();
     expect(lengths(whisper)).toEqual([29, 3, 8]);
@@ -305,7 +305,7 @@ describe("several recordings", () => {
     expect([later[0], later.at(-1)]).toEqual([8, 29]);
   });
 
-  test("of one client alone have whole stretches; those that nobody waits for never", async () => {
+  test("have full stretches when all are of one client, but background recordings never do", async () => {
     const { whisper, submit, queue, settle } = start({ parallel: 3 });
     await submit(talk("120"), {}, "a");
     await submit(talk("120"), {}, "a");
@@ -318,14 +318,14 @@ describe("several recordings", () => {
     await settle();
   });
 
-  test("share the threads; one that is alone has all", async () => {
+  test("share the threads, and a single one has all", async () => {
     const { whisper, submit } = start({ parallel: 4, threads: 4 });
     await submit("5");
     await submit("5");
     expect(whisper.submitted.map(({ options }) => options.threads)).toEqual([4, 2]);
   });
 
-  test("leave cores to others who want them: threads that wait for one another must not wait for a core, too", async () => {
+  test("leave cores to other programs, because threads that wait for each other must not wait for a core as well", async () => {
     for (const [others, threads] of [
       [0.25, 3],
       [0.5, 2],
@@ -337,7 +337,7 @@ describe("several recordings", () => {
     }
   });
 
-  test("a client's short one does not wait for another's long one, nor for all of one client's", async () => {
+  test("that are short wait neither for another client's long one nor for all of one client's", async () => {
     const { whisper, submit, settle } = start({ parallel: 1 });
     await submit("300", {}, "long");
     await submit("300", {}, "long");
@@ -350,7 +350,7 @@ describe("several recordings", () => {
     expect(whisper.submitted[whisper.open[0]! - 1]?.samples).toBe(4 * SAMPLE_RATE);
   });
 
-  test("a short one goes before all that have just begun, but not before each of their turns", async () => {
+  test("that are short go before all that have just begun, but not before every turn of those", async () => {
     const { whisper, queue, settle } = start({ parallel: 1 });
     for (const client of ["a", "b", "c", "d"]) queue(talk("60"), {}, client);
     await settle();
@@ -363,14 +363,14 @@ describe("several recordings", () => {
     expect(lengths(whisper)).toEqual([8, 3, 8, 3, 8, 3, 8]);
   });
 
-  test("a whole stretch that was begun before another client came gives way to a few seconds of his, and nothing is lost", async () => {
+  test("put back a full stretch for a few seconds of a client that arrives later, without loss", async () => {
     const { whisper, submit, settle, textOf, endOf } = start({ parallel: 2 });
     const long = await submit(talk("120"), {}, "a");
     expect(lengths(whisper)).toEqual([29, 29]);
     whisper.tell(1, [" first"], { done: false });
     await settle();
     const short = await submit("3", {}, "b");
-    // The first has said something already.
+    // The first stretch has produced text already.
     expect([lengths(whisper), [...whisper.released]]).toEqual([[29, 29, 3], [2]]);
     whisper.tell(3, [" short"]);
     await settle();
@@ -382,11 +382,11 @@ describe("several recordings", () => {
       await settle();
     }
     expect(textOf(long).slice(0, 3)).toEqual([" first", " and on", " 4"]);
-    // What was given back is begun again, in short stretches as long as others may come.
+    // The stretch that was put back is begun again, in short stretches as long as others may arrive.
     expect(lengths(whisper)).toEqual([29, 29, 3, ...Array(8).fill(8), 4]);
   });
 
-  test("a phrase that is longer than a short stretch gives way once, not for ever", async () => {
+  test("with a phrase longer than a short stretch give way once, not forever", async () => {
     const { whisper, submit, settle } = start({ parallel: 1 });
     await submit("25", {}, "a");
     expect(lengths(whisper)).toEqual([25]);
@@ -398,7 +398,7 @@ describe("several recordings", () => {
     expect(lengths(whisper).filter((seconds) => seconds === 25)).toHaveLength(2);
   });
 
-  test("no utterance gives way, nor anything to a recording while somebody dictates", async () => {
+  test("never displace an utterance, and nothing gives way to a recording during dictation", async () => {
     const { whisper, worker, submit, utter } = start({ parallel: 1 });
     await utter(15);
     await submit("3", {}, "b");
@@ -411,7 +411,7 @@ describe("several recordings", () => {
     worker.expectUtterance();
   });
 
-  test("leave a place to who dictates, while somebody does", async () => {
+  test("leave a place free for dictation while there is any", async () => {
     const { whisper, worker, clock, submit, utter, settle } = start({ parallel: 2 });
     await submit("300");
     expect(whisper.open).toEqual([1, 2]);
@@ -421,14 +421,14 @@ describe("several recordings", () => {
     expect(whisper.open).toEqual([2]);
     await utter(3);
     expect(whisper.open).toEqual([2, 3]);
-    // Silence has been for so long that nobody dictates any more.
+    // After this much silence, dictation counts as over.
     clock.ms += 10_000;
     whisper.tell(3, [" b"]);
     await settle();
     expect(whisper.open).toEqual([2, 4]);
   });
 
-  test("one in which nobody speaks for hours is read in turns with them", async () => {
+  test("with hours of silence are read in turns with the others", async () => {
     const { whisper, worker, queue } = start();
     queue("36000 silent");
     queue("5");
@@ -439,7 +439,7 @@ describe("several recordings", () => {
     expect(whisper.open).toEqual([1]);
   });
 
-  test("a cancelled one frees its place and its file at once", async () => {
+  test("that are cancelled free their place and their file at once", async () => {
     const { whisper, worker, submit, settle, closed, endOf } = start({ parallel: 1 });
     const first = await submit("300");
     const second = await submit("4");
@@ -452,7 +452,7 @@ describe("several recordings", () => {
     expect(endOf(second)).toMatchObject({ type: "result" });
   });
 
-  test("a failure of the model ends one, and the others go on", async () => {
+  test("on which the model fails end alone, and the others go on", async () => {
     const { whisper, submit, settle, endOf } = start();
     const [first, second] = [await submit("5"), await submit("5")];
     const job = whisper.submitted[0];

@@ -1,4 +1,4 @@
-// What is said of a worker that cannot be used, and that saying it takes no longer than it may. One that can is in
+// The errors for a worker that cannot be used, and how long finding that out may take. For a usable worker see
 // test/engine/workers.test.ts.
 
 import { afterEach, expect, test } from "bun:test";
@@ -11,7 +11,7 @@ afterEach(() => {
   for (const listener of listeners.splice(0)) listener.stop(true);
 });
 
-/** Something that answers what it is sent so. */
+/** Listens and answers everything it receives with `answer`. */
 function listen(answer: (socket: Bun.Socket<undefined>, bytes: Buffer) => void, opened?: (socket: Bun.Socket) => void) {
   const socket = { data: answer, open: (one: Bun.Socket) => opened?.(one) };
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket });
@@ -25,7 +25,7 @@ const complaint = (address: Parameters<typeof probeWorker>[0], patienceMs?: numb
     (error: Error) => error.message,
   );
 
-test("tells the free memory of each device, also where answers come in pieces", async () => {
+test("the free memory of each device is reported, even when answers arrive in pieces", async () => {
   const worker = listen((socket, bytes) => {
     if (bytes[0] === 14) {
       const whole = hello(7);
@@ -40,14 +40,14 @@ test("tells the free memory of each device, also where answers come in pieces", 
   });
 });
 
-test("names one that does not listen", async () => {
+test("a worker that does not listen is named", async () => {
   const port = await freePort();
   expect(await complaint({ host: "127.0.0.1", port })).toBe(
     `The worker 127.0.0.1:${port} cannot be reached (ECONNREFUSED).`,
   );
 });
 
-test("names one that closes the connection, as those do that do not know this machine", async () => {
+test("a worker that closes the connection, as it does for unknown machines, is named", async () => {
   const worker = listen(
     () => {},
     (socket) => void socket.end(),
@@ -55,13 +55,13 @@ test("names one that closes the connection, as those do that do not know this ma
   expect(await complaint(worker)).toContain("its --allow does not name this machine");
 });
 
-test("names one of another version, or without devices", async () => {
+test("a worker of another version, or without devices, is named", async () => {
   expect(await complaint(listen((socket) => void socket.write(hello(6))))).toContain("speaks version 6");
   const empty = listen((socket, bytes) => void socket.write(bytes[0] === 14 ? hello(7) : number(0)));
   expect(await complaint(empty)).toContain("has 0 devices");
 });
 
-test("gives up one that does not answer; a stopped server waits for none", async () => {
+test("a worker that does not answer times out, and a server that is stopping waits for none", async () => {
   const silent = listen(() => {});
   expect(await complaint(silent, 50)).toBe(
     `The worker 127.0.0.1:${silent.port} did not answer within 0.05 s: it is stopped, out of reach, or serves another server.`,
@@ -72,7 +72,7 @@ test("gives up one that does not answer; a stopped server waits for none", async
   expect(await probe).toBe("stopped");
 });
 
-test("takes an answer that is no worker's for none", async () => {
+test("an answer that no worker would give is not accepted", async () => {
   const worker = listen((socket) => void socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"));
   expect(await complaint(worker)).toContain("it is no worker");
 });

@@ -1,5 +1,5 @@
-// `VLLM_PYTHON=…/bin/python bun test/gateway/vllm/main.ts`: svc in front of two real vLLM servers; ../vllm.md says how. One line
-// a check; the exit status is 1 when one fails.
+// `VLLM_PYTHON=…/bin/python bun test/gateway/vllm/main.ts`: svc in front of two real vLLM servers; see ../vllm.md.
+// Prints one line per check; the exit status is 1 when one fails.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { makeTinyModel } from "./tiny-model.ts";
 
 const STREAMS = 24;
 const MODEL = "gpu/tiny";
-/** Without `strict`, vLLM holds arguments to no schema. */
+/** Returns a tool; without `strict`, vLLM does not enforce the schema of its arguments. */
 const tool = (name: string) => ({
   type: "function",
   function: {
@@ -73,7 +73,7 @@ const post = async (url: string, fields: Record<string, unknown>): Promise<Answe
 const textOf = ({ body }: Answer) => body.choices[0].message.content ?? "";
 
 async function checkCapabilities(url: string): Promise<void> {
-  // It serves before it knows all of its upstreams.
+  // svc serves before it knows all of its upstreams.
   for (let second = 0; second < 60; second++) {
     const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] };
     if (data.some(({ id }) => id === MODEL)) break;
@@ -89,7 +89,7 @@ async function checkCapabilities(url: string): Promise<void> {
 
 async function checkTools(url: string): Promise<void> {
   const named = { type: "function", function: { name: "get_weather" } };
-  // A random model writes blanks for long where JSON allows them.
+  // Where JSON allows white space, a random model writes a lot of it.
   const answer = await post(url, { tools, tool_choice: named, max_tokens: 1000 });
   const called = answer.body.choices?.[0].message.tool_calls?.map((call) => call.function) ?? [];
   const isCall =
@@ -97,7 +97,7 @@ async function checkTools(url: string): Promise<void> {
   report("a tool by name is called with an object", isCall, answer.body.error ?? called);
   report("what vLLM enforces is not said to be downgraded", !answer.downgraded, { downgraded: answer.downgraded });
 
-  // The prompt is the same whatever the choice: all of its whole blocks are cached.
+  // The prompt is the same whatever the tool choice, so all of its complete blocks are cached.
   const messages = [{ role: "user", content: "Tell me more. ".repeat(150) }];
   const cachedOf = async (choice: unknown) => {
     const { usage } = (await post(url, { messages, tools, tool_choice: choice, max_tokens: 4 })).body;
@@ -135,7 +135,7 @@ async function checkFields(url: string): Promise<void> {
   report("what vLLM has not is refused by name", refused.status === 400, refused.body.error);
 }
 
-/** Streams that are cut by their client: milliseconds until no replica computes. */
+/** Measures, for streams that the client abandons, the milliseconds until no replica computes. */
 async function checkCancel(url: string, replicas: readonly VllmServer[]): Promise<void> {
   const leave = new AbortController();
   const streams = Array.from({ length: STREAMS }, (_, number) =>
@@ -165,7 +165,7 @@ const askOf = (number: number, tokens: number) => ({
   ignore_eos: true,
 });
 
-/** Requests side by side while something happens to a replica; how they ended. */
+/** Runs requests concurrently while something happens to a replica; returns how they ended. */
 async function underLoad(url: string, seconds: number, happening: () => Promise<void>) {
   const ends: Record<string, number> = {};
   let number = 0;
@@ -219,7 +219,7 @@ const folder = mkdtempSync(join(tmpdir(), "svc-vllm-"));
 const started: VllmServer[] = [];
 try {
   await makeTinyModel(folder);
-  // One after the other: both compile and load as long as they may.
+  // One after the other, so that each has its full time to compile and load.
   for (let replica = 0; replica < 2; replica++) started.push(await startVllm(python, folder, await freePort()));
   const replicas = started as [VllmServer, VllmServer];
   const upstreams = replicas.flatMap(({ url }) => ["--upstream", `gpu=${url}`]);

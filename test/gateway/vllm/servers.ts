@@ -1,11 +1,11 @@
-// Real vLLM servers on loopback, with the tiny model.
+// Starts real vLLM servers on loopback with the tiny model.
 
 import { killAtExit } from "../../support/kill-at-exit.ts";
 
 export interface VllmServer {
   readonly url: string;
   readonly pid: number;
-  /** Requests that it computes now, as it says itself. */
+  /** How many requests the server is computing, as it reports. */
   running(): Promise<number>;
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<unknown>;
@@ -24,14 +24,17 @@ async function warmUp(url: string): Promise<void> {
   }
 }
 
-/** Starts one and resolves when it answers. `python`: of an environment that has vLLM. Throws with what it wrote when it ends. */
+/**
+ * Starts a server and resolves when it answers. `python` belongs to an environment with vLLM. Throws with the
+ * server's output when it ends.
+ */
 export async function startVllm(python: string, model: string, port: number): Promise<VllmServer> {
   const options =
     `--model ${model} --served-model-name tiny --host 127.0.0.1 --port ${port} --max-model-len 4096 --max-num-seqs 32 ` +
     "--enforce-eager --enable-prompt-tokens-details --enable-auto-tool-choice --tool-call-parser hermes " +
     "--disable-uvicorn-access-log";
   const child = Bun.spawn([python, "-m", "vllm.entrypoints.openai.api_server", ...options.split(" ")], {
-    // A group of its own: its engine is a process of its own, which has to stop and die with it.
+    // A process group of its own, because vLLM's engine is a separate process that must stop and die with it.
     detached: true,
     env: { ...process.env, VLLM_CPU_KVCACHE_SPACE: "1", VLLM_CPU_OMP_THREADS_BIND: "nobind", OMP_NUM_THREADS: "1" },
     stdout: Bun.file(`${model}/server-${port}.log`),
@@ -41,7 +44,7 @@ export async function startVllm(python: string, model: string, port: number): Pr
     try {
       process.kill(-child.pid, signal);
     } catch {
-      // It has ended.
+      // The server has already ended.
     }
   };
   killAtExit({ kill });

@@ -1,5 +1,5 @@
-// A model that vLLM and SGLang load and that says nothing sensible: Qwen3 with two small layers of random weights, a token a
-// byte, and a chat template that shows tools. Made here, so that nothing has to be downloaded.
+// A model that vLLM and SGLang can load but that generates nonsense: Qwen3 with two small layers of random weights,
+// one token per byte, and a chat template that shows tools. Made here, so that nothing has to be downloaded.
 
 import { join } from "node:path";
 
@@ -56,7 +56,7 @@ export async function makeTinyModel(folder: string): Promise<void> {
   await Bun.write(join(folder, "model.safetensors"), safetensors(tensors()));
 }
 
-/** GPT-2's characters for bytes, which byte-level tokenizers write them as. */
+/** Returns GPT-2's characters for bytes, which byte-level tokenizers use. */
 function byteCharacters(): string[] {
   const isPlain = (byte: number) =>
     (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || (byte >= 174 && byte <= 255);
@@ -120,7 +120,7 @@ function tensors(): Shapes {
   return shapes;
 }
 
-/** Random weights of these shapes, norms being 1, in the safetensors format. */
+/** Returns random weights of these shapes in the safetensors format, with norms of 1. */
 function safetensors(shapes: Shapes): Uint8Array {
   const header: Record<string, unknown> = {};
   const values: number[] = [];

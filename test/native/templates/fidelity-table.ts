@@ -1,4 +1,4 @@
-// FIDELITY.md: the results of all templates, with the reason for each that is no pass.
+// FIDELITY.md: the results of all templates, with the reason for each result that is not a pass.
 
 import { COLUMNS, type Column, type Result } from "./fidelity.ts";
 import { NOTES } from "./notes.ts";
@@ -28,7 +28,7 @@ reasoning again.
 ✗ llama.cpp fails · numbers: see below
 `;
 
-/** The file's text. */
+/** Returns the text of the file. */
 export function fidelityTable(rows: readonly Row[]): string {
   const table = [["Template", "Family", ...COLUMNS], ...rows.map(cells)];
   const widths = COLUMNS.length + 2;
@@ -54,7 +54,7 @@ export function fidelityTable(rows: readonly Row[]): string {
   ].join("\n");
 }
 
-/** Failures without a note, and notes without a failure. */
+/** Returns failures without a note, and notes without a failure. */
 export function unexplained(rows: readonly Row[]): string[] {
   const failures = rows.flatMap(({ template, results }) =>
     COLUMNS.flatMap((column) => (results[column] === "fail" ? [`${template}: ${column}`] : [])),

@@ -1,4 +1,5 @@
-// What of a conversation each template renders, and whether its models' answers are read back as they were meant.
+// Tests which parts of a conversation each template renders, and whether the answers of its models are parsed
+// correctly.
 
 import { isDeepStrictEqual } from "node:util";
 import type { ChatPrompt } from "../../../ffi/llama/api.ts";
@@ -28,7 +29,7 @@ export const COLUMNS = [
 ] as const;
 export type Column = (typeof COLUMNS)[number];
 
-/** `trimmed`: equal but for white space at the edges. `none`: nothing of the kind exists for these models. */
+/** `trimmed`: equal except for white space at the edges. `none`: the models have nothing of the kind. */
 export type Result = "pass" | "trimmed" | "fail" | "none";
 
 interface Case {
@@ -42,7 +43,7 @@ interface Case {
 
 const USER = { role: "user", content: "Is it raining?" };
 
-/** Checks the template that is loaded. `thorough`: splits answers into single bytes. */
+/** Tests the loaded template. `thorough`: splits answers into single bytes. */
 export function checkTemplate(llama: NativeLlama, family: Family, thorough: boolean): Readonly<Record<Column, Result>> {
   const results = Object.fromEntries(COLUMNS.map((column) => [column, "none"])) as Record<Column, Result>;
   const note = (column: Column, result: Result) => {
@@ -65,14 +66,14 @@ export function checkTemplate(llama: NativeLlama, family: Family, thorough: bool
       whole = reading;
       note(one.column, reading ? compare(reading, one) : "fail");
     } else if (whole && !whole.failed) {
-      // Of a text that is rejected, what is told depends on what was read before; see robustness.ts.
+      // For a rejected text, the result depends on what was read before; see robustness.ts.
       note("split", isDeepStrictEqual(reading, whole) ? "pass" : "fail");
     }
   }
   return results;
 }
 
-/** Each item with the result of its prompt. */
+/** Yields each item with the result of its prompt. */
 function* joined<T extends { readonly request: ChatPrompt }>(llama: NativeLlama, items: readonly T[]) {
   const requests = items.map(({ request }) => request);
   let index = 0;
@@ -83,7 +84,7 @@ function textOf(llama: NativeLlama, tokens: Int32Array): string {
   return Buffer.concat([...tokens].map((token) => llama.piece(token, true))).toString("utf8");
 }
 
-/** Conversations, and what must be found in each when it is rendered. */
+/** Returns conversations, and the texts that each must contain when rendered. */
 function conversations(family: Family): { column: Column; request: ChatPrompt; shows: readonly string[] }[] {
   const list: { column: Column; request: ChatPrompt; shows: readonly string[] }[] = [];
   const add = (column: Column, request: ChatPrompt, ...shows: string[]) => list.push({ column, request, shows });
@@ -106,7 +107,7 @@ function conversations(family: Family): { column: Column; request: ChatPrompt; s
     const calls = assistant(call(first, "Paris"), call(second, "Oslo"));
     add("2 calls", chat([USER, calls, sunny, snow], { tools: TOOLS }), "Paris", "Oslo", "Sunny, 21 degrees", "Snow");
   }
-  // Thoughts of the turn that goes on; templates drop those of earlier turns on purpose.
+  // Reasoning of the turn in progress; templates drop that of earlier turns deliberately.
   const messages = family.calls
     ? [USER, { ...assistant(call(first, "Paris")), reasoning_content: "Look outside first." }, sunny]
     : [USER, answer, USER];
@@ -123,7 +124,7 @@ const call = (id: string, city: string) => ({
   function: { name: "get_weather", arguments: JSON.stringify({ city, days: 3 }) },
 });
 
-/** The answers of the table, as the family writes them. */
+/** Returns the answers of the table in the family's format. */
 export function cases({ calls, start = "", text = ["", ""], ...family }: Family): Case[] {
   const answer = text[0] + ANSWER + text[1];
   const begins = family.thoughtBegins ?? "";
@@ -169,7 +170,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Every byte by itself, or pieces of random length. */
+/** Splits into single bytes, or into pieces of random length. */
 function splitUp(bytes: Uint8Array, thorough: boolean): Uint8Array[] {
   const random = randomNumbers(bytes.length);
   const pieces: Uint8Array[] = [];

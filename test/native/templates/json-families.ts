@@ -1,8 +1,8 @@
-// Families whose models write the arguments of a call as one JSON object.
+// Families whose models write the arguments of a call as a JSON object.
 
 import { json, WEATHER, ZONE, type Call, type CallFormat, type Family } from "./family.ts";
 
-/** {"name": …, "arguments": …} for each call, joined. */
+/** Writes {"name": …, "arguments": …} for each call, joined. */
 const objects = (calls: readonly Call[], separator: string, key = "arguments") =>
   calls.map((call) => `{"name": "${call.name}", "${key}": ${json(call.arguments)}}`).join(separator);
 
@@ -49,7 +49,7 @@ const MISTRAL: CallFormat = {
   write: (calls) => calls.map((call) => `[TOOL_CALLS]${call.name}[ARGS]${json(call.arguments)}`).join(""),
 };
 
-/** Cohere's list of actions. */
+/** Writes Cohere's list of actions. */
 const actions = (calls: readonly Call[]) =>
   calls
     .map(

@@ -1,4 +1,5 @@
-// Why a template does not pass a column of the fidelity table. Every failure has a note, and every note a failure.
+// Why a template does not pass a column of the fidelity table. Every failure has a note, and every note belongs to a
+// failure.
 
 import type { Family } from "./family.ts";
 import type { Column } from "./fidelity.ts";
@@ -6,7 +7,7 @@ import type { Column } from "./fidelity.ts";
 export interface Note {
   readonly templates: readonly string[];
   readonly columns: readonly Column[];
-  /** `template`: it does not do such a thing. `upstream`: llama.cpp fails on what it does. */
+  /** `template`: the template does not support this. `upstream`: llama.cpp fails to handle what the template does. */
   readonly cause: "template" | "upstream";
   readonly reason: string;
 }
@@ -128,7 +129,7 @@ export const NOTES: readonly Note[] = [
   },
 ];
 
-/** Whether so many calls of the family's first template come back as they were written. */
+/** Returns whether `count` calls of the family's first template are parsed as they were written. */
 export function readsCalls(family: Family, count: number, thinking = false): boolean {
   const column = thinking ? "→ thought, call" : count > 1 ? "→ 2 calls" : "→ call";
   const [template = ""] = family.templates;

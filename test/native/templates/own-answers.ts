@@ -1,11 +1,11 @@
-// Answers that svc-mini itself gives: generated under a grammar, told by ParsedAnswer.
+// Answers of svc-mini itself: generated under a grammar and parsed by ParsedAnswer.
 
 import type { ChatPrompt } from "../../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../../ffi/llama/binding.ts";
 import { chat, decode, prefill, prompt } from "../harness.ts";
 import { add, answerOf, type Told } from "./robustness.ts";
 
-/** Parameters that are hard to say in a grammar, or cannot be said at all; the rest of the schema still is. */
+/** Parameters that a grammar can hardly express or not at all; the rest of the schema is still enforced. */
 export const HARD_PARAMETERS: Readonly<Record<string, object>> = {
   "a pattern that looks ahead": { properties: { a: { type: "string", pattern: "^(?=.*x)[a-z]+$" } } },
   "a pattern with a reference": { properties: { a: { type: "string", pattern: "^(a+)\\1$" } } },
@@ -27,7 +27,7 @@ const node = {
   required: ["v"],
 };
 
-/** Parameters, and whether arguments follow them. */
+/** Parameters, and a check whether arguments follow them. */
 export const CHECKED_PARAMETERS: Readonly<Record<string, readonly [object, (value: never) => boolean]>> = {
   "none at all": [{ properties: {}, additionalProperties: false }, (given: object) => Object.keys(given).length === 0],
   "$ref and $defs": [
@@ -82,7 +82,7 @@ export const MANY_TOOLS = Array.from({ length: 60 }, (_, index) => {
   return { type: "function", function: { name: `tool_${index}`, description: "Does something.", parameters } };
 });
 
-/** A request that must call one tool with these parameters. */
+/** Returns a request that must call one tool with these parameters. */
 export const forcedCall = (parameters: object): ChatPrompt =>
   chat([{ role: "user", content: "Use the tool." }], {
     tools: [

@@ -1,4 +1,4 @@
-// Random tool-call texts, the same for the same seed: what models write, and what they write when they go wrong.
+// Random tool-call texts, the same for the same seed: well-formed ones, and those of models that make mistakes.
 
 import type { Call, Family } from "./family.ts";
 import { readsCalls } from "./notes.ts";
@@ -9,7 +9,7 @@ const DEPTH = { type: "object", properties: { level: { type: "integer" }, label:
 const TAGS = { type: "array", items: { type: "string" } };
 const LIST = { type: "array", items: { type: "integer" } };
 
-/** The tools of every random request of a family; one name begins another, and one tool has no arguments. */
+/** Returns the tools of every random request: one name is a prefix of another, one tool has no arguments. */
 export const randomTools = ({ withoutLists }: Pick<Family, "withoutLists">) => [
   tool("note", { text: { type: "string" } }, ["text"]),
   tool("note_list", { ...KEY, tags: withoutLists ? { type: "string" } : TAGS }, ["key", "tags"]),
@@ -28,21 +28,21 @@ const SIGNS = ["back\\slash", "C:\\new", "line\nbreak", "\n\n", "tab\there", ", 
 const LETTERS = ["naïve", "ü", "日本語", "👩‍👩‍👧", "🌧", "1.50", "-7", "null", "true"];
 const WORDS = [...MARKUP, ...SIGNS, ...LETTERS];
 
-/** One random text, and what is known of it. */
+/** A random text and what is known about it. */
 export interface RandomText {
   readonly kind: string;
   readonly text: string;
   readonly thinking: boolean;
   readonly parallel: boolean;
-  /** The text is as the model should write it, and this is what it says. */
+  /** The content of a well-formed text; absent when the text is malformed. */
   readonly exact?: { readonly reasoning: string; readonly content: string; readonly calls: readonly Call[] };
-  /** Words that occur in one call each and nowhere else. */
+  /** Words that each occur in one call and nowhere else. */
   readonly marks: readonly string[];
 }
 
 type Draft = Pick<RandomText, "text"> & Partial<Pick<RandomText, "thinking" | "parallel" | "exact">>;
 
-/** Makes the texts of one family, the kinds in turn. */
+/** Generates texts of one family, all kinds in turn. */
 export class RandomTexts {
   private marks: string[] = [];
   private count = 0;
@@ -59,7 +59,7 @@ export class RandomTexts {
     return { kind, thinking: false, parallel: true, ...draft(), marks: this.marks };
   }
 
-  /** The text in pieces of a few bytes, cut anywhere. */
+  /** Splits the text at random into pieces of a few bytes. */
   pieces(bytes: Uint8Array): Uint8Array[] {
     const longest = this.pick([2, 6, 16, 60]);
     const pieces: Uint8Array[] = [];
@@ -173,7 +173,7 @@ export class RandomTexts {
     return `${this.words()} ${this.tag(text)?.[0] ?? text.slice(0, 9)} ${this.words()}`;
   }
 
-  /** Something in brackets, or one character of JSON. */
+  /** Matches something in brackets, or one character of JSON. */
   private tag(text: string): RegExpExecArray | undefined {
     const tags = [...text.matchAll(/<[^<>\n]{1,60}>|\[[A-Z_]+\]|[{}[\]",:]/g)];
     return tags.length > 0 ? this.pick(tags) : undefined;

@@ -3,18 +3,18 @@
 import type { ChatPrompt, PromptResult } from "../../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../../ffi/llama/binding.ts";
 
-/** All that was reported of one answer. */
+/** Everything that the parser reported for one answer. */
 export interface Reading {
   reasoning: string;
   content: string;
   calls: { name: string; arguments: string }[];
-  /** The text did not follow the format. */
+  /** Whether the text violated the format. */
   failed: boolean;
 }
 
 /**
- * The results of many prompts, in order. They are submitted beforehand, so that the prompt threads work while answers are
- * read. A sampler is freed when the next result is asked for.
+ * Yields the results of many prompts, in order. All are submitted in advance, so that the prompt threads work while
+ * answers are read. A sampler is freed when the next result is requested.
  */
 export function* prompts(llama: NativeLlama, requests: readonly ChatPrompt[]): Generator<PromptResult, void> {
   const jobs = requests.map((request) => llama.submitPrompt(request));
@@ -36,7 +36,7 @@ export function* prompts(llama: NativeLlama, requests: readonly ChatPrompt[]): G
   }
 }
 
-/** Pushes the pieces, reads after each of them when there are several, and once more at the end. */
+/** Pushes the pieces, reads after each of them when there are several, and reads once more at the end. */
 export function readAnswer(llama: NativeLlama, result: PromptResult, pieces: readonly Uint8Array[]): Reading {
   if ("error" in result) throw new Error(result.error);
   const reading: Reading = { reasoning: "", content: "", calls: [], failed: false };

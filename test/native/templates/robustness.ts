@@ -1,4 +1,4 @@
-// Random texts through the native parser and ParsedAnswer, and what must hold for every one of them.
+// Feeds random texts to the native parser and ParsedAnswer, and checks what must hold for each of them.
 
 import { isDeepStrictEqual } from "node:util";
 import type { ChatPrompt, PromptResult } from "../../../ffi/llama/api.ts";
@@ -11,19 +11,19 @@ import { randomNumbers } from "../../support/dice.ts";
 import { RandomTexts, randomTools, type RandomText } from "./random.ts";
 import { prompts } from "./reading.ts";
 
-/** What a client has when an answer is over. */
+/** What a client has received when an answer is complete. */
 export interface Told {
   reasoning: string;
   content: string;
   calls: { name: string; arguments: string }[];
 }
 
-/** Texts whose prompts are made at a time. */
+/** How many prompts are created at a time. */
 const BATCH = 15;
 
 const NAMES = new Set(["note", "note_list", "add", "configure", "ping"]);
 
-/** What may be wrong with a text. */
+/** Possible violations of a text. */
 export const VIOLATIONS = [
   "exception",
   "unknown tool",
@@ -40,33 +40,33 @@ export interface Violation {
   readonly text: string;
 }
 
-/** What llama.cpp's parsers do that nobody behind them can mend: violations, some of one kind of text only. */
+/** Violations caused by llama.cpp's parsers that code after them cannot fix, some for one kind of text only. */
 const KNOWN: Readonly<Record<string, readonly string[] | undefined>> = {
-  // Takes a call back when its arguments turn out to be no JSON; a second call is text where one is allowed.
+  // Withdraws a call when its arguments turn out not to be JSON; a second call is text when only one is allowed.
   "Ling 3": ["stream differs", "not exact: calls, one allowed"],
-  // Passes lists and objects on without looking at them.
+  // Passes on lists and objects without validating them.
   "Kimi K3": ["not JSON"],
-  // A call whose [ARGS] is missing goes on to the end of the text.
+  // A call without its [ARGS] extends to the end of the text.
   "Mistral with call ids": ["text is lost"],
 };
 
-/** The findings in the texts of one family. */
+/** The results for the texts of one family. */
 export interface Tally {
   texts: number;
-  /** Texts in which something was called. */
+  /** How many texts contained calls. */
   called: number;
-  /** Texts that are as they should be. */
+  /** How many texts were well-formed. */
   wellFormed: number;
   readonly violations: Violation[];
 }
 
-/** The violations that are not known already. */
+/** Returns the violations that are not known. */
 export function unknownViolations({ name }: Family, { violations }: Tally): Violation[] {
   const known = KNOWN[name] ?? [];
   return violations.filter(({ what, kind }) => !known.includes(what) && !known.includes(`${what}: ${kind}`));
 }
 
-/** Tells a text to ParsedAnswer piece by piece. `whole`: the model ended it. */
+/** Feeds a text to ParsedAnswer piece by piece. `whole`: the model ended the text itself. */
 export function tell(
   llama: NativeLlama,
   request: ChatPrompt,
@@ -82,7 +82,7 @@ export function tell(
   return told;
 }
 
-/** The answer to a prompt, as the engine makes it. */
+/** Returns the answer to a prompt, created as the engine does. */
 export function answerOf(
   llama: NativeLlama,
   { parallelToolCalls, tools }: ChatPrompt,
@@ -95,7 +95,7 @@ export function answerOf(
     push: (bytes: Uint8Array) => llama.pushAnswer(sampler, bytes),
     read: (final: boolean) => llama.readAnswer(sampler, final),
   };
-  // On a clock that stands still reading takes no time, so every piece is read.
+  // With a clock that stands still, reading takes no time, so every piece is read.
   return new ParsedAnswer(parser, {
     stops: [],
     tools: (tools as readonly { readonly function: { readonly name: string } }[]).map((tool) => tool.function.name),
@@ -107,7 +107,7 @@ export function answerOf(
   });
 }
 
-/** Adds what events tell. */
+/** Adds the content of events. */
 export function add(told: Told, events: readonly OutputEvent[]): void {
   for (const event of events) {
     if (event.type === "reasoning") told.reasoning += event.text;
@@ -121,7 +121,7 @@ export function add(told: Told, events: readonly OutputEvent[]): void {
   }
 }
 
-/** Reads `count` random texts of a family with the template that is loaded. */
+/** Reads `count` random texts of a family with the loaded template. */
 export function readRandomTexts(llama: NativeLlama, family: Family, seed: number, count: number): Tally {
   const texts = new RandomTexts(family, randomNumbers(seed));
   const tally: Tally = { texts: 0, called: 0, wellFormed: 0, violations: [] };
@@ -144,7 +144,7 @@ export function readRandomTexts(llama: NativeLlama, family: Family, seed: number
       const stream = told(run.pieces, true);
       const cut = run.cut ? told(run.pieces, false) : undefined;
       if (whole && stream) check(run.text, whole, stream, found);
-      // At a limit nobody closes the last call; those before it are complete.
+      // At a token limit the last call stays open; the calls before it are complete.
       if (cut?.calls.slice(0, -1).some((call) => parsed(call.arguments) === undefined)) found.add("not JSON");
       tally.texts++;
       if (run.text.exact) tally.wellFormed++;
@@ -163,7 +163,7 @@ function runOf(texts: RandomTexts, family: Family) {
   const request = chat([{ role: "user", content: "Hi" }], {
     tools: randomTools(family),
     parallelToolCalls: text.parallel,
-    // Nothing is generated, so that making the grammar can be spared.
+    // Nothing is generated, so no grammar is needed.
     constrain: false,
     enableThinking: text.thinking,
     kwargs: text.thinking ? (family.thinkingArguments ?? {}) : {},

@@ -1,4 +1,4 @@
-// Where the templates are: in the sources of llama.cpp that the build has unpacked.
+// Finds the templates in the llama.cpp sources that the build has unpacked.
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export const TEMPLATES = join(
   `../../../vendor/.build/llama.cpp-${versions["llama.cpp"]}/models/templates`,
 );
 
-/** Why there is nothing to test, or undefined. */
+/** Why the templates cannot be tested, or undefined. */
 export const missing = existsSync(TEMPLATES)
   ? undefined
   : "no llama.cpp sources with templates; `bun build.ts native` unpacks them";

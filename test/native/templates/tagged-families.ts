@@ -1,8 +1,8 @@
-// Families whose models write each argument of a call by itself, and those without tools.
+// Families whose models write each argument of a call separately, and those without tools.
 
 import { each, json, tagged, type Call, type CallFormat, type Family } from "./family.ts";
 
-/** <function=name> with <parameter=key> inside `<tool_call>`, values on lines of their own. */
+/** Writes <function=name> with <parameter=key> inside `<tool_call>`, values on separate lines. */
 const parameters = (call: Call) =>
   `<tool_call>\n<function=${call.name}>\n` +
   each(call, (key, value) => `<parameter=${key}>\n${tagged(value)}\n</parameter>\n`) +
@@ -39,7 +39,7 @@ const GLM_TIGHT: CallFormat = {
       .join(""),
 };
 
-/** GLM's keys and values on lines of their own. */
+/** GLM's keys and values on separate lines. */
 const GLM_LINES: CallFormat = {
   single:
     "\n<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Zürich</arg_value>\n" +
@@ -68,7 +68,7 @@ const LFM2: CallFormat = {
   },
 };
 
-/** DeepSeek's markup language; `block` is what surrounds the calls. */
+/** Writes DeepSeek's markup; `block` is the tag around the calls. */
 const dsml = (block: string): CallFormat => ({
   single:
     `\n\n<｜DSML｜${block}>\n<｜DSML｜invoke name="get_weather">\n` +
@@ -88,7 +88,7 @@ const dsml = (block: string): CallFormat => ({
   },
 });
 
-/** Gemma's dictionaries: keys without quotes, strings between tokens. */
+/** Writes Gemma's dictionaries: keys without quotes, strings between tokens. */
 function gemma(value: unknown): string {
   if (typeof value === "string") return `<|"|>${value}<|"|>`;
   if (Array.isArray(value)) return `[${value.map(gemma).join(",")}]`;
@@ -98,13 +98,13 @@ function gemma(value: unknown): string {
     .join(",")}}`;
 }
 
-/** Kimi K3 names the type of each argument. */
+/** Returns the type that Kimi K3 writes for an argument. */
 function kimiType(value: unknown): string {
   if (Array.isArray(value)) return "array";
   return value === null ? "null" : typeof value;
 }
 
-/** MiniMax M3 writes objects and lists as tags within tags. */
+/** Writes objects and lists as nested tags, as MiniMax M3 does. */
 function minimax(value: unknown): string {
   const tag = (name: string, inner: unknown) => `]<]minimax[>[<${name}>${minimax(inner)}]<]minimax[>[</${name}>`;
   if (Array.isArray(value)) return value.map((item) => tag("item", item)).join("");

@@ -1,4 +1,4 @@
-// Reads a thousand random texts of every family and prints what was found: `bun test/native/templates/thousand.ts
+// Tests a thousand random texts of every family and prints the results: `bun test/native/templates/thousand.ts
 // [texts] [seed]`. Takes ten minutes.
 
 import { library } from "../harness.ts";

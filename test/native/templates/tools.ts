@@ -1,17 +1,17 @@
-// The tools that the templates are tried with.
+// The tools used to test the templates.
 
 export const tool = (name: string, properties: object, required: readonly string[]) => ({
   type: "function",
   function: { name, description: `Does ${name}.`, parameters: { type: "object", properties, required } },
 });
 
-/** Of the hand-checked calls. */
+/** The tools of the manually written calls. */
 export const TOOLS = [
   tool("get_weather", { city: { type: "string" }, days: { type: "integer" } }, ["city"]),
   tool("get_time", { zone: { type: "string" } }, ["zone"]),
 ];
 
-/** Schemas as clients write them: lists, objects in objects, choices, null, and nothing at all. */
+/** Schemas as clients write them: lists, nested objects, choices, null, and an empty schema. */
 export const CALENDAR_TOOLS = [
   tool(
     "add_event",
@@ -28,7 +28,7 @@ export const CALENDAR_TOOLS = [
   tool("list_events", {}, []),
 ];
 
-/** A value of each type; what looks like a number or `true` may be a text. */
+/** A parameter of each type; a value that looks like a number or `true` may be text. */
 export const TYPED_TOOL = tool(
   "set_all",
   {

@@ -10,7 +10,7 @@ const SHORTEST = { level: 40, plumb: 26 };
 const XS = [20, 120, 200, 330];
 const YS = [30, 70, 110, 150, 190];
 
-/** A table of four rows and three columns; `leave` says which pieces of its rules are not drawn. */
+/** Returns a table of four rows and three columns; `leave` names the pieces of its rules that are not drawn. */
 function table(
   leave: (kind: "level" | "plumb", row: number, column: number) => boolean = () => false,
   thick = 1,
@@ -50,7 +50,7 @@ for (const [name, thick, ink] of [
   });
 }
 
-test("a cell whose side is not drawn is merged with the one behind it", () => {
+test("a cell without a rule on one side is merged with the next one", () => {
   const page = table(
     (kind, row, column) =>
       (kind === "plumb" && row === 0 && column === 2) || (kind === "level" && row === 2 && column === 0),
@@ -62,7 +62,7 @@ test("a cell whose side is not drawn is merged with the one behind it", () => {
   ]);
 });
 
-test("a grid that is open at its sides reaches as far as its rules", () => {
+test("a grid with open sides reaches as far as its rules", () => {
   const outer = (kind: "level" | "plumb", row: number, column: number) =>
     kind === "level" ? row === 0 || row === 4 : column === 0 || column === 3;
   const [grid] = gridsIn(table(outer));
@@ -76,26 +76,26 @@ test("gaps of a pixel or two, a slope of one degree and letters on it do not bre
   expect(shape(findRules(page, SHORTEST, 128))).toHaveLength(1);
 });
 
-test("feet of letters in a row are no rule", () => {
+test("the feet of letters in a line are not a rule", () => {
   const page = new Drawing(400, 60);
   for (let x = 20; x < 380; x += 8) page.box(x, 30, 6, 2);
   expect(findRules(page, SHORTEST, 128)).toEqual([]);
 });
 
-test("neither text, nor a frame, nor crossing lines are a grid", () => {
+test("text, a frame and crossing lines are not a grid", () => {
   expect(gridsIn(new Drawing(400, 300).page(3))).toEqual([]);
   const frame = new Drawing(300, 200).box(20, 20, 260, 2).box(20, 180, 260, 2).box(20, 20, 2, 160).box(278, 20, 2, 162);
   expect(gridsIn(frame)).toEqual([]);
   expect(gridsIn(new Drawing(300, 200).box(20, 100, 260, 2).box(150, 20, 2, 160))).toEqual([]);
 });
 
-test("letters that stand close to a rule are no rules of the grid", () => {
+test("letters close to a rule are not rules of the grid", () => {
   const page = table();
   for (const x of [45, 150]) page.box(x, 78, 3, 28);
   expect(gridsIn(page)[0]?.columns).toBe(3);
 });
 
-test("rules are taken out of the page, on whatever ground, and letters stay", () => {
+test("rules are removed from the page, on any background, and letters stay", () => {
   const ground = 220;
   const page = table(undefined, 2).text(40, 40, "stone", 2).text(210, 120, "bed");
   for (let at = 0; at < page.data.length; at++) if (page.data[at] === 255) page.data[at] = ground;
@@ -104,14 +104,14 @@ test("rules are taken out of the page, on whatever ground, and letters stay", ()
   expect(Buffer.from(eraseRules(page, rules).data).equals(wanted.data)).toBe(true);
 });
 
-test("a letter through a rule keeps its pixels", () => {
+test("a letter that crosses a rule keeps its pixels", () => {
   const page = new Drawing(200, 60).box(10, 30, 180, 2).box(100, 20, 3, 24);
   const out = eraseRules(page, findRules(page, { level: 40, plumb: 40 }, 128));
   expect(out.data[30 * 200 + 101]).toBe(0);
   expect(out.data[30 * 200 + 60]).toBe(255);
 });
 
-test("words go into the cells that their middles are in, those outside to the rest", () => {
+test("words belong to the cells that contain their middles, and the others to the rest", () => {
   const page = table((kind, row, column) => kind === "plumb" && row === 0 && column === 1);
   const read = [
     word("Title", 60, 40),
@@ -133,7 +133,7 @@ test("words go into the cells that their middles are in, those outside to the re
   expect(rest.map(({ text }) => text)).toEqual(["out"]);
 });
 
-test("a grid with hardly a word is no table", () => {
+test("a grid with hardly any words is not a table", () => {
   const lone = [word("axis", 30, 40)];
   expect(ruledTables(gridsIn(table()), lone)).toEqual({ tables: [], rest: lone });
 });

@@ -4,7 +4,7 @@ import { word } from "../drawing.ts";
 
 const BOX = { x: 0, y: 0, width: 10, height: 10 };
 
-/** Cells of rows; `null` is covered by a cell beside or above it. */
+/** Returns the cells of these rows; `null` is covered by a cell next to or above it. */
 const cells = (
   rows: readonly (readonly (string | null)[])[],
   spans: Readonly<Record<string, [number, number]>> = {},
@@ -28,7 +28,7 @@ const cells = (
 const table = (rows: readonly (readonly (string | null)[])[], spans?: Readonly<Record<string, [number, number]>>) =>
   makeTable(BOX, rows.length, rows[0]?.length ?? 0, cells(rows, spans));
 
-test("the first row names the columns, and the others are objects of these names", () => {
+test("the first row names the columns, and the others become objects with these names", () => {
   const found = table([
     ["Item", "Unit price"],
     ["Desk lamp", "$12.50"],
@@ -44,7 +44,7 @@ test("the first row names the columns, and the others are objects of these names
   expect(found.csv).toBe("Item,Unit price\r\nDesk lamp,$12.50\r\nRope,\r\n");
 });
 
-test("names that are there twice are told apart, and columns without one are numbered", () => {
+test("duplicate names are made distinct, and columns without a name are numbered", () => {
   const { headers } = table([
     ["Price", "", "Price", "Price_2", "Price"],
     ["1", "2", "3", "4", "5"],
@@ -52,7 +52,7 @@ test("names that are there twice are told apart, and columns without one are num
   expect(headers).toEqual(["Price", "column_2", "Price_2", "Price_2_2", "Price_3"]);
 });
 
-test("names that every object has already make no trouble", () => {
+test("names that every object inherits cause no errors", () => {
   const found = table([
     ["__proto__", "constructor"],
     ["a", "b"],
@@ -60,7 +60,7 @@ test("names that every object has already make no trouble", () => {
   expect(JSON.stringify(found.rowObjects)).toBe('[{"__proto__":"a","constructor":"b"}]');
 });
 
-test("a first row of values is no header, but years are names", () => {
+test("a first row of values is not a header, but years may be names", () => {
   const numbers = table([
     ["Oslo", "12.5%"],
     ["Perth", "9.1%"],
@@ -74,7 +74,7 @@ test("a first row of values is no header, but years are names", () => {
   expect(table([["Only", "one row"]]).headers).toEqual([]);
 });
 
-test("names in two rows are joined, under a title of their own", () => {
+test("names in two rows are joined, and a title above them is separate", () => {
   const found = table(
     [
       ["Sales of the year", null, null],
@@ -94,7 +94,7 @@ test("names in two rows are joined, under a title of their own", () => {
   expect(found.rows[1]).toEqual(["City", "Half-year", ""]);
 });
 
-test("fields with commas, quotes and line ends are quoted", () => {
+test("fields with commas, quotes and line breaks are quoted", () => {
   expect(
     csv([
       ["a,b", 'say "no"', "two\nlines", "plain"],

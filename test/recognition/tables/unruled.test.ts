@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { unruledTables } from "../../../src/recognition/tables/unruled.ts";
 import { words } from "../drawing.ts";
 
-/** Words of a table: rows of texts at columns, `pitch` pixels apart. */
+/** Returns the words of a table: rows of texts at columns, `pitch` pixels apart. */
 const grid = (rows: readonly (readonly string[])[], columns: readonly number[], top = 0, pitch = 26) =>
   words(
     rows.flatMap((row, at) =>
@@ -25,7 +25,7 @@ test("words in columns are a table", () => {
   expect(rest).toEqual([]);
 });
 
-test("numbers that end in line, and cells that are empty, stay in their columns", () => {
+test("right-aligned numbers and empty cells stay in their columns", () => {
   const rows = [
     ["Oslo", "8", "", "open"],
     ["Perth", "1,220", "12%", ""],
@@ -45,7 +45,7 @@ test("numbers that end in line, and cells that are empty, stay in their columns"
   expect(tables.map((table) => table.rows)).toEqual([rows]);
 });
 
-test("the text above and below a table is not in it", () => {
+test("the text above and below a table is not part of it", () => {
   const text = "this line of text goes over the whole width of the page";
   const page = [...words([[0, 0, text]]), ...grid(ITEMS, [0, 200, 400], 40), ...words([[0, 160, text]])];
   const { tables, rest } = unruledTables(page);
@@ -53,7 +53,7 @@ test("the text above and below a table is not in it", () => {
   expect(rest).toHaveLength(2 * text.split(" ").length);
 });
 
-test("two tables with text between them are two", () => {
+test("two tables with text between them stay separate", () => {
   const text = "and now for a line of text as long as the page is wide";
   const page = [
     ...grid(ITEMS, [0, 200, 400]),
@@ -63,7 +63,7 @@ test("two tables with text between them are two", () => {
   expect(unruledTables(page).tables.map(({ rows }) => rows)).toEqual([ITEMS, ITEMS.slice(0, 3)]);
 });
 
-test("lines of a cell that stand closer than rows are one cell", () => {
+test("lines of a cell that are closer together than rows are one cell", () => {
   const page = words([
     [0, 0, "Name"],
     [200, 0, "Address"],
@@ -84,7 +84,7 @@ test("lines of a cell that stand closer than rows are one cell", () => {
   ]);
 });
 
-test("a cell that reaches over two columns is one", () => {
+test("a cell that spans two columns is one cell", () => {
   const rows = [["", "Sales", ""], ...ITEMS.map(([a = "", b = "", c = ""]) => [a, b, c])];
   const page = [...words([[130, 0, "Sales of this year"]]), ...grid(ITEMS, [0, 150, 260], 26)];
   const [table] = unruledTables([...words([[0, 0, "Place"]]), ...page]).tables;
@@ -107,7 +107,7 @@ const RIGHT = [
   "the town hall over there",
 ];
 
-test("text in two columns is no table", () => {
+test("text in two columns is not a table", () => {
   const page = grid(
     LEFT.map((left, at) => [left, RIGHT[at] ?? ""]),
     [0, 330],
@@ -117,7 +117,7 @@ test("text in two columns is no table", () => {
   expect(new Set(rest)).toEqual(new Set(page));
 });
 
-test("a table in one of two columns of text is found, and so is one over both", () => {
+test("a table in one of two columns of text is found, and so is one across both", () => {
   const text = [...LEFT, ...RIGHT, ...LEFT, ...RIGHT];
   const left = grid(
     text.map((line) => [line]),
@@ -143,7 +143,7 @@ test("a table in one of two columns of text is found, and so is one over both", 
   expect(found).toEqual([ITEMS.map((row) => [...row, "of the year"])]);
 });
 
-test("a list with its numbers or dots is no table", () => {
+test("a list with its numbers or dots is not a table", () => {
   for (const marker of ["1.", "•", "(a)"]) {
     const page = grid(
       LEFT.map((line) => [marker, line]),
@@ -153,7 +153,7 @@ test("a list with its numbers or dots is no table", () => {
   }
 });
 
-test("a paragraph is no table, and nothing is none", () => {
+test("a paragraph is not a table, and neither is an empty page", () => {
   expect(
     unruledTables(
       grid(

@@ -13,21 +13,21 @@ describe("the size of a prompt chunk in a step of streams", () => {
     return cost;
   };
 
-  test("is what fits the budget", () => {
+  test("is as large as the stall budget allows", () => {
     expect(measured(0.5).tokensBeside(50)).toBe(100);
   });
 
-  test("is small where nothing fits", () => {
+  test("is small when nothing fits", () => {
     expect(measured(6).tokensBeside(50)).toBe(16);
   });
 
-  test("is small before anything is known", () => {
+  test("is small before any cost is known", () => {
     expect(new StepCost().tokensBeside(50)).toBe(16);
   });
 });
 
 describe("the price of a prompt token", () => {
-  test("is not what a prompt costs that is nearly all in the cache", () => {
+  test("is not derived from a prompt that is almost completely cached", () => {
     const cost = new StepCost();
     cost.record(0, 100, 50, NONE);
     for (let step = 0; step < 20; step++) cost.record(0, 1, 10, NONE);
@@ -36,7 +36,7 @@ describe("the price of a prompt token", () => {
     expect(cost.decodeStepsWithin(12, 1)).toBe(4);
   });
 
-  test("is at most that, before anything else is known", () => {
+  test("is at most that of such a prompt before anything else is known", () => {
     const cost = new StepCost();
     cost.record(0, 4, 8, NONE);
     expect(cost.prefillMs(1)).toBe(2);

@@ -28,18 +28,18 @@ describe.each([
     return engine.cached.get(9);
   };
 
-  test("goes on after a restart in order", () => {
+  test("is restored after an orderly restart", () => {
     const disk = new FakeDisk();
     const prompt = first(disk, (engine) => engine.end());
     expect(goOn(disk, prompt)).toBe(619);
   });
 
-  test("goes on after a crash once it has left host memory, and is computed again when it has not", () => {
+  test("is restored after a crash if it had left host memory, and computed again otherwise", () => {
     const disk = new FakeDisk();
     let engine: FakeEngine | undefined;
     const prompt = first(disk, (running) => (engine = running));
     expect(goOn(disk, prompt)).toBe(0);
-    // Others push it out of the cache, and then out of host memory.
+    // Other conversations evict it from the KV cache, then from host memory.
     for (let key = 2; key < 9; key++) {
       if (!engine) throw new Error("no engine");
       engine.now += 1000;
@@ -50,7 +50,7 @@ describe.each([
     expect(goOn(disk, prompt)).toBe(619);
   });
 
-  test("is computed again where its file is damaged, and the file is gone then", () => {
+  test("is computed again when its file is damaged, and the file is deleted", () => {
     const disk = new FakeDisk();
     const prompt = first(disk, (engine) => engine.end());
     disk.isDamaged = () => true;
@@ -58,7 +58,7 @@ describe.each([
     expect(disk.files.size).toBe(0);
   });
 
-  test("that the model does not take back is not tried twice", () => {
+  test("that the model cannot restore is not tried twice", () => {
     const disk = new FakeDisk();
     const prompt = first(disk, (engine) => engine.end());
     const engine = new FakeEngine(limits, undefined, disk);
@@ -68,7 +68,7 @@ describe.each([
     expect([engine.cached.get(9), disk.files.size, engine.scheduler.kv.host.tokens]).toEqual([0, 0, 0]);
   });
 
-  test("that is on disk is not written again", () => {
+  test("that is already on disk is not written again", () => {
     const disk = new FakeDisk();
     const prompt = first(disk, (engine) => engine.end());
     const engine = new FakeEngine(limits, undefined, disk);
@@ -79,7 +79,7 @@ describe.each([
   });
 });
 
-test("nothing that one set of adapters computed serves another, whatever their numbers were before", () => {
+test("no tokens serve other adapters than those that computed them, even when the adapters' numbers change", () => {
   const disk = new FakeDisk();
   const prompt = [...ids(600, 1)];
   const whole = (id: number) => [{ id, scale: 1 }];
@@ -112,7 +112,7 @@ test("a longer conversation replaces its prefix", () => {
   expect([...disk.files.values()].map((file) => file.ids.length)).toEqual([609]);
 });
 
-test("others are computed while one waits for the disk, and several that want the same wait for one reading", () => {
+test("other requests are computed while one waits for the disk, and several that need the same wait for one read", () => {
   const disk = new FakeDisk();
   disk.delay = 10;
   const earlier = new FakeEngine(withDisk, undefined, disk);
@@ -132,7 +132,7 @@ test("others are computed while one waits for the disk, and several that want th
   expect(engine.cached.get(3)).toBeGreaterThanOrEqual(600);
 });
 
-test("what does not fit into the cache, or is computed sooner than read, is left on disk", () => {
+test("a conversation that does not fit into the cache, or is faster to compute than to read, is left on disk", () => {
   const disk = new FakeDisk();
   disk.files.set(1, { ids: ids(900, 1), adapterKey: "" });
   const loads = (changes: Partial<typeof withDisk>, warm = false) => {
@@ -158,7 +158,7 @@ describe.each([
   ["whole conversations only", { canTrim: false }],
 ] as const)("%s: random conversations over restarts and crashes", (_, changes) => {
   test.each([1, 2, 3])(
-    "no request reads another's tokens, and nothing is lost of an answer (seed %d)",
+    "no request reads another's tokens, and every answer is complete (seed %d)",
     (seed) => {
       const random = new Random(seed);
       const limits = { ...withDisk, cells: 1800, hostBytes: 2500, ...changes };
@@ -188,9 +188,9 @@ describe.each([
           for (const one of asked) histories.push(engine.jobs.get(one)?.tokens ?? []);
           engine.now += random.integer(0, 3000);
         }
-        // A crash takes what is not on disk; commands that were not carried out go with it.
+        // A crash loses everything that is not on disk, and pending commands.
         if (random.chance(0.5)) engine.end();
-        // Another process needs the space.
+        // Another process may need the space.
         for (const id of disk.files.keys()) if (random.chance(0.1)) disk.files.delete(id);
       }
       expect(disk.reads).toBeGreaterThan(0);

@@ -28,7 +28,7 @@ describe("an entry of the host cache", () => {
     expect(entries.find(text(300, 1, "0:1"), 300, false)?.length).toBe(300);
   });
 
-  test("is evicted when it is full: the oldest first, and never a pinned one", () => {
+  test("is evicted when the cache is full: the oldest first, and never a pinned one", () => {
     const entries = new HostEntries(1000, 1);
     const first = entries.add(text(400, 1), 0)?.id ?? 0;
     const second = entries.add(text(400, 1000), 5_000)?.id ?? 0;
@@ -49,7 +49,7 @@ describe("an entry of the host cache", () => {
   });
 });
 
-test("where sequences cannot be trimmed, a prefix stays beside a longer entry", () => {
+test("when sequences cannot be trimmed, a prefix is kept next to a longer entry", () => {
   const entries = new HostEntries(1000, 1, false);
   entries.complete(entries.add(text(400, 1), 0)?.id ?? 0);
   expect(entries.wants(text(300, 1))).toBe(true);
@@ -58,19 +58,19 @@ test("where sequences cannot be trimmed, a prefix stays beside a longer entry", 
 });
 
 describe("the size of an entry", () => {
-  test("is reported when it is written, and others are evicted when it is larger than expected", () => {
+  test("is measured when it is written, and others are evicted when it is larger than expected", () => {
     const entries = new HostEntries(1000, 1);
     const [first, second] = [text(300, 1), text(300, 1000)].map((each, at) => entries.add(each, 5000 * at)?.id ?? 0);
     for (const id of [first, second]) entries.complete(id ?? 0);
     expect(entries.wrote(first ?? 0, 450, 10_000)).toEqual([]);
     expect(entries.wrote(second ?? 0, 650, 10_000).map(({ id }) => id)).toEqual([first ?? 0]);
     expect(entries.tokens).toBe(300);
-    // The next one is expected to have 350 bytes beside its tokens, too.
+    // The next entry is also expected to have 350 bytes in addition to its tokens.
     expect(entries.wants(text(660, 2000))).toBe(false);
     expect(entries.wants(text(640, 2000))).toBe(true);
   });
 
-  test("is at least what its parts take, until all of them are there", () => {
+  test("is at least the size of its parts while they are being written", () => {
     const entries = new HostEntries(1000, 1);
     const id = entries.add(text(300, 1), 0)?.id ?? 0;
     const other = entries.add(text(500, 1000), 0)?.id ?? 0;
@@ -79,7 +79,7 @@ describe("the size of an entry", () => {
     expect(entries.wrote(id, 250, 0, [id]).map((gone) => gone.id)).toEqual([other]);
   });
 
-  test("is bounded where tokens take nothing, and states much", () => {
+  test("is limited even when tokens take no bytes and states take many", () => {
     for (const hostBytes of [1600, 3000]) {
       const limits = { ...withHost, layout: "streams", cells: 1400, sequences: 2, parallel: 2 } as const;
       const engine = new FakeEngine({ ...limits, canTrim: false, tokenBytes: 0, hostBytes });
@@ -99,7 +99,7 @@ describe("the size of an entry", () => {
     }
   });
 
-  test("is larger than the cache: it is evicted, and no other is offloaded", () => {
+  test("may exceed the cache: such an entry is evicted, and no other is offloaded", () => {
     const engine = new FakeEngine({ ...withHost, tokenBytes: 0, hostBytes: 500 });
     engine.stateBytes = 700;
     for (let key = 1; key <= 6; key++) {
@@ -129,7 +129,7 @@ describe.each([
     engine.run();
   };
 
-  test("comes back from host memory", () => {
+  test("is restored from host memory", () => {
     const engine = new FakeEngine(limits);
     conversation(engine);
     expect(engine.cached.get(4)).toBe(619);
@@ -137,7 +137,7 @@ describe.each([
     expect(engine.output(4).length).toBe(5);
   });
 
-  test("is computed again where the host cache is too small", () => {
+  test("is computed again when the host cache is too small", () => {
     const engine = new FakeEngine({ ...limits, hostBytes: 100 });
     conversation(engine);
     expect(engine.scheduler.kv.host.restored).toBe(0);
@@ -153,7 +153,7 @@ describe.each([
   });
 });
 
-test("no stream waits for a large sequence to be offloaded", () => {
+test("no stream waits while a large sequence is offloaded", () => {
   const engine = new FakeEngine({ ...withHost, offloadTokenMs: 1, stallBudgetMs: 50 });
   engine.add(1, 600, 2);
   engine.run();
@@ -164,8 +164,8 @@ test("no stream waits for a large sequence to be offloaded", () => {
   expect(engine.hostEntries.size).toBe(0);
 });
 
-test("idle cells that slow down a stream are offloaded, a part in each step, and come back", () => {
-  // Every cell in use costs each row a hundredth of a millisecond.
+test("idle cells that slow down a stream are offloaded, one part in each step, and can be restored", () => {
+  // Every cell in use adds a hundredth of a millisecond to each row.
   const cost = (rows: number, prompt: number, _: number, held: number) => 5 + rows * (1 + held / 100) + prompt * 0.2;
   const engine = new FakeEngine({ ...withHost, cells: 8000, hostBytes: 20_000, offloadTokenMs: 0.05 }, cost);
   for (let key = 1; key <= 6; key++) {
@@ -183,7 +183,7 @@ test("idle cells that slow down a stream are offloaded, a part in each step, and
 });
 
 describe("idle cells that slow down long prompts", () => {
-  // A row looks at its own cells, and passes over others' for a fifth of the price.
+  // A row reads its own cells, and skips each other cell at a fifth of the cost.
   const cost = (rows: number, prompt: number, own: number, held: number) =>
     2 + rows + prompt * (0.5 + own / 4000 + (held - own) / 20_000);
   const filled = (more: Partial<SchedulerLimits> = {}) => {
@@ -196,7 +196,7 @@ describe("idle cells that slow down long prompts", () => {
     return engine;
   };
 
-  test("are offloaded before the prompt is computed, and come back", () => {
+  test("are offloaded before the prompt is computed, and can be restored", () => {
     const engine = filled();
     const before = engine.now;
     engine.add(7, 3000, 2);
@@ -211,7 +211,7 @@ describe("idle cells that slow down long prompts", () => {
     expect(engine.cached.get(8)).toBe(2001);
   });
 
-  test("stay where the host cache is smaller than the KV cache, and they would evict each other", () => {
+  test("stay when the host cache is smaller than the KV cache, where they would evict each other", () => {
     const engine = filled({ hostBytes: 5000 });
     for (let key = 1; key <= 6; key++) {
       engine.add(10 + key, [...(engine.jobs.get(key)?.tokens ?? []), 5], 2);
@@ -220,7 +220,7 @@ describe("idle cells that slow down long prompts", () => {
     expect([1, 2, 3, 4, 5, 6].map((key) => engine.cached.get(10 + key))).toEqual(Array(6).fill(2001));
   });
 
-  test("are evicted before a very long prompt where they are too short to be offloaded, and not before others", () => {
+  test("are evicted before a very long prompt if they are too short to be offloaded, but not before other prompts", () => {
     const engine = new FakeEngine(
       { ...withHost, cells: 16_000, hostBytes: 50_000, offloadTokenMs: 0.01, parallel: 2 },
       cost,
@@ -247,7 +247,7 @@ describe("idle cells that slow down long prompts", () => {
   });
 });
 
-test("where every cell costs nothing, idle ones stay", () => {
+test("idle cells stay when cells in use cost nothing", () => {
   const engine = new FakeEngine(
     { ...withHost, cells: 8000, hostBytes: 20_000, offloadTokenMs: 0.05 },
     (rows, prompt) => 5 + rows + prompt * 0.2,

@@ -11,13 +11,13 @@ describe("an index of prefixes", () => {
   index.add({ id: 3, ...text(Int32Array.from([...ids(200, 1), ...ids(300, 5000)])) });
   index.add({ id: 4, ...text(ids(280, 1), "a:1") });
 
-  test("finds the entry with the longest common prefix, of several the shortest", () => {
+  test("finds the entry with the longest common prefix, and the shortest of several", () => {
     expect(index.find(text(ids(250, 1)), 250, false)).toMatchObject({ length: 250, entry: { id: 1 } });
     expect(index.find(text(ids(150, 1)), 150, false)?.length).toBe(150);
     expect(index.find(text(ids(10, 7000)), 10, false)).toBeUndefined();
   });
 
-  test("finds only whole entries where they cannot be trimmed", () => {
+  test("finds only whole entries when they cannot be trimmed", () => {
     expect(index.find(text(ids(250, 1)), 250, true)).toBeUndefined();
     expect(index.find(text(ids(350, 1)), 349, true)).toMatchObject({ length: 300, entry: { id: 1 } });
   });
@@ -27,7 +27,7 @@ describe("an index of prefixes", () => {
     expect(index.prefixesOf(3)).toEqual([]);
   });
 
-  test("finds only what the same adapters computed", () => {
+  test("finds only entries computed with the same adapters", () => {
     expect(index.find(text(ids(290, 1), "a:1"), 290, false)).toMatchObject({ length: 280, entry: { id: 4 } });
     expect(index.find(text(ids(290, 1), "a:1"), 290, true)).toMatchObject({ length: 280, entry: { id: 4 } });
     for (const other of ["a:0.5", "b:1", "a:1 b:1"]) {
@@ -37,7 +37,7 @@ describe("an index of prefixes", () => {
     expect(index.prefixesOf(4)).toEqual([]);
   });
 
-  test("finds the oldest of several where that is preferred", () => {
+  test("finds the oldest of several when that is preferred", () => {
     const oldest = new PrefixIndex("oldest");
     for (const [id, length] of [400, 300, 200].entries()) oldest.add({ id, ...text(ids(length, 1)) });
     expect(oldest.find(text(ids(150, 1)), 150, false)).toMatchObject({ length: 150, entry: { id: 0 } });

@@ -14,7 +14,7 @@ const range = (length: number, from: number) => Array.from({ length }, (_, at) =
 const header = range(300, 1_000_000);
 
 describe.each(LAYOUTS)("%s: a short prefix", (_, limits) => {
-  test("is found again however others come and go meanwhile, while there are ids for all", () => {
+  test("stays cached whatever other requests run meanwhile, as long as there are sequence ids for all", () => {
     const random = new Random(1);
     for (let pair = 0; pair < 20; pair++) {
       const wide = { ...limits, parallel: 8, sequences: 32, cells: 32 * 256, copyMs: 1 };
@@ -44,8 +44,8 @@ describe.each(LAYOUTS)("%s: a short prefix", (_, limits) => {
   });
 });
 
-describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limits) => {
-  test("is computed from where they part", () => {
+describe.each(LAYOUTS)("%s: a prompt that shares a prefix with an earlier one", (_, limits) => {
+  test("is computed from the first difference", () => {
     const engine = new FakeEngine(limits);
     engine.add(1, [...header, 1, 2, 3], 5);
     engine.run();
@@ -55,7 +55,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     expect([engine.cached.get(1), engine.cached.get(2)]).toEqual([0, 300]);
   });
 
-  test("while that one still runs, too", () => {
+  test("is computed from there even while the earlier request runs", () => {
     const engine = new FakeEngine(limits);
     engine.add(1, [...header, 1, 2, 3], 50);
     while (engine.output(1).length < 3) engine.step();
@@ -65,21 +65,21 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     expect(engine.output(1).length).toBe(50);
   });
 
-  test("the next turn of a conversation computes only what is new", () => {
+  test("is computed from its new tokens when it is the next turn of a conversation", () => {
     const engine = new FakeEngine(limits);
     engine.add(1, header, 20);
     engine.run();
     const second = [...header, ...engine.output(1), 5, 6, 7];
     engine.add(2, second, 20);
     engine.run();
-    // The last token of the answer was never computed.
+    // The last token of the answer was sampled but never computed.
     expect(engine.cached.get(2)).toBe(319);
     engine.add(3, [...second, ...engine.output(2), 9], 1);
     engine.run();
     expect(engine.cached.get(3)).toBe(second.length + 19);
   });
 
-  test("the same prompt again computes its last token, for the logits", () => {
+  test("computes only its last token when it is the same prompt, to get its logits", () => {
     const engine = new FakeEngine(limits);
     engine.add(1, header, 3);
     engine.run();
@@ -89,7 +89,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     expect(engine.output(2)).toEqual(engine.output(1));
   });
 
-  test("many at once compute it once", () => {
+  test("is computed once when several requests arrive at the same time", () => {
     const engine = new FakeEngine({ ...limits, batch: 64 });
     for (let key = 1; key <= 4; key++) engine.add(key, [...header, key, key, key], 5);
     engine.run();
@@ -97,7 +97,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     expect([1, 2, 3, 4].map((key) => engine.cached.get(key))).toEqual([0, 300, 300, 300]);
   });
 
-  test("when the one that computes it is cancelled, the next goes on from there", () => {
+  test("is continued by the next request when the one that computes it is cancelled", () => {
     const engine = new FakeEngine({ ...limits, batch: 64 });
     for (let key = 1; key <= 3; key++) engine.add(key, [...header, key], 5);
     engine.step();
@@ -108,7 +108,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     expect([2, 3].map((key) => engine.output(key).length)).toEqual([5, 5]);
   });
 
-  test("another request behind the waiting ones does not wait", () => {
+  test("does not keep an unrelated request waiting", () => {
     const engine = new FakeEngine({ ...limits, batch: 64 });
     engine.add(1, header, 2);
     engine.add(2, header, 2);
@@ -117,7 +117,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     expect([engine.scheduler.runningCount, engine.scheduler.waitingCount]).toEqual([2, 1]);
   });
 
-  test("without the prefix cache everything is computed", () => {
+  test("is computed completely without the prefix cache", () => {
     const engine = new FakeEngine({ ...limits, reuse: false });
     for (const key of [1, 2, 3]) engine.add(key, header, 5);
     engine.run();
@@ -126,7 +126,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
     expect(engine.scheduler.kv.evictedTokens).toBe(0);
   });
 
-  test("a model that cannot be trimmed continues a whole sequence that is a prefix", () => {
+  test("continues a whole sequence on a model that cannot be trimmed", () => {
     const engine = new FakeEngine({ ...limits, canTrim: false });
     engine.add(1, header, 20);
     engine.run();
@@ -191,7 +191,7 @@ describe.each(LAYOUTS)("%s: a prompt that begins like an earlier one", (_, limit
 });
 
 describe("free cells in a unified cache", () => {
-  test("what finished requests left makes way for running ones, the oldest first and its end first", () => {
+  test("those of finished requests are evicted for running ones: the oldest request first, from its end", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 1000 });
     engine.add(1, 400, 2);
     engine.run();
@@ -209,7 +209,7 @@ describe("free cells in a unified cache", () => {
     expect(engine.cached.get(4)).toBe(399);
   });
 
-  test("shared tokens count once", () => {
+  test("count shared tokens once", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 512 });
     for (let key = 1; key <= 4; key++) engine.add(key, [...header, key], 30);
     while (engine.scheduler.waitingCount > 0) engine.step();
@@ -221,7 +221,7 @@ describe("free cells in a unified cache", () => {
 });
 
 describe("streams", () => {
-  test("a sequence that is mostly reused is taken over, another one is evicted for a short prefix", () => {
+  test("a sequence that is mostly reused is taken over, and for a short prefix another one is evicted", () => {
     const engine = new FakeEngine({ ...STREAMS, parallel: 2, sequences: 2, cells: 2048 });
     engine.add(1, [...header, ...range(200, 5000)], 2);
     engine.run();
@@ -245,7 +245,7 @@ describe("streams", () => {
     expect(engine.cached.get(2)).toBe(0);
   });
 
-  test("nor waited for: requests that begin alike are computed side by side", () => {
+  test("requests with a prefix whose copy would cost too much are computed at the same time", () => {
     const engine = new FakeEngine({ ...STREAMS, copyMs: 1000, batch: 1024 });
     engine.add(1, 100, 2);
     engine.run();
@@ -255,11 +255,11 @@ describe("streams", () => {
     engine.run();
   });
 
-  test("requests that run together lie side by side, whatever was left around them", () => {
+  test("running requests occupy adjacent sequences, whatever lies around them", () => {
     const engine = new FakeEngine({ ...STREAMS, parallel: 8, sequences: 8, cells: 8 * 600 });
     for (let key = 1; key <= 8; key++) engine.add(key, 100, 2);
     engine.run();
-    // One goes on where it was, in the middle.
+    // One request continues its earlier sequence in the middle.
     const [, , , turn = []] = [0, 1, 2, 3].map((at) => engine.jobs.get(at + 1)?.tokens);
     engine.add(11, [...turn, 5], 30);
     engine.step();
@@ -278,7 +278,7 @@ describe("streams", () => {
 describe("paged", () => {
   const PAGED: SchedulerLimits = { ...LIMITS, layout: "paged", cells: 1024 };
 
-  test("one request may have all cells, others wait until there are enough", () => {
+  test("one request may use all cells, and others wait until enough are free", () => {
     const engine = new FakeEngine(PAGED);
     engine.add(1, 900, 40);
     engine.step();
@@ -289,7 +289,7 @@ describe("paged", () => {
     expect([engine.output(1).length, engine.output(2).length]).toEqual([40, 5]);
   });
 
-  test("what two have in common is held once", () => {
+  test("shared tokens are stored once", () => {
     const engine = new FakeEngine(PAGED);
     for (const key of [1, 2, 3]) engine.add(key, [...header, key], 30);
     while (engine.output(3).length < 2) engine.step();
@@ -298,7 +298,7 @@ describe("paged", () => {
     engine.run();
   });
 
-  test("memory behind what is left of a sequence is given back", () => {
+  test("memory after the end of a sequence is given back", () => {
     const engine = new FakeEngine(PAGED);
     engine.add(1, 600, 2);
     engine.run();
@@ -308,7 +308,7 @@ describe("paged", () => {
   });
 });
 
-test("unified: a request that continues a finished one needs cells for what that one holds", () => {
+test("unified: a request that continues a finished one is counted with the cells of that one", () => {
   const engine = new FakeEngine({ ...LIMITS, cells: 1024 });
   engine.add(1, 600, 2);
   engine.run();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { FakeEngine, LIMITS } from "../fake-engine.ts";
 
 const ROOMY = { ...LIMITS, cells: 100_000, sequences: 64 };
-/** A decode step of 10 ms, a prompt token of 1 ms. */
+/** A decode step takes 10 ms, a prompt token 1 ms. */
 const cost = (decodeRows: number, prefillRows: number) => (decodeRows > 0 ? 10 : 0) + prefillRows;
 
 const firstTokenMs = (engine: FakeEngine, key: number) => {
@@ -11,7 +11,7 @@ const firstTokenMs = (engine: FakeEngine, key: number) => {
 };
 
 describe("clients take turns", () => {
-  test("a flood of one client does not hold back another's single request", () => {
+  test("and a flood of one client does not hold back the single request of another", () => {
     const engine = new FakeEngine(ROOMY, cost);
     for (let key = 1; key <= 64; key++) engine.add(key, 50, 100, "batch");
     while (engine.now < 1000) engine.step();
@@ -21,7 +21,7 @@ describe("clients take turns", () => {
     for (let key = 1; key <= 64; key++) expect(engine.output(key).length).toBe(100);
   });
 
-  test("whose sequence was taken loses nothing that it had computed", () => {
+  test("and a client whose sequence was taken loses none of its computed tokens", () => {
     const engine = new FakeEngine(ROOMY, cost);
     for (let key = 1; key <= 8; key++) engine.add(key, 50, 200, "batch");
     while (engine.now < 1500) engine.step();
@@ -31,7 +31,7 @@ describe("clients take turns", () => {
     expect(engine.prefilled).toBeLessThanOrEqual(8 * 50 + 20 + 2);
   });
 
-  test("two that ask for much get about the same", () => {
+  test("and two clients with many requests get about the same share", () => {
     const engine = new FakeEngine(ROOMY, cost);
     for (let key = 1; key <= 40; key++) engine.add(key, 40, 60, "first");
     for (let key = 41; key <= 80; key++) engine.add(key, 40, 60, "second");
@@ -42,7 +42,7 @@ describe("clients take turns", () => {
     expect(served(1) / served(41)).toBeLessThan(1.25);
   });
 
-  test("a client's own requests come in their order", () => {
+  test("and a client's own requests run in order", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
     for (let key = 1; key <= 5; key++) engine.add(key, 30, 5, "only");
     engine.run();
@@ -51,14 +51,17 @@ describe("clients take turns", () => {
   });
 });
 
-/** Every sequence runs: a preempted request has none to keep its tokens in. A token takes 112 KB, offloaded at 1 GB/s. */
+/**
+ * Every sequence runs, so none is free to hold the tokens of a preempted request. A token takes 112 KB, offloaded at
+ * 1 GB/s.
+ */
 const NONE_SPARE = { ...ROOMY, parallel: 4, sequences: 4, hostBytes: 100_000, offloadTokenMs: 0.112 };
 
 describe.each([
   ["streams", { ...NONE_SPARE, layout: "streams" }],
   ["a model whose sequences cannot be trimmed", { ...NONE_SPARE, canTrim: false }],
-] as const)("%s, no sequence to spare: a preempted request is resumed where it was", (_, limits) => {
-  test("for another client", () => {
+] as const)("%s, no free sequence: a preempted request keeps its tokens", (_, limits) => {
+  test("when it is preempted for another client", () => {
     const engine = new FakeEngine(limits, cost);
     for (let key = 1; key <= 8; key++) engine.add(key, 2000, 200, "batch");
     while (engine.output(4).length < 5) engine.step();
@@ -69,7 +72,7 @@ describe.each([
     for (let key = 1; key <= 8; key++) expect(engine.output(key).length).toBe(200);
   });
 
-  test("for requests that are not in the background", () => {
+  test("when it is preempted as a background request", () => {
     const engine = new FakeEngine({ ...limits, parallel: 2, sequences: 2 }, cost);
     for (let key = 1; key <= 8; key++) engine.add(key, 2000, 100, "batch", { background: true });
     while (engine.output(2).length < 5) engine.step();
@@ -81,7 +84,7 @@ describe.each([
     for (let key = 1; key <= 8; key++) expect(engine.output(key).length).toBe(100);
   });
 
-  test("unless moving its tokens takes longer than computing them, or holds up streams for more than 1.5 seconds", () => {
+  test("unless moving its tokens takes longer than computing them, or blocks streams for more than 1.5 seconds", () => {
     const parts = (offloadTokenMs: number, promptMs: number) => {
       const engine = new FakeEngine(
         { ...limits, parallel: 3, sequences: 3, offloadTokenMs },
@@ -119,7 +122,7 @@ describe.each([
 describe("background requests", () => {
   const background = true;
 
-  test("give their sequences back at once, and lose nothing that they had computed", () => {
+  test("are preempted at once, and lose none of their computed tokens", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
     for (let key = 1; key <= 8; key++) engine.add(key, 50, 100, "batch", { background });
     while (engine.output(1).length < 5) engine.step();
@@ -131,7 +134,7 @@ describe("background requests", () => {
     expect(engine.prefilled).toBeLessThanOrEqual(8 * 50 + 2 * 20 + 4);
   });
 
-  test("are not begun while others wait, whosever they are", () => {
+  test("are not begun while other requests of any client wait", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
     for (let key = 1; key <= 3; key++) engine.add(key, 50, 5, "busy");
     engine.add(10, 5, 5, "batch", { background });
@@ -141,7 +144,7 @@ describe("background requests", () => {
     for (let key = 1; key <= 6; key++) expect(engine.jobs.get(key)?.tokenAt[0]).toBeLessThan(begun);
   });
 
-  test("are preempted for a prompt that would not fit beside them", () => {
+  test("are preempted for a prompt that would not fit next to them", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 1000, sequences: 16 }, cost);
     for (let key = 1; key <= 4; key++) engine.add(key, 150, 80, "batch", { background });
     while (engine.output(4).length === 0) engine.step();
@@ -151,7 +154,7 @@ describe("background requests", () => {
     for (let key = 1; key <= 4; key++) expect(engine.output(key).length).toBe(80);
   });
 
-  test("of several clients share what is left", () => {
+  test("of several clients share the remaining capacity", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
     for (let key = 1; key <= 20; key++) engine.add(key, 40, 20, "one", { background });
     engine.add(100, 40, 20, "other", { background });
@@ -159,7 +162,7 @@ describe("background requests", () => {
     expect(firstTokenMs(engine, 100)).toBeLessThan(1000);
   });
 
-  test("are not what others wait for, and their tokens do not fill the queue", () => {
+  test("do not count as tokens that others wait for, and do not fill the queue", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
     for (let key = 1; key <= 5; key++) engine.add(key, 100, 5, "batch", { background });
     expect(engine.scheduler.waitingTokens).toBe(0);
@@ -179,7 +182,7 @@ describe("the order of prompts", () => {
     expect(firstTokenMs(engine, 2)).toBeLessThan(1000);
   });
 
-  test("a long document is not overtaken for ever by short questions", () => {
+  test("a long document is not overtaken by short questions forever", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 8 }, cost);
     engine.add(1, 4000, 5, "document");
     for (let key = 2; engine.output(1).length === 0; key++) {
@@ -191,8 +194,8 @@ describe("the order of prompts", () => {
   });
 });
 
-describe("when a place is free", () => {
-  test("is estimated from the answers' lengths and what steps take", () => {
+describe("the time until a place is free", () => {
+  test("is estimated from the lengths of answers and the durations of steps", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
     for (let key = 1; key <= 6; key++) engine.add(key, 20, 100);
     while (engine.output(1).length < 20) engine.step();
@@ -203,7 +206,7 @@ describe("when a place is free", () => {
     expect(expected).toBeLessThan((engine.now - since) * 2);
   });
 
-  test("is undefined while one is", () => {
+  test("is undefined while a place is free", () => {
     const engine = new FakeEngine(ROOMY, cost);
     engine.add(1, 20, 100);
     engine.step();
@@ -211,7 +214,7 @@ describe("when a place is free", () => {
   });
 });
 
-describe("when a first token is likely", () => {
+describe("the expected time of a first token", () => {
   const request = (key: number, length: number, client = "") => ({
     key,
     prompt: Int32Array.from({ length }, (_, at) => key * 10_000 + at),
@@ -219,12 +222,12 @@ describe("when a first token is likely", () => {
     client,
   });
 
-  test("is at once while nothing is known and a sequence is free", () => {
+  test("is 0 while nothing is known and a sequence is free", () => {
     const engine = new FakeEngine(ROOMY, cost);
     expect(engine.scheduler.firstTokenMs(request(1, 500), 0)).toBe(0);
   });
 
-  test("is estimated from its own prompt, without what is in the cache", () => {
+  test("is estimated from the request's own prompt, without its cached tokens", () => {
     const engine = new FakeEngine(ROOMY, cost);
     engine.add(1, 500, 10);
     engine.run();
@@ -232,7 +235,7 @@ describe("when a first token is likely", () => {
     expect(engine.scheduler.firstTokenMs(request(1, 500), engine.now)).toBeLessThan(10);
   });
 
-  test("is behind the end of one of its own client's requests, where they have all sequences", () => {
+  test("includes the end of one of the client's own requests when they have all sequences", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
     for (let key = 1; key <= 4; key++) engine.add(key, 20, 100, "batch");
     while (engine.output(3).length < 20) engine.step();
@@ -242,14 +245,14 @@ describe("when a first token is likely", () => {
     expect(expected).toBeLessThan(free + 40);
   });
 
-  test("is not, where another client has more than its share", () => {
+  test("does not when another client has more than its share", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
     for (let key = 1; key <= 4; key++) engine.add(key, 20, 100, "batch");
     while (engine.output(3).length < 20) engine.step();
     expect(engine.scheduler.firstTokenMs(request(9, 20, "chat"), engine.now)).toBeLessThan(40);
   });
 
-  test("asking changes nothing", () => {
+  test("can be read without changing anything", () => {
     const [asked, other] = [new FakeEngine(ROOMY, cost), new FakeEngine(ROOMY, cost)];
     for (const engine of [asked, other]) {
       for (let key = 1; key <= 8; key++) engine.add(key, 50, 20);
@@ -263,10 +266,10 @@ describe("when a first token is likely", () => {
   });
 });
 
-describe("what requests wait for", () => {
+describe("waiting requests are counted by what they wait for", () => {
   const none = { sequence: 0, cells: 0, prefix: 0, turn: 0, step: 0 };
 
-  test("a sequence, and another client's turn", () => {
+  test("a sequence, and the turn of another client", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 2 }, cost);
     for (let key = 1; key <= 5; key++) engine.add(key, 20, 50, "first");
     engine.step();
@@ -275,7 +278,7 @@ describe("what requests wait for", () => {
     engine.add(11, 20, 50, "second");
     expect(engine.scheduler.waitingFor(engine.now)).toEqual({ ...none, sequence: 5 });
     engine.step();
-    // The first client has been served since the second came.
+    // The first client has been served since the second arrived.
     expect(engine.scheduler.waitingFor(engine.now)).toEqual({ ...none, sequence: 1, turn: 4 });
     engine.run();
     expect(engine.scheduler.waitingFor(engine.now)).toEqual(none);
@@ -290,7 +293,7 @@ describe("what requests wait for", () => {
     engine.run();
   });
 
-  test("what another one is computing, and else the step under way", () => {
+  test("a prefix that another request is computing, otherwise the current step", () => {
     const engine = new FakeEngine(ROOMY, cost);
     const prompt = Array.from({ length: 600 }, (_, at) => at + 1);
     engine.add(1, prompt, 5);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { SpeculationCost, type SpeculativeStep } from "../../../src/scheduler/speculation/cost.ts";
 import { AcceptanceRate, SpeculationGate } from "../../../src/scheduler/speculation/gate.ts";
 
-/** Learned from a step of 100 ms, 10 ms for each speculative token, and `round` ms for each drafted one. */
+/** Costs measured from a step of 100 ms, 10 ms per speculative token and `round` ms per drafted token. */
 function costs(round: number): SpeculationCost {
   const cost = new SpeculationCost();
   cost.recordStep(1, 0, 100);
@@ -19,7 +19,7 @@ const alone = (acceptance: number): SpeculativeStep => ({
   usesDraftModel: true,
 });
 
-describe("as many speculative tokens are tried as pay", () => {
+describe("the number of speculative tokens is the most profitable one", () => {
   test.each([
     ["always accepted, cheap", 1, 5, 8],
     ["mostly accepted, cheap", 0.8, 5, 5],
@@ -29,12 +29,12 @@ describe("as many speculative tokens are tried as pay", () => {
     expect(costs(round).best(alone(acceptance)).count).toBe(expected);
   });
 
-  test("savedMs is by how much a token costs less", () => {
+  test("savedMs is the time saved per token", () => {
     // Nine tokens in 100 + 8 × 15 ms.
     expect(costs(5).best(alone(1)).savedMs).toBeCloseTo(100 - 220 / 9);
   });
 
-  test("several streams pay for each other's speculative tokens", () => {
+  test("with several streams, the speculative tokens of one also cost the others", () => {
     const cost = costs(5);
     cost.recordStep(4, 0, 100);
     const burst = { ...alone(0.8), streams: 4, speculating: 4 };
@@ -56,14 +56,14 @@ describe("the cost of speculative tokens", () => {
     expect(new SpeculationCost().knows(1)).toBe(false);
   });
 
-  test("is learned for each number of them: the first may cost a step, and the next ones nothing", () => {
+  test("is learned for each number of tokens: the first may cost a step, and the next ones nothing", () => {
     const cost = started();
     for (let at = 0; at < 20; at++) for (const tokens of [1, 2, 4, 8]) cost.recordStep(1, tokens, 20 + 0.1 * tokens);
     expect(counts(cost, 0.5)).toBe(0);
     expect(counts(cost, 0.95)).toBe(8);
   });
 
-  test("is not what one disturbed step took, and is tried again some day", () => {
+  test("is not fixed by one disturbed step: it is measured again after a while", () => {
     const cost = started();
     for (const tokens of [1, 2, 4, 8]) cost.recordStep(1, tokens, 2000);
     expect(counts(cost, 0.9)).toBe(0);
@@ -71,7 +71,7 @@ describe("the cost of speculative tokens", () => {
     expect(counts(cost, 0.9)).toBeGreaterThan(0);
   });
 
-  test("is shared: one speculating stream among four must gain more than one alone", () => {
+  test("affects all streams: one speculating stream among four must gain more than one alone", () => {
     const cost = started();
     cost.recordStep(4, 0, 10);
     for (let at = 0; at < 20; at++) for (const tokens of [1, 2, 4, 8]) cost.recordStep(1, tokens, 15 + tokens);
@@ -93,22 +93,22 @@ describe("a request's gate", () => {
     return drafted;
   };
 
-  test("opens where drafts are accepted", () => {
+  test("opens when drafts are accepted", () => {
     expect(run(() => true).slice(-100)).toEqual(Array(100).fill(8));
   });
 
-  test("closes where they are rejected, and tries again now and then", () => {
+  test("closes when drafts are rejected, and tries again occasionally", () => {
     const drafted = run(() => false);
     const late = drafted.slice(-600);
     expect(late.filter((count) => count > 0).length).toBeLessThan(6);
     expect(late.some((count) => count === 1)).toBe(true);
   });
 
-  test("opens again when they are accepted again", () => {
+  test("opens again when drafts are accepted again", () => {
     expect(run((length) => length > 200).slice(-50)).toEqual(Array(50).fill(8));
   });
 
-  test("begins where other requests ended", () => {
+  test("starts with the acceptance rate of other requests", () => {
     const overall = new AcceptanceRate(0.7);
     const first = new SpeculationGate(overall);
     for (let series = 0; series < 100; series++) first.record(4, 0);

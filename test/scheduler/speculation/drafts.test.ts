@@ -4,7 +4,7 @@ import { FakeEngine, LIMITS } from "../fake-engine.ts";
 
 describe("streams with a draft model", () => {
   const DRAFTS = { ...LIMITS, draftMax: 6, cells: 4096 };
-  /** Steps are expensive; speculative tokens and drafts are not. */
+  /** Steps are expensive, speculative tokens and drafts are cheap. */
   const start = (limits: Partial<typeof DRAFTS> = {}) => {
     const engine = new FakeEngine({ ...DRAFTS, ...limits }, (_decode, prefill) => 100 + prefill);
     engine.draftMs = 2;
@@ -20,7 +20,7 @@ describe("streams with a draft model", () => {
     return engine;
   };
 
-  test.each([1, 2, 4])("%d: say the same in fewer steps", (keys) => {
+  test.each([1, 2, 4])("%d: give the same output in fewer steps", (keys) => {
     const [without, engine] = [plain(keys), start()];
     add(engine, keys);
     engine.run();
@@ -32,7 +32,7 @@ describe("streams with a draft model", () => {
     expect(ngram.drafts).toBe(0);
   });
 
-  test("partly rejected drafts change nothing", () => {
+  test("are unaffected by partly rejected drafts", () => {
     const [without, engine] = [plain(3), start()];
     engine.drafted = (tokens) => engine.next(tokens) + Number(tokens.length % 5 === 0);
     add(engine, 3);
@@ -43,7 +43,7 @@ describe("streams with a draft model", () => {
     expect(acceptedTokens(draft)).toBeLessThan(draft.tokens);
   });
 
-  test("a draft model whose tokens are never accepted is hardly used", () => {
+  test("hardly use a draft model whose tokens are never accepted", () => {
     const engine = start();
     engine.drafted = () => 5;
     add(engine, 1, 1000);
@@ -52,7 +52,7 @@ describe("streams with a draft model", () => {
     expect(engine.drafts).toBeLessThan(60);
   });
 
-  test("one that is as slow as the model is hardly used, however often it is accepted", () => {
+  test("hardly use a draft model as slow as the model, however many of its tokens are accepted", () => {
     const engine = start();
     engine.draftMs = 100;
     add(engine, 1, 1000);
@@ -60,7 +60,7 @@ describe("streams with a draft model", () => {
     expect(engine.scheduler.speculated.draft.tokens).toBeLessThan(60);
   });
 
-  test("without the gate always as many as may be", () => {
+  test("always use as many drafts as allowed when the gate is off", () => {
     const engine = start({ draftAdaptive: false });
     engine.drafted = () => 5;
     add(engine, 1, 100);
@@ -69,7 +69,7 @@ describe("streams with a draft model", () => {
     expect(engine.output(1)).toEqual(plain(1).output(1));
   });
 
-  test("what repeats itself is not drafted", () => {
+  test("use prompt lookup instead of drafts for repeated text", () => {
     const engine = start();
     engine.next = (tokens) => (tokens.length * 7) % 11;
     engine.add(
@@ -84,7 +84,7 @@ describe("streams with a draft model", () => {
     expect(acceptedTokens(ngram)).toBeGreaterThan(5 * draft.tokens);
   });
 
-  test("a long prompt is fed in pieces of the stall budget", () => {
+  test("feed a long prompt to the draft model in pieces of the stall budget", () => {
     const engine = start({ cells: 8192 });
     engine.feedMs = 1;
     engine.add(1, 3000, 400, "", { speculate: true });
@@ -93,7 +93,7 @@ describe("streams with a draft model", () => {
     expect(acceptedTokens(engine.scheduler.speculated.draft)).toBeGreaterThan(100);
   });
 
-  test("a long prompt with a short answer is not worth feeding", () => {
+  test("do not feed a long prompt for a short answer", () => {
     const engine = start({ cells: 8192 });
     engine.feedMs = 10;
     for (let key = 1; key <= 8; key++) {
@@ -103,14 +103,14 @@ describe("streams with a draft model", () => {
     expect(engine.fed).toBeLessThan(500);
   });
 
-  test("requests without speculation are left alone", () => {
+  test("leave requests without speculation alone", () => {
     const engine = start();
     engine.add(1, 40, 50);
     engine.run();
     expect(engine.drafts).toBe(0);
   });
 
-  test("cancelled, preempted and reused sequences begin again", () => {
+  test("start over with cancelled, preempted and reused sequences", () => {
     const engine = start({ cells: 256, parallel: 3, sequences: 4 });
     for (let key = 1; key <= 12; key++) engine.add(key, 50 + key, 60, `client ${key % 2}`, { speculate: true });
     for (let steps = 0; steps < 20; steps++) engine.step();
@@ -123,7 +123,7 @@ describe("streams with a draft model", () => {
     for (let key = 2; key <= 12; key++) expect(engine.output(key)).toEqual(without.output(key));
   });
 
-  test("a draft model whose cache is full is not used again for these requests", () => {
+  test("do not use a draft model again whose cache is full", () => {
     const engine = start();
     engine.draftCells = 60;
     add(engine, 2);

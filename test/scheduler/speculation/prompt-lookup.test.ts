@@ -8,7 +8,7 @@ import { FakeEngine, LIMITS } from "../fake-engine.ts";
 const sequence = (...tokens: number[]) =>
   new Sequence({ key: 1, prompt: Int32Array.from(tokens), maxTokens: 100, speculate: true }, 0);
 
-/** Steps of 100 ms, to which each speculative token adds so many. */
+/** Returns prompt lookup for steps of 100 ms, plus `tokenMs` for each speculative token. */
 function lookup(tokenMs: number) {
   const cost = new SpeculationCost();
   cost.recordStep(1, 0, 100);
@@ -17,8 +17,8 @@ function lookup(tokenMs: number) {
 }
 const next = (said: Sequence, limit = 99, tokenMs = 1) => [...lookup(tokenMs).next(said, 1, limit)];
 
-describe("what prompt lookup finds", () => {
-  test("is what followed the longest match, the last of equal ones", () => {
+describe("the result of prompt lookup", () => {
+  test("is the text after the longest match, and after the last of equal matches", () => {
     const rest = [80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95];
     expect(next(sequence(1, 2, 3, 70, 71, 9, 1, 2, 3, ...rest, 8, 1, 2, 3)).slice(0, 4)).toEqual(rest.slice(0, 4));
     expect(next(sequence(7, 1, 2, 3, ...rest, 9, 1, 2, 3, 50, 51, 7, 1, 2, 3)).slice(0, 4)).toEqual(rest.slice(0, 4));
@@ -26,27 +26,27 @@ describe("what prompt lookup finds", () => {
     expect(next(sequence(1, 2, 3, ...rest, 1, 2, 3), 1)).toEqual([80]);
   });
 
-  test("repeats where the answer does", () => {
+  test("repeats when the answer does", () => {
     const round = next(sequence(5, 9, 4, 4, 4, 4, 4));
     expect(round.length).toBeGreaterThan(3);
     expect(new Set(round)).toEqual(new Set([4]));
     expect(next(sequence(9, 1, 2, 1, 2, 1, 2)).slice(0, 5)).toEqual([1, 2, 1, 2, 1]);
   });
 
-  test("is nothing without a match, or with a limit of 0", () => {
+  test("is empty without a match, or with a limit of 0", () => {
     expect(next(sequence(1, 2, 3, 4, 5))).toEqual([]);
-    // Two of three tokens are alike.
+    // Two of three tokens match.
     expect(next(sequence(8, 2, 3, 70, 1, 9, 3, 71, 1, 2, 9, 72, 1, 2, 3))).toEqual([]);
     expect(next(sequence(1, 2, 3, 4, 1, 2, 3), 0)).toEqual([]);
     expect(next(sequence(1, 2))).toEqual([]);
   });
 
-  test("is never a medium", () => {
+  test("never contains a medium", () => {
     expect(next(sequence(1, 2, 3, 4, -7, -7, 5, 1, 2, 3))).toEqual([4]);
     expect(next(sequence(1, 2, 3, -7, -7, 5, 1, 2, 3))).toEqual([]);
   });
 
-  test("is as long as pays: the likelier the longer, and nothing where each costs a step", () => {
+  test("is as long as it pays: longer when likelier, and empty when each token costs a step", () => {
     const [short, long] = [sequence(1, 2, 3, 70, 1, 2, 3), sequence(...Array(30).keys(), ...Array(20).keys())];
     const looked = lookup(20);
     const first = looked.next(short, 1, 99).length;
@@ -63,13 +63,13 @@ describe("what prompt lookup finds", () => {
     expect(next(long, 99, 100)).toEqual([]);
   });
 
-  test("waits until a step was measured", () => {
+  test("is empty until a step was measured", () => {
     expect([...new PromptLookup(new SpeculationCost()).next(sequence(4, 4, 4, 4, 4), 1, 99)]).toEqual([]);
   });
 });
 
 describe("a stream with prompt lookup", () => {
-  /** Says the numbers up to `period` again and again; every 17th token is another. */
+  /** Returns a model that repeats the numbers up to `period`; every 17th token differs. */
   const repeating = (period: number) => (tokens: readonly number[]) =>
     tokens.length % 17 === 0 ? 900 + (tokens.length % 5) : (tokens.length * 7) % period;
 
@@ -88,7 +88,7 @@ describe("a stream with prompt lookup", () => {
     return engine;
   };
 
-  test.each(["unified", "streams", "paged"] as const)("%s: says the same in fewer steps", (layout) => {
+  test.each(["unified", "streams", "paged"] as const)("%s: gives the same output in fewer steps", (layout) => {
     const limits = { ...LIMITS, layout, sequences: 4 };
     const [plain, speculating] = [steps(false, limits), steps(true, limits)];
     expect(speculating.output(1)).toEqual(plain.output(1));
@@ -111,12 +111,12 @@ describe("a stream with prompt lookup", () => {
     expect(engine.output(2).length).toBe(20);
   });
 
-  test("several streams at once are all right", () => {
+  test("gives the right output next to other streams", () => {
     const engine = steps(true, LIMITS, 4);
     for (const key of [1, 2, 3, 4]) expect(engine.output(key)).toEqual(engine.output(1));
   });
 
-  test("nothing is speculated while a prompt is computed, nor for many streams", () => {
+  test("does not speculate while a prompt is computed, or next to many streams", () => {
     const engine = steps(true, { ...LIMITS, parallel: 8 }, 8);
     const full = engine.plans.filter(({ decodeRows, prefillRows }) => decodeRows > 4 || prefillRows > 0);
     expect(full.length).toBeGreaterThan(0);

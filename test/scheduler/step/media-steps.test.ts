@@ -1,4 +1,4 @@
-// Images and sound in the KV cache: pieces between the streams' steps.
+// Images and sound in the KV cache, computed in pieces between the steps of streams.
 
 import { describe, expect, test } from "bun:test";
 import type { AdapterSet } from "../../../src/domain/adapters.ts";
@@ -9,7 +9,7 @@ const B = [{ id: 1, scale: 1 }];
 const cost: Cost = (decodeRows, prefillRows) => 5 + decodeRows + prefillRows * 0.5;
 const limits = { ...LIMITS, cells: 8192, parallel: 6 };
 
-/** A question about a medium of so many tokens. */
+/** Adds a question about a medium of this many tokens. */
 function addMedium(
   engine: FakeEngine,
   key: number,
@@ -21,13 +21,13 @@ function addMedium(
   engine.add(key, tokens + 10, 3, `client ${key}`, { adapters: set, media });
 }
 
-/** Longest time between two tokens of a request. */
+/** Returns the longest time between two tokens of a request. */
 const longestGap = (engine: FakeEngine, key: number): number => {
   const times = engine.jobs.get(key)?.tokenAt ?? [];
   return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
 };
 
-describe.each([0, 64])("beside streams, chunks of %d that can be paused", (chunk) => {
+describe.each([0, 64])("next to streams, with pausable chunks of %d", (chunk) => {
   const streaming = (sets: readonly AdapterSet[]) => {
     const engine = new FakeEngine({ ...limits, chunk }, cost);
     sets.forEach((set, at) => engine.add(at + 1, 10, 300, `client ${at}`, { adapters: set }));
@@ -35,7 +35,7 @@ describe.each([0, 64])("beside streams, chunks of %d that can be paused", (chunk
     return engine;
   };
 
-  test("a medium is computed in pieces that the stall budget allows", () => {
+  test("a medium is computed in pieces that fit the stall budget", () => {
     const engine = streaming([[]]);
     addMedium(engine, 10, 600);
     engine.run();
@@ -44,7 +44,7 @@ describe.each([0, 64])("beside streams, chunks of %d that can be paused", (chunk
     expect(engine.output(10).length).toBe(3);
   });
 
-  test("a stream sees one piece between two of its tokens, whatever sets of adapters run", () => {
+  test("a stream waits for at most one piece between two tokens, whatever adapter sets run", () => {
     const engine = streaming([[], A, B]);
     for (const [at, set] of [[], A, B].entries()) addMedium(engine, 10 + at, 600, { set });
     engine.run();
@@ -53,7 +53,7 @@ describe.each([0, 64])("beside streams, chunks of %d that can be paused", (chunk
       expect(longestGap(engine, key)).toBeLessThanOrEqual(1.2 * (LIMITS.stallBudgetMs + steps));
   });
 
-  test("whole media come one at a time, and prompts in between", () => {
+  test("media that cannot be split are computed one at a time, with prompts in between", () => {
     const engine = streaming([[], A]);
     for (const key of [10, 11]) addMedium(engine, key, 120, { whole: true });
     engine.add(20, 400, 3, "reader");
@@ -65,7 +65,7 @@ describe.each([0, 64])("beside streams, chunks of %d that can be paused", (chunk
   });
 });
 
-test("while no stream decodes, a medium is computed in full batches, by turns with prompts", () => {
+test("without a decoding stream, a medium is computed in full batches, in turns with prompts", () => {
   const engine = new FakeEngine(limits, cost);
   addMedium(engine, 1, 600);
   engine.add(2, 1000, 3, "reader");
@@ -76,7 +76,7 @@ test("while no stream decodes, a medium is computed in full batches, by turns wi
   expect([1, 2].map((key) => engine.output(key).length)).toEqual([3, 3]);
 });
 
-test("a medium in the background waits for the others, also where it was begun", () => {
+test("a background medium waits for other requests, even when it has begun", () => {
   const engine = new FakeEngine(limits, cost);
   const media = [{ start: 5, tokens: 300, positions: 300, whole: false }];
   engine.add(1, 310, 3, "batch", { media, background: true });
@@ -88,7 +88,7 @@ test("a medium in the background waits for the others, also where it was begun",
   expect(keys.at(-1)).toBe(1);
 });
 
-test("a later turn goes on behind a medium that it shares, and computes one anew that it does not", () => {
+test("a later turn reuses a medium that it shares, and computes one that differs", () => {
   const engine = new FakeEngine(limits, cost);
   const media = [{ start: 60, tokens: 20, positions: 20, whole: false }];
   const text = (count: number, from: number) => Array.from({ length: count }, (_, at) => from + at);
@@ -102,7 +102,7 @@ test("a later turn goes on behind a medium that it shares, and computes one anew
   const first = [...text(60, 100), ...image(7, 20), ...text(60, 200)];
   ask(1, first);
   expect(ask(2, [...first, ...text(10, 300)])).toEqual({ text: 10, pieces: 0 });
-  // Its first half is the same, and half a medium is of no use.
+  // Its first half is the same, but half a medium cannot be reused.
   const other = [...text(60, 100), ...image(7, 10), ...image(8, 10), ...text(60, 200)];
   const { pieces, text: computed } = ask(3, other);
   expect([pieces > 0, computed]).toEqual([true, 20 + 60]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { FakeEngine, LIMITS } from "../fake-engine.ts";
 
-/** Requests of so many tokens, on a machine on which a decode step takes so long. */
+/** Runs requests of these lengths on a machine on which a decode step takes `stepMs`. */
 function run(stepMs: number, lengths: readonly number[], multiStep = true, limits = LIMITS) {
   const engine = new FakeEngine(limits, () => stepMs);
   engine.multiStep = multiStep;
@@ -12,7 +12,7 @@ function run(stepMs: number, lengths: readonly number[], multiStep = true, limit
 
 const steps = (engine: FakeEngine) => engine.plans.map((plan) => plan.steps);
 
-test("several fast decode steps are made in one call, and sample the same tokens", () => {
+test("several fast decode steps run in one call and sample the same tokens", () => {
   const lengths = [60, 35, 50, 45];
   const [one, many] = [run(1, lengths, false), run(1, lengths)];
   expect(Math.max(...steps(one))).toBe(1);
@@ -21,23 +21,23 @@ test("several fast decode steps are made in one call, and sample the same tokens
   expect(many.now).toBe(one.now);
 });
 
-test("few streams wait less for their text than many", () => {
+test("with few streams, calls are shorter than with many", () => {
   const longest = (streams: number, stepMs: number) => Math.max(...steps(run(stepMs, Array(streams).fill(60))));
   expect([1, 3, 4].map((streams) => longest(streams, 2))).toEqual([2, 2, 8]);
   expect([1, 4].map((streams) => longest(streams, 6))).toEqual([1, 2]);
 });
 
-test("slow ones are not", () => {
+test("slow steps run one at a time", () => {
   expect(Math.max(...steps(run(60, [60])))).toBe(1);
 });
 
-test("they end with the first request that has all it wanted", () => {
+test("a call ends with the first request that is complete", () => {
   const engine = run(0.01, [3, 50]);
   expect(engine.output(1).length).toBe(3);
   expect(engine.output(2).length).toBe(50);
 });
 
-test("no prompt waits for them", () => {
+test("no prompt waits for several steps", () => {
   const engine = new FakeEngine(LIMITS, () => 1);
   engine.multiStep = true;
   engine.add(1, 10, 100);
@@ -46,12 +46,12 @@ test("no prompt waits for them", () => {
   while (engine.output(2).length === 0) expect(engine.step()?.steps).toBe(1);
 });
 
-test("they stay within the cache", () => {
+test("several steps never exceed the cache", () => {
   const engine = run(0.01, [30, 30, 30], true, { ...LIMITS, cells: 64 });
   for (const key of [1, 2, 3]) expect(engine.output(key).length).toBe(30);
 });
 
-test("one request that wants each token looked at holds all of them to single steps", () => {
+test("one request that needs every token checked limits all to single steps", () => {
   const engine = new FakeEngine(LIMITS, () => 1);
   engine.add(1, 10, 30);
   engine.multiStep = true;
@@ -79,7 +79,7 @@ describe("requests of different adapters", () => {
     expect(Math.max(...together.slice(0, 10).map(({ steps: made }) => made))).toBeLessThanOrEqual(alone / 2);
   });
 
-  test("do not wait for them with a prompt", () => {
+  test("do not delay a prompt by multi-step decoding", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 4096 }, (_, prompt) => 1 + prompt);
     engine.multiStep = true;
     engine.add(1, 10, 200);
@@ -88,7 +88,7 @@ describe("requests of different adapters", () => {
     while (engine.output(2).length === 0) expect(engine.step()?.steps).toBe(1);
   });
 
-  test("leave each other free cells in the cache", () => {
+  test("leave free cells in the cache for each other", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 100 }, () => 0.01);
     engine.multiStep = true;
     engine.add(1, 10, 12);

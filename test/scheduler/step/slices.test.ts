@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { FakeEngine, LIMITS } from "../fake-engine.ts";
 
 describe.each(["unified", "streams", "paged"] as const)(
-  "%s: prompts that are computed in slices beside streams",
+  "%s: prompts that are computed in slices next to streams",
   (layout) => {
     const limits = { ...LIMITS, layout, cells: layout === "streams" ? 4096 : 1024, sequences: 4, chunk: 100 };
-    /** Request 1 decodes; a row costs a millisecond. */
+    /** Request 1 decodes; a row takes one millisecond. */
     const streaming = (changes: Partial<typeof limits> = {}) => {
       const engine = new FakeEngine({ ...limits, stallBudgetMs: 30, ...changes });
       engine.add(1, 4, 200);
@@ -19,13 +19,13 @@ describe.each(["unified", "streams", "paged"] as const)(
       }
     };
 
-    test("cost the streams no more than the stall budget between two steps, and are whole chunks", () => {
+    test("delay the streams by no more than the stall budget between two steps, and form whole chunks", () => {
       const engine = streaming();
       engine.add(2, 450, 3);
       const before = engine.now;
       const said = engine.output(1).length;
       until(engine, () => engine.output(2).length > 0);
-      // With the step itself.
+      // Plus one millisecond for the decode step itself.
       expect(Math.max(...engine.slices)).toBe(29);
       const gap = (engine.now - before) / (engine.output(1).length - said);
       expect(gap).toBeLessThanOrEqual(30);
@@ -42,7 +42,7 @@ describe.each(["unified", "streams", "paged"] as const)(
       expect([1, 2].map((key) => engine.output(key).length)).toEqual([200, 3]);
     });
 
-    test("leave less time for multi-step decoding than there is without them", () => {
+    test("shorten multi-step decoding", () => {
       const quarter = (decodeRows: number, prefillRows: number) => (decodeRows + prefillRows) / 4;
       const engine = new FakeEngine({ ...limits, parallel: 5, sequences: 5, stallBudgetMs: 50 }, quarter);
       engine.multiStep = true;
@@ -57,7 +57,7 @@ describe.each(["unified", "streams", "paged"] as const)(
       expect(longest(before)).toBeLessThanOrEqual(10);
     });
 
-    test("end where what comes next would take too long", () => {
+    test("end before a piece that would take too long", () => {
       const engine = streaming({ stallBudgetMs: 50 });
       engine.pieceMs = 30;
       engine.add(2, 450, 1);
@@ -70,7 +70,7 @@ describe.each(["unified", "streams", "paged"] as const)(
       expect(Math.max(...gaps)).toBeLessThanOrEqual(50);
     });
 
-    test("are those of no burst: several short ones are computed together, in full batches", () => {
+    test("are not used for a burst: several short prompts are computed together, in full batches", () => {
       const engine = streaming({ parallel: 4, stallBudgetMs: 60 });
       for (const key of [2, 3, 4]) engine.add(key, 40, 3);
       until(engine, () => [2, 3, 4].every((key) => engine.output(key).length > 0));
@@ -78,7 +78,7 @@ describe.each(["unified", "streams", "paged"] as const)(
       expect(engine.plans.some(({ prefillRows }) => prefillRows > 100)).toBe(true);
     });
 
-    test("are computed in full batches, once no stream decodes", () => {
+    test("continue in full batches once no stream decodes", () => {
       const engine = streaming();
       engine.add(2, 400, 1);
       until(engine, () => engine.slices.length > 0);
@@ -89,7 +89,7 @@ describe.each(["unified", "streams", "paged"] as const)(
       expect(engine.prefilled).toBe(4 + 400);
     });
 
-    test("a cancelled request abandons its chunk, and no other prompt is computed twice", () => {
+    test("abandon a cancelled request's chunk, and compute no other prompt twice", () => {
       const engine = streaming();
       engine.add(2, 400, 1);
       until(engine, () => engine.slices.length === 1);
@@ -101,7 +101,7 @@ describe.each(["unified", "streams", "paged"] as const)(
       expect(engine.rowsOf(2).length).toBe(0);
     });
 
-    test("one that begins with what is being computed waits for it", () => {
+    test("keep a request that shares the prefix waiting for it", () => {
       const engine = streaming();
       const shared = Array.from({ length: 300 }, (_, at) => 500_000 + at);
       engine.add(2, [...shared, 7], 2);
@@ -113,15 +113,15 @@ describe.each(["unified", "streams", "paged"] as const)(
       expect([2, 3].map((key) => engine.output(key).length)).toEqual([2, 2]);
     });
 
-    // llama.cpp computes sequences of the stream layout together only where each is the one after the last: any other takes
-    // one more pass over the weights.
+    // llama.cpp computes sequences of the stream layout together only when their numbers are consecutive; any other
+    // set takes one more pass over the weights.
     test("of several prompts are in the order of their sequences, whichever prompt was first", () => {
       const engine = streaming({ sequences: 3 });
       engine.add(9, 4, 200);
       until(engine, () => engine.output(9).length > 0);
       engine.add(2, 450, 1);
       until(engine, () => engine.rowsOf(2).length === 300);
-      // Its place is between the stream's and the first prompt's.
+      // Its sequence lies between those of the stream and the first prompt.
       engine.remove(9);
       engine.add(3, 30, 1);
       engine.run();
@@ -131,20 +131,20 @@ describe.each(["unified", "streams", "paged"] as const)(
       expect(chunk?.rows.map(({ key }) => key)).toEqual([...Array(29).fill(3), ...Array(49).fill(2)]);
     });
 
-    test("a short prompt does not wait for all of a long one", () => {
+    test("do not keep a short prompt waiting for all of a long one", () => {
       const engine = streaming();
       engine.add(2, 600, 1);
       until(engine, () => engine.slices.length === 1);
       engine.add(3, 10, 1);
       until(engine, () => engine.output(3).length > 0);
       expect(engine.output(2).length).toBe(0);
-      // One chunk to its end, one of its own, and a few steps.
+      // The rest of one chunk, one chunk of its own, and a few steps.
       expect(engine.now - (engine.jobs.get(3)?.addedAt ?? 0)).toBeLessThan(130);
     });
   },
 );
 
-test("a full cache takes the chunk of the newest request, and it is computed again later", () => {
+test("a full cache drops the chunk of the newest request, which is computed again later", () => {
   const engine = new FakeEngine({ ...LIMITS, cells: 256, chunk: 64, stallBudgetMs: 10 });
   engine.add(1, 90, 120);
   for (let step = 0; step < 10; step++) engine.step();
@@ -153,7 +153,7 @@ test("a full cache takes the chunk of the newest request, and it is computed aga
   expect([1, 2].map((key) => engine.output(key).length)).toEqual([120, 30]);
 });
 
-test("a prompt that takes little time is computed in the streams' own steps", () => {
+test("a short prompt is computed within the streams' own steps", () => {
   const engine = new FakeEngine({ ...LIMITS, chunk: 128, stallBudgetMs: 50 }, () => 1);
   engine.add(1, 10, 200);
   for (let step = 0; step < 5; step++) engine.step();

@@ -11,7 +11,7 @@ const lost = new SvcError("upstream_unavailable", "broke the connection", { retr
 const busy = new SvcError("server_busy", "one is busy, the other broke", { retryAfterSeconds, sent: true });
 const answer = { id: "chatcmpl-1" } as Awaited<ReturnType<AnswerLine>>;
 
-/** What becomes of a line whose answers are these, how often it was asked, and which pauses had nothing to do with it. */
+/** Answers a line with these results; returns its error code and the numbers of attempts and pauses. */
 async function attempt(answers: readonly (SvcError | typeof answer)[]) {
   let asked = 0;
   const waits: boolean[] = [];
@@ -35,15 +35,15 @@ async function attempt(answers: readonly (SvcError | typeof answer)[]) {
   return [line?.error?.code, asked, waits.length];
 }
 
-test("a server that is out of reach before a line is sent says nothing about the line", async () => {
+test("an unreachable server before a line is sent does not count as a failed attempt", async () => {
   expect(await attempt([gone, gone, gone, gone, answer])).toEqual([undefined, 5, 4]);
 });
 
-test("a line that its server broke on three times has failed, however long that was away between", async () => {
+test("a line fails after its server broke the connection three times, however long it was unreachable in between", async () => {
   expect(await attempt([lost, gone, lost, gone, gone, lost, answer])).toEqual(["upstream_unavailable", 6, 3]);
   expect(await attempt([lost, lost, answer])).toEqual([undefined, 3, 0]);
 });
 
-test("a replica that broke on it counts also where another one's failure is told", async () => {
+test("a connection broken by one replica counts even when the error of another replica is reported", async () => {
   expect(await attempt([busy, busy, busy, answer])).toEqual(["server_busy", 3, 0]);
 });

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../http/harness.ts";
 
 const MB = 1024 * 1024;
 
-test("a line is no longer than a request may be, however large the file", async () => {
+test("a line may not be longer than a request body, however large the file may be", async () => {
   const path = join(temporaryFolder(), "content");
   const most = Buffer.alloc(100 * MB, " ");
   async function* chunks() {
@@ -25,7 +25,7 @@ test("a line is no longer than a request may be, however large the file", async 
   expect(existsSync(path)).toBe(false);
 });
 
-test("a long line leaves turns of the event loop to others while it is checked", async () => {
+test("checking a long line does not block the event loop", async () => {
   const path = join(temporaryFolder(), "content");
   const line = Buffer.concat([Buffer.from('{"a":"'), Buffer.alloc(20 * MB, "a"), Buffer.from('"}\n')]);
   async function* chunks() {
@@ -40,7 +40,7 @@ test("a long line leaves turns of the event loop to others while it is checked",
   expect(untilChecked).toBeGreaterThan(60);
 });
 
-test("thousands of short lines leave turns to others, when they come and when a batch is made of them", async () => {
+test("receiving thousands of short lines and making a batch of them does not block the event loop", async () => {
   const path = join(temporaryFolder(), "content");
   const lines = Array.from({ length: 40_000 }, (_, n) => {
     const body = { messages: [{ role: "user", content: "?" }] };
@@ -59,7 +59,7 @@ test("thousands of short lines leave turns to others, when they come and when a 
   expect([received, checked].map((turns) => turns > 60)).toEqual([true, true]);
 });
 
-/** Counts the turns of the event loop that others have. */
+/** Counts the turns of the event loop that other code gets. */
 function countTurns() {
   let [turns, isOver] = [0, false];
   const counting = (async () => {

@@ -4,7 +4,7 @@ import { Semaphore } from "../../../src/service/batch/semaphore.ts";
 const live = new AbortController().signal;
 
 describe("a semaphore", () => {
-  test("go to who has waited longest", async () => {
+  test("gives a place to the caller that has waited longest", async () => {
     const places = new Semaphore(1);
     const order: string[] = [];
     const first = await places.acquire(live);
@@ -19,7 +19,7 @@ describe("a semaphore", () => {
     expect(await places.acquire(live)).toBeFunction();
   });
 
-  test("are not lost to who leaves while waiting", async () => {
+  test("loses no place when a waiting caller gives up", async () => {
     const places = new Semaphore(1);
     const first = await places.acquire(live);
     const abort = new AbortController();

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { SoundBuffer } from "../../../src/service/live/sound-buffer.ts";
 import { dice } from "../../support/dice.ts";
 
-test("gives back what is kept by its place, however it came and went", () => {
+test("stored sound is found by its position, in whatever pieces it was added and dropped", () => {
   const roll = dice(3);
   const buffer = new SoundBuffer();
   const all: number[] = [];
@@ -24,7 +24,7 @@ test("gives back what is kept by its place, however it came and went", () => {
   expect([buffer.end, buffer.slice(0, all.length).length]).toEqual([all.length, 0]);
 });
 
-test("a copy stays what it was", () => {
+test("a copy does not change when the buffer does", () => {
   const buffer = new SoundBuffer();
   buffer.append(Uint8Array.of(1, 2, 3));
   const copy = buffer.slice(0, 3);

@@ -7,7 +7,7 @@ import { TurnDetector } from "../../../src/service/live/turn-detector.ts";
 import type { Utterance } from "../../../src/service/live/utterance.ts";
 import { dice } from "../../support/dice.ts";
 
-/** One byte a sample, so that a frame is as many bytes, which tell its number. */
+/** One byte per sample. Each frame is filled with its number. */
 const settings: LiveSettings = { model: "m", format: { encoding: "ulaw", rate: 8000 }, turns: USUAL_TURNS };
 const byHand: LiveSettings = { ...settings, turns: null };
 const FRAME = 256;
@@ -38,7 +38,7 @@ function start(chosen = settings) {
     emit: (event) => events.push(event),
   });
   let frame = 0;
-  /** So many frames that are speech, or are not. */
+  /** Feeds `count` frames with this probability of speech. */
   const hear = (count: number, probability: number) => {
     for (let left = count; left > 0; left--) {
       const bytes = new Uint8Array(FRAME);
@@ -58,7 +58,7 @@ function start(chosen = settings) {
 const seconds = (count: number) => Math.round((count * 8000) / FRAME);
 
 describe("an utterance", () => {
-  test("has what is right before it and what fades behind it, and ends half a second later", () => {
+  test("includes the sound just before it and the fading sound after it, and ends half a second later", () => {
     const { hear, pieces, events } = start();
     hear(30, 0);
     hear(20, 0.9);
@@ -68,11 +68,11 @@ describe("an utterance", () => {
       66 * 32,
       "committed",
     ]);
-    // 300 ms and 200 ms, which are parts of ten frames and of seven.
+    // 300 ms before and 200 ms after, which touch ten and seven frames.
     expect(pieces.map(({ frames }) => [frames.at(0), frames.at(-1)])).toEqual([[20, 56]]);
   });
 
-  test("never has what another one has had", () => {
+  test("never contains sound of another utterance", () => {
     const { hear, pieces } = start();
     for (let count = 0; count < 3; count++) {
       hear(10, 0.9);
@@ -83,7 +83,7 @@ describe("an utterance", () => {
     expect(pieces).toHaveLength(3);
   });
 
-  test("that is long is cut in its pauses, and at the latest before it is more than the model hears", () => {
+  test("that is long is split at pauses, and at the latest before it exceeds what the model can hear", () => {
     const { hear, pieces, types } = start();
     hear(seconds(5), 0.9);
     hear(12, 0);
@@ -99,7 +99,7 @@ describe("an utterance", () => {
     expect(new Set(pieces.map(({ utterance }) => utterance)).size).toBe(1);
   });
 
-  test("keeps no sound that is in a piece, nor silence", () => {
+  test("frees its sound once that is in a piece, and frees silence", () => {
     const { hear, kept } = start();
     hear(seconds(100), 0.9);
     expect(kept()).toBeLessThanOrEqual(29 * 8000);
@@ -107,7 +107,7 @@ describe("an utterance", () => {
     expect(kept()).toBeLessThan(8000);
   });
 
-  test("ends with the first quiet frame where no silence is waited for", () => {
+  test("ends with the first quiet frame when the silence to wait for is 0", () => {
     const { hear, types } = start({ ...settings, turns: { ...USUAL_TURNS, silenceMs: 0 } });
     hear(20, 0.9);
     expect(types()).toEqual(["speech-started"]);
@@ -115,7 +115,7 @@ describe("an utterance", () => {
     expect(types()).toEqual(["speech-started", "speech-stopped", "committed"]);
   });
 
-  test("that was cut in the pause it ended with has nothing behind the cut", () => {
+  test("has no further piece when it ends in the pause in which it was split", () => {
     const { hear, pieces, types } = start();
     hear(seconds(10), 0.9);
     hear(30, 0);
@@ -125,7 +125,7 @@ describe("an utterance", () => {
 });
 
 describe("without turn detection", () => {
-  test("an utterance is what was said until it is committed, without the silence in between", () => {
+  test("an utterance is all speech up to the commit, without the silence in between", () => {
     const { turns, hear, pieces, frameNow, events } = start(byHand);
     hear(50, 0);
     hear(20, 0.9);
@@ -137,7 +137,7 @@ describe("without turn detection", () => {
     expect(events.map(({ type }) => type)).toEqual(["committed"]);
   });
 
-  test("a long one is recognised while it goes on, and nothing of it is told before it is committed", () => {
+  test("a long utterance is transcribed while it goes on, and its text is reported only after the commit", () => {
     const { turns, hear, pieces, events, frameNow } = start(byHand);
     for (let count = 0; count < 4; count++) {
       hear(seconds(5), 0.9);
@@ -153,7 +153,7 @@ describe("without turn detection", () => {
     expect(events.at(-1)).toMatchObject({ type: "completed", text: "Hello" });
   });
 
-  test("what is cleared is dropped, with what is recognised of it", () => {
+  test("cleared sound is dropped together with its transcription", () => {
     const { turns, hear, dropped, pieces, frameNow } = start(byHand);
     hear(seconds(10), 0.9);
     hear(20, 0);
@@ -163,7 +163,7 @@ describe("without turn detection", () => {
   });
 });
 
-test("whatever is heard, all speech is in pieces, once and in its order", () => {
+test("all speech ends up in pieces, once and in order, whatever the sound", () => {
   for (let seed = 1; seed <= 30; seed++) {
     const roll = dice(seed);
     const chosen = roll(2) === 0 ? settings : byHand;
@@ -179,7 +179,7 @@ test("whatever is heard, all speech is in pieces, once and in its order", () => 
     turns.finish(chosen);
     const frames = pieces.flatMap((piece) => piece.frames);
     expect(frames).toEqual(frames.toSorted((a, b) => a - b));
-    // A frame that is cut through is in two pieces.
+    // A frame that is split is in two pieces.
     expect(frames.length - new Set(frames).size).toBeLessThanOrEqual(pieces.length);
     const missing = new Set(said).difference(new Set(frames));
     expect([seed, [...missing]]).toEqual([seed, []]);
@@ -190,7 +190,7 @@ test("whatever is heard, all speech is in pieces, once and in its order", () => 
   }
 });
 
-/** There may be too little since the last utterance. */
+/** Commits unless there is too little sound since the last utterance. */
 function commitIfAny(turns: TurnDetector, place: number, chosen: LiveSettings): void {
   try {
     turns.commit(place, chosen);

@@ -1,4 +1,4 @@
-// A model hub on loopback: the tree of files, redirects to a second origin that has the bytes, and faults on demand.
+// A model hub on loopback: a file list, redirects to a second origin with the bytes, and faults on demand.
 
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
@@ -12,21 +12,21 @@ export interface Content {
 
 export interface HubFile {
   readonly content: Content;
-  /** Kept as a small file in Git, without LFS. */
+  /** Whether the file is stored in Git itself rather than in LFS. */
   readonly small?: boolean;
 }
 
-/** What goes wrong with the next request for bytes; absent: nothing. */
+/** The fault of the next request for bytes; undefined for none. */
 export interface Fault {
-  /** Sends so many bytes and cuts the connection. */
+  /** Closes the connection after this many bytes. */
   readonly cutAfter?: number;
-  /** Cuts as soon as this holds. */
+  /** With `cutAfter`: delays the close until this returns true. */
   readonly once?: () => boolean;
-  /** Says and sends nothing more after so many bytes. */
+  /** Keeps the connection open but sends nothing more after this many bytes. */
   readonly hangAfter?: number;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Turns one bit at this offset of the file. */
+  /** Flips one bit at this offset of the file. */
   readonly corrupt?: number;
   readonly body?: string;
   readonly ignoreRange?: boolean;
@@ -44,7 +44,7 @@ export function bytesContent(bytes: Uint8Array): Content {
   return { bytes: bytes.length, sha256, read: (start, end) => bytes.subarray(start, end) };
 }
 
-/** Large without being held: a block that starts with its number, again and again. */
+/** Returns large content without holding it in memory: a repeated block that starts with its number. */
 export function largeContent(bytes: number): Content {
   const block = 1 << 16;
   const noise = crypto.getRandomValues(new Uint8Array(block));
@@ -65,19 +65,19 @@ export function largeContent(bytes: number): Content {
 }
 
 export class FakeHub implements AsyncDisposable {
-  /** By repository, then by path. */
+  /** Files by repository, then by path. */
   readonly repos = new Map<string, Map<string, HubFile>>();
   readonly gated = new Map<string, string>();
-  /** For requests for bytes, in their order. */
+  /** Faults of requests for bytes, in order. */
   faults: (Fault | undefined)[] = [];
-  /** For requests for lists of files. */
+  /** Faults of requests for file lists. */
   treeFaults: Fault[] = [];
-  /** Entries a page of the list. */
+  /** Entries per page of a file list. */
   pageSize = 1000;
-  /** What the list says in place of the truth. */
+  /** Changes an entry of the file list. */
   treeEntry: (entry: Record<string, unknown>) => Record<string, unknown> = (entry) => entry;
   readonly seen: Seen[] = [];
-  /** Bytes sent by the CDN. */
+  /** How many bytes the CDN has sent. */
   sent = 0;
   /** Milliseconds between pieces of 64 KiB. */
   delay = 0;
@@ -154,7 +154,7 @@ export class FakeHub implements AsyncDisposable {
       return this.treeEntry({ type: "file", oid, size: content.bytes, path, ...(!small && { lfs }) });
     });
     const next = start + this.pageSize;
-    // As a mirror does that hands on what it got.
+    // Like a mirror that passes on the hub's own link.
     const link = `<https://huggingface.invalid${url.pathname}?recursive=true&cursor=${next}>; rel="next"`;
     response.writeHead(200, { "content-type": "application/json", ...(next < entries.length && { link }) });
     response.end(JSON.stringify([{ type: "directory", path: "x", oid: "0", size: 0 }, ...entries.slice(start, next)]));
@@ -207,7 +207,10 @@ export class FakeHub implements AsyncDisposable {
     else if (fault.hangAfter === undefined) response.end();
   }
 
-  /** Bun's client drops what it has not handed on when a connection ends: so the cut may wait for that. */
+  /**
+   * Closes the connection. When a connection ends, Bun's client drops bytes that it has not delivered, so the close
+   * may wait for `once`.
+   */
   private async cut(response: ServerResponse, { once }: Fault): Promise<void> {
     while (once && !once() && !response.destroyed) await Bun.sleep(1);
     response.socket?.destroy();

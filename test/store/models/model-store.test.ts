@@ -31,7 +31,7 @@ async function add(tag: string, files = [`hub/a/b/${tag}.gguf`], extra: Partial<
   return manifest;
 }
 
-test("models are found in full, without tag, without owner, in any case, and by their address", async () => {
+test("models are found by full name, without tag, without owner, in any case, and by address", async () => {
   await add("Q8_0");
   await add("Q4_K_M");
   await add("x", ["url/tiny/tiny.gguf"], { name: "tiny" });
@@ -44,7 +44,7 @@ test("models are found in full, without tag, without owner, in any case, and by 
   for (const name of ["a", "Q8_0", "a/B:", "", "a/c"]) expect(store.find(name)).toBeUndefined();
 });
 
-test("one that is whole comes before one that is not", async () => {
+test("a complete model has priority over an incomplete one", async () => {
   await add("Q8_0");
   const best = await add("Q4_K_M");
   rmSync(store.path(best.files[0]?.path ?? ""));
@@ -52,7 +52,7 @@ test("one that is whole comes before one that is not", async () => {
   expect(store.find("a/B")?.name).toBe("a/B:Q8_0");
 });
 
-test("removing takes all files and parts of downloads, but none that another model needs", async () => {
+test("removing a model deletes its files and partial downloads, except files that another model needs", async () => {
   const projector = { path: "hub/a/b/mmproj.gguf", bytes: 3, sha256: "00" };
   write(projector.path);
   const first = await add("Q4_K_M", ["hub/a/b/x-00001-of-00002.gguf", "hub/a/b/x-00002-of-00002.gguf"], { projector });
@@ -66,7 +66,7 @@ test("removing takes all files and parts of downloads, but none that another mod
   expect(store.list()).toEqual([]);
 });
 
-test("a model that is being downloaded is not removed", async () => {
+test("a model that is being downloaded cannot be removed", async () => {
   const model = await add("Q8_0");
   const unlock = await store.lock(model.files[0]?.path ?? "");
   await expect(store.remove(model)).rejects.toThrow("is being pulled at this moment");
@@ -76,7 +76,7 @@ test("a model that is being downloaded is not removed", async () => {
   expect(store.list()).toEqual([]);
 });
 
-test("records that are damaged or lead out of the folder are no models", async () => {
+test("records that are damaged or point outside the folder are ignored", async () => {
   const outside = join(dirname(folder), `victim-${crypto.randomUUID()}`);
   writeFileSync(outside, "x");
   await add("Q8_0", [`hub/a.gguf`]);

@@ -26,12 +26,12 @@ describe("references", () => {
     ["https://hf.co/maker/M/blob/main/b.gguf", { repo: "maker/M", revision: "main", wanted: "b.gguf" }],
   ])("%s", (text, expected) => expect(parseReference(text, HUB)).toEqual({ kind: "hub", ...expected }));
 
-  test("other addresses are those of files", () => {
+  test("other URLs refer to single files", () => {
     expect(parseReference("https://example.org/a/b/resolve/main/c.gguf", HUB)).toMatchObject({ kind: "url" });
     expect(parseReference("https://mirror.org/a/b", "https://mirror.org")).toMatchObject({ kind: "hub", repo: "a/b" });
   });
 
-  test("a short name without its end is told what there is", () => {
+  test("a short name without a size gets an error that lists the sizes", () => {
     for (const name of ["whisper", "whisper:"]) {
       expect(() => parseReference(name, HUB)).toThrow(
         /name one\.\n  whisper:tiny +78 MB\n[^]*large-v3-turbo-q5_0 +574 MB/,
@@ -77,7 +77,7 @@ describe("names of files", () => {
   });
 });
 
-describe("choice", () => {
+describe("the choice among files", () => {
   const choose = (paths: readonly string[], wanted?: string) => {
     const files = paths.map((path) => ({ path, url: "", subject: "a/b", bytes: 1 }));
     const { tag, files: chosen, projector } = chooseFiles(files, wanted, "a/b");
@@ -85,14 +85,14 @@ describe("choice", () => {
   };
   const many = ["m-F16.gguf", "m-Q2_K.gguf", "m-Q4_K_M.gguf", "m-Q8_0.gguf", "README.md"];
 
-  test("by default Q4_K_M, else what comes first in the order, else by name", () => {
+  test("is Q4_K_M by default, otherwise the first in the order of preference, otherwise by name", () => {
     expect(choose(many).files).toEqual(["m-Q4_K_M.gguf"]);
     expect(choose(["m-F16.gguf", "m-Q8_0.gguf", "m-Q2_K.gguf"]).tag).toBe("Q8_0");
     expect(choose(["z-Q2_K.gguf", "m-Q3_K.gguf"]).tag).toBe("Q3_K");
     expect(choose(["plain.gguf"])).toEqual({ tag: "plain", files: ["plain.gguf"], projector: undefined });
   });
 
-  test("by quantization, by file, by a part, without UD-", () => {
+  test("can be by quantization, by file, by one of its parts, and without UD-", () => {
     expect(choose(many, "q8_0").tag).toBe("Q8_0");
     expect(choose(many, "m-q2_k.gguf").tag).toBe("Q2_K");
     const parts = ["x/m-Q5_K_M-00001-of-00002.gguf", "x/m-Q5_K_M-00002-of-00002.gguf"];
@@ -100,24 +100,24 @@ describe("choice", () => {
     expect(choose(["m-UD-Q4_K_XL.gguf"], "Q4_K_XL").tag).toBe("UD-Q4_K_XL");
   });
 
-  test("several models of one quantization go by their names", () => {
+  test("is by file name among several models of one quantization", () => {
     const two = ["small-Q8_0.gguf", "x/large-Q8_0.gguf"];
     expect(() => choose(two, "Q8_0")).toThrow(/several models[^]*small-Q8_0[^]*x_large-Q8_0/);
     expect(choose(two, "x_large-Q8_0").files).toEqual(["x/large-Q8_0.gguf"]);
     expect(choose(two, "x/large-Q8_0.gguf").tag).toBe("x_large-Q8_0");
   });
 
-  test("of Whisper's models, which are no forms of one model, by their names alone", () => {
+  test("is by name alone among Whisper's models, which are different models", () => {
     const whispers = ["ggml-base.bin", "ggml-base-q5_1.bin", "ggml-base-encoder.mlmodelc.zip", "README.md"];
     expect(choose(whispers, "ggml-base-q5_1")).toMatchObject({ tag: "ggml-base-q5_1", files: ["ggml-base-q5_1.bin"] });
     expect(choose(whispers, "ggml-base.bin").tag).toBe("ggml-base");
     expect(() => choose(whispers)).toThrow(/several models: name one\.\n  ggml-base[^]*ggml-base-q5_1/);
     expect(choose(["x/ggml-tiny.bin"]).tag).toBe("x_ggml-tiny");
-    // What else is called so is an older format.
+    // Other files with such names have an older format.
     expect(choose(["ggml-model-q4_0.bin", "m-Q2_K.gguf"]).tag).toBe("Q2_K");
   });
 
-  test("projectors and importance matrices are no models, and lacking parts are told", () => {
+  test("excludes projectors and importance matrices, and reports missing parts", () => {
     expect(() => choose(["mmproj-F16.gguf", "imatrix.gguf"])).toThrow("no GGUF file of a model");
     expect(() => choose(["m-Q8_0-00001-of-00002.gguf"])).toThrow("1 of the 2 files");
     expect(choose(["m-Q8_0.gguf", "mmproj-model-f32.gguf", "mmproj-model-bf16.gguf", "mmproj-x.gguf"]).projector).toBe(

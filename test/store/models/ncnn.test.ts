@@ -1,9 +1,9 @@
-// Weights of ncnn's as safetensors.
+// Converts ncnn weights to safetensors.
 
 import { expect, test } from "bun:test";
 import { rrdbSafetensors } from "../../../src/store/models/ncnn.ts";
 
-/** One block of layers with a channel in and out, the first with weights of two bytes. */
+/** One block of layers with one channel in and out; the first layer has 16-bit weights. */
 const LAYERS = 1 + 15 + 5;
 const param = [
   "7767517",
@@ -18,7 +18,7 @@ function bin(layers = LAYERS): Uint8Array {
     const part = new DataView(new ArrayBuffer(12));
     if (at === 0) {
       part.setUint32(0, 0x01306b47, true);
-      // 1.5 in two bytes, and two that fill up.
+      // 1.5 in two bytes, then two bytes of padding.
       part.setUint16(4, 0x3e00, true);
     } else part.setFloat32(4, at, true);
     part.setFloat32(8, -at, true);
@@ -29,7 +29,7 @@ function bin(layers = LAYERS): Uint8Array {
 
 const convert = (text: string, weights: Uint8Array) => rrdbSafetensors(Buffer.from(text), weights);
 
-test("layers get the names of an RRDB net, and keep their numbers", () => {
+test("layers get the names of an RRDB network and keep their values", () => {
   const file = Buffer.from(convert(param, bin()));
   const length = Number(file.readBigUInt64LE());
   expect(length % 8).toBe(0);
@@ -46,7 +46,7 @@ test("layers get the names of an RRDB net, and keep their numbers", () => {
   ]);
 });
 
-test("other nets, and weights that are too short, too long or of an unknown kind, are errors", () => {
+test("other networks, and weights that are too short, too long or of an unknown kind, are errors", () => {
   const without = param.split("\n").toSpliced(3, 1).join("\n");
   expect(() => convert(without, bin(LAYERS - 1))).toThrow("no 20 layers");
   expect(() => convert(param, bin(LAYERS + 1))).toThrow("252 bytes");

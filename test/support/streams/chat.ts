@@ -1,4 +1,5 @@
-// The state machine of a chat stream: for each choice a role, deltas and one finish; then the usage; then the end.
+// The state machine of a chat stream: for each choice a role, deltas and one finish; then the usage; then the end
+// marker.
 
 import { strict as assert } from "node:assert";
 import { ChatCompletionChunk, Usage, type ChatCompletion } from "../../../src/contract/chat.ts";
@@ -14,7 +15,7 @@ export type ChatBody = Pick<ChatCompletion, "choices"> & Partial<Pick<ChatComple
 const checkChunk = checker(ChatCompletionChunk);
 const checkUsage = checker(Usage);
 
-/** Throws where the stream breaks a rule of its API. */
+/** Assembles a stream into its answer. Throws where the stream breaks a rule of its API. */
 export function assembleChat(text: string): Assembled<ChatBody> {
   const chunks = withoutTerminator(serverSentEvents(text)).map(({ data, event }) => {
     assert.equal(event, undefined, "chunks have no event names");

@@ -1,4 +1,5 @@
-// The state machine of a completion stream: for each choice pieces of text and one finish; then the usage; then the end.
+// The state machine of a completion stream: for each choice pieces of text and one finish; then the usage; then the
+// end marker.
 
 import { strict as assert } from "node:assert";
 import { Completion } from "../../../src/contract/completions.ts";
@@ -11,7 +12,7 @@ export type CompletionBody = Pick<Chunk, "choices" | "usage" | "timings">;
 
 const checkChunk = checker(Completion);
 
-/** Throws where the stream breaks a rule of its API. */
+/** Assembles a stream into its answer. Throws where the stream breaks a rule of its API. */
 export function assembleCompletion(text: string): Assembled<CompletionBody> {
   const chunks = withoutTerminator(serverSentEvents(text)).map(({ data, event }) => {
     assert.equal(event, undefined, "chunks have no event names");

@@ -1,4 +1,4 @@
-// A streamed body taken apart into what a client dispatches on.
+// Splits a streamed body into the events that a client dispatches on.
 
 import { strict as assert } from "node:assert";
 
@@ -7,7 +7,7 @@ export interface StreamEvent {
   readonly data: string;
 }
 
-/** What identifies an answer of the Chat Completions API. */
+/** The fields that identify an answer of the Chat Completions API. */
 interface Origin {
   readonly id: string;
   readonly object: string;
@@ -16,13 +16,16 @@ interface Origin {
   readonly system_fingerprint?: string;
 }
 
-/** What a stream came to: the answer as a request without a stream would have got it, or the error that ended it. */
+/**
+ * The result of a stream: the answer that the same request would get without streaming, or the error that ended the
+ * stream.
+ */
 export interface Assembled<Body> {
   readonly body?: Body;
   readonly error?: { readonly message: string };
 }
 
-/** Server-sent events; comments are left out. Throws where the framing is broken. */
+/** Parses server-sent events, without comments. Throws where the framing is broken. */
 export function serverSentEvents(body: string): StreamEvent[] {
   assert(body.endsWith("\n\n"), "a stream ends with an empty line");
   return body
@@ -38,7 +41,7 @@ export function serverSentEvents(body: string): StreamEvent[] {
     });
 }
 
-/** The objects of a stream that `[DONE]` ends, once. */
+/** Returns the objects of a stream. Throws unless exactly one `[DONE]` ends it. */
 export function withoutTerminator(events: readonly StreamEvent[]): StreamEvent[] {
   assert.equal(events.at(-1)?.data, "[DONE]", "the last event is the terminator");
   const others = events.slice(0, -1);
@@ -49,7 +52,7 @@ export function withoutTerminator(events: readonly StreamEvent[]): StreamEvent[]
   return others;
 }
 
-/** Throws unless all chunks agree about what identifies the answer. */
+/** Throws unless all chunks have the same identifying fields. */
 export function assertSameOrigin(chunks: readonly Origin[]): void {
   for (const key of ["id", "object", "created", "model", "system_fingerprint"] as const) {
     assert.equal(new Set(chunks.map((chunk) => chunk[key])).size, 1, `${key} is constant`);

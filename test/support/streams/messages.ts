@@ -1,4 +1,4 @@
-// The state machine of a message stream: the message begins, one block after the other, the message ends.
+// The state machine of a message stream: the message begins, its blocks follow one after another, the message ends.
 
 import { strict as assert } from "node:assert";
 import { MessagesResponse } from "../../../src/contract/messages.ts";
@@ -27,14 +27,14 @@ interface BlockDelta {
 }
 
 const checkMessage = checker(MessagesResponse);
-/** Which deltas a block may have. */
+/** The types of deltas that each type of block may have. */
 const DELTAS = {
   text: ["text_delta"],
   thinking: ["thinking_delta", "signature_delta"],
   tool_use: ["input_json_delta"],
 } as const satisfies Readonly<Record<Block["type"], readonly BlockDelta["type"][]>>;
 
-/** Throws where the stream breaks a rule of its API. */
+/** Assembles a stream into its answer. Throws where the stream breaks a rule of its API. */
 export function assembleMessage(text: string): Assembled<MessageBody> {
   const told = serverSentEvents(text).map(({ event, data }) => {
     const fields = JSON.parse(data) as Told;
@@ -96,7 +96,7 @@ function assembleBlocks(events: readonly Told[]): Block[] {
   return blocks;
 }
 
-/** Arguments that were cut are none. */
+/** Parses arguments; incomplete JSON counts as no arguments. */
 function parsed(json: string): Record<string, unknown> {
   try {
     return json === "" ? {} : JSON.parse(json);

@@ -1,4 +1,5 @@
-// A multiplex stream taken apart: each item's events keep the rules of a chat completion, and there is one end.
+// Splits a multiplex stream into its items: each item's events obey the rules of a chat completion, and the stream
+// ends once.
 
 import { strict as assert } from "node:assert";
 import { ChatCompletion } from "../../../src/contract/chat.ts";
@@ -7,12 +8,12 @@ import { checker } from "../../../src/contract/schema.ts";
 import { assembleChat, type ChatBody } from "./chat.ts";
 import { serverSentEvents, withoutTerminator } from "./events.ts";
 
-/** What one item came to. */
+/** The result of one item. */
 export interface MultiplexAnswer {
-  /** The answer, whole or put together; absent where the item failed. */
+  /** The answer, whole or assembled from chunks; absent when the item failed. */
   readonly body?: ChatBody;
   readonly error?: MultiplexFailure["error"];
-  /** The objects of its events in their order; a profile has none. */
+  /** The `object` of each event, in order; a profile event has none. */
   readonly objects: readonly (string | undefined)[];
   readonly profile?: unknown;
   readonly downgraded: boolean;
@@ -26,7 +27,7 @@ const checkFailure = checker(MultiplexFailure);
 const asStream = (events: readonly unknown[]) =>
   [...events.map((event) => JSON.stringify(event)), "[DONE]"].map((data) => `data: ${data}\n\n`).join("");
 
-/** The items of a stream by their names. Throws where it breaks a rule. */
+/** Returns the items of a stream by name. Throws where the stream breaks a rule. */
 export function assembleMultiplex(text: string): ReadonlyMap<string, MultiplexAnswer> {
   const events = withoutTerminator(serverSentEvents(text)).map(({ data, event }) => {
     assert.equal(event, undefined, "events have no names");

@@ -1,4 +1,4 @@
-// The state machine of a stream of Ollama's API: lines that are not done, and one that is.
+// The state machine of a stream of Ollama's API: lines with `done: false`, then one with `done: true`.
 
 import { strict as assert } from "node:assert";
 import { OllamaAnswer } from "../../../src/contract/ollama.ts";
@@ -9,7 +9,7 @@ export type OllamaBody = ReturnType<typeof checkLine>;
 
 const checkLine = checker(OllamaAnswer);
 
-/** Throws where the stream breaks a rule of its API. */
+/** Assembles a stream into its answer. Throws where the stream breaks a rule of its API. */
 export function assembleOllama(text: string): Assembled<OllamaBody> {
   assert(text.endsWith("\n"), "every line is ended");
   const objects = text

@@ -1,5 +1,5 @@
-// The state machine of a response stream: numbered events, one item open at a time, and a resource at the end that holds
-// exactly what was told.
+// The state machine of a response stream: numbered events, one open item at a time, and at the end a resource that
+// holds exactly what the events reported.
 
 import { strict as assert } from "node:assert";
 import { OutputItem, ResponseResource } from "../../../src/contract/responses.ts";
@@ -30,7 +30,7 @@ const checkResource = checker(ResponseResource);
 const checkItem = checker(OutputItem);
 const TERMINAL = new Set(["response.completed", "response.incomplete", "response.failed"]);
 
-/** Throws where the stream breaks a rule of its API. */
+/** Assembles a stream into its answer. Throws where the stream breaks a rule of its API. */
 export function assembleResponse(text: string): Assembled<ResponseBody> {
   const told = withoutTerminator(serverSentEvents(text)).map(({ event, data }, index) => {
     const fields = JSON.parse(data) as Told;
@@ -58,7 +58,7 @@ export function assembleResponse(text: string): Assembled<ResponseBody> {
   return response.error ? { error: response.error } : { body: response };
 }
 
-/** Follows the items of one stream. */
+/** Tracks the items of one stream. */
 class Items {
   private readonly done: Item[] = [];
   private open:

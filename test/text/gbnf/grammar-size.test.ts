@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { grammarSize } from "../../../src/text/gbnf/grammar-size.ts";
 
-test("an everyday grammar", () => {
+test("an everyday grammar has a small size", () => {
   const json = String.raw`
     # JSON, as llama.cpp has it
     root   ::= object
@@ -16,40 +16,40 @@ test("an everyday grammar", () => {
   expect(paths).toBeLessThan(1000);
 });
 
-test("brackets count, but not those in literals, classes, tokens and comments", () => {
+test("brackets count, except those in literals, classes, tokens and comments", () => {
   expect(grammarSize('root ::= (("a" | (b)) c)\nb ::= "b" # (((((').depth).toBe(3);
   expect(grammarSize('root ::= "(((" [(((] [\\](((] "\\"(((" <((((> ("x")').depth).toBe(1);
   expect(grammarSize(`root ::= ${"(".repeat(100_000)}`).depth).toBe(100_000);
 });
 
-test("repetitions are spelled out", () => {
+test("repetitions are expanded", () => {
   const elements = (item: string) => grammarSize(`root ::= ${item}`).elements;
   const one = elements('"abcd"');
   expect(elements('"abcd"{3}') - one).toBe(8);
   expect(elements('"abcd"{2,5}') - one).toBe(16);
   expect(elements('"abcd"{2,}') - one).toBe(8);
   expect(elements(`"${"a".repeat(1000)}"{1999}`)).toBeGreaterThan(1_990_000);
-  // A bracket is spelled out once, and repeated as a reference.
+  // A bracket is expanded once, and repeated as a reference.
   expect(elements('("abcd" "efgh"){1000}')).toBeLessThan(1100);
-  // More than llama.cpp takes.
+  // More than llama.cpp accepts.
   expect(elements('"a"{1,999999999}')).toBeLessThan(3000);
 });
 
-test("paths by which rules begin with others", () => {
+test("paths by which rules begin with others are counted", () => {
   const doubling = (depth: number, item: (next: string) => string) => {
     const rules = Array.from({ length: depth }, (_, i) => `a${i} ::= ${item(`a${i + 1}`)}`);
     return grammarSize(`root ::= a0\n${rules.join("\n")}\na${depth} ::= "x"`).paths;
   };
   expect(doubling(60, (next) => `${next} | ${next}`)).toBeGreaterThan(2 ** 60);
   expect(doubling(60, (next) => `"x" ${next} | "y" ${next}`)).toBeLessThan(1000);
-  // What may be empty lets the next begin.
+  // An item that may be empty lets the next one begin.
   expect(doubling(60, (next) => `${next}? ${next}`)).toBeGreaterThan(2 ** 60);
   expect(doubling(60, (next) => `(${next} "y")* "" ${next}`)).toBeGreaterThan(2 ** 60);
   expect(doubling(60, (next) => `${next} ${next}`)).toBeLessThan(10_000);
   expect(doubling(2000, (next) => next)).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("rules that llama.cpp makes of repetitions begin with what is repeated", () => {
+test("rules that llama.cpp creates for repetitions begin with the repeated item", () => {
   const doubling = Array.from({ length: 18 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n");
   const grammar = (item: string) => `root ::= ${item}\n${doubling}\na18 ::= "x"`;
   const { paths } = grammarSize(grammar('"y" a0'));
@@ -59,27 +59,27 @@ test("rules that llama.cpp makes of repetitions begin with what is repeated", ()
   expect(grammarSize(list).paths).toBeLessThan(100_000);
 });
 
-test("letters of names are in each bracket and each repetition", () => {
+test("letters of names count in each bracket and each repetition", () => {
   const letters = (item: string) => grammarSize(`${"n".repeat(100)} ::= ${item}`).letters;
   expect(letters('"x"')).toBe(100);
   expect(letters('("x" ("y"))')).toBe(300);
   expect(letters('"x"{3,2000} "y"*')).toBe(100 * 2002);
 });
 
-test("what rules begin with", () => {
+test("the items that rules begin with are counted", () => {
   const words = (count: number) => Array.from({ length: count }, (_, i) => `"w${i}"`).join(" | ");
   expect(grammarSize(`root ::= "x" (${words(300)}) end\nend ::= "." | "!"`).beginnings).toBe(300);
   expect(grammarSize('root ::= a? b "c"\na ::= "1" | "2"\nb ::= ("3" | "4")* "5"').beginnings).toBe(5);
 });
 
-test("what is no grammar has sizes, too", () => {
+test("text that is not a grammar has sizes, too", () => {
   for (const text of ["", "root", "::=", "root ::=", '"', "[", "<", "{", "root ::= }{2,", "root ::= *", ")))", "\\"]) {
     expect(Number.isFinite(grammarSize(text).paths)).toBe(true);
   }
   expect(grammarSize("root ::= root | root").paths).toBeLessThan(10);
 });
 
-test("a rule that begins with itself behind what llama.cpp does not know to be empty", () => {
+test("left recursion behind an item that llama.cpp does not recognize as empty is found", () => {
   const isHidden = (grammar: string) => grammarSize(grammar).hasHiddenRecursion;
   const behind = (before: string) => isHidden(`root ::= a\na ::= ${before} a "x" | "z"\ne ::= f\nf ::= "" | "y"`);
   expect(behind("e")).toBe(true);
@@ -92,18 +92,18 @@ test("a rule that begins with itself behind what llama.cpp does not know to be e
   expect(behind("")).toBe(false);
   expect(behind("f")).toBe(false);
   expect(behind('"y"?')).toBe(false);
-  // Nothing is kept for what comes behind its end.
+  // llama.cpp stores nothing for an item after a left-recursive reference at the end.
   const list = 'root ::= list\nlist ::= ws list | "x" list?\nws ::= [ \\t]*';
   expect(isHidden(list)).toBe(false);
   expect(isHidden(list.replace("ws list", 'ws list ","'))).toBe(true);
   expect(isHidden('root ::= a | c\na ::= "1" | b\nb ::= a "2"\nc ::= "3" | e b\ne ::= f\nf ::= "" | "y"')).toBe(false);
-  // What comes behind characters opens one by one, and a repetition of what may be empty is no recursion.
+  // Items after characters open one by one, and repeating an item that may be empty is not recursion.
   expect(behind('"y"')).toBe(false);
   expect(behind('e "y"')).toBe(false);
   expect(isHidden('root ::= "z" | "x" root\ne ::= (("y"?)*)* e-\ne- ::= "z" root')).toBe(false);
 });
 
-test("what earlier definitions of a rule have made stays", () => {
+test("the size of earlier definitions of a rule remains", () => {
   const long = `x ::= "${"k".repeat(1000)}"{0,2000}\n`;
   const { elements } = grammarSize(`${long}x ::= "y"\nroot ::= x`);
   expect(elements).toBeGreaterThan(2_000_000);
@@ -111,7 +111,7 @@ test("what earlier definitions of a rule have made stays", () => {
   expect(grammarSize('x ::= "y"\nroot ::= x').elements).toBe(5);
 });
 
-test("what may begin anywhere in a rule, with what comes behind it", () => {
+test("the items that may begin anywhere in a rule are counted with what follows them", () => {
   const beginnings = (root: string, rules = "") => {
     const words = Array.from({ length: 100 }, (_, i) => `"w${i}"`).join(" | ");
     return grammarSize(`root ::= ${root}\na ::= ${words}\n${rules}`).beginnings;
@@ -123,14 +123,14 @@ test("what may begin anywhere in a rule, with what comes behind it", () => {
   expect(beginnings('("k" a? | "l") a? "." a?')).toBe(201);
   expect(beginnings(`${"(".repeat(10)}"k"${" a?)".repeat(10)}`)).toBe(1000);
   expect(beginnings('b a? "."', 'b ::= c a?\nc ::= "k" a* b?')).toBeGreaterThanOrEqual(300);
-  // One after the other.
+  // These open one after another.
   expect(beginnings('"k" a{0,1000} "."')).toBe(101);
   expect(beginnings('"k" (a ".")* "." a "." a')).toBe(101);
   expect(beginnings('b "."', 'b ::= "(" b ")" a? | "k"')).toBeLessThanOrEqual(102);
   expect(beginnings('"k" "."', "b ::= b-{3}\nb- ::= a")).toBe(100);
 });
 
-test("parts in a row that may be left out", () => {
+test("optional parts in a row are counted", () => {
   const row = (root: string) => grammarSize(`root ::= ${root}\na ::= "1" | "2"`).row;
   expect(row('"k" a? a? a* "."')).toBe(4);
   expect(row('("x"?){0,300}')).toBe(300);
@@ -140,7 +140,7 @@ test("parts in a row that may be left out", () => {
   expect(row(`${"([a-z] ".repeat(1000)}"."${")?".repeat(1000)}`)).toBe(1);
 });
 
-test("repetitions of what begins with a rule look for left recursion in it", () => {
+test("repetitions of an item that begins with a rule are searched for left recursion", () => {
   const doubling = Array.from({ length: 16 }, (_, i) => `a${i} ::= a${i + 1} | a${i + 1}`).join("\n");
   const paths = (items: string) => grammarSize(`root ::= "y" ${items}\n${doubling}\na16 ::= "x"`).paths;
   for (const operator of ["?", "*", "{0,1}"]) {
@@ -148,7 +148,7 @@ test("repetitions of what begins with a rule look for left recursion in it", () 
   }
 });
 
-test("what each answer looks up", () => {
+test("the lookups of each answer are counted", () => {
   const doubling = Array.from({ length: 14 }, (_, i) => `a${i} ::= a${i + 1} "x" | a${i + 1} "y"`).join("\n");
   const { lookups } = grammarSize(`root ::= a0 | "${"z".repeat(400)}"{2000}\n${doubling}\na14 ::= "k"`);
   expect(lookups).toBeGreaterThan(50_000_000_000);
@@ -156,7 +156,7 @@ test("what each answer looks up", () => {
   expect(grammarSize(`root ::= ${words}`).lookups).toBeLessThan(2_000_000_000);
 });
 
-test("what is compared where a rule begins", () => {
+test("the comparisons at the beginning of a rule are counted", () => {
   const doubling = Array.from({ length: 14 }, (_, i) => `a${i} ::= a${i + 1} "x" | a${i + 1} "y"`).join("\n");
   const deep = `root ::= "k" ${"(".repeat(30)}a0${' "x")'.repeat(30)}\n${doubling}\na14 ::= "k"`;
   expect(grammarSize(deep).comparisons).toBeGreaterThan(10_000_000_000);
@@ -164,12 +164,12 @@ test("what is compared where a rule begins", () => {
   expect(grammarSize(`root ::= "k" (${words}) "x"`).comparisons).toBeLessThan(1_000_000_000);
 });
 
-test("is read as llama.cpp reads it", () => {
+test("a grammar is parsed as by llama.cpp", () => {
   const long = `"${"k".repeat(1000)}"`;
   for (const item of [`(${long}{0 # least\n, # most\n2000 })`, `"x" # \r ${long}{2000}`, `<\\> ${long}{2000} <b>`]) {
     expect(grammarSize(`root ::= ${item}`).elements).toBeGreaterThan(2_000_000);
   }
-  // A class of nothing but its sign is empty.
+  // A class with only its sign is empty.
   const rules = Array.from({ length: 30 }, (_, i) => `a${i} ::= [^] a${i + 1} | [^] a${i + 1}`).join("\n");
   expect(grammarSize(`root ::= a0\n${rules}\na30 ::= "x"`).paths).toBeGreaterThan(2 ** 30);
   expect(grammarSize('root ::= "x"{5,2} "y"{2,5} "z"{3,} [a]{4}').reversed).toBe(1);

@@ -1,4 +1,4 @@
-// How programs of the host are asked for voices and sound, with scripts in their place.
+// How programs on the host are asked for voices and sound, with scripts in their place.
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ afterEach(() => {
 const env = { HOME: "/home/somebody" };
 const live = () => new AbortController().signal;
 
-/** A program of this name, and the one that stands for it. */
+/** Installs a script under this name and returns it with the program that uses it. */
 function install(name: string, script: string): { readonly fake: FakeProgram; readonly program: HostProgram } {
   const fake = fakeProgram(name, script);
   programs.push(fake);
@@ -27,7 +27,7 @@ function install(name: string, script: string): { readonly fake: FakeProgram; re
   return { fake, program: { name, path: fake.path, env } };
 }
 
-/** What a program says, and what it was given for it. */
+/** Returns the sound of a program, and the input that the program got. */
 async function say(program: HostProgram, fake: FakeProgram, voice: string, speed = 1, text = "- Hello; $(id)") {
   const sound = await PROGRAMS[program.name]!.say(program, { voice, text, speed }, live());
   return { sound, given: fake.read("arguments").trim().split("\n"), input: fake.read("input") };
@@ -44,7 +44,7 @@ describe("espeak-ng", () => {
  9  de              --/M      german-again       other/de
 `;
 
-  test("its voices are those of the listing, by priority, and none of other programs or that it does not find again", () => {
+  test("its voices are those of the listing, by priority, without voices of other programs or that it cannot find again", () => {
     expect(espeakVoices(listing, "espeak-ng")).toEqual([
       { id: "espeak-ng:en-gb", name: "English (Great Britain)", locale: "en-GB", gender: "male", quality: "compact" },
       { id: "espeak-ng:af", name: "Afrikaans", locale: "af", gender: "male", quality: "compact" },
@@ -60,7 +60,7 @@ describe("espeak-ng", () => {
     expect(espeakVoices("segmentation fault\n\n5 de\n", "espeak-ng")).toEqual([]);
   });
 
-  test("text goes by standard input, the environment is what was found", async () => {
+  test("text is passed by standard input, with the environment that was found", async () => {
     const { fake, program } = install("espeak-ng", `${NOTES}\ncat sound`);
     const { sound, given, input } = await say(program, fake, "de", 2);
     expect(given).toEqual(["-v", "de", "-s", "350", "-b", "1", "--stdin", "--stdout"]);
@@ -97,7 +97,7 @@ describe("piper", () => {
     return { fake, program: { ...program, voicesDir } };
   }
 
-  test("its voices are the files of the folder that are described, one a speaker", async () => {
+  test("its voices are the described files of the folder, one for each speaker", async () => {
     const { program } = withVoices("");
     const common = { locale: "de-DE", gender: "unspecified" } as const;
     expect(await PROGRAMS["piper"]!.voices(program)).toEqual([
@@ -108,7 +108,7 @@ describe("piper", () => {
     ]);
   });
 
-  test("what it says is raw, at the rate of the voice", async () => {
+  test("its output is raw sound at the sample rate of the voice", async () => {
     const { fake, program } = withVoices(`${NOTES}\ntail -c +45 sound`);
     const { sound, given, input } = await say(program, fake, "de_DE-two-high:ben", 0.5);
     const file = join(program.voicesDir, "de_DE-two-high.onnx");
@@ -117,7 +117,7 @@ describe("piper", () => {
     expect([sound.sampleRate, sound.samples.length]).toEqual([22_050, 11_025]);
   });
 
-  test("a folder that is not there is a failure", async () => {
+  test("a missing folder is an error", async () => {
     const { program } = withVoices("");
     expect(await PROGRAMS["piper"]!.voices({ ...program, voicesDir: "/nowhere" }).catch(() => "failed")).toBe("failed");
   });
@@ -131,7 +131,7 @@ Zoe (Enhanced)      en-US    # Hello! My name is Zoe.
 Majed               ar_001   # مرحبًا
 `;
 
-  test("its voices are those of the listing, whatever their names are", () => {
+  test("its voices are those of the listing, whatever their names", () => {
     expect(sayVoices(listing, "say").map(({ id, locale, quality }) => [id, locale, quality])).toEqual([
       ["say:Alex", "en-US", "compact"],
       ["say:Anna (Premium)", "de-DE", "premium"],
@@ -153,7 +153,7 @@ Majed               ar_001   # مرحبًا
     expect(await Bun.file(file).exists()).toBe(false);
   });
 
-  test("one that writes nothing has failed", async () => {
+  test("a run that writes nothing has failed", async () => {
     const { fake, program } = install("say", NOTES);
     expect(await say(program, fake, "Alex").catch(({ name }: Error) => name)).toBe("ProgramError");
   });
@@ -162,7 +162,7 @@ Majed               ar_001   # مرحبًا
 describe("Windows", () => {
   const scriptOf = (given: readonly string[]) => Buffer.from(given.at(-1) ?? "", "base64").toString("utf16le");
 
-  test("its voices are those that System.Speech tells", async () => {
+  test("its voices are those that System.Speech lists", async () => {
     const listing = `[{"name":"Microsoft Hedda Desktop","locale":"de-DE","gender":"Female"},{"name":"X","locale":"en-US","gender":"NotSet"}]`;
     const { fake, program } = install("sapi", `printf '%s\\n' "$@" > arguments\nprintf '%s' '${listing}'`);
     expect(await PROGRAMS["sapi"]!.voices(program)).toEqual([
@@ -181,7 +181,7 @@ describe("Windows", () => {
     expect(() => sapiVoices("Access denied", "sapi")).toThrow();
   });
 
-  test("the script is always the same: voice and text go by standard input", async () => {
+  test("the script is constant: voice and text are passed by standard input", async () => {
     const { fake, program } = install("sapi", `${NOTES}\ntail -c +45 sound`);
     const first = await say(program, fake, "Microsoft Hedda Desktop", 1, "'); Remove-Item *; ('");
     expect(first.input).toBe("Microsoft Hedda Desktop\n'); Remove-Item *; ('");
@@ -196,7 +196,7 @@ test.each([
   ["<speak><break time='9s'/></speak>", "<speak><break time='9s'/></speak>"],
   ["a\ud800b", "a\ufffdb"],
   ["\x01\n", ""],
-])("%p is the text %p to a program", (given, text) => expect(plainText(given)).toBe(text));
+])("%p is passed to a program as the text %p", (given, text) => expect(plainText(given)).toBe(text));
 
 test.each([
   ["en_us", "en-US"],
@@ -204,4 +204,4 @@ test.each([
   ["zh_hant_tw", "zh-Hant-TW"],
   ["es-419", "es-419"],
   ["de", "de"],
-])("%p is the language %p", (given, tag) => expect(languageTag(given)).toBe(tag));
+])("%p is normalized to the language tag %p", (given, tag) => expect(languageTag(given)).toBe(tag));
