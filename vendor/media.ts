@@ -72,10 +72,9 @@ export async function compileMtmd(sources: string, flavour: Flavour): Promise<Mt
   const joined = await joinSources(
     models.map((model) => join(sources, model)),
     join(folder, "models"),
-    1,
   );
   const objectOf = (unit: string) => join(folder, `${unit.replaceAll("/", "_")}.o`);
-  const all = [...joined, ...units];
+  const all = [joined, ...units];
   const missing = all.filter((unit) => !existsSync(objectOf(unit)));
   if (missing.length > 0) {
     requireTools([compiler]);

@@ -19,8 +19,6 @@ export interface Shim {
 const ffi = join(import.meta.dir, "../ffi");
 /** `-fwrapv`: samples of damaged sound files may overflow in miniaudio's decoders. */
 const FLAGS = [...CXX_FLAGS, "-O2", "-Wall", "-Wextra", "-fwrapv"];
-/** Number of compilers that work on one library in parallel. */
-const UNITS = 2;
 /** The llama.cpp libraries that a shim links against; compute backends are found at run time. */
 const LINKED = new RegExp(`^(?:lib)?(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
 
@@ -30,27 +28,23 @@ export const libraryName = (shim: string): string => `libsvc_${shim}.${suffix}`;
 export async function compileShim({ name, includes, parts, flags }: Shim, folder: string): Promise<void> {
   const system = includes.flatMap((include) => ["-isystem", include]);
   const sources = shimFiles(name).filter((path) => path.endsWith(".cpp"));
-  const units = await joinSources(sources, join(folder, name), UNITS);
-  const objects = units.map((unit) => `${unit}.o`);
-  await inParallel(units, (unit) => run([compiler, ...FLAGS, ...flags, ...system, "-c", unit, "-o", `${unit}.o`]));
+  const unit = await joinSources(sources, join(folder, name));
+  const object = `${unit}.o`;
+  await inParallel([unit], () => run([compiler, ...FLAGS, ...flags, ...system, "-c", unit, "-o", object]));
   const library = libraryName(name);
   const path = [...beside, ...(forMac ? [`-Wl,-install_name,@rpath/${library}`] : [])];
-  await run([compiler, ...LINK_FLAGS, ...flags, ...path, ...objects, ...parts, "-o", join(folder, library)]);
-  for (const file of [...units, ...objects]) rmSync(file);
+  await run([compiler, ...LINK_FLAGS, ...flags, ...path, object, ...parts, "-o", join(folder, library)]);
+  for (const file of [unit, object]) rmSync(file);
 }
 
 /**
- * Writes `count` files `PATH-N.cpp` that together include all sources, and returns their paths. Compiling each source
- * alone would take most of its time to read the same headers.
+ * Writes a file `PATH.cpp` that includes all sources, and returns its path. Compiling each source alone would take most of
+ * its time to read the same headers.
  */
-export async function joinSources(sources: readonly string[], path: string, count: number): Promise<string[]> {
-  const units = Array.from({ length: count }, (_, at) => sources.filter((_source, index) => index % count === at));
-  return Promise.all(
-    units.map(async (unit, at) => {
-      await Bun.write(`${path}-${at}.cpp`, unit.map((source) => `#include "${source}"\n`).join(""));
-      return `${path}-${at}.cpp`;
-    }),
-  );
+export async function joinSources(sources: readonly string[], path: string): Promise<string> {
+  const unit = `${path}.cpp`;
+  await Bun.write(unit, sources.map((source) => `#include "${source}"\n`).join(""));
+  return unit;
 }
 
 /** Returns everything here that the library depends on: sources, headers and how they are compiled. */

@@ -358,7 +358,7 @@ describe("one answer", () => {
         return [await child.exited, await child.stderr.text()];
       };
       const sentence = "svc: Standard output cannot be written: the disk is full.\n";
-      for (const args of [["-s", QUESTION], ["-s", QUESTION, "--json"], ["--help"], ["list"]]) {
+      for (const args of [["-s", QUESTION], ["--help"], ["list"]]) {
         expect([args, ...(await told(args))]).toEqual([args, 1, sentence]);
       }
       closeSync(full);

@@ -1,4 +1,4 @@
-// What a server holds after thousands of malformed requests. chat-malformed.test.ts runs it in a process of its own: what other
+// What a server holds after thousands of malformed requests. chat-malformed.long.test.ts runs it in a process of its own: what other
 // tests leave in theirs goes, and grows, when it likes.
 
 import { expect, test } from "bun:test";

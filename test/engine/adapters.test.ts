@@ -1,13 +1,8 @@
 // LoRA adapters with a real model, through a running server: who gets which, and that nothing of one reaches another.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { makeAdapter } from "../models/make-adapter.ts";
-import { askWithLogprobs, type Ask, type LogprobAnswer } from "../support/logprob-chat.ts";
-import { compareAnswers } from "../support/same-answer.ts";
-import { startServer, type ServerProcess } from "../support/server.ts";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { startServer } from "../support/server.ts";
+import { A, adaptersRig, B, HALF_A, LONG, SETS, sideBySideTests, STORY } from "./adapters-rig.ts";
 
 // Other processes may have the cores.
 setDefaultTimeout(60_000);
@@ -19,47 +14,23 @@ interface Answer {
   readonly error?: { readonly code: string; readonly param: string; readonly message: string };
 }
 
-const STORY = "Tell me a story.";
-const LONG = "The dog is red and the boat is blue.".repeat(20);
-const A = [{ id: 0, scale: 1 }];
-const HALF_A = [{ id: 0, scale: 0.5 }];
-const B = [{ id: 1, scale: 1 }];
+const rig = adaptersRig();
 const OFF = [{ id: 0, scale: 0 }];
-const SETS = {
-  base: {},
-  A: { lora: A },
-  "half of A": { lora: HALF_A },
-  B: { lora: B },
-  "A and B": { lora: [...A, ...B] },
-};
 
-const folder = mkdtempSync(join(tmpdir(), "svc-lora-"));
-let server: ServerProcess;
-let flags: string[];
-
-beforeAll(async () => {
-  flags = ["--threads", "1", "--ctx", "8192", "--lora", `tone=${makeAdapter(folder, 1)}`];
-  server = await startServer([...flags, "--lora", makeAdapter(folder, 2, "style"), "--parallel", "6"]);
-});
-afterAll(async () => {
-  await server.stop();
-  rmSync(folder, { recursive: true });
-});
-
-const post = (path: string, body: object, { url } = server) =>
+const post = (path: string, body: object, { url } = rig.server) =>
   fetch(url + path, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
 
-async function ask(fields: object, content = STORY, from = server): Promise<Answer> {
+async function ask(fields: object, content = STORY, from = rig.server): Promise<Answer> {
   const messages = [{ role: "user", content }];
   const response = await post("/v1/chat/completions", { messages, temperature: 0, max_tokens: 40, ...fields }, from);
   return (await response.json()) as Answer;
 }
 
-const tell = async (fields: object, content = STORY, from = server): Promise<string> =>
+const tell = async (fields: object, content = STORY, from = rig.server): Promise<string> =>
   (await ask(fields, content, from)).choices[0]?.message.content ?? "";
 
 describe("choosing", () => {
@@ -124,7 +95,7 @@ describe("choosing", () => {
 });
 
 test("what is offered is listed: as models, in llama.cpp's form, in Ollama's, and counted", async () => {
-  const get = async (path: string) => (await fetch(server.url + path)).json();
+  const get = async (path: string) => (await fetch(rig.server.url + path)).json();
   const { data } = (await get("/v1/models")) as { data: { id: string; parent?: string; root?: string }[] };
   expect(data.slice(0, 3).map(({ id, parent, root }) => [id, parent, root])).toEqual([
     ["svc-mini", undefined, undefined],
@@ -144,42 +115,14 @@ test("what is offered is listed: as models, in llama.cpp's form, in Ollama's, an
   ]);
   const count = async () =>
     Number(/svc_lora_requests_total\{[^}]*lora_name="style"[^}]*\} (\d+)/.exec(await metricsText())?.[1] ?? 0);
-  const metricsText = async () => (await fetch(`${server.url}/metrics`)).text();
+  const metricsText = async () => (await fetch(`${rig.server.url}/metrics`)).text();
   const before = await count();
   await ask({ lora: [...A, ...B] });
   await ask({ model: "tone" });
   expect(await count()).toBe(before + 1);
 });
 
-describe.each(["unified", "streams"])("side by side, %s", (mode) => {
-  let shared: ServerProcess;
-  beforeAll(async () => {
-    // So little room that what is not used moves to host memory, or has to be computed again.
-    const tight = [...flags, "--lora", makeAdapter(folder, 2, "style"), "--parallel", "4", "--kv-mode", mode];
-    shared = await startServer([...tight.with(3, "2048"), "--cache-ram", "64"]);
-  });
-  afterAll(() => shared.stop());
-
-  test("everyone gets the answer that they get alone, again and again", async () => {
-    const questions = [STORY, "Count from 1 to 20.", `${LONG} ${STORY}`];
-    const asked = questions.flatMap((content) =>
-      Object.values(SETS).map((fields): Ask => ({ ...fields, messages: [{ role: "user", content }], maxTokens: 24 })),
-    );
-    const alone: LogprobAnswer[] = [];
-    for (const one of asked) alone.push(await askWithLogprobs(server.url, one, { kind: "whole" }));
-    let same = 0;
-    for (const kind of ["whole", "stream"] as const) {
-      const together = await Promise.all(asked.map((one) => askWithLogprobs(shared.url, one, { kind })));
-      for (const [at, answer] of together.entries()) {
-        const { likeness, margin = 0 } = compareAnswers(answer, alone[at] ?? answer);
-        if (likeness === "same") same++;
-        // In a story, a batch of another shape alone moves what the model is not sure of by so much.
-        else expect(margin).toBeLessThan(0.2);
-      }
-    }
-    expect(same).toBeGreaterThan(asked.length);
-  });
-});
+describe("side by side, unified", () => sideBySideTests(rig, "unified"));
 
 describe("what is computed once", () => {
   test("what was computed with other adapters is not used, neither while it runs nor later", async () => {
@@ -194,6 +137,8 @@ describe("what is computed once", () => {
 });
 
 test("a default scale is for who chooses nothing, by name too; others keep their choice", async () => {
+  // "tone" alone.
+  const flags = rig.flags.slice(0, -2);
   const tuned = await startServer(flags.with(-1, `${flags.at(-1)}:0.5`));
   try {
     const half = await tell({ lora: HALF_A });

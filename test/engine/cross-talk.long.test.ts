@@ -1,9 +1,11 @@
-// The same as cross-talk.test.ts, where what was computed is kept in host memory and on disk.
+// The same as cross-talk.test.ts with adapters, and where what was computed is kept in host memory and on disk.
 
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { AdapterSet } from "../../src/domain/adapters.ts";
+import { makeAdapter } from "../models/make-adapter.ts";
 import {
   ColdServer,
   compareWithCold,
@@ -15,6 +17,37 @@ import {
 } from "../support/cross-talk.ts";
 import { metricValue } from "../support/metrics-text.ts";
 import { FROM_SOURCE, startServer, withServer } from "../support/server.ts";
+
+const one = { id: 0, scale: 1 };
+const two = { id: 1, scale: 1 };
+const SETS: readonly AdapterSet[] = [[], [one], [two], [one, two], [{ id: 0, scale: 0.5 }]];
+
+test("the same with adapters: each conversation gets the answers of its own", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-cross-talk-"));
+  const adapted = [...flags, ...[1, 2].flatMap((seed) => ["--lora", makeAdapter(folder, seed)])];
+  try {
+    await withServer([...adapted, "--parallel", "6"], async (warm) => {
+      const exchanges = await converse(warm.url, {
+        conversations: 15,
+        clients: 8,
+        seed: 2,
+        adapters: SETS,
+      });
+      await warm.untilIdle(10_000);
+      const cold = await ColdServer.start(adapted, FROM_SOURCE);
+      try {
+        const result = await compareWithCold(cold, exchanges);
+        expect(result.differences).toEqual([]);
+        expect(result.counts.same).toBeGreaterThan(25);
+        expect(result.cachedTokens).toBeGreaterThan(0);
+      } finally {
+        await cold.stop();
+      }
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}, 240_000);
 
 test("where each sequence has cells of its own, and host memory gives back what left them, everybody gets the answers of a cold server", async () => {
   const layout = ["--kv-mode", "streams", "--ctx", "6144", "--parallel", "3", "--cache-ram", "64"];

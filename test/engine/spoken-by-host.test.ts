@@ -2,7 +2,6 @@
 
 import { describe, expect, test } from "bun:test";
 import { findProgram } from "../../src/engine/process/program.ts";
-import { SPEECH_FORMATS } from "../../src/domain/speech.ts";
 import { readWav } from "../../src/audio/decode/wav.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { isBuilt } from "../native/whisper-harness.ts";
@@ -53,11 +52,11 @@ describe.skipIf(!isThere)("espeak-ng", () => {
   );
 
   test(
-    "speaks a language that only it has, in every format and at every speed",
+    "speaks a language that only it has, as samples and coded, at every speed",
     async () => {
       await withServer(FLAGS, async (server) => {
         const input = "Guten Morgen. Die Katze saß auf der Mauer. <b>$(reboot)</b> [[h@l@U]] -v";
-        for (const response_format of SPEECH_FORMATS) {
+        for (const response_format of ["wav", "opus"]) {
           const response = await say(server, { input, locale: "de-AT", response_format });
           expect(response.status).toBe(200);
           expect((await response.bytes()).length).toBeGreaterThan(5000);

@@ -16,7 +16,7 @@ const LOSING = new Set<string>(["mp3", "opus", "aac"]);
 const rig = soundRig();
 
 const FLAGS = ["--no-model", "--threads", "1"];
-const input = "Hello there. The quick brown fox jumps over the lazy dog.";
+const input = "The quick brown fox jumps over the lazy dog.";
 
 const say = ({ url }: TestServer, body: object) =>
   fetch(`${url}/v1/audio/speech`, {
@@ -54,16 +54,9 @@ describe.skipIf(!isWhole)("speech", () => {
   }, 120_000);
 
   test("is heard from its beginning: with a capital letter", async () => {
-    for (const sentence of [
-      "An old sailor carried a letter from Paris before breakfast.",
-      "Our cook described the long report after the storm.",
-    ]) {
-      const { text } = await hear(
-        server,
-        await (await say(server, { input: sentence, response_format: "wav" })).blob(),
-      );
-      expect(text).toStartWith(sentence.slice(0, 6));
-    }
+    const sentence = "An old sailor carried a letter from Paris before breakfast.";
+    const { text } = await hear(server, await (await say(server, { input: sentence, response_format: "wav" })).blob());
+    expect(text).toStartWith("An old");
   }, 60_000);
 
   test("of one sentence says how long it is; events hold the same file", async () => {

@@ -20,8 +20,13 @@ function wav(samples: Int16Array): Blob {
   for (const [at, value] of [2, 16].entries()) head.writeUInt16LE(value, 32 + 2 * at);
   head.write("data", 36);
   head.writeUInt32LE(samples.byteLength, 40);
-  return new Blob([head, new Uint8Array(samples.buffer)]);
+  return new Blob([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
 }
+
+/** What is said until the first pause. */
+const clip = async (): Promise<Blob> =>
+  wav(new Int16Array((await jfk.arrayBuffer()).slice(44)).subarray(0, 2.3 * 16_000));
+const CLIP_WORDS = JFK_WORDS.slice(0, 5);
 
 /** The speech of the fixture so many times over. */
 async function repeated(times: number): Promise<Blob> {
@@ -72,7 +77,7 @@ describe.skipIf(!isBuilt)("speech to text", () => {
       const verbose = { response_format: "verbose_json", "timestamp_granularities[]": "word" };
       const [whole, plain, silence, nothing] = await Promise.all([
         ask(server, jfk, verbose),
-        ask(server, await repeated(2), { response_format: "text", language: "en" }),
+        ask(server, await clip(), { response_format: "text", language: "en" }),
         ask(server, wav(new Int16Array(32_000))),
         ask(server, new Blob(["no sound at all"])),
       ]);
@@ -86,7 +91,7 @@ describe.skipIf(!isBuilt)("speech to text", () => {
       const asked = answer.words.find(({ word }) => word === "ask");
       expect(asked?.start).toBeGreaterThan(2.5);
       expect(asked?.start).toBeLessThan(4);
-      expect(wordsOf(await plain.text())).toEqual([...JFK_WORDS, ...JFK_WORDS]);
+      expect(wordsOf(await plain.text())).toEqual(CLIP_WORDS);
       expect([silence.status, await code(silence)]).toEqual([422, "no_speech"]);
       expect([nothing.status, await code(nothing)]).toEqual([400, "invalid_value"]);
     });
@@ -94,7 +99,7 @@ describe.skipIf(!isBuilt)("speech to text", () => {
 
   test("answers in a conversation, for the loaded model and for svc-system", async () => {
     await withServer([...FLAGS, "--transcribe-input"], async ({ url }) => {
-      const data = Buffer.from(await jfk.arrayBuffer()).toBase64();
+      const data = Buffer.from(await (await clip()).arrayBuffer()).toBase64();
       for (const model of ["", "svc-system"]) {
         const content = [{ type: "input_audio", input_audio: { data, format: "wav" } }];
         const body = { model, max_tokens: 4, messages: [{ role: "user", content }] };
@@ -104,8 +109,8 @@ describe.skipIf(!isBuilt)("speech to text", () => {
           usage: { prompt_tokens: number };
         };
         const [heard] = svc_transcriptions;
-        expect([wordsOf(heard?.text ?? ""), heard?.duration, heard?.locale]).toEqual([JFK_WORDS, 11, "en"]);
-        expect(usage.prompt_tokens).toBeGreaterThan(JFK_WORDS.length);
+        expect([wordsOf(heard?.text ?? ""), heard?.duration, heard?.locale]).toEqual([CLIP_WORDS, 2.3, "en"]);
+        expect(usage.prompt_tokens).toBeGreaterThan(CLIP_WORDS.length);
       }
     });
   }, 120_000);
@@ -124,7 +129,7 @@ describe.skipIf(!isBuilt)("speech to text", () => {
       process.kill(before.at(-1) ?? 0, "SIGKILL");
       const answer = await lost;
       expect([answer.status, await code(answer)]).toEqual([500, "engine_crashed"]);
-      expect(wordsOf(await (await ask(server, jfk, { response_format: "text" })).text())).toEqual(JFK_WORDS);
+      expect(wordsOf(await (await ask(server, await clip(), { response_format: "text" })).text())).toEqual(CLIP_WORDS);
     });
   }, 120_000);
 });

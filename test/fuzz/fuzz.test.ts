@@ -10,7 +10,8 @@ import { fuzz, report } from "./run.ts";
 import { seeds } from "./seeds.ts";
 import { targets, type TargetName } from "./targets.ts";
 
-const cases = Number(process.env["FUZZ_CASES"] ?? 300);
+const USUAL = 100;
+const cases = Number(process.env["FUZZ_CASES"] ?? USUAL);
 const seed = Number(process.env["FUZZ_SEED"] ?? 1);
 
 function scriptOf({ tools, topLogprobs, thinking }: GenerateRequest): FakeScript {
@@ -42,7 +43,7 @@ for (const name of Object.keys(seeds) as TargetName[]) {
     for (const half of [0, 1]) {
       const count = cases >> 1;
       const outcome = await fuzz(name, { port: server.port, seed, first: half * count, count });
-      if (outcome.failures.length > 0 || cases > 300) console.log(report(name, outcome));
+      if (outcome.failures.length > 0 || cases > USUAL) console.log(report(name, outcome));
       expect(outcome.failures).toEqual([]);
       // What a test remembers is not what the server keeps.
       server.engine.requests.length = server.log.lines.length = server.metrics.calls.length = 0;
@@ -53,6 +54,6 @@ for (const name of Object.keys(seeds) as TargetName[]) {
     expect([server.requests.registeredCount, server.engine.live]).toEqual([0, 0]);
     expect((await fetch(`${server.url}/health`)).status).toBe(200);
     const [first = 0, second = 0] = resident;
-    if (cases > 300) console.log(`  resident: ${first.toFixed(0)} MB, then ${second.toFixed(0)} MB`);
+    if (cases > USUAL) console.log(`  resident: ${first.toFixed(0)} MB, then ${second.toFixed(0)} MB`);
   }, 600_000);
 }

@@ -26,7 +26,7 @@ import { mutated, write, type Fields } from "./mutate.ts";
 import * as seeds from "./parser-seeds.ts";
 import { fuzzParser, type Parser, type Verdict } from "./parsers.ts";
 
-const USUAL = 150;
+const USUAL = 60;
 const options = { count: Number(process.env["FUZZ_CASES"] ?? USUAL), seed: Number(process.env["FUZZ_SEED"] ?? 1) };
 const limits = { ...defaultMediaLimits, maxPixels: 4_000_000 };
 const rig = mediaRig();

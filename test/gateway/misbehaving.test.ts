@@ -143,7 +143,7 @@ describe("an upstream that", () => {
 
   test.each([
     ["text", event(delta({ content: "a".repeat(2 ** 20) }))],
-    ["white space in small pieces", event(delta({ content: " " })).repeat(1000)],
+    ["white space in small pieces", event(delta({ content: " ".repeat(16) })).repeat(1000)],
     ["calls", event(delta({ tool_calls: [{ id: "", function: { name: "f", arguments: "{}" } }] })).repeat(1000)],
     ["probabilities", event({ choices: [{ delta: { content: "a" }, logprobs: { content: Array(1000).fill({}) } }] })],
   ])("sends %s without an end is given up", async (_, piece) => {

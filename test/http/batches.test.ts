@@ -180,6 +180,9 @@ describe("a line with a model of another server", () => {
     expect(far.asked.filter(({ path }) => path === "/v1/chat/completions")).toHaveLength(2);
   });
 
+  /** A server that broke is left alone for seconds. */
+  const hasty = { now: () => 20 * performance.now(), wall: () => Date.now() };
+
   test("waits for a server that is out of reach, and is tried again where that broke off", async () => {
     const answers = [
       () => Response.json({}, { status: 429, headers: { "retry-after": "0" } }),
@@ -187,7 +190,7 @@ describe("a line with a model of another server", () => {
       helloStream,
     ];
     const far = chatServer(() => (answers.shift() ?? helloStream)());
-    const { gateway } = await remote([far.url]);
+    const { gateway } = await remote([far.url], { clock: hasty });
     const { port } = far;
     await far.stop();
     const server = serve(hello, {}, [gateway]);
@@ -213,9 +216,7 @@ describe("a line with a model of another server", () => {
         posts++;
         answer(socket);
       });
-      // A server that broke is left alone for seconds.
-      const clock = { now: () => 20 * performance.now(), wall: () => Date.now() };
-      const server = serve(hello, {}, [(await remote([url], { clock })).gateway]);
+      const server = serve(hello, {}, [(await remote([url], { clock: hasty })).gateway]);
       const { id } = await create(server, [lineOf(0, { model: "up/far", messages }), lineOf(1)]);
       const done = await untilStatus(server, id, "completed");
       expect(done.request_counts).toEqual({ total: 2, completed: 1, failed: 1 });

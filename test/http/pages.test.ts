@@ -22,49 +22,61 @@ describe("GET /", () => {
   });
 });
 
-describe.each(["/", "/docs"])("the page at %s", (path) => {
-  test("has nothing inline, and loads files of this server alone, which are there for good", async () => {
+// A server bundles the pages for the first browser: these tests look at both.
+describe("the pages to chat in and of the API", () => {
+  const paths = ["/", "/docs"];
+
+  test("have nothing inline, and load files of this server alone, which are there for good", async () => {
     const { url } = serve();
-    const html = await (await open(url + path)).text();
-    expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
-    const files = loads(html);
-    expect(files.length).toBeGreaterThanOrEqual(3);
-    expect(html.match(/\b(?:src|href)="[^"]*"/g)?.filter((one) => one.includes("//"))).toEqual([]);
-    for (const file of files) {
-      const response = await fetch(url + file);
-      expect([response.status, response.headers.get("cache-control")]).toEqual([
-        200,
-        expect.stringContaining("immutable"),
-      ]);
-      expect(response.headers.get("content-type")).toMatch(/^(?:text\/(?:javascript|css)|image\/svg\+xml)/);
-      expect((await response.text()).length).toBeGreaterThan(100);
+    for (const path of paths) {
+      const html = await (await open(url + path)).text();
+      expect(html).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
+      const files = loads(html);
+      expect(files.length).toBeGreaterThanOrEqual(3);
+      expect(html.match(/\b(?:src|href)="[^"]*"/g)?.filter((one) => one.includes("//"))).toEqual([]);
+      for (const file of files) {
+        const response = await fetch(url + file);
+        expect([response.status, response.headers.get("cache-control")]).toEqual([
+          200,
+          expect.stringContaining("immutable"),
+        ]);
+        expect(response.headers.get("content-type")).toMatch(/^(?:text\/(?:javascript|css)|image\/svg\+xml)/);
+        expect((await response.text()).length).toBeGreaterThan(100);
+      }
     }
   });
 
-  test("is allowed the files of this server, talks to nobody else, and is in nobody's frame", async () => {
-    const policy = (await open(serve().url + path)).headers.get("content-security-policy")?.split("; ");
-    expect(policy).toContain("default-src 'none'");
-    expect(policy).toContain("script-src 'self'");
-    expect(policy).toContain("style-src 'self'");
-    expect(policy).toContain("connect-src 'self'");
-    expect(policy).toContain("frame-ancestors 'none'");
+  test("are allowed the files of this server, talk to nobody else, and are in nobody's frame", async () => {
+    const { url } = serve();
+    const policies = await Promise.all(
+      paths.map(async (path) => (await open(url + path)).headers.get("content-security-policy")?.split("; ")),
+    );
+    for (const policy of policies) {
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("script-src 'self'");
+      expect(policy).toContain("style-src 'self'");
+      expect(policy).toContain("connect-src 'self'");
+      expect(policy).toContain("frame-ancestors 'none'");
+    }
+    // Only markup of the sanitiser becomes part of the page to chat in.
+    expect(policies[0]).toContain("require-trusted-types-for 'script'");
   });
 
-  test("asks for no API key, nor do its files; and any page may link to it", async () => {
+  test("ask for no API key, nor do their files; and any page may link to them", async () => {
     const { url } = serve(undefined, { apiKeys: [{ name: "ada", key: "k" }] });
     const headers = { ...BROWSER.headers, "sec-fetch-site": "cross-site" };
-    const html = await (await fetch(url + path, { headers })).text();
-    for (const file of loads(html)) expect((await fetch(url + file)).status).toBe(200);
+    for (const path of paths) {
+      const html = await (await fetch(url + path, { headers })).text();
+      for (const file of loads(html)) expect((await fetch(url + file)).status).toBe(200);
+    }
   });
 });
 
-test("only markup of the sanitiser becomes part of the page to chat in", async () => {
-  const policy = (await open(`${serve().url}/`)).headers.get("content-security-policy")?.split("; ");
-  expect(policy).toContain("require-trusted-types-for 'script'");
-});
-
-test.each(["nothing.js", "..%2f..%2fpackage.json", "%00", "index.html/x"])("there is no file %s", async (name) => {
-  const response = await fetch(`${serve().url}/page/${name}`);
-  expect(response.status).toBe(404);
-  expect(await response.json()).toMatchObject({ error: { code: "not_found" } });
+test("there are no other files", async () => {
+  const { url } = serve();
+  for (const name of ["nothing.js", "..%2f..%2fpackage.json", "%00", "index.html/x"]) {
+    const response = await fetch(`${url}/page/${name}`);
+    expect([name, response.status]).toEqual([name, 404]);
+    expect(await response.json()).toMatchObject({ error: { code: "not_found" } });
+  }
 });

@@ -179,7 +179,8 @@ test.each([
 ])("a choice lets exactly its texts through: %s", (_, texts) => {
   const grammar = choiceGrammar(texts);
   for (const text of texts) expect([text, llama.grammarAccepts(grammar, text)]).toEqual([text, true]);
-  const others = texts.flatMap((text) => [`${text}c`, `c${text}`, text.slice(1), text.slice(0, -1)]);
+  const some = texts.filter((_, at) => at % Math.ceil(texts.length / 30) === 0);
+  const others = some.flatMap((text) => [`${text}c`, `c${text}`, text.slice(1), text.slice(0, -1)]);
   for (const other of others)
     expect([other, llama.grammarAccepts(grammar, other)]).toEqual([other, texts.includes(other)]);
 });

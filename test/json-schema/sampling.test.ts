@@ -13,12 +13,15 @@ beforeAll(async () => {
 });
 afterAll(() => llama.unload());
 
-test("whatever is written under sixty random schemas validates", () => {
-  const { failures, written, enforced } = sampleSchemas(llama, 60, 20);
+/** `npm run test:fuzz` tries more. */
+const SCHEMAS = Number(process.env["FUZZ_CASES"] ?? 12);
+
+test(`whatever is written under ${SCHEMAS} random schemas validates`, () => {
+  const { failures, written, enforced } = sampleSchemas(llama, SCHEMAS, 20);
   expect(failures).toEqual([]);
-  expect(enforced).toBe(60);
-  expect(written).toBeGreaterThan(40);
-}, 60_000);
+  expect(enforced).toBe(SCHEMAS);
+  expect(written).toBeGreaterThan(SCHEMAS / 2);
+}, 600_000);
 
 test("whole numbers are let through within their bounds, digit by digit", () => {
   const random = randomNumbers(3);

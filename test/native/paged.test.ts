@@ -82,7 +82,7 @@ test("sequences that share a prefix write on, and over it, without changing each
     held[sequence] = (held[sequence] ?? []).slice(0, cells);
   };
   extend(0, 200);
-  for (let turn = 0; turn < 300; turn++) {
+  for (let turn = 0; turn < 120; turn++) {
     const [from, to] = [random(SEQUENCES), random(SEQUENCES)];
     const mine = held[from] ?? [];
     const what = random(4);

@@ -172,7 +172,7 @@ describe("chat templates", () => {
   });
 
   test("a short one does not wait for long ones, nor a long one for all of another client's", () => {
-    const long = "the sea ".repeat(150_000);
+    const long = "the sea ".repeat(60_000);
     const first = Array.from({ length: 4 }, () => submitText(long, "a"));
     const other = submitText(long, "b");
     const short = submitText("hello", "c");
@@ -185,12 +185,12 @@ describe("chat templates", () => {
     const take = () => llama.takePrompt(60_000)?.job ?? 0;
     const sea = (times: number) => "the sea ".repeat(times);
     // Both threads are busy, the first for longer than all the rest takes.
-    const busy = [submitText(sea(600_000), "a"), submitText(sea(30_000), "b")];
-    const gone = Array.from({ length: 4 }, () => submitText(sea(30_000), "c"));
-    const kept = submitText(sea(30_000), "c");
+    const busy = [submitText(sea(300_000), "a"), submitText(sea(15_000), "b")];
+    const gone = Array.from({ length: 4 }, () => submitText(sea(15_000), "c"));
+    const kept = submitText(sea(15_000), "c");
     gone.forEach((job) => llama.cancelPrompt(job));
-    const next = submitText(sea(29_000), "c");
-    const others = [submitText(sea(50_000), "d"), submitText(sea(50_000), "d")];
+    const next = submitText(sea(14_000), "c");
+    const others = [submitText(sea(25_000), "d"), submitText(sea(25_000), "d")];
     const order = Array.from({ length: 6 }, take);
     expect(order.toSorted()).toEqual([...busy, kept, next, ...others].toSorted());
     const place = (job: number | undefined) => order.indexOf(job ?? 0);
@@ -214,7 +214,7 @@ describe("chat templates", () => {
   });
 
   test("one that is cancelled before it begins is never made", () => {
-    const long = "the sea ".repeat(100_000);
+    const long = "the sea ".repeat(40_000);
     const jobs = [submitText(long, "a"), submitText(long, "a")];
     llama.cancelPrompt(submitText(long, "a"));
     expect([llama.takePrompt(60_000), llama.takePrompt(60_000)].map((result) => result?.job)).toEqual(jobs);

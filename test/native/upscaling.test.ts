@@ -61,7 +61,7 @@ describe.skipIf(!isBuilt)("an upscaling model", () => {
   test(
     "pauses between two tiles while another picture is made larger, and ends with the same pixels",
     async () => {
-      const [small, large] = [picture(9, 6), picture(600, 6)];
+      const [small, large] = [picture(9, 6), picture(250, 6)];
       const [alone, other] = [await draw(rig, { pictures: [large] }), await draw(rig, { pictures: [small] })];
       rig.library.start(options({ owner: 2, pictures: [large] }));
       while (rig.library.progress(2).step < 1) await Bun.sleep(1);

@@ -7,7 +7,7 @@ import { finish, hear, isBuilt, jfk, load, seconds, whisperRig } from "./whisper
 const rig = whisperRig();
 /** Its first and its last words, to be quick. */
 const clips = [jfk.subarray(0, seconds(3.5)), jfk.subarray(seconds(7.5))] as const;
-const QUICK = { language: "en", audioContext: 250 };
+const QUICK = { language: "en", audioContext: 250, beams: 1 };
 /** More than a minute to work on. */
 const endless = new Float32Array(seconds(150)).map((_, index) => jfk[index % jfk.length] ?? 0);
 

@@ -63,12 +63,14 @@ export async function* runProgram(
  * signals that request this process to end. Throws ProgramError when the program cannot be started.
  */
 export async function runAttached(command: readonly string[], env: Readonly<Record<string, string>>): Promise<number> {
-  const child = spawned(() => Bun.spawn([...command], { stdio: ["inherit", "inherit", "inherit"], env }));
-  const terminate = () => child.kill("SIGTERM");
+  let child: Bun.Subprocess | undefined;
+  const terminate = () => child?.kill("SIGTERM");
   // An interrupt at the terminal reaches both processes; the program decides what it means.
   const ignore = () => {};
+  // Before the program starts: a signal just after that would end this process alone.
   process.on("SIGTERM", terminate).on("SIGHUP", terminate).on("SIGINT", ignore);
   try {
+    child = spawned(() => Bun.spawn([...command], { stdio: ["inherit", "inherit", "inherit"], env }));
     return await child.exited;
   } finally {
     process.off("SIGTERM", terminate).off("SIGHUP", terminate).off("SIGINT", ignore);

@@ -32,8 +32,11 @@ afterEach(async () => {
 
 const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
 
+/** In pixels: nothing to look at, and soon drawn. */
+const SMALL = 32;
+
 /** `bytes`: of the model's files. */
-function create(launch: Partial<Launch> = {}, bytes = 15_000_000, idleMs = 0): ImageEngine {
+function create(launch: Partial<Launch> = {}, bytes = 15_000_000, idleMs = 0, side = SIDE): ImageEngine {
   const { model, textEncoder, taesd } = nativeFiles("").embeddedImages;
   const engine = new ImageEngine({
     engine: {
@@ -51,7 +54,7 @@ function create(launch: Partial<Launch> = {}, bytes = 15_000_000, idleMs = 0): I
       taesdPath: taesd,
       adapters: [],
       bytes,
-      demo: { width: SIDE, height: SIDE },
+      demo: { width: side, height: side },
     },
     model: { id: "svc-draw", created: 7 },
     launch: testLaunch({ env: { ...engineEnvironment(process.env), HOME: dirname(folder) }, ...launch }),
@@ -168,7 +171,7 @@ describe.skipIf(!isBuilt)("the image engine", () => {
   test(
     "is free again when an image is not wanted any more, and lives on when its process is killed",
     async () => {
-      const engine = create();
+      const engine = create({}, 0, 0, SMALL);
       const before = childrenOf(process.pid);
       const stop = new AbortController();
       const { rest: endless } = await begun(engine, work({ steps: 150 }), stop.signal);
@@ -179,8 +182,7 @@ describe.skipIf(!isBuilt)("the image engine", () => {
       const [child = 0] = childrenOf(process.pid).filter((pid) => !before.includes(pid));
       process.kill(child, "SIGKILL");
       expect(await failure(doomed)).toEqual(["engine_crashed", undefined]);
-      const [again] = imagesOf(await run(engine, work()));
-      expect(again?.data).toEqual(circle);
+      expect(imagesOf(await run(engine, work({ steps: 1 })))).toHaveLength(1);
       expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
     },
     PATIENCE_MS,
@@ -189,8 +191,8 @@ describe.skipIf(!isBuilt)("the image engine", () => {
   test(
     "is not idle while the reader of several images takes its time",
     async () => {
-      const engine = create({}, 0, 10);
-      const events = engine.run({ work: work({ count: 2 }) }, live());
+      const engine = create({}, 0, 10, SMALL);
+      const events = engine.run({ work: work({ count: 2, steps: 1 }) }, live());
       for await (const { type } of events) {
         if (type !== "image") continue;
         await Bun.sleep(50);

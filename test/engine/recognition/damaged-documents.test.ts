@@ -9,8 +9,9 @@ import { Documents } from "../../../src/engine/recognition/child/documents.ts";
 import { dice, pick } from "../../support/dice.ts";
 import { drawn, pdfOf, pngOf } from "../../support/pages.ts";
 
-const ROUNDS = 250;
-const PATIENCE_MS = 120_000;
+/** `npm run test:fuzz` tries more. */
+const ROUNDS = Number(process.env["FUZZ_CASES"] ?? 80);
+const PATIENCE_MS = 600_000;
 const folder = mkdtempSync(join(tmpdir(), "svc-damaged-documents-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const pictures = join(import.meta.dir, "../../fixtures/pictures");

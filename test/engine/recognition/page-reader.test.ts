@@ -100,7 +100,9 @@ describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {
         "every ancient manuscript below this library,",
         "before winter arrives with heavy snow.",
       ];
-      const page = await read(await pngOf(upsideDown(await drawn({ lines, size: 14 }, 300))), { text });
+      const page = await read(await pngOf(upsideDown(await drawn({ lines, size: 14, paper: [450, 250] }, 300))), {
+        text,
+      });
       expect(textsOf(page)).toEqual(lines);
       const [first, last] = [page.lines[0]?.box, page.lines.at(-1)?.box];
       expect(first?.y ?? 0).toBeGreaterThan(last?.y ?? 0);

@@ -118,14 +118,16 @@ test(
 );
 
 describe.skipIf(!english)(`pictures of text (${NO_ENGLISH})`, () => {
-  const dense = async () => pngOf(await drawn({ lines: Array.from({ length: 40 }, () => LINE), size: 12 }, 200));
   const LINE = "Words of which there are many on every line of this page, so that it takes long.";
+  let dense: Promise<Uint8Array> | undefined;
+  const densePage = () =>
+    (dense ??= drawn({ lines: Array.from({ length: 40 }, () => LINE), size: 12 }, 200).then(pngOf));
   const plain = async (line: string) =>
     workOn(`${line}.png`, await pngOf(await drawn({ lines: [line], paper: [300, 150] })));
 
   /** A page of which the recognition has begun: how it ends. */
   async function begun(engine: RecognitionEngine, signal = live()) {
-    const outcome = failure(run(engine, workOn("dense.png", await dense()), signal, "other"));
+    const outcome = failure(run(engine, workOn("dense.png", await densePage()), signal, "other"));
     await until(() => engine.status().running === 1);
     // Counting its pages takes a moment, reading the page seconds.
     await Bun.sleep(300);

@@ -46,7 +46,7 @@ describe.skipIf(!isBuilt)("the voice", () => {
     async () => {
       const text = "The quick brown fox jumps over the lazy dog near the river bank.";
       const usual = await say(text);
-      for (const speed of [0.25, 0.5, 0.8, 1.5, 2, 4]) {
+      for (const speed of [0.25, 0.8, 1.5, 4]) {
         const samples = await say(text, speed);
         expect(seconds(usual) / seconds(samples) / speed).toBeWithin(0.9, 1.1);
         expect(pitch(samples, voice.sampleRate) / pitch(usual, voice.sampleRate)).toBeWithin(0.93, 1.07);

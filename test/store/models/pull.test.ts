@@ -409,7 +409,7 @@ test("nor twice, where only the address tells what it is", async () => {
 
 test("a slow connection is no lost one", async () => {
   add(FILE, random(40 << 16));
-  hub.delay = 100;
-  await start(REPO, { patience: { attempts: 3, firstDelayMs: 1, longestDelayMs: 10, idleMs: 3000 } });
+  hub.delay = 25;
+  await start(REPO, { patience: { attempts: 3, firstDelayMs: 1, longestDelayMs: 10, idleMs: 700 } });
   expect(notes).toEqual([]);
 }, 60_000);

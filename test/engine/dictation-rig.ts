@@ -1,0 +1,44 @@
+// What tests of dictation have in common: a server, and what its voice says.
+
+import { afterAll, beforeAll } from "bun:test";
+import { nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { isBuilt } from "../native/whisper-harness.ts";
+import type { RealtimeClient } from "../support/realtime-client.ts";
+import { startServer, type ServerProcess } from "../support/server.ts";
+
+export const isWhole = isBuilt && nativeFiles("").embeddedVoice !== undefined;
+if (!isWhole) console.log("dictation is not tested: the voice or Whisper is not built (`bun build.ts media`)");
+
+const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1"];
+const RATE = 24_000;
+export const first = "Good morning, the sky is blue.";
+export const second = "The quick brown fox jumps over the lazy dog.";
+
+/** 16-bit samples, 24,000 a second. */
+export async function said({ url }: ServerProcess, input: string): Promise<Uint8Array> {
+  const body = JSON.stringify({ input, response_format: "pcm", voice: "nova" });
+  const headers = { "content-type": "application/json" };
+  return (await fetch(`${url}/v1/audio/speech`, { method: "POST", headers, body })).bytes();
+}
+
+export const silence = (seconds: number) => new Uint8Array(2 * RATE * seconds);
+export const english = { transcription: { language: "en" } };
+
+/** As a microphone sends it. */
+export function dictate(client: RealtimeClient, sound: Uint8Array): void {
+  const chunk = RATE / 5;
+  for (let at = 0; at < sound.length; at += chunk) client.append(sound.subarray(at, at + chunk));
+}
+
+/** Starts the server before the first test of a block, and stops it after the last. */
+export function dictationServer(): () => ServerProcess {
+  let server: ServerProcess | undefined;
+  beforeAll(async () => {
+    server = await startServer(FLAGS);
+  }, 60_000);
+  afterAll(() => server?.stop());
+  return () => {
+    if (!server) throw new Error("the server has not been started");
+    return server;
+  };
+}
