@@ -7,7 +7,7 @@ import { deflateSync } from "node:zlib";
 
 const mac = process.platform === "darwin";
 const HEADERS = "stable-diffusion.cpp/src/tokenizers/vocab";
-/** For models that draw no images, or whose licence forbids redistribution; ffi/image/vocabularies.cpp reports them. */
+/** Of models that draw no images, or whose licence we cannot pass on; ffi/image/vocabularies.cpp reports their use. */
 const LEFT_OUT = /^(gemma|umt5)/;
 /** Codes of the characters in `0x`, two digits and a comma. */
 const [X, COMMA] = [120, 44];

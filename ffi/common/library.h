@@ -19,7 +19,7 @@ extern "C" {
 
 // Returns the version of the library's shim.h; the binding refuses any other.
 SVC_API int32_t svc_abi_version(void);
-// Copies the message of the calling thread's last failure (UTF-8, no terminator), cut to `capacity`. Returns its bytes.
+// Copies the message of the calling thread's last failure (UTF-8, no terminator), cut to `capacity`. Returns its size.
 SVC_API int32_t svc_last_error(uint8_t * out, int32_t capacity);
 // Returns the code of that failure, from the enum in the library's shim.h; 0 when no caller handles it specifically.
 SVC_API int32_t svc_last_error_code(void);

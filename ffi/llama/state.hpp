@@ -77,7 +77,7 @@ void free_chunk_context();
 // Ends the current chunk, if there is one, and removes its cells.
 void abandon_chunk();
 
-// Returns whether the running chunk computation is being stopped on purpose.
+// Returns whether the running computation, of a chunk or not, is being stopped on purpose.
 bool is_stopping();
 
 // ---- prompts and samplers ----

@@ -68,7 +68,7 @@ void forget(const JobPtr & job) {
     table.news.erase(std::remove_if(table.news.begin(), table.news.end(), is_it), table.news.end());
 }
 
-// The functions below must be called without the mutex.
+// `run` and `serve` must be called without the mutex.
 
 std::optional<Failure> run(Transcriber & transcriber, Job & job) {
     try {

@@ -34,7 +34,7 @@ export interface ImageEdit {
   readonly references?: readonly ImageSource[];
   /** A mask of the image's size; where the mask is transparent, the image is redrawn. */
   readonly mask?: ImageSource;
-  /** How much of the image to change, above 0 and at most 1; absent: the model's default. */
+  /** How much of the image to change, above 0 and at most 1; absent: 0.75, unless the model edits by reference. */
   readonly strength?: number;
 }
 

@@ -27,7 +27,7 @@ const LANGUAGES: readonly (readonly [script: RegExp, language: string])[] = [
 const KANA = /[\p{scx=Hiragana}\p{scx=Katakana}]/u;
 const CHINESE_OR_JAPANESE = /[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}]/gu;
 
-/** Returns the code of the language with most letters' script; undefined for Latin, which many share, and mixtures. */
+/** Returns the code of the language in whose script most letters are; undefined for mixtures and the shared Latin. */
 export function languageOfScript(text: string): string | undefined {
   const letters = text.replaceAll(/\P{L}/gu, "");
   const isMost = (script: RegExp) => 2 * (letters.match(script)?.join("").length ?? 0) > letters.length;

@@ -140,7 +140,7 @@ export type TranscriptionEvent =
   | { readonly type: "segment"; readonly segment: SpeechSegment }
   | { readonly type: "result"; readonly result: TranscriptionResult };
 
-/** Returns the text of a whole recording, without the spaces that models put before segments at its start and end. */
+/** Returns the text of a whole recording, trimmed, because models put a space before each segment. */
 export const wholeText = (segments: readonly Pick<SpeechSegment, "text">[]): string =>
   segments
     .map(({ text }) => text)

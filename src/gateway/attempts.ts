@@ -146,5 +146,5 @@ export class Attempts {
 const busyMs = ({ error: { code, details } }: UpstreamFailure): number =>
   code === "server_busy" ? (details.retryAfterSeconds ?? 0) * 1000 : 0;
 
-/** Whether a retry at the same replica may help soon enough. */
+/** Returns whether a retry at the same replica may help soon enough. */
 const mayPass = (failure: UpstreamFailure): boolean => failure.retry === "later" && busyMs(failure) <= LONGEST_PAUSE_MS;

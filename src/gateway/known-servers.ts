@@ -24,5 +24,5 @@ const RANGES: readonly (readonly [first: number, last: number])[] = [
   [49_152, 65_535],
 ];
 
-/** Whether to query a listening port that is not a known one. */
+/** Returns whether to query a listening port that is not a known one. */
 export const isCandidate = (port: number): boolean => RANGES.some(([first, last]) => port >= first && port <= last);

@@ -219,7 +219,7 @@ function callableOf({ tools, allTools, toolChoice }: GenerateRequest): { callabl
   return { callable: new Set(tools.map(({ name }) => name)) };
 }
 
-/** Whether the server does not enforce, or not fully, something that was requested: a schema, or tool calls. */
+/** Returns whether the server does not enforce, or not fully, something that was requested: a schema, or tool calls. */
 function isDowngraded(
   { constraint, tools, toolChoice }: GenerateRequest,
   { kind }: Replica,

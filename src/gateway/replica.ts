@@ -130,7 +130,7 @@ export class Replica {
     };
   }
 
-  /** Whether the replica has this address, with the same key and proxy. */
+  /** Returns whether the replica has this address, with the same key and proxy. */
   isAt({ url, key, proxy }: ServerAddress): boolean {
     const own = this.client.address;
     return own.url === url && own.key === key && own.proxy === proxy;
@@ -257,7 +257,7 @@ interface Sickness {
   readonly error: SvcError;
 }
 
-/** Whether nothing can be sent to the server. */
+/** Returns whether nothing can be sent to the server. */
 const isGone = ({ code, details }: SvcError): boolean => code === "upstream_unavailable" && details.sent !== true;
 
 interface Ask {

@@ -22,7 +22,7 @@ export interface RemoteModel {
   readonly audio?: boolean;
 }
 
-/** Whether the model is known to take no media of this kind. */
+/** Returns whether the model is known to take no media of this kind. */
 export const lacksMedia = ({ vision, audio }: RemoteModel, kind: MediaKind): boolean =>
   (kind === "image" ? vision : audio) === false;
 

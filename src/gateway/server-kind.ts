@@ -25,7 +25,7 @@ export interface ServerTraits {
   readonly rawSchema?: "json_schema" | "response_format";
   /** Enforces a schema while sampling; other servers only ask the model to follow it. */
   readonly enforcesSchemas?: true;
-  /** Values of `tool_choice` that it takes beside `auto`; with `none`, its prompt must still contain the tools. */
+  /** Values of `tool_choice` that it takes beside `auto`; `none` only if its prompt then still contains the tools. */
   readonly toolChoices: readonly ("none" | "required" | "named")[];
   /** Calls that follow their tool's schema by constrained sampling: all, or only required ones; absent: none. */
   readonly enforcesCalls?: "all" | "required";

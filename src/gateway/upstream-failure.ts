@@ -103,7 +103,7 @@ export function streamedFailure(chunk: unknown): UpstreamFailure | undefined {
   return statusFailure(code ?? statusOf(text(fields(error)["code"])), chunk, undefined);
 }
 
-/** Returns the status for error codes of svc and the OpenAI-compatible API that are more specific than a failure. */
+/** Returns the status for an error code of svc or the OpenAI-compatible API: 503 if it says that a retry may help. */
 const statusOf = (code: string | undefined): number =>
   code === "server_busy" || code === "engine_unavailable" || code === "shutting_down" ? 503 : 500;
 

@@ -94,7 +94,7 @@ export class Upstream {
     return this.replicas.some((replica) => replica.model(model));
   }
 
-  /** Whether the model computes or may compute vectors: not every server reports the purpose of its models. */
+  /** Returns whether the model computes or may compute vectors: not every server reports the purpose of its models. */
   mayEmbed(model: string): boolean {
     return this.replicas.some((replica) => {
       const { capabilities = [] } = replica.model(model) ?? {};
@@ -103,7 +103,7 @@ export class Upstream {
     });
   }
 
-  /** Whether all replicas that have the model report that it takes no media of this kind. */
+  /** Returns whether all replicas that have the model report that it takes no media of this kind. */
   lacks(model: string, kind: MediaKind): boolean {
     const having = this.replicas.flatMap((replica) => replica.model(model) ?? []);
     return having.length > 0 && having.every((one) => lacksMedia(one, kind));

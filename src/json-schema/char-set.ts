@@ -31,7 +31,7 @@ export const intersect = (a: CharSet, b: CharSet): CharSet => complement(union(c
 
 export const includes = (set: CharSet, char: number): boolean => set.some(([from, to]) => from <= char && char <= to);
 
-/** How many code points a set has. */
+/** Returns how many code points a set has. */
 export const size = (set: CharSet): number => set.reduce((total, [from, to]) => total + to - from + 1, 0);
 
 /** Returns the set of the characters of a text. */

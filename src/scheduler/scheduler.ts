@@ -132,7 +132,7 @@ export class Scheduler {
     return (waits ? this.forecast.firstEndMs(running) : 0) + this.forecast.promptMs(missing);
   }
 
-  /** Queues a request. Its prompt must not be empty, and prompt plus `maxTokens` must fit the cache. */
+  /** Queues a request at `now` (ms). Its prompt must not be empty, and prompt plus `maxTokens` must fit the cache. */
   add(request: SequenceRequest, now: number): void {
     const sequence = new Sequence(request, now, this.keyOf);
     this.byKey.set(request.key, sequence);

@@ -41,7 +41,7 @@ export class Admission {
     throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds(), busy: "queue_full" });
   }
 
-  /** Whether `check` would admit `places` more. */
+  /** Returns whether `check` would admit `places` more. */
   hasCapacity(places: number): boolean {
     return this.inFlight === 0 || this.inFlight + places <= this.parallel + this.maxQueue;
   }

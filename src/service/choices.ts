@@ -118,7 +118,7 @@ async function* holding(
   }
 }
 
-/** Whether this is the first answer to its prompt, and so not a copy of another request. */
+/** Returns whether this is the first answer to its prompt, and so not a copy of another request. */
 const isFirst = (request: GenerateRequest | undefined) => request?.group === undefined || request.group === request.id;
 
 /** Joins the acceptances of all prompts into one, and holds other events until the last one settles the status. */

@@ -117,7 +117,7 @@ function mostPreferred(offered: readonly OfferedVoice[]): readonly OfferedVoice[
   return offered.filter(({ backend }) => best.includes(backend));
 }
 
-/** Whether a voice speaks a language, in any country's variant. */
+/** Returns whether a voice speaks a language, in any country's variant. */
 const speaks = ({ spoken }: OfferedVoice, { language }: Language): boolean => spoken.language === language;
 
 function readTag(text: string): Language {

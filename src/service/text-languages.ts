@@ -60,7 +60,7 @@ export class TextLanguages {
   }
 }
 
-/** Whether the tags include Chinese or Japanese, and no language that PP-OCR cannot read together with them. */
+/** Returns whether the tags include Chinese or Japanese, and no language that PP-OCR cannot read together with them. */
 function areForPpocr(tags: readonly string[]): boolean {
   const { own, beside } = PPOCR_LANGUAGES;
   const isIn = (known: readonly string[]) => (tag: string) => known.includes(tessdataName(tag) ?? "");

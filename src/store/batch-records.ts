@@ -109,7 +109,7 @@ export class BatchRecords {
     return this.ids(`NOT ${IS_ENDED} AND (status <> 'in_progress' OR expiresAt <= ?)`, now);
   }
 
-  /** Whether no work is left for a batch, or the batch does not exist. */
+  /** Returns whether no work is left for a batch, or the batch does not exist. */
   isEnded(id: string): boolean {
     return this.database.query(`SELECT 1 FROM batches WHERE id = ? AND NOT ${IS_ENDED}`).get(id) === null;
   }

@@ -44,7 +44,7 @@ export class JobStore {
     this.batches = new BatchRecords(this.database);
   }
 
-  /** Whether something was ever stored in `folder`. */
+  /** Returns whether something was ever stored in `folder`. */
   static exists(folder: string): boolean {
     return existsSync(databasePath(folder));
   }
@@ -148,7 +148,7 @@ export class JobStore {
   }
 }
 
-/** Whether a path without a record is too old to belong to unfinished work. */
+/** Returns whether a path without a record is too old to belong to unfinished work. */
 function isOld(path: string, now: number): boolean {
   let found: Stats;
   try {

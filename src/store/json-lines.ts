@@ -76,7 +76,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   yield* cutter.rest();
 }
 
-/** Whether a line has only white space. */
+/** Returns whether a line has only white space. */
 export const isBlank = ({ bytes }: Line): boolean =>
   bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
 

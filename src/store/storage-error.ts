@@ -27,11 +27,11 @@ export function withStorage<T>(work: () => T): T {
   }
 }
 
-/** Whether an operation failed because the path does not exist. */
+/** Returns whether an operation failed because the path does not exist. */
 export const isMissing = (error: unknown): boolean => systemErrorCode(error) === "ENOENT";
 
-/** Whether an operation failed because the path exists already. */
+/** Returns whether an operation failed because the path exists already. */
 export const isThere = (error: unknown): boolean => systemErrorCode(error) === "EEXIST";
 
-/** Whether an operation failed because another connection holds the database's lock. */
+/** Returns whether an operation failed because another connection holds the database's lock. */
 export const isBusy = (error: unknown): boolean => systemErrorCode(error)?.startsWith("SQLITE_BUSY") === true;

@@ -87,7 +87,7 @@ export function decodeForeign(body: unknown, known: Unsupported): Pick<EmbedWork
   return foreign.length > 0 ? { foreign: Object.fromEntries(foreign) } : {};
 }
 
-/** llama.cpp's fields that neither svc nor its upstreams support. */
+/** llama.cpp's fields that are always refused, also for models of upstreams. */
 const LLAMA_NOWHERE: Unsupported = { post_sampling_probs: unless(false), sse_ping_interval: always };
 
 /** llama.cpp's fields on all routes that generate. */

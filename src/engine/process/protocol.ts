@@ -8,8 +8,8 @@ export const PROTOCOL_VERSION = 15;
 
 /**
  * File descriptor in the engine process on which the front process requests aborts, with a 4-byte key each. The engine
- * process reports on it, a line each: once a second whether a computation has moved on (`+` or `-`) and what it is; `!` with
- * a key before native code ends the process because of that job; `@` with a JSON string before it reads that file.
+ * process reports on it, a line each: once a second whether a computation has moved on (`+` or `-`) and what it is; `!`
+ * with a key before native code ends the process because of that job; `@` with a JSON string before it reads that file.
  */
 export const ABORT_FD = 3;
 

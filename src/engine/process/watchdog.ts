@@ -30,7 +30,7 @@ interface WatchdogOptions {
   /** Called once a second; returns undefined when nothing was reported. */
   readonly pulse: () => Pulse | undefined;
   readonly onStalled: () => void;
-  /** Called at the first sign of life after a stall, with the length of the silence. */
+  /** Called at the first sign of life after a stall, with the milliseconds of silence. */
   readonly onRecovered: (silentMs: number) => void;
   /** Called once, with whether it computed for too long; later messages are not signs of life. */
   readonly onTimeout: (hasComputed: boolean) => void;

@@ -78,7 +78,7 @@ export class StepCost {
     return tokens * (this.prefillTokenMs ?? 1);
   }
 
-  /** Returns the milliseconds for a step of `rows` decoding rows: as measured, but no less than for prompt tokens. */
+  /** Returns the milliseconds for a decode step of `rows` rows, at least those that as many prompt tokens take. */
   decodeStepMs(rows: number): number {
     return Math.max(this.decodeStep ?? 0, rows * (this.prefillToken ?? 0));
   }

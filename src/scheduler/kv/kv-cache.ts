@@ -271,7 +271,7 @@ export class KvCache {
     }
   }
 
-  /** Whether the host cache is as large as this one: only then are its evictions staler than anything evicted here. */
+  /** Whether the host cache holds at least as much as this one: only then are its evictions staler than those here. */
   private get canOffload(): boolean {
     return this.limits.layout === "unified" && this.host.fits(this.limits.cells);
   }

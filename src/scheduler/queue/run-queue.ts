@@ -98,7 +98,7 @@ export class RunQueue {
     }
   }
 
-  /** Whether another request is computing a prefix of this one: afterwards less is left to compute. */
+  /** Returns whether another request is computing a prefix of this one: afterwards less is left to compute. */
   private waitsForLeader(sequence: Sequence, now: number): boolean {
     if (!this.limits.reuse || !this.limits.canTrim || sequence.fresh) return false;
     if (awaitsPrefix(sequence)) return true;
@@ -115,7 +115,7 @@ export class RunQueue {
     return sequence.awaits !== undefined;
   }
 
-  /** Whether a prefix is being read from disk. A preempted request's tokens are in a faster cache, if in any. */
+  /** Returns whether a prefix is being read from disk. Preempted requests' tokens are in a faster cache, if in any. */
   private waitsForDisk(sequence: Sequence, now: number): boolean {
     return sequence.cached === undefined && this.prefetch.isReading(sequence, now);
   }

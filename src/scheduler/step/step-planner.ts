@@ -112,7 +112,7 @@ export class StepPlanner {
     this.kv.clearBeyond(limit, now, cellMs > RETURNING * (this.cost.prefillTokenMs ?? cellMs));
   }
 
-  /** Returns how many decode steps to make in one call, so that all sets of adapters together take `multiStepMs`. */
+  /** Returns how many decode steps to make in one call, so that all sets of adapters together fit in `multiStepMs`. */
   private multiSteps(decoding: readonly Sequence[]): number {
     if (!decoding.every(({ multiStep }) => multiStep)) return 1;
     const { running, streams } = this.queue;

@@ -23,7 +23,7 @@ export class Tally {
     };
   }
 
-  /** Whether the output has a line for this one. */
+  /** Returns whether the output has a line for this one. */
   has(customId: string): boolean {
     return this.answered.has(customId);
   }

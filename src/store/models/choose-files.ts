@@ -79,7 +79,7 @@ function byDefault(variants: readonly Variant[], repo: string): Variant {
   throw new PullError(`${repo} has several models: name one.\n${listing(variants)}`);
 }
 
-/** Whether a variant is a form of the same model; Whisper files are models of different sizes instead. */
+/** Returns whether a variant is a form of the same model; Whisper files are models of different sizes instead. */
 const isForm = ({ files: [file] }: Variant): boolean => !isWhisper(file?.path ?? "");
 
 function byName(variants: readonly Variant[], wanted: string, repo: string): Variant {

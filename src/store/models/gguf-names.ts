@@ -29,16 +29,16 @@ export const otherPart = (path: string, part: number): string =>
 
 const isGguf = (path: string): boolean => /\.gguf$/i.test(path);
 
-/** Whether a path is a speech recognition model in whisper.cpp's format. */
+/** Returns whether a path is a speech recognition model in whisper.cpp's format. */
 export const isWhisper = (path: string): boolean => /^ggml-.+\.bin$/i.test(baseName(path));
 
-/** Whether a path has a format that svc serves. */
+/** Returns whether a path has a format that svc serves. */
 export const isModelFile = (path: string): boolean => isGguf(path) || isWhisper(path);
 
-/** Whether a path is a projector, which turns images or sound into embeddings for the model beside it. */
+/** Returns whether a path is a projector, which turns images or sound into embeddings for the model beside it. */
 export const isProjector = (path: string): boolean => isGguf(path) && /mmproj/i.test(baseName(path));
 
-/** Whether a path holds the weights of a model, as far as its name shows. */
+/** Returns whether a path holds the weights of a model, as far as its name shows. */
 export const isModel = (path: string): boolean => isModelFile(path) && !/mmproj|imatrix/i.test(baseName(path));
 
 export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);

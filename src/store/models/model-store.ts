@@ -75,12 +75,12 @@ export class ModelStore {
     return readManifest(this.manifestPath(name));
   }
 
-  /** Whether all files exist with the right sizes. */
+  /** Returns whether all files exist with the right sizes. */
   isReady(model: Manifest): boolean {
     return model.pulled !== undefined && filesOf(model).every((file) => this.has(file));
   }
 
-  /** Whether a file exists as it was downloaded. */
+  /** Returns whether a file exists as it was downloaded. */
   has({ path, bytes, sha256 }: StoredFile): boolean {
     const found = statSync(this.path(path), { throwIfNoEntry: false });
     return sha256 !== undefined && found?.isFile() === true && found.size === bytes;

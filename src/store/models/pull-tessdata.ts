@@ -26,7 +26,7 @@ const NAME = /^[a-z]{2,4}(_[a-z]+)*$/i;
 /** Message about an invalid name. */
 export const TESSDATA_NAMES = "Data for text recognition is named tessdata:NAME, as tessdata:deu or tessdata:chi_sim.";
 
-/** Whether a name is valid for data. */
+/** Returns whether a name is valid for data. */
 export const isTessdata = (name: string): boolean => NAME.test(name);
 
 /** Path in the package of the data trained for accuracy, with integer weights. */

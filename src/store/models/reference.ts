@@ -62,7 +62,7 @@ function withColon(text: string): string {
   return path.length > 0 && !text.includes(":") && isModelFile(text) ? `${owner}/${name}:${path.join("/")}` : text;
 }
 
-/** Whether the text is a valid `owner/name` of the hub; both parts are then safe as folder names. */
+/** Returns whether the text is a valid `owner/name` of the hub; both parts are then safe as folder names. */
 export function isRepo(text: string): boolean {
   const parts = text.split("/");
   return parts.length === 2 && parts.every((part) => REPO_PART.test(part) && !part.includes(".."));

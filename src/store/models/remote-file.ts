@@ -30,6 +30,6 @@ export const identityOf = ({ checksum, etag }: RemoteFile): string | undefined =
 
 const SEGMENT = /^[^.\\/:][^\\/:]{0,200}$/;
 
-/** Whether an untrusted path stays below the folder that it is placed in. */
+/** Returns whether an untrusted path stays below the folder that it is placed in. */
 export const isSafePath = (path: string): boolean =>
   path.length <= 512 && path.split("/").every((part) => SEGMENT.test(part) && !/\p{Cc}/u.test(part));

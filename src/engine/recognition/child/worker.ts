@@ -57,7 +57,7 @@ export class RecognitionWorker {
     }
   }
 
-  /** Counts a document's pages. Returns the job of the first wanted page; ends the job if there is none. */
+  /** Counts a document's pages. Returns the first wanted page's job; undefined, and ends it, if there is none. */
   private async opened({ key, document, task, wanted, readers }: QueuedJob & OpeningJob) {
     const pages = await this.reader.count(document);
     const all = wantedPages(wanted, pages);

@@ -12,7 +12,7 @@ import { WordWatch } from "../../../text/word-watch.ts";
 
 /** Turns the tokens of one answer into events; an emitted event is never taken back. */
 export interface Answer {
-  /** Whether the answer is complete: nothing more must be generated. */
+  /** Whether the answer is complete, so that no more tokens are needed. */
   readonly complete: boolean;
   /** The stop sequence that completed it. */
   readonly stopSequence: string | undefined;

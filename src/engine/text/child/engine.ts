@@ -33,7 +33,7 @@ import { StepRunner, type StepHooks } from "./step-runner.ts";
 const GATHER_MS = 3;
 /** The longest that the first request of a burst waits for the others. */
 const GATHER_LIMIT_MS = 100;
-/** When no prompt is finished in this time, the prompts still being made do not belong to the burst. */
+/** When no request arrives and no prompt is finished in this time, the burst does not wait for prompts being made. */
 const GATHER_STUCK_MS = 25;
 /** How long to wait for the prompt threads before messages are read again, when there is nothing else to do. */
 const PROMPT_WAIT_MS = 1;

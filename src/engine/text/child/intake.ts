@@ -181,7 +181,7 @@ export class Intake {
     this.start({ text, parseSpecial, addSpecial }, { kind: "tokenize", key });
   }
 
-  /** When the library cannot even accept a prompt, that request alone is at fault. */
+  /** Submits a prompt. When the library cannot even accept it, only that request is at fault. */
   private start(prompt: PromptRequest, job: PromptJob, client?: string): void {
     try {
       this.jobs.set(this.llama.submitPrompt(prompt, job.key, client), job);

@@ -108,7 +108,7 @@ export class KvFolder {
     );
   }
 
-  /** Lists all files of `--kv-dir` by their names, least recently used first. */
+  /** Lists the files of `--kv-dir` whose names are ours, least recently used first. */
   private async list(): Promise<Listed[]> {
     const names = (await readdir(this.options.path)).filter((name) => NAME.test(name));
     const listed = await Promise.all(

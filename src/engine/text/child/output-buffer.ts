@@ -23,7 +23,7 @@ export class OutputBuffer {
 
   /**
    * Notes that a computation of this length begins. Returns true if the held events must be sent now: events are sent
-   * `longestMs` after their computation began, or as soon as the running one ends.
+   * at most `longestMs` after their computation began, or as soon as it ends when it takes longer.
    */
   begin(now: number, expectedMs: number, longestMs: number): boolean {
     this.begunAt = now;

@@ -86,13 +86,13 @@ export class RecordingWork {
     return !this.ended && !this.reading && this.waiting.length <= AHEAD;
   }
 
-  /** Whether a stretch of at most `longest` samples can begin. Until the first has told the language, others wait. */
+  /** Returns whether a stretch of up to `longest` samples can begin; others wait until the first tells the language. */
   canBegin(longest: number): boolean {
     if (this.language === undefined && this.parts.length > 0) return false;
     return this.ended ? !this.waiting.isEmpty : this.waiting.fills(longest);
   }
 
-  /** Whether only one stretch of at most this many samples is left. */
+  /** Returns whether only one stretch of at most this many samples is left. */
   endsWithin(samples: number): boolean {
     return this.ended && this.waiting.length <= samples;
   }

@@ -104,7 +104,7 @@ export class PhraseQueue {
     this.phrases = [];
   }
 
-  /** Whether more phrases wait than fit a stretch of at most this many samples. */
+  /** Returns whether more phrases wait than fit a stretch of at most this many samples. */
   fills(longest: number): boolean {
     return this.count(longest) < this.phrases.length;
   }
