@@ -45,7 +45,7 @@ export class TranscriptionEngine
   async listen(listening: ListeningWork, signal: AbortSignal): Promise<Heard> {
     for await (const event of this.supervisor.run({ listening }, signal))
       if (event.type === "heard") return event.heard;
-    throw new SvcError("internal_error", "The engine returned no transcription.");
+    throw new SvcError("internal_error", "The engine did not report what it heard.");
   }
 }
 
