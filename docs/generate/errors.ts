@@ -31,7 +31,8 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   model_not_found: "No model has this name, or its upstream no longer has it.",
   method_not_allowed: "The route does not have this method; `Allow` lists its methods.",
   upgrade_required: "The route is a WebSocket.",
-  rate_limit_exceeded: "The API key has reached `--key-rpm` or `--key-concurrent`. Repeat after `Retry-After`.",
+  rate_limit_exceeded:
+    "The API key has reached `--key-rpm` or `--key-concurrent`: repeat after `Retry-After`. Or there are too many client secrets, or too much sound or too many events wait in a session of `/v1/realtime`.",
   server_busy: "The queue is full, or the request waited or would wait too long. Repeat after `Retry-After`.",
   deadline_exceeded: "The time of `X-Svc-Deadline-Ms` passed before the first token or result.",
   request_cancelled: "The request was cancelled by its id.",

@@ -53,7 +53,7 @@ const addressLines = ({ here, others }: Reachable): Line[] => [
 
 function networkText(others: Reachable["others"]): string {
   if (!others) return "this machine alone; --host 0.0.0.0 --api-key-file FILE lets others connect";
-  if (others.length === 0) return "this machine is in no network; every address that it gets will be served";
+  if (others.length === 0) return "this machine is in no network; svc listens on every address that it gets";
   return `${others.map((url) => `${url}/`).join("  ")}  (svc qr shows a QR code for phones)`;
 }
 
@@ -73,7 +73,7 @@ function abilities({ template, vision, audio }: ModelInfo): string {
     template.tools && "tools",
     "JSON schemas",
     template.thinking && "reasoning",
-    vision && "pictures",
+    vision && "images",
     audio && "sound",
   ];
   return can.filter((one) => one !== false).join(", ");

@@ -186,7 +186,7 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   };
   const { maxAudioBytes } = config;
-  const received = new BodyBudget(Math.max(LEAST_RECEIVED_BYTES, 2 * maxAudioBytes), "files that requests brought");
+  const received = new BodyBudget(Math.max(LEAST_RECEIVED_BYTES, 2 * maxAudioBytes), "files uploaded in requests");
   const { documents, pictures, recordings } = uploadFolders(tmpdir(), maxAudioBytes, received);
   const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
   const recognition = new RecognitionService({

@@ -106,7 +106,7 @@ export const ChatCompletionRequest = t.Object({
   stop,
   stream: opt(t.Boolean()),
   stream_options: streamOptions(
-    "Whether the stream ends with a usage chunk; default true, with --stream-usage requested false.",
+    "Whether the stream ends with a usage chunk. Default true; with --stream-usage requested, default false.",
   ),
   ...runningFields,
   user: opt(t.String()),

@@ -45,7 +45,8 @@ export const CompletionRequest = t.Object({
     t.Integer({
       minimum: 1,
       maximum: 128,
-      description: "Number of answers to generate for each prompt, of which the n most probable are returned.",
+      description:
+        "Number of answers to generate for each prompt, of which the n most probable are returned. Default: n.",
     }),
   ),
   echo: opt(

@@ -97,7 +97,7 @@ export const ImageEditRequest = t.Object({
       exclusiveMinimum: 0,
       maximum: 1,
       description:
-        "How much of the image is replaced; default 0.75. Without it, models that edit by reference images decide it themselves.",
+        "How much of the image is replaced. Default: models that edit by reference images decide it themselves, unless there is a mask; for all others 0.75.",
     }),
   ),
 });

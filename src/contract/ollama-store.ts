@@ -20,7 +20,9 @@ export const OllamaDeleteRequest = t.Object(named);
 /** A line about a download; the status of the last line is `success`. */
 export const OllamaPullStatus = t.Object({
   status: t.String(),
-  digest: t.Optional(t.String({ description: "Name of the model that is downloaded, with all its files." })),
+  digest: t.Optional(
+    t.String({ description: "Name of the model that is downloaded; `total` and `completed` count all of its files." }),
+  ),
   total: t.Optional(t.Integer({ description: "Bytes in all." })),
   completed: t.Optional(t.Integer({ description: "Bytes received so far." })),
 });

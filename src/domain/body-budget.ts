@@ -55,6 +55,6 @@ export class BodyAccount {
 const counted = (bytes: number): number => Math.max(0, bytes - FREE_BYTES);
 
 function noRoom(most: number, what: string): SvcError {
-  const message = `The server is at capacity: ${what} have ${most / MB} MB together.`;
+  const message = `The server is at capacity: ${what} may have at most ${most / MB} MiB in all.`;
   return new SvcError("server_busy", message, { retryAfterSeconds: RETRY_SECONDS });
 }

@@ -33,7 +33,7 @@ export class JsonBodies {
   private readonly accounts = new WeakMap<Request, BodyAccount>();
 
   constructor(private readonly budget: BodyBudget) {
-    this.kept = new BodyBudget(KEPT_SHARE * budget.most, "bodies of requests under way");
+    this.kept = new BodyBudget(KEPT_SHARE * budget.most, "bodies of running requests");
   }
 
   /** Releases the memory account of a request that has ended. */
@@ -141,6 +141,6 @@ function isFromPage(headers: Headers): boolean {
 
 /** Returns the error for a longer body. Agents look for "too long" and then shorten the conversation. */
 export function tooLarge(ceiling: number, received: string): SvcError {
-  const message = `The request body is too long: this route accepts ${ceiling / MB} MB; got ${received}.`;
+  const message = `The request body is too long: this route accepts ${ceiling / MB} MiB; got ${received}.`;
   return new SvcError("payload_too_large", message);
 }

@@ -36,7 +36,7 @@ export class StorageQuota {
     const { freeBytes, bytes: size } = this.disk();
     const reserve = Math.min(RESERVE.bytes, size * RESERVE.share);
     if (freeBytes - bytes < reserve) {
-      const message = `The disk that holds the server's data has only ${(reserve / MIB).toFixed(1)} MiB left, which stay free: free some space, then try again.`;
+      const message = `The disk that holds the server's data is full: ${(reserve / MIB).toFixed(1)} MiB of it must stay free. Free some space, then try again.`;
       throw new SvcError("storage_full", message);
     }
     const isDoubtful = this.hasReleased || (this.used ?? 0) + bytes > this.limit;

@@ -69,7 +69,7 @@ export class TemporaryFiles {
   /** Returns the error for a file above the maximum. */
   tooLarge(param: string): SvcError {
     const { largest, does, option } = this.options;
-    const limit = `${Math.floor(largest / 1024 / 1024)} MB${option && ` (${option})`}`;
+    const limit = `${Math.floor(largest / 1024 / 1024)} MiB${option && ` (${option})`}`;
     return fieldError("payload_too_large", param, `is too large: this server ${does} of at most ${limit}`);
   }
 

@@ -13,7 +13,7 @@ export function uploadFolders(parent: string, maxAudioBytes: number, budget: Bod
   const folder = (name: string, largest: number, does: string, option = "") =>
     new TemporaryFiles({ parent, prefix: `svc-${name}-`, largest, does, option, budget });
   return {
-    documents: folder("documents", 25 * MB, "reads pictures and documents"),
+    documents: folder("documents", 25 * MB, "reads images and documents"),
     pictures: folder("pictures", 20 * MB, "changes images"),
     recordings: folder("recordings", maxAudioBytes, "takes recordings", "--max-audio-mb"),
   };

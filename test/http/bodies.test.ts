@@ -99,7 +99,7 @@ describe("all bodies together", () => {
     expect(refused.headers.get("retry-after")).toBe("2");
     const { error } = checkError(await refused.json());
     expect(error.code).toBe("server_busy");
-    expect(error.message).toContain("have 4 MB together");
+    expect(error.message).toContain("at most 4 MiB in all");
     expect((await post(server.url, 0)).status).toBe(200);
     client.leave();
     await untilAnswered(server.url, 200);
@@ -123,7 +123,7 @@ describe("all bodies together", () => {
     const refused = await post(server.url, 3);
     expect([refused.status, checkError(await refused.json()).error.message]).toEqual([
       503,
-      expect.stringContaining("bodies of requests under way have 6 MB together"),
+      expect.stringContaining("bodies of running requests may have at most 6 MiB in all"),
     ]);
     // A shorter body of many values takes as much memory.
     const lists = JSON.stringify({ messages, x: Array(90_000).fill([]) });

@@ -68,7 +68,7 @@ test("the disk keeps a reserve of 256 MiB or 2 %, whichever is less", () => {
     let freeBytes = reserve + 1000;
     const quota = new StorageQuota(folder, 2 * MIB, () => ({ freeBytes, bytes }));
     quota.claim(1000);
-    const full = `The disk that holds the server's data has only ${reserve / MIB}.0 MiB left, which stay free: free some space, then try again.`;
+    const full = `The disk that holds the server's data is full: ${reserve / MIB}.0 MiB of it must stay free. Free some space, then try again.`;
     expect(() => quota.claim(1001)).toThrow(new SvcError("storage_full", full));
     quota.take(1001);
     freeBytes += 1;

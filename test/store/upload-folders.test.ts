@@ -75,7 +75,7 @@ test("all uploads share a budget: one that exceeds it is refused while it arrive
   })();
   expect(await documents.receive(coming).catch((error) => error)).toMatchObject({
     code: "server_busy",
-    message: "The server is at capacity: files have 8 MB together.",
+    message: "The server is at capacity: files may have at most 8 MiB in all.",
     details: { retryAfterSeconds: 2 },
   });
   expect(taken).toBe(5);
@@ -90,8 +90,8 @@ test("all uploads share a budget: one that exceeds it is refused while it arrive
 test("an upload that is too large gets an error with the limit and its option", () => {
   const folders = uploadFolders(folder(), 3.5 * 2 ** 20, new BodyBudget());
   expect(Object.values(folders).map((one) => one.tooLarge("file").message)).toEqual([
-    "'file' is too large: this server reads pictures and documents of at most 25 MB.",
-    "'file' is too large: this server changes images of at most 20 MB.",
-    "'file' is too large: this server takes recordings of at most 3 MB (--max-audio-mb).",
+    "'file' is too large: this server reads images and documents of at most 25 MiB.",
+    "'file' is too large: this server changes images of at most 20 MiB.",
+    "'file' is too large: this server takes recordings of at most 3 MiB (--max-audio-mb).",
   ]);
 });

@@ -95,7 +95,7 @@ export const engineOptions = {
   stallBudgetMs: integer(1, 60_000, {
     name: "stall-budget",
     default: 50,
-    help: "Maximum gap in milliseconds between tokens of running streams while another prompt is computed (chunked prefill). The gap is never shorter than two decode steps or a single operation of the model, nor, on a GPU or with sliding-window or recurrent models, than a chunk of 16 tokens. Several waiting prompts may extend it to 1.5 seconds.",
+    help: "Maximum gap in milliseconds between tokens of running streams while another prompt is computed (chunked prefill). The gap may always be as long as two decode steps or a single operation of the model, and, on a GPU or with sliding-window or recurrent models, as the computation of 16 prompt tokens. Several waiting prompts may extend it to 1.5 seconds.",
   }),
   mmap: boolean({ default: true, help: "Memory-map the model file instead of reading it." }),
   mlock: boolean({ default: false, help: "Lock the model in memory." }),

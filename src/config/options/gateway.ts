@@ -32,7 +32,7 @@ export const gatewayOptions = {
     hedge: boolean({
       name: "upstream-hedge",
       default: false,
-      help: "Send a request also to a second replica when its first token takes longer than 99 of 100 first tokens of its replica; at most 5 % of requests.",
+      help: "Also send a request to a second replica when its first token takes longer than 99 % of the first tokens of its own replica; at most 5 % of requests.",
     }),
     timeoutMs: seconds(0.1, 86_400, {
       name: "upstream-timeout",

@@ -140,7 +140,7 @@ export const serverOptions = {
     count: integer(0, 1_000_000, {
       name: "stored-responses",
       default: 1024,
-      help: "Maximum number of responses of /v1/responses stored in memory, and as many conversations of /v1/conversations; those that changed longest ago are evicted first.",
+      help: "Maximum number of responses of /v1/responses stored in memory, and separately of conversations of /v1/conversations. Those that changed longest ago are evicted first.",
     }),
     bytes: integer(1, 1_000_000, {
       name: "stored-responses-mb",

@@ -31,7 +31,7 @@ export function decodeSources({ file, data, filename, image_url, messages }: Rec
   }
   if (messages) return messageSources(messages);
   const sentence =
-    "is required: a picture or document, in a form or by its path; 'data' has it in base64, 'image_url' as a data: URL, 'messages' in chat messages";
+    "is required: an image or document, in a form or by its path; 'data' has it in base64, 'image_url' as a data: URL, 'messages' in chat messages";
   throw fieldError("missing_required_parameter", "file", sentence);
 }
 

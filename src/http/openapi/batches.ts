@@ -36,7 +36,7 @@ completion_window is a number with s, m, h or d, from \`1s\` to \`30d\`. The out
 output_expires_after; default: --keep-files. Deleting the input file does not stop the batch. The batch itself is listed
 for --keep-batches days (30) after its end, longer while its output file exists, and is then deleted.`,
     answers: { 200: "The batch." },
-    errors: { 400: badRequest, 404: "input_file_id names no stored file.", 413: tooLarge("1 MB"), ...storageErrors },
+    errors: { 400: badRequest, 404: "input_file_id names no stored file.", 413: tooLarge("1 MiB"), ...storageErrors },
     example: { input_file_id: "file-0123456789abcdef01234567", endpoint: "/v1/chat/completions" },
   },
   "GET /v1/batches": {

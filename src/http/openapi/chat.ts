@@ -29,7 +29,7 @@ assistant message without repeating it. Both fields true is a 400. If the last m
 add_generation_prompt false leaves out the part of the prompt that begins the assistant's turn. Messages of the role
 function, and function_call of assistant messages, are the older form of tool results and calls.
 
-**Structured output.** A request may have one of these fields: response_format (json_object, which may have a
+**Structured output.** A request may have only one of these fields: response_format (json_object, which may have a
 \`schema\`, json_schema or grammar), json_schema (the schema alone), guided_json, guided_regex, guided_choice,
 structured_outputs, regex, grammar (GBNF; also guided_grammar and ebnf). They are enforced while sampling, after the
 reasoning. With tools beside a schema, the answer is a call or follows the schema. Parts of a schema that a grammar
@@ -105,7 +105,7 @@ A cancelled request without \`stream\` is answered with 200, the text so far and
     },
     errors: conversationErrors,
     example: { ...question, stream: true, max_tokens: 100 },
-    stream: `Each event is a chat.completion.chunk. For each choice they have the role, pieces of reasoning_content,
+    stream: `Each event is a chat.completion.chunk. For each choice, the chunks have the role, pieces of reasoning_content,
 content and tool_calls (index, id, type and name once, then arguments as they are written), and last an empty delta with
 finish_reason. Then follow usage and timings (if stream_options.include_usage is false, no usage, and the timings beside
 the finish_reason), a ChatProfileEvent if requested, which has no choices, and the terminator \`[DONE]\`. Comment lines

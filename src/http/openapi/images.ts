@@ -6,7 +6,7 @@ import { badRequest, jobErrors, tooLarge, type Operations } from "./operation.ts
 /** Errors of every route that draws. */
 export const drawingErrors = {
   400: `${badRequest} A field that the model does not support is refused, and so is a field that is not described here.`,
-  413: tooLarge("1 MB"),
+  413: tooLarge("1 MiB"),
   ...jobErrors,
   503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After gives the seconds until a place is free, estimated from recent steps. `engine_unavailable`: there is no image model (--image-model names one), loading it takes too long or failed, or its engine is stalled.",
 };
@@ -49,11 +49,11 @@ export const imagesOperations: Operations = {
   "POST /v1/images/edits": {
     summary: "Change an image as described in a prompt",
     description: `A form, as in OpenAI's API; JSON is refused. \`image\` (or \`image[]\`) is the image to change, a PNG,
-JPEG or WebP file. Further images, ${MOST_PICTURES} in all, are references for the prompt, for models that edit images
-by themselves. \`mask\` is a PNG or WebP of the same size as the image: where the mask is transparent, the image is
+JPEG or WebP file. Further images, ${MOST_PICTURES} in all, are references for the prompt, for models that take
+reference images. \`mask\` is a PNG or WebP of the same size as the image: where the mask is transparent, the image is
 drawn anew; elsewhere it is kept. \`strength\`, above 0 and at most 1, sets how much of the image is replaced. Anything
 that the model cannot do with an image is refused, never ignored. Formats are detected from the content. A file may have
-at most 20 MB, and the form 100 MB. The other fields are those of POST /v1/images/generations, as parts of the form;
+at most 20 MiB, and the form 100 MiB. The other fields are those of POST /v1/images/generations, as parts of the form;
 \`lora\` is JSON.
 
 ${fields}`,
@@ -61,7 +61,7 @@ ${fields}`,
     headers,
     errors: {
       ...drawingErrors,
-      413: `A file is larger than 20 MB, or the form than 100 MB; it is refused while it is read.`,
+      413: `A file is larger than 20 MiB, or the form than 100 MiB; it is refused while it is read.`,
       507: "`storage_full`: the disk for temporary files is full.",
     },
     queued: true,
@@ -69,7 +69,7 @@ ${fields}`,
   },
   "POST /v1/images/upscale": {
     summary: "Make an image larger",
-    description: `A form; JSON is refused. \`image\` is a PNG, JPEG or WebP file of at most 20 MB and 1,048,576 pixels.
+    description: `A form; JSON is refused. \`image\` is a PNG, JPEG or WebP file of at most 20 MiB and 1,048,576 pixels.
 An upscaling model is needed (--image-upscale-model). It enlarges width and height by the factor that it was trained
 for, mostly 4; for a smaller \`scale\` the result is scaled down. Transparency is rendered on white. A field that is not
 described here is refused.`,
@@ -77,7 +77,7 @@ described here is refused.`,
     headers,
     errors: {
       ...drawingErrors,
-      413: `The file is larger than 20 MB, or the form than 100 MB; it is refused while it is read.`,
+      413: `The file is larger than 20 MiB, or the form than 100 MiB; it is refused while it is read.`,
       503: drawingErrors[503].replace(
         "there is no image model (--image-model names one)",
         "there is no upscaling model (--image-upscale-model names one)",
@@ -99,6 +99,6 @@ described here is refused.`,
       "Available for an hour, unless newer images needed its memory. Requires an API key if the server has API keys.",
     answers: { 200: "The file." },
     headers: { "Cache-Control": "`no-store`" },
-    errors: { 404: "`not_found`: there is no image with this id, or it was evicted." },
+    errors: { 404: "`not_found`: there is no image with this id, or it has expired or was evicted." },
   },
 };

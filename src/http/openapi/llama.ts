@@ -66,7 +66,7 @@ timings in pieces of a stream are measured where the stream is written.`,
   "POST /apply-template": {
     summary: "Render the prompt of a chat completion",
     answers: { 200: "The rendered text; `<__media__>` stands for an image or a sound." },
-    errors: { ...tokenizerErrors, 413: tooLarge("100 MB") },
+    errors: { ...tokenizerErrors, 413: tooLarge("100 MiB") },
     example: question,
   },
   "GET /props": {
@@ -89,7 +89,7 @@ timings in pieces of a stream are measured where the stream is written.`,
     errors: {
       400: badRequest,
       403: "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host.",
-      413: tooLarge("1 MB"),
+      413: tooLarge("1 MiB"),
     },
     example: [],
   },

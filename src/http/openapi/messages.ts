@@ -40,7 +40,7 @@ Errors have the envelope with a top-level type \`error\` and the API's error typ
     example: { ...question, max_tokens: 100 },
     stream: `message_start, ping, then for each block content_block_start, content_block_delta as it is written and
 content_block_stop, then message_delta with stop_reason and usage, and message_stop. Pings keep a silent stream alive.
-After a failure the last event is named error.`,
+If the answer fails, the last event is named error.`,
   },
   "POST /v1/messages/count_tokens": {
     tag: "Tokenizer",

@@ -51,7 +51,7 @@ export const limitErrors = {
 /** Errors of routes that generate. */
 export const generationErrors = {
   400: badRequest,
-  413: tooLarge("100 MB"),
+  413: tooLarge("100 MiB"),
   500: "`engine_crashed`: the engine process ended while it computed this request; it is restarted.",
   503: unavailable,
   404: "`model_not_found`: the upstream no longer has the model; or the server has no model of its own and `model` is unknown.",
@@ -87,7 +87,7 @@ export const storageErrors = {
 /** Errors of tokenizer routes. */
 export const tokenizerErrors = {
   400: badRequest,
-  413: tooLarge("8 MB"),
+  413: tooLarge("8 MiB"),
   422: "`tokenize_unsupported`: the model in use has no tokenizer.",
   503: tokenizerUnavailable,
 };
@@ -96,7 +96,7 @@ export const tokenizerErrors = {
 export const countingErrors = {
   400: badRequest,
   404: "`model_not_found`: the server has no model of its own, and `model` is unknown.",
-  413: tooLarge("100 MB"),
+  413: tooLarge("100 MiB"),
   422: "`tokenize_unsupported`: this server has no tokenizer for the model, which is an upstream's or svc-system.",
   500: "`engine_crashed`: the engine process ended while it counted the tokens; it is restarted.",
   503: tokenizerUnavailable,

@@ -42,7 +42,7 @@ after ${LONGEST_UTTERANCE_SECONDS} seconds; what follows is the next utterance.`
 
 const secretErrors = {
   400: badRequest,
-  413: tooLarge("1 MB"),
+  413: tooLarge("1 MiB"),
   429: `\`rate_limit_exceeded\`: there are already ${MOST_SECRETS} secrets that have not expired.`,
   503: "`engine_unavailable`: there is no transcription model.",
 };

@@ -5,7 +5,7 @@ import { badRequest, jobErrors, type Operations } from "./operation.ts";
 const recognitionErrors = {
   400: `${badRequest} \`unsupported_media_input\`: the format of the file is not supported, or the PDF is encrypted.`,
   404: "`not_found`: there is no such file in the server's media folder.",
-  413: "The file is larger than 25 MB, or a JSON body than 100 MB; it is refused while it is read.",
+  413: "The file is larger than 25 MiB, or a JSON body than 100 MiB; it is refused while it is read.",
   422: "`no_text`, `no_tables`: the file has no text or no tables. `unprocessable_media`: the file is damaged, has more than 4096 pixels a side, or more pages than max_pages.",
   ...jobErrors,
   501: "`mode_unavailable`: this server has no model for the mode.",
@@ -19,7 +19,7 @@ export const recognitionOperations: Operations = {
     description: `The file comes in a form, as the part \`file\` with the other fields as parts, or in JSON in one of
 these fields: \`data\` (base64 or a data: URL), \`image_url\` (a data: URL or a path), \`messages\` (the image parts of
 chat messages; each is a document), or \`file\`, its path under --media-root. Nothing is fetched from URLs. Formats are
-detected from the content: PNG, JPEG, WebP, GIF (first frame), BMP, TIFF (every page), HEIC or PDF, with at most 25 MB
+detected from the content: PNG, JPEG, WebP, GIF (first frame), BMP, TIFF (every page), HEIC or PDF, with at most 25 MiB
 and 4096 pixels a side. Images are rotated according to their EXIF data. For a page of a PDF that contains text, the
 answer has that text (\`source\`: \`text\`); other pages are rendered and recognised (\`recognition\`).
 

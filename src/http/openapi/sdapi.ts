@@ -11,7 +11,7 @@ if they are off or concern its files and pages (save_images, do_not_save_samples
 enable_hr, …). Fields that would change the image (restore_faces, tiling, enable_hr, styles, mask, alwayson_scripts, …)
 are refused when they are on. Errors are \`{"error": code, "detail": message, …}\`.`;
 
-const optionErrors = { 400: badRequest, 413: tooLarge("1 MB") };
+const optionErrors = { 400: badRequest, 413: tooLarge("1 MiB") };
 
 export const sdapiOperations: Operations = {
   "POST /sdapi/v1/txt2img": {
@@ -28,7 +28,7 @@ export const sdapiOperations: Operations = {
     answers: { 200: "The images." },
     errors: {
       ...drawingErrors,
-      413: "The image is larger than 20 MB, or the body than 100 MB; it is refused while it is read.",
+      413: "The image is larger than 20 MiB, or the body than 100 MiB; it is refused while it is read.",
       507: "`storage_full`: the disk for temporary files is full.",
     },
     queued: true,
@@ -59,12 +59,13 @@ export const sdapiOperations: Operations = {
   "GET /sdapi/v1/progress": {
     summary: "Get the progress of a request, in the API of Stable Diffusion's web interface",
     description:
-      "The progress of the first running request with the caller's API key; on a server without keys, of the first of all. It has no preview image.",
+      "The progress of the first running request with the caller's API key; on a server without API keys, of the first of all. It has no preview image.",
     answers: { 200: "The progress." },
   },
   "POST /sdapi/v1/interrupt": {
     summary: "Cancel requests, in the API of Stable Diffusion's web interface",
-    description: "Cancels the requests with the caller's API key; on a server without keys, all requests of this API.",
+    description:
+      "Cancels the requests with the caller's API key; on a server without API keys, all requests of this API.",
     answers: { 200: "An empty object." },
   },
 };

@@ -16,7 +16,7 @@ hold all sequences or cells.`,
     answers: { 200: "The slot, and how much was saved, restored or erased." },
     errors: {
       400: `${badRequest} \`invalid_value\` with the param filename: there is no such file, it is damaged, or it belongs to another model, version or type of KV cache.`,
-      413: tooLarge("1 MB"),
+      413: tooLarge("1 MiB"),
       500: "`engine_crashed`: the engine process ended while it restored the slot; it is restarted.",
       501: "`mode_unavailable`: the server was started without --slot-save-path.",
       503: `\`server_busy\`: ${MOST_SLOT_ACTIONS} actions are already running or waiting, or there is too little memory. \`storage_unavailable\`: the folder cannot be used. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled.`,

@@ -16,7 +16,7 @@ closes the connection. POST /v1/chat/completions/{id}/cancel with the correlatio
     errors: {
       400: badRequest,
       404: "`not_found`: there is no voice with this name.",
-      413: tooLarge("1 MB"),
+      413: tooLarge("1 MiB"),
       ...jobErrors,
       503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no speech model, loading it takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",
     },

@@ -6,7 +6,7 @@ export const tokenizeOperations: Operations = {
   "POST /v1/tokenize": {
     summary: "Token ids of a text",
     description:
-      "Uses the loaded model's own tokenizer, without a chat template. Special tokens in the text are plain text, and none are added (see add_special_tokens). While the model is loading, the request waits.",
+      "Uses the loaded model's own tokenizer, without a chat template. Special tokens in the text are plain text, and none are added unless add_special_tokens is true. While the model is loading, the request waits.",
     answers: { 200: "The token ids." },
     errors: tokenizerErrors,
     example: { text: "Hello" },

@@ -14,7 +14,7 @@ would have an effect. ${what} POST /v1/chat/completions/{id}/cancel with the cor
 
 const errors = {
   400: `${badRequest} A recording in an unsupported format, or longer than --max-audio-minutes, is an \`invalid_value\` at \`file\` or \`data\`.`,
-  413: "The recording is larger than --max-audio-mb, or a JSON body than 100 MB; it is refused while it is read.",
+  413: "The recording is larger than --max-audio-mb, or a JSON body than 100 MiB; it is refused while it is read.",
   422: "`no_speech`: there is no speech in the recording.",
   ...jobErrors,
   503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no transcription model, loading it takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",

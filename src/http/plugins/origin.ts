@@ -66,7 +66,10 @@ export function checkLocal(
   what = "Models are downloaded and removed",
 ): void {
   if (isLocal(headers, policy)) return;
-  throw new SvcError("forbidden_host", `${what} through a loopback address alone.`);
+  throw new SvcError(
+    "forbidden_host",
+    `${what} only through a loopback address, on a server that listens on no other.`,
+  );
 }
 
 /** Returns whether the request certainly comes from this machine. */

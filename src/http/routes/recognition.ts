@@ -50,7 +50,7 @@ export const recognitionRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.recognition" }).post(
     "/v1/vision/ocr",
     ({ request }) => answer(deps, request),
-    formRoute("the picture or document", RecognitionForm, RecognitionRequest, Answer, ["text/plain", "text/markdown"]),
+    formRoute("the image or document", RecognitionForm, RecognitionRequest, Answer, ["text/plain", "text/markdown"]),
   );
 
 type Named = Pick<RecognizedDocument, "name" | "type">;

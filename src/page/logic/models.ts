@@ -63,7 +63,7 @@ export function abilitiesOf({ models }: ModelList): Abilities {
 
 /** Capabilities by which people choose a model, with the names that the page shows. */
 const SHOWN: readonly (readonly [string, string])[] = [
-  ["vision", "Pictures"],
+  ["vision", "Images"],
   ["audio", "Sound"],
   ["tools", "Tools"],
   ["reasoning", "Thinking"],

@@ -30,12 +30,12 @@ export async function attach(file: File, model: Model | undefined): Promise<Atta
   const kind =
     type.startsWith("image/") || type === "application/pdf" ? "image" : type.startsWith("audio/") ? "audio" : "text";
   if (size > (kind === "text" ? LARGEST_TEXT : LARGEST_MEDIUM)) throw new Error(`${name} is too large.`);
-  if (kind === "image" && !takesImages(model)) throw new Error(`${model?.id ?? "The model"} takes no pictures.`);
+  if (kind === "image" && !takesImages(model)) throw new Error(`${model?.id ?? "The model"} takes no images.`);
   if (kind === "audio" && !model?.capabilities.has("audio"))
     throw new Error(`${model?.id ?? "The model"} takes no sound.`);
   if (kind !== "text") return { kind, name, data: await dataUrl(file) };
   const data = await file.text();
-  if (data.includes("\0")) throw new Error(`${name} is neither text nor a picture or sound.`);
+  if (data.includes("\0")) throw new Error(`${name} is neither text, an image nor sound.`);
   return { kind, name, data };
 }
 

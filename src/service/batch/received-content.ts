@@ -61,7 +61,7 @@ export async function receiveContent(
 export const keepContent = (from: string, to: string): Promise<void> => rename(from, to);
 
 export const tooLarge = (limit: number): SvcError => {
-  const message = `The file is too large: this server takes files of at most ${limit / MB} MB (--max-file-mb).`;
+  const message = `The file is too large: this server takes files of at most ${limit / MB} MiB (--max-file-mb).`;
   return new SvcError("payload_too_large", message, { param: "file" });
 };
 
@@ -81,7 +81,7 @@ class LineCheck {
     if (number !== this.number) Object.assign(this, { number, size: 0, bounds: new JsonBounds() });
     this.size += piece.length;
     if (this.size > LONGEST_LINE) {
-      const message = `Line ${number} of the file is too long: a line may have ${LONGEST_LINE / MB} MB.`;
+      const message = `Line ${number} of the file is too long: a line may have at most ${LONGEST_LINE / MB} MiB.`;
       throw new SvcError("payload_too_large", message, { param: "file" });
     }
     const excess = this.bounds.push(piece);

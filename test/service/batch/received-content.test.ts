@@ -20,7 +20,7 @@ test("a line may not be longer than a request body, however large the file may b
   const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new BodyBudget());
   await expect(received).rejects.toMatchObject({
     code: "payload_too_large",
-    message: "Line 2 of the file is too long: a line may have 100 MB.",
+    message: "Line 2 of the file is too long: a line may have at most 100 MiB.",
   });
   expect(existsSync(path)).toBe(false);
 });
