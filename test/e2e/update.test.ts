@@ -26,7 +26,7 @@ test("the newest release replaces the executable, and only when it is requested"
   await release.publish({ name: "svc", version: "99.0.0", platform: PLATFORM });
   const check = await update(release, svc, "--check");
   expect(check).toMatchObject({ status: 0, stderr: "" });
-  expect(check.stdout).toStartWith("svc 99.0.0 is there");
+  expect(check.stdout).toStartWith("svc 99.0.0 is available");
   expect(release.requests).toEqual(["/latest/download/SHA256SUMS"]);
   const { ino } = statSync(svc);
   const run = await update(release, svc);
