@@ -14,7 +14,7 @@ import { BuildError, step } from "./vendor/run.ts";
 import { libraryName } from "./vendor/shim.ts";
 import { buildSileroVad } from "./vendor/silero-vad.ts";
 import { buildImage } from "./vendor/stable-diffusion.ts";
-import { forWindows } from "./vendor/target.ts";
+import { forWindows, wrongTarget } from "./vendor/target.ts";
 import { buildEnglishData } from "./vendor/tessdata-eng.ts";
 import { buildWhisperBase } from "./vendor/whisper-base.ts";
 import { buildWhisper } from "./vendor/whisper.ts";
@@ -66,6 +66,7 @@ async function main(): Promise<void> {
     console.error(USAGE);
     process.exit(2);
   }
+  if (wrongTarget !== undefined) throw new BuildError(wrongTarget);
   const { target, flavour } = given;
   if (target === "docs") {
     const { writePages } = await import("./docs/generate/pages.ts");

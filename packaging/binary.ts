@@ -5,10 +5,10 @@ import { basename, join } from "node:path";
 import type { BunPlugin } from "bun";
 import packageJson from "../package.json" with { type: "json" };
 import { bundlePages } from "../src/http/pages/bundle.ts";
-import { fetchPackage } from "../vendor/fetch.ts";
+import { fetchPackage, type PinnedPackage } from "../vendor/fetch.ts";
 import { usualFlavour, type Flavour } from "../vendor/llama.ts";
 import { BuildError, run, step } from "../vendor/run.ts";
-import { forWindows, platform as ownPlatform } from "../vendor/target.ts";
+import { forWindows, isForeign, platform as ownPlatform } from "../vendor/target.ts";
 import versions from "../vendor/versions.json" with { type: "json" };
 import { embed, type BinaryName, type Packed } from "./components.ts";
 
@@ -56,9 +56,13 @@ export async function buildBinary(
 
 /** Returns the options that compile for another system than this one. */
 async function foreignBun(): Promise<Partial<Bun.CompileBuildOptions>> {
-  if (!forWindows) return {};
-  const folder = await fetchPackage(versions.bun["windows-x64"], join(root, "vendor/.build/packages"));
-  return { target: "bun-windows-x64", executablePath: join(folder, "bin/bun.exe") };
+  if (!isForeign) return {};
+  const pins: Readonly<Record<string, PinnedPackage | undefined>> = versions.bun;
+  const pin = pins[ownPlatform];
+  if (!pin) throw new BuildError(`vendor/versions.json has no Bun for ${ownPlatform}.`);
+  const folder = await fetchPackage(pin, join(root, "vendor/.build/packages"));
+  const target = `bun-${ownPlatform}` as Bun.Build.CompileTarget;
+  return { target, executablePath: join(folder, `bin/bun${forWindows ? ".exe" : ""}`) };
 }
 
 /** A bundled file of the web pages. */

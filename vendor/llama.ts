@@ -18,7 +18,17 @@ import { compileRpcBackend, rpcFingerprint } from "./rpc.ts";
 import { BuildError, makeFolder, requireTools, run, step } from "./run.ts";
 import { flavourFlags, llamaOptions } from "./sanitizers.ts";
 import { compileShim, linkedLibraries, shimFingerprint } from "./shim.ts";
-import { CMAKE_OPTIONS, compiler, CPP_RUNTIME, forMac, forWindows, origin, platform, SOCKETS } from "./target.ts";
+import {
+  CMAKE_OPTIONS,
+  compiler,
+  CPP_RUNTIME,
+  forMac,
+  forWindows,
+  isForeign,
+  origin,
+  platform,
+  SOCKETS,
+} from "./target.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export const flavours = ["cpu", "cuda", "vulkan", "metal", "sanitize"] as const;
@@ -65,7 +75,7 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
       }),
     );
   }
-  if (!forWindows) makeCurrent(libraries);
+  if (!isForeign) makeCurrent(libraries);
   return { sources, libraries };
 }
 
@@ -144,7 +154,7 @@ function place(file: string, directory: string): void {
 }
 
 function fingerprint(flavour: Flavour): string {
-  const ours = [flavour, flavourFlags(flavour), llamaOptions(flavour), CMAKE_OPTIONS, CPP_RUNTIME];
+  const ours = [platform, flavour, flavourFlags(flavour), llamaOptions(flavour), CMAKE_OPTIONS, CPP_RUNTIME];
   const content = [
     versions,
     ...ours,

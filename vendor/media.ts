@@ -65,7 +65,7 @@ export async function buildMedia(flavour: Flavour): Promise<string> {
 export async function compileMtmd(sources: string, flavour: Flavour): Promise<MtmdObjects> {
   const { units, models } = mtmdSources(sources);
   const flags = flavourFlags(flavour);
-  const id = fingerprint([versions, units, models, MTMD_FLAGS, String(HOT), ...flags]);
+  const id = fingerprint([compiler, versions, units, models, MTMD_FLAGS, String(HOT), ...flags]);
   const folder = join(out, `mtmd-${id}`);
   mkdirSync(folder, { recursive: true });
   // The largest unit goes first, so that no core is left alone with it at the end.

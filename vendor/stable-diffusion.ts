@@ -9,14 +9,14 @@ import { fingerprint, place } from "./media.ts";
 import { BuildError, inParallel, makeFolder, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
 import { compileShim, libraryName, shimFingerprint } from "./shim.ts";
-import { compiler, CXX_FLAGS, forMac } from "./target.ts";
+import { compiler, CXX_FLAGS, forArm, forMac } from "./target.ts";
 import { fetchCrate, MissingCrate } from "./crate.ts";
 import pin from "./stable-diffusion.json" with { type: "json" };
 import { assembleVocabularies, packVocabularies } from "./vocabularies.ts";
 
 const out = join(import.meta.dir, ".build");
 const inside = join(import.meta.dir, "../ffi/image/inside");
-const arch = process.arch === "arm64" ? "arm" : "x86";
+const arch = forArm ? "arm" : "x86";
 
 /** Sources that are compiled alike, and their flags. */
 interface Part {
@@ -46,7 +46,7 @@ const SD_FLAGS = ["-Dggml_backend_graph_compute=svc_image_compute"];
  */
 export const MAIN_FLAGS: readonly string[] = ["-Og", ...SD_FLAGS];
 /** Every processor of the last ten years supports this; ffi/image/load.cpp checks for it. */
-const BASELINE = process.arch === "x64" ? ["-march=x86-64-v3"] : [];
+const BASELINE = forArm ? [] : ["-march=x86-64-v3"];
 /** The files of ggml that only read files and find devices. */
 const SETTING_UP = ["ggml-backend-dl", "ggml-backend-meta", "ggml-backend-reg", "gguf"];
 
@@ -140,6 +140,7 @@ export async function compileStableDiffusion(): Promise<SdObjects> {
   const sources = join(crate, "stable-diffusion.cpp");
   const ours = readdirSync(inside).map((file) => readFileSync(join(inside, file), "utf8"));
   const id = fingerprint([
+    compiler,
     pin,
     PARTS,
     FLAGS,

@@ -1,13 +1,28 @@
-// The target of the build: this machine's system or, where SVC_TARGET is windows-x64, Windows, compiled on this
-// machine.
+// The target of the build: this machine's system or, where SVC_TARGET names another one, that, compiled on this machine.
 
-export const forWindows = process.env["SVC_TARGET"] === "windows-x64";
-export const forMac = !forWindows && process.platform === "darwin";
+/** Systems that can be compiled for on Linux, and how the names of their compilers begin. */
+const CROSS_COMPILERS: Readonly<Record<string, string>> = {
+  "windows-x64": "x86_64-w64-mingw32-",
+  "linux-arm64": "aarch64-linux-gnu-",
+};
+
+const own = `${process.platform}-${process.arch}`;
 /** The platform as it appears in the file names of a release. */
-export const platform = forWindows ? "windows-x64" : `${process.platform}-${process.arch}`;
+export const platform = process.env["SVC_TARGET"] ?? own;
+/** Whether this machine cannot run what is built. */
+export const isForeign = platform !== own;
+/** Why the target cannot be built here; undefined if it can. */
+export const wrongTarget =
+  isForeign && !(platform in CROSS_COMPILERS)
+    ? `SVC_TARGET may be ${[own, ...Object.keys(CROSS_COMPILERS)].join(", ")}.`
+    : undefined;
 
-const MINGW = "x86_64-w64-mingw32";
-export const compiler = forWindows ? `${MINGW}-g++` : forMac ? "clang++" : "g++";
+export const forWindows = platform.startsWith("windows");
+export const forMac = platform.startsWith("darwin");
+export const forArm = platform.endsWith("arm64");
+
+const prefix = isForeign ? (CROSS_COMPILERS[platform] ?? "") : "";
+export const compiler = prefix + (forMac ? "clang++" : "g++");
 /** Suffix of a library's file name. */
 export const suffix = forWindows ? "dll" : forMac ? "dylib" : "so";
 
@@ -52,9 +67,9 @@ export const CMAKE_OPTIONS: Readonly<Record<string, string>> = forWindows
   ? {
       CMAKE_SYSTEM_NAME: "Windows",
       CMAKE_SYSTEM_PROCESSOR: "x86_64",
-      CMAKE_C_COMPILER: `${MINGW}-gcc`,
+      CMAKE_C_COMPILER: `${prefix}gcc`,
       CMAKE_CXX_COMPILER: compiler,
-      CMAKE_RC_COMPILER: `${MINGW}-windres`,
+      CMAKE_RC_COMPILER: `${prefix}windres`,
       // For newer Windows versions, ggml's C code needs declarations that Debian 12's MinGW headers lack.
       CMAKE_C_FLAGS: `${ASSEMBLER_FLAGS} -D_WIN32_WINNT=0x0601`,
       CMAKE_CXX_FLAGS: WINDOWS_FLAGS.join(" "),

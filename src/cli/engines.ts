@@ -1,6 +1,6 @@
 // Creates the engines that a Config asks for. None is started here.
 
-import { statSync } from "node:fs";
+import { existsSync, readlinkSync } from "node:fs";
 import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
@@ -99,11 +99,13 @@ function engineCommand(kind: string): string[] {
   return [...program, "__engine", kind];
 }
 
-/** Returns the executable by the name that process lists show, as long as that name is still the same file. */
+/**
+ * Returns the executable by the name that process lists show, as long as that name is still the same file. Compares
+ * names only: an emulator's files are not the ones that it pretends to have.
+ */
 function ownExecutable(): string {
-  const own = statSync(RUNNING, { throwIfNoEntry: false });
-  const named = statSync(process.execPath, { throwIfNoEntry: false });
-  return own && (own.ino !== named?.ino || own.dev !== named.dev) ? RUNNING : process.execPath;
+  const running = existsSync(RUNNING) ? readlinkSync(RUNNING) : process.execPath;
+  return running === process.execPath ? process.execPath : RUNNING;
 }
 
 /** What every engine is created with. */
