@@ -14,19 +14,10 @@ export class AudioError extends NativeError<AudioErrorCode> {
 /** Sample rate of everything that is decoded or converted, in Hz; always one channel. */
 export const SAMPLE_RATE = 16_000;
 
-/** See svc_audio_info in shim.h. */
-export interface SoundInfo {
-  readonly format: "wav" | "mp3" | "flac";
-  /** Sample rate of the file, in Hz. */
-  readonly rate: number;
-  readonly channels: number;
-  /** Duration according to the file, which may be wrong; null when the file does not state one. */
-  readonly seconds: number | null;
-}
-
 /** An open WAV, MP3 or FLAC file. */
 export interface NativeSound {
-  readonly info: SoundInfo;
+  /** Number of samples that the file declares, which may be wrong; 0 when it declares none. */
+  readonly declaredFrames: number;
   /**
    * Fills `out` with the next samples and returns their count: 0 at the end, or when the rest of the file is damaged.
    */

@@ -108,16 +108,10 @@ int32_t svc_audio_open(const uint8_t * path, int32_t length) {
     return checked([&] { return keep(std::make_unique<SoundFile>(text_of(path, length), SVC_AUDIO_RATE)); });
 }
 
-int32_t svc_audio_info(int32_t sound, uint8_t * out, int32_t capacity) {
-    return checked([&] {
+double svc_audio_declared_frames(int32_t sound) {
+    return guarded<double>(-1, [&] {
         SoundFile & file = file_of(sound);
-        const uint64_t frames = file.is_mp3() ? 0 : file.declared_frames();
-        const std::string seconds =
-            frames == 0 ? "null" : std::to_string(static_cast<double>(frames) / SVC_AUDIO_RATE);
-        const std::string json = std::string("{\"format\":\"") + file.format() + "\",\"rate\":" +
-                                 std::to_string(file.rate()) + ",\"channels\":" + std::to_string(file.channels()) +
-                                 ",\"seconds\":" + seconds + "}";
-        return copy_out(json, out, capacity);
+        return static_cast<double>(file.is_mp3() ? 0 : file.declared_frames());
     });
 }
 

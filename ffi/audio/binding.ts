@@ -9,7 +9,6 @@ import {
   type NativeAudio,
   type NativeSound,
   type RateConverter,
-  type SoundInfo,
 } from "./api.ts";
 import { ABI_VERSION, symbols } from "./symbols.ts";
 
@@ -27,7 +26,7 @@ class Binding extends NativeLibrary<typeof symbols, AudioErrorCode> implements N
     const bytes = this.bytes(path);
     const number = this.check(native.svc_audio_open(bytes, bytes.length - 1), "open a sound file");
     return {
-      info: this.readJson((out, size) => native.svc_audio_info(number, out, size), "describe a sound") as SoundInfo,
+      declaredFrames: this.check(native.svc_audio_declared_frames(number), "describe a sound"),
       read: (out) => this.check(native.svc_audio_read(number, out, out.length), "decode sound"),
       close: () => native.svc_audio_close(number),
     };

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 2
+#define SVC_ABI_VERSION 3
 #define SVC_AUDIO_RATE 16000
 
 // Error codes.
@@ -23,9 +23,8 @@ enum svc_audio_error {
 
 // Opens a WAV, MP3 or FLAC file by its path. Returns its handle > 0, or a negative number.
 SVC_API int32_t svc_audio_open(const uint8_t * path, int32_t length);
-// Writes JSON: {format ("wav"|"mp3"|"flac"), rate (Hz) and channels of the file, seconds: the duration according to the
-// file, which may be wrong, or null}.
-SVC_API int32_t svc_audio_info(int32_t sound, uint8_t * out, int32_t capacity);
+// Returns the number of frames that the file declares, which may be wrong; 0: it declares none, negative: failed.
+SVC_API double svc_audio_declared_frames(int32_t sound);
 // Decodes the next `frames` frames. Returns how many there were: 0 at the end or where the rest is damaged, negative:
 // failed.
 SVC_API int32_t svc_audio_read(int32_t sound, float * out, int32_t frames);

@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { AUDIO_ERRORS } from "./api.ts";
 
-export const ABI_VERSION = 2;
+export const ABI_VERSION = 3;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_audio_error: AUDIO_ERRORS } as const;
@@ -14,7 +14,7 @@ const buffer = "buffer";
 
 export const symbols = {
   svc_audio_open: { args: [buffer, i32], returns: i32 },
-  svc_audio_info: { args: [i32, buffer, i32], returns: i32 },
+  svc_audio_declared_frames: { args: [i32], returns: "f64" },
   svc_audio_read: { args: [i32, buffer, i32], returns: i32 },
 
   svc_audio_open_converter: { args: [i32], returns: i32 },

@@ -154,9 +154,6 @@ class SoundFile {
     }
 
     bool is_mp3() const { return source.format == ma_encoding_format_mp3; }
-    const char * format() const {
-        return is_mp3() ? "mp3" : source.format == ma_encoding_format_wav ? "wav" : "flac";
-    }
     uint32_t rate() const { return own_rate; }
     uint32_t channels() const { return own_channels; }
 

@@ -100,7 +100,6 @@ export interface LoadedModel extends ModelDescription {
   readonly batch: number;
   /** Maximum rows of a prompt chunk that can be paused; 0 where chunks cannot be paused. */
   readonly chunk: number;
-  readonly hasChatTemplate: boolean;
   /** Jinja source. */
   readonly chatTemplate: string;
   /** Texts of the tokens that begin and end a text, or "". */

@@ -114,7 +114,7 @@ common_json template_abilities() {
     return abilities;
 }
 
-bool load_chat_template(const std::string & override_source) {
+void load_chat_template(const std::string & override_source) {
     chat_template.templates = common_chat_templates_init(state.model, override_source);
     const common_chat_templates * templates = chat_template.templates.get();
     chat_template.bare = common_chat_templates_init(nullptr, common_chat_templates_source(templates));
@@ -132,7 +132,6 @@ bool load_chat_template(const std::string & override_source) {
         chat_template.stops.clear();
         chat_template.thinks = false;
     }
-    return common_chat_templates_was_explicit(templates);
 }
 
 void forget_chat_template() {

@@ -31,8 +31,8 @@ extern ChatTemplate & chat_template;
 // Returns what the loaded template supports: {tools, thinking, system}.
 common_json template_abilities();
 
-// Parts of svc_load_start and svc_unload. load_chat_template returns false when the model file has no template.
-bool load_chat_template(const std::string & override_source);
+// Parts of svc_load_start and svc_unload.
+void load_chat_template(const std::string & override_source);
 void forget_chat_template();
 
 // Returns the prompt for these inputs and the format of its answer. Sets `loosened` when the grammar does not enforce

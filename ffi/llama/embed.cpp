@@ -23,16 +23,6 @@ Embedding & embedding = *new Embedding;
 // The C API has a function of the same name.
 using Pooling = enum llama_pooling_type;
 
-const char * pooling_name(Pooling type) {
-    switch (type) {
-        case LLAMA_POOLING_TYPE_MEAN: return "mean";
-        case LLAMA_POOLING_TYPE_CLS:  return "cls";
-        case LLAMA_POOLING_TYPE_LAST: return "last";
-        case LLAMA_POOLING_TYPE_RANK: return "rank";
-        default:                      return "none";
-    }
-}
-
 // Returns the pooling type of the file. Files without one date from when the mean was the only type.
 Pooling pooling_of_file() {
     const std::string key = meta("general.architecture") + ".pooling_type";
@@ -103,7 +93,8 @@ void create_embedding_context(const common_json & config) {
     state.context = llama_init_from_model(state.model, params);
     if (!state.context) throw std::runtime_error(with_complaint("llama.cpp cannot create a context (is there enough memory?)"));
     // A damaged file may have a number that stands for no pooling type: nothing would be computed.
-    if (pooling_name(llama_pooling_type(state.context)) == std::string("none")) {
+    const Pooling pooling = llama_pooling_type(state.context);
+    if (pooling < LLAMA_POOLING_TYPE_MEAN || pooling > LLAMA_POOLING_TYPE_RANK) {
         throw std::runtime_error("the file says an unknown way to pool vectors");
     }
     state.n_batch = static_cast<int32_t>(params.n_batch);
@@ -135,7 +126,6 @@ int32_t svc_embed_info(uint8_t * out, int32_t capacity) {
         if (!is_loaded() || !embedding.allocated) return fail("no embedding model is loaded");
         common_json info = describe_model();
         info["dimensions"] = embedding.dimensions;
-        info["pooling"] = std::string(pooling_name(llama_pooling_type(state.context)));
         info["batch"] = state.n_batch;
         info["sequences"] = state.n_seq_max;
         info["bos"] = llama_vocab_bos(state.vocab);

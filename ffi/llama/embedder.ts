@@ -12,7 +12,6 @@ export type EmbedderConfig = Pick<LoadConfig, Common> & { readonly embedding: "e
 /** See svc_embed_info in shim.h. */
 export interface LoadedEmbedder extends ModelDescription {
   readonly dimensions: number;
-  readonly pooling: "mean" | "cls" | "last" | "rank";
   readonly batch: number;
   readonly sequences: number;
   readonly bos: number;

@@ -129,8 +129,6 @@ int32_t svc_model_info(uint8_t * out, int32_t capacity) {
         info["sequences"] = state.n_seq_max;
         info["batch"] = state.n_batch;
         info["chunk"] = state.chunk_rows;
-        info["addBos"] = llama_vocab_get_add_bos(state.vocab);
-        info["hasChatTemplate"] = state.has_chat_template;
         info["template"] = template_abilities();
         info["chatTemplate"] = common_chat_templates_source(chat_template.templates.get());
         info["bosToken"] = token_text(llama_vocab_bos(state.vocab));

@@ -157,7 +157,7 @@ void load(const common_json & config) {
     const llama_context_params params = create_context(config);
     create_compute_threads(state.threads, uses_gpu());
     make_chunk_context(params);
-    state.has_chat_template = load_chat_template(config.at("chatTemplate").get<std::string>());
+    load_chat_template(config.at("chatTemplate").get<std::string>());
     const bool warms_up = config.at("warmup").get<bool>();
     if (warms_up) warm_up(state.context);
     if (!config.contains("draft")) return;

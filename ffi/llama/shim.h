@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 12
+#define SVC_ABI_VERSION 13
 
 // Error codes; the last five are the fault of a request.
 enum svc_error {
@@ -51,11 +51,11 @@ SVC_API int32_t svc_init(const char * backend_dir);
 // only the embedding functions below.
 SVC_API int32_t svc_load_start(const uint8_t * config, int32_t config_length);
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
-// context, layout, contextPerSequence, sequences, batch, chunk (maximum rows of a chunk; 0: none), hasChatTemplate,
-// template: {tools, thinking, system}, chatTemplate (Jinja source), bosToken, eosToken (text), addBos, device,
-// longestToken (maximum bytes of text per token; 0: unknown), canRemovePartial, canRollBack (the tokens of the last few
-// steps can be removed), sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?} from the
-// file's general.sampling.*}.
+// context, layout, contextPerSequence, sequences, batch, chunk (maximum rows of a chunk; 0: none), template: {tools,
+// thinking, system}, chatTemplate (Jinja source), bosToken, eosToken (text), device, longestToken (maximum bytes of
+// text per token; 0: unknown), canRemovePartial, canRollBack (the tokens of the last few steps can be removed),
+// sampling: {temperature?, topK?, topP?, minP?, repetitionPenalty?, repetitionWindow?} from the file's
+// general.sampling.*}.
 SVC_API int32_t svc_model_info(uint8_t * out, int32_t capacity);
 // Returns the llama_model *, for other native libraries in this process; 0 when none is loaded. Valid until svc_unload.
 SVC_API uint64_t svc_model_pointer(void);
@@ -237,9 +237,9 @@ SVC_API int32_t svc_worker_devices(uint8_t * out, int32_t capacity);
 
 // ---- embeddings: a model loaded with `embedding` ----
 
-// Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext, dimensions
-// (1 for rank), pooling: "mean"|"cls"|"last"|"rank", batch, sequences, device, bos, eos, sep (-1: none), addBos, addEos, addSep,
-// stripsAccents: its tokenizer is BERT's, for text without accents, rerankTemplate?}.
+// Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
+// dimensions (1 for rank), batch, sequences, device, bos, eos, sep (-1: none), addBos, addEos, addSep, stripsAccents:
+// its tokenizer is BERT's, for text without accents, rerankTemplate?}.
 SVC_API int32_t svc_embed_info(uint8_t * out, int32_t capacity);
 // Writes the token ids of a text. `add_special`: adds the tokens that the model puts around an input; `parse_special`:
 // reads special tokens spelt in the text. Returns their number, or the negated number needed.

@@ -45,7 +45,6 @@ struct State {
     Layout layout = Layout::unified;
     // Total number of cells that all sequences together may fill.
     int32_t n_cells = 0;
-    bool has_chat_template = false;
     bool offloads = false;
     // Folder of the compute backends.
     std::string libraries;

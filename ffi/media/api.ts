@@ -40,12 +40,8 @@ export const PROJECTOR_DEFAULTS: Omit<ProjectorConfig, "path" | "threads"> = {
 export interface Projector {
   readonly vision: boolean;
   readonly audio: boolean;
-  /** In Hz; 0 without audio. */
-  readonly sampleRate: number;
   /** Floats of one token's embedding. */
   readonly width: number;
-  /** Whether image chunks are non-causal; see MediaChunk. */
-  readonly nonCausal: boolean;
   /** The text that stands for a medium in a prompt. */
   readonly marker: string;
 }
@@ -76,8 +72,6 @@ interface TextChunk {
 /** See svc_media_describe in shim.h. */
 export interface MediaChunk {
   readonly kind: "image" | "audio";
-  /** Index among the job's media. */
-  readonly medium: number;
   /** Index among the chunks of the medium. */
   readonly part: number;
   readonly id: string;
@@ -87,10 +81,6 @@ export interface MediaChunk {
   readonly positions: number;
   /** Must be decoded in one micro-batch in which all tokens attend to each other. */
   readonly nonCausal: boolean;
-  /** The embeddings were already in the cache. */
-  readonly cached: boolean;
-  /** Duration of the whole audio. */
-  readonly seconds?: number;
 }
 
 export type PromptChunk = TextChunk | MediaChunk;

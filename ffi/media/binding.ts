@@ -1,6 +1,5 @@
 // Binds the media shim through bun:ffi; above this file there is no JSON, and no pointer except for the llama library.
 
-import { toArrayBuffer, type Pointer } from "bun:ffi";
 import { addressable, NativeLibrary } from "../runtime/library.ts";
 import {
   MEDIA_ERRORS,
@@ -19,21 +18,17 @@ import {
 import { ABI_VERSION, symbols } from "./symbols.ts";
 
 const shim = { name: "media", abi: ABI_VERSION, symbols, errors: MEDIA_ERRORS, Failure: MediaError };
-const FLOAT_BYTES = 4;
 
 /** See svc_media_stats in shim.h. */
 interface MediaStats {
   readonly jobs: number;
   readonly cachedBytes: number;
-  readonly cachedChunks: number;
   readonly heldBytes: number;
 }
 
-/** The real library, with functions to inspect it. */
+/** The real library, which also counts the memory that it holds. */
 export interface NativeMedia extends Media {
   stats(): MediaStats;
-  /** Returns a copy of a chunk's embeddings. Throws MediaError until the chunk is encoded. */
-  copyEmbeddings(job: MediaJob, chunk: number): Float32Array;
 }
 
 type Description = { readonly kind: "text"; readonly tokens: number } | MediaChunk;
@@ -83,7 +78,8 @@ class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements N
   }
 
   chunks(job: MediaJob): PromptChunk[] {
-    const { chunks } = this.describe(job);
+    const json = this.readJson((out, size) => this.native.svc_media_describe(job, out, size), "describe a prompt");
+    const { chunks } = json as { readonly chunks: readonly Description[] };
     const count = chunks.reduce((sum, chunk) => sum + (chunk.kind === "text" ? chunk.tokens : 0), 0);
     // One more than needed: an empty array has no address.
     const tokens = new Int32Array(count + 1);
@@ -114,14 +110,6 @@ class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements N
     return this.readJson(this.native.svc_media_stats, "count media") as MediaStats;
   }
 
-  copyEmbeddings(job: MediaJob, chunk: number): Float32Array {
-    const address = this.embeddings(job, chunk);
-    const entry = this.describe(job).chunks[chunk];
-    if (address === 0n || !entry) throw new MediaError("the chunk is not encoded");
-    const bytes = entry.tokens * this.projector().width * FLOAT_BYTES;
-    return new Float32Array(toArrayBuffer(Number(address) as Pointer, 0, bytes).slice(0));
-  }
-
   private add(job: MediaJob, medium: Medium): number {
     const id = this.bytes(medium.id);
     if (medium.kind === "audio") {
@@ -130,10 +118,5 @@ class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements N
     }
     const { width, height, rgb } = medium;
     return this.native.svc_media_add_image(job, id, id.length - 1, width, height, addressable(rgb), rgb.length);
-  }
-
-  private describe(job: MediaJob): { readonly chunks: readonly Description[] } {
-    const json = this.readJson((out, size) => this.native.svc_media_describe(job, out, size), "describe a prompt");
-    return json as { chunks: Description[] };
   }
 }

@@ -61,9 +61,9 @@ void EmbeddingCache::keep(const PartName & name, int32_t parts, EmbeddingsPtr em
     index[key] = entries.begin();
 }
 
-EmbeddingCache::Size EmbeddingCache::size() {
+size_t EmbeddingCache::size() {
     std::lock_guard<std::mutex> lock(mutex);
-    return {bytes, entries.size()};
+    return bytes;
 }
 
 void EmbeddingCache::drop(Entries::iterator entry) {

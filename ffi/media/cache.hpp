@@ -52,10 +52,8 @@ class EmbeddingCache {
     // Adds a part. `parts`: number of parts of the medium.
     void keep(const PartName & name, int32_t parts, EmbeddingsPtr embeddings);
 
-    struct Size {
-        size_t bytes, chunks;
-    };
-    Size size();
+    // Returns the bytes of all parts.
+    size_t size();
 
   private:
     struct Entry {

@@ -54,13 +54,13 @@ bool encode_next(Job & job) {
         if (encoded) return false;
         // Another job may have encoded the chunk meanwhile, or this job at another place in the prompt.
         EmbeddingsPtr embeddings = state.cache.find(chunk.name);
-        const bool cached = embeddings != nullptr;
-        if (!cached) embeddings = encode_chunk(job, chunk);
-        if (!embeddings) return true;
-        encoded = !cached;
-        if (!cached) state.cache.keep(chunk.name, chunk.parts, embeddings);
+        if (!embeddings) {
+            embeddings = encode_chunk(job, chunk);
+            if (!embeddings) return true;
+            encoded = true;
+            state.cache.keep(chunk.name, chunk.parts, embeddings);
+        }
         std::lock_guard<std::mutex> lock(jobs_mutex);
-        chunk.cached = cached;
         chunk.embeddings = std::move(embeddings);
     }
     return true;

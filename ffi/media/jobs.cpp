@@ -138,18 +138,14 @@ const Chunk & chunk_of(int32_t number, int32_t index) {
 common_json describe(const Chunk & chunk, const Job & job) {
     if (chunk.is_text()) return {{"kind", "text"}, {"tokens", chunk.tokens}};
     const Medium & medium = job.media[static_cast<size_t>(chunk.medium)];
-    common_json out = {
+    return {
         {"kind", medium.is_audio ? "audio" : "image"},
-        {"medium", chunk.medium},
         {"part", chunk.name.part},
         {"id", medium.id},
         {"tokens", chunk.tokens},
         {"positions", chunk.positions},
         {"nonCausal", chunk.non_causal},
-        {"cached", chunk.cached},
     };
-    if (medium.is_audio) out["seconds"] = chunk.seconds;
-    return out;
 }
 
 } // namespace
@@ -290,11 +286,9 @@ int32_t svc_media_positions(int32_t number, int32_t chunk, int32_t first, int32_
 
 int32_t svc_media_stats(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
-        const EmbeddingCache::Size cache = state.cache.size();
         const common_json stats = {
             {"jobs", living.load()},
-            {"cachedBytes", cache.bytes},
-            {"cachedChunks", cache.chunks},
+            {"cachedBytes", state.cache.size()},
             {"heldBytes", Embeddings::held_bytes()},
         };
         return copy_out(stats.dump_safe(), out, capacity);

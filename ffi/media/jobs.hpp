@@ -33,12 +33,10 @@ struct Chunk {
     // Number of chunks of the whole medium.
     int32_t parts = 0;
     bool non_causal = false;
-    double seconds = 0;
     // The input of encoding; owned by Prompt::source.
     const mtmd_input_chunk * source = nullptr;
     // The chunk without its samples, for the positions of its tokens.
     mtmd::input_chunk_ptr shape;
-    bool cached = false;
     EmbeddingsPtr embeddings;
 
     bool is_text() const { return type == MTMD_INPUT_CHUNK_TYPE_TEXT; }

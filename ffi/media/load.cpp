@@ -99,7 +99,6 @@ void load(const llama_model * model, const common_json & config) {
     state.sample_rate = state.audio ? mtmd_get_audio_sample_rate(context) : 0;
     state.audio_seconds = config.at("audioSeconds").get<int>();
     state.mrope = mtmd_decode_use_mrope(context);
-    state.non_causal = mtmd_decode_use_non_causal(context, nullptr);
     state.cache.set_limit(static_cast<size_t>(config.at("cacheBytes").get<long>()));
 }
 
@@ -135,9 +134,7 @@ int32_t svc_media_info(uint8_t * out, int32_t capacity) {
         const common_json info = {
             {"vision", state.vision},
             {"audio", state.audio},
-            {"sampleRate", state.sample_rate},
             {"width", state.width},
-            {"nonCausal", state.non_causal},
             {"marker", state.marker},
         };
         return copy_out(info.dump_safe(), out, capacity);

@@ -12,16 +12,13 @@ constexpr int32_t LARGEST_ASPECT = 200;
 
 struct Bitmaps {
     std::vector<mtmd::bitmap_ptr> list;
-    // Duration of each medium; 0 for images.
-    std::vector<double> seconds;
     // For each medium, whether the bitmap has only its size.
     std::vector<bool> empty;
 
-    void add(mtmd_bitmap * bitmap, double duration, bool is_empty) {
+    void add(mtmd_bitmap * bitmap, bool is_empty) {
         list.emplace_back(bitmap);
         // mtmd passes this id on to the chunks of the medium.
         mtmd_bitmap_set_id(bitmap, std::to_string(list.size() - 1).c_str());
-        seconds.push_back(duration);
         empty.push_back(is_empty);
     }
 
@@ -31,15 +28,14 @@ struct Bitmaps {
 void add_audio(Bitmaps & bitmaps, const Medium & medium) {
     if (!state.audio) throw MediumError("this model takes no audio");
     const std::vector<float> samples = decode_audio(medium.bytes, state.sample_rate, state.audio_seconds);
-    const double seconds = static_cast<double>(samples.size()) / state.sample_rate;
-    bitmaps.add(mtmd_bitmap_init_from_audio(samples.size(), samples.data()), seconds, false);
+    bitmaps.add(mtmd_bitmap_init_from_audio(samples.size(), samples.data()), false);
 }
 
 // `empty`: the bitmap has only the size of the image, which is enough to find its lengths, and no pixel is resized.
 void add_image(Bitmaps & bitmaps, const Medium & medium, bool empty) {
     if (!state.vision) throw MediumError("this model takes no images");
     const auto width = static_cast<uint32_t>(medium.width), height = static_cast<uint32_t>(medium.height);
-    bitmaps.add(mtmd_bitmap_init(width, height, empty ? nullptr : medium.bytes.data()), 0, empty);
+    bitmaps.add(mtmd_bitmap_init(width, height, empty ? nullptr : medium.bytes.data()), empty);
 }
 
 // `reuse`: images whose embeddings are all in the cache are only measured.
@@ -56,8 +52,7 @@ Bitmaps make_bitmaps(const Job & job, bool reuse) {
 }
 
 // `parts` counts the chunks of each medium so far.
-Chunk make_chunk(const mtmd_input_chunk * source, const Job & job, const Bitmaps & bitmaps,
-                 std::vector<int32_t> & parts) {
+Chunk make_chunk(const mtmd_input_chunk * source, const Job & job, std::vector<int32_t> & parts) {
     Chunk chunk;
     chunk.type = mtmd_input_chunk_get_type(source);
     chunk.tokens = static_cast<int32_t>(mtmd_input_chunk_get_n_tokens(source));
@@ -67,12 +62,10 @@ Chunk make_chunk(const mtmd_input_chunk * source, const Job & job, const Bitmaps
     const auto medium = static_cast<size_t>(chunk.medium);
     chunk.name = {job.media.at(medium).key(), parts.at(medium)++, chunk.tokens};
     chunk.non_causal = mtmd_decode_use_non_causal(state.context, source);
-    chunk.seconds = bitmaps.seconds.at(medium);
     chunk.source = source;
     chunk.shape.reset(mtmd_input_chunk_get_placeholder(source));
     if (!chunk.shape) throw std::runtime_error("a medium's shape cannot be kept");
     chunk.embeddings = state.cache.find(chunk.name);
-    chunk.cached = chunk.embeddings != nullptr;
     return chunk;
 }
 
@@ -89,7 +82,7 @@ Prompt tokenize(const Job & job, const Bitmaps & bitmaps) {
     std::vector<int32_t> parts(job.media.size(), 0);
     for (size_t index = 0; index < mtmd_input_chunks_size(prompt.source.get()); index++) {
         const mtmd_input_chunk * source = mtmd_input_chunks_get(prompt.source.get(), index);
-        prompt.chunks.push_back(make_chunk(source, job, bitmaps, parts));
+        prompt.chunks.push_back(make_chunk(source, job, parts));
         size_t count = 0;
         const llama_token * tokens = mtmd_input_chunk_get_tokens_text(source, &count);
         prompt.tokens.insert(prompt.tokens.end(), tokens, tokens + count);

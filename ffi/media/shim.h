@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 4
+#define SVC_ABI_VERSION 5
 
 // Error codes of calls and jobs.
 enum svc_media_error {
@@ -36,9 +36,8 @@ enum svc_media_error {
 // resolution; 0: the file's value), cacheBytes (maximum size of the embedding cache), audioSeconds (maximum length of
 // audio)}. Returns 0, or a negative number.
 SVC_API int32_t svc_media_load_start(uint64_t model, const uint8_t * config, int32_t config_length);
-// Writes JSON about the loaded projector: {vision, audio, sampleRate (Hz, 0 without audio), width (floats of a token's
-// embedding), nonCausal (of image chunks, see svc_media_describe), marker (the text that stands for a medium in a
-// prompt; random, so that no client can know it)}.
+// Writes JSON about the loaded projector: {vision, audio, width (floats of a token's embedding), marker (the text that
+// stands for a medium in a prompt; random, so that no client can know it)}.
 SVC_API int32_t svc_media_info(uint8_t * out, int32_t capacity);
 // svc_unload stops all work, releases all jobs and frees cache and projector: addresses taken from jobs become invalid.
 // Call it before the model is freed.
@@ -78,11 +77,10 @@ SVC_API void svc_media_release(int32_t job);
 
 // ---- what a prepared job consists of ----
 
-// Writes JSON: {chunks: [{kind: "text", tokens} | {kind: "image"|"audio", medium, part, id, tokens, positions,
-// nonCausal, cached, seconds?}]} in the order of the prompt. tokens: number of tokens or embeddings; positions: by how
-// much the chunk advances the position (a text chunk: by its tokens); medium: index among the job's media; part: index
-// among the chunks of one medium; nonCausal: all tokens of the chunk attend to each other, so it must be decoded in one
-// micro-batch with llama_set_causal_attn(false); cached: already encoded before; seconds: of the whole audio.
+// Writes JSON: {chunks: [{kind: "text", tokens} | {kind: "image"|"audio", part, id, tokens, positions, nonCausal}]} in
+// the order of the prompt. tokens: number of tokens or embeddings; positions: by how much the chunk advances the
+// position (a text chunk: by its tokens); part: index among the chunks of one medium; nonCausal: all tokens of the
+// chunk attend to each other, so it must be decoded in one micro-batch with llama_set_causal_attn(false).
 SVC_API int32_t svc_media_describe(int32_t job, uint8_t * out, int32_t capacity);
 // Copies the tokens of all text chunks, one chunk after the other. Returns their number, or a negative number (also
 // when they do not fit).
@@ -98,7 +96,7 @@ SVC_API int32_t svc_media_positions(int32_t job, int32_t chunk, int32_t first, i
 
 // ---- memory ----
 
-// Writes JSON: {jobs: not yet freed, cachedBytes, cachedChunks, heldBytes: of all embeddings, in the cache or outside}.
+// Writes JSON: {jobs: not yet freed, cachedBytes, heldBytes: of all embeddings, in the cache or outside}.
 SVC_API int32_t svc_media_stats(uint8_t * out, int32_t capacity);
 
 #ifdef __cplusplus

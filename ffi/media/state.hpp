@@ -30,7 +30,6 @@ struct State {
     bool vision = false;
     bool audio = false;
     bool mrope = false;
-    bool non_causal = false;
     EmbeddingCache cache;
 };
 

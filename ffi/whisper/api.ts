@@ -104,8 +104,6 @@ interface Word {
   readonly end: number;
   /** Without surrounding spaces. In languages without spaces, the characters of one token. */
   readonly text: string;
-  /** Mean over its tokens. */
-  readonly probability: number;
 }
 
 export interface Segment {
@@ -123,12 +121,6 @@ export interface Segment {
   readonly noSpeechProb: number;
   /** Only with `wordTimes`. */
   readonly words?: readonly Word[];
-}
-
-export interface Language {
-  readonly code: string;
-  /** Absent when the language was given, not detected. */
-  readonly probability?: number;
 }
 
 /** "done": all segments are known; see svc_whisper_stage in shim.h. */
@@ -172,8 +164,8 @@ export interface Whisper {
   state(job: WhisperJob): WhisperState;
   /** Returns the segments known so far, from index `from` on. */
   segments(job: WhisperJob, from: number): Segment[];
-  /** Returns the language that was given or detected; undefined before it is known. */
-  language(job: WhisperJob): Language | undefined;
+  /** Returns the code of the language that was given or detected; undefined before it is known. */
+  language(job: WhisperJob): string | undefined;
   /**
    * May be called at any time; work on the job stops within 100 ms (but see `submit`), and `wait` reports it no more.
    */

@@ -9,7 +9,6 @@ import {
   WHISPER_STAGES,
   WhisperError,
   type JobOptions,
-  type Language,
   type Phrase,
   type Segment,
   type SpeechOptions,
@@ -85,10 +84,8 @@ class Binding extends NativeLibrary<typeof symbols, WhisperErrorCode> implements
     return this.readJson(write, "take segments") as Segment[];
   }
 
-  language(job: WhisperJob): Language | undefined {
-    const json = this.readJson((out, size) => this.native.svc_whisper_language(job, out, size), "take a language");
-    const language = json as Partial<Language>;
-    return language.code === undefined ? undefined : (language as Language);
+  language(job: WhisperJob): string | undefined {
+    return this.read((out, size) => this.native.svc_whisper_language(job, out, size), "take a language") || undefined;
   }
 
   release(job: WhisperJob): void {

@@ -79,11 +79,6 @@ int run_full(whisper_context * context, whisper_state *& used, const whisper_ful
 
 void reuse_encoding(bool encoded) { is_encoded = encoded; }
 
-double language_probability(const whisper_state * used) {
-    const auto & likeliest = used->decoders[0].logits_id;
-    return likeliest.empty() ? 0 : likeliest.front().first;
-}
-
 int32_t failures_of(const whisper_state * used) { return used->n_fail_p; }
 
 int32_t window_of(const whisper_vad_context * detector) { return detector->n_window; }

@@ -20,9 +20,6 @@ int run_full(whisper_context * context, whisper_state *& used, const whisper_ful
 // Called within run_full, before a half minute is encoded. `encoded`: detecting the language has just encoded it.
 void reuse_encoding(bool encoded);
 
-// Returns the probability of the language that was just detected.
-double language_probability(const whisper_state * used);
-
 // Returns how often decoding got stuck and was tried again at a higher temperature.
 int32_t failures_of(const whisper_state * used);
 

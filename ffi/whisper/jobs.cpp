@@ -102,10 +102,6 @@ void serve() {
     }
 }
 
-common_json to_json(const Word & word) {
-    return {{"start", word.start}, {"end", word.end}, {"text", word.text}, {"probability", word.probability}};
-}
-
 common_json to_json(const Segment & segment) {
     common_json out = {
         {"start", segment.start},
@@ -118,7 +114,9 @@ common_json to_json(const Segment & segment) {
     };
     if (!segment.words) return out;
     common_json words = common_json::array();
-    for (const Word & word : *segment.words) words.push_back(to_json(word));
+    for (const Word & word : *segment.words) {
+        words.push_back({{"start", word.start}, {"end", word.end}, {"text", word.text}});
+    }
     out["words"] = words;
     return out;
 }
@@ -194,9 +192,9 @@ void stop_workers() {
     table.idle.clear();
 }
 
-void tell_language(Job & job, Language && language) {
+void tell_language(Job & job, const char * language) {
     std::lock_guard<std::mutex> lock(table.mutex);
-    job.language = std::move(language);
+    job.language = language;
     const auto found = table.jobs.find(job.number);
     if (found != table.jobs.end()) note(found->second);
 }
@@ -220,7 +218,7 @@ int32_t svc_whisper_submit(const float * samples, int32_t count, const uint8_t *
         const auto job = std::make_shared<Job>();
         job->options = options_from(common_json::parse(text_of(options, options_length)));
         job->samples = copy_of(samples, count);
-        if (!job->options.language.empty()) job->language = Language{job->options.language, std::nullopt};
+        if (!job->options.language.empty()) job->language = job->options.language;
         std::lock_guard<std::mutex> lock(table.mutex);
         table.last = table.last == INT32_MAX ? 1 : table.last + 1;
         job->number = table.last;
@@ -266,11 +264,7 @@ int32_t svc_whisper_segments(int32_t number, int32_t from, uint8_t * out, int32_
 int32_t svc_whisper_language(int32_t number, uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(table.mutex);
-        const std::optional<Language> & language = job_at(number)->language;
-        common_json json = common_json::object();
-        if (language) json["code"] = language->code;
-        if (language && language->probability) json["probability"] = *language->probability;
-        return copy_out(json.dump_safe(), out, capacity);
+        return copy_out(job_at(number)->language.value_or(""), out, capacity);
     });
 }
 

@@ -2,13 +2,13 @@
 
 #include "state.hpp"
 
+#include "../common/platform.hpp"
 #include "inside.hpp"
 
 #include "ggml-backend.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 namespace whisper {
@@ -29,7 +29,7 @@ void load_backends(const std::string & folder) {
     ggml_log_set(on_log, nullptr);
     if (ggml_backend_dev_count() > 0) return;
     // ggml would also load the backend that this variable names.
-    unsetenv("GGML_BACKEND_PATH");
+    forget_variable("GGML_BACKEND_PATH");
     ggml_backend_load_all_from_path(folder.c_str());
     if (ggml_backend_dev_count() == 0) throw std::runtime_error("no compute backend in " + folder);
 }

@@ -78,17 +78,12 @@ std::vector<Word> words_of(const Tokens & tokens, bool spaced) {
     tokens.each([&](const whisper_token_data & token) {
         const std::string piece = whisper_token_to_str(state.context, token.id);
         if (piece.empty()) return;
-        if (words.empty() || begins_word(words.back(), piece, spaced)) words.push_back({token.t0 / TICKS, 0, "", 0, 0});
+        if (words.empty() || begins_word(words.back(), piece, spaced)) words.push_back({token.t0 / TICKS, 0, ""});
         Word & word = words.back();
         word.text += piece;
         word.end = token.t1 / TICKS;
-        word.probability += token.p;
-        word.tokens++;
     });
-    for (Word & word : words) {
-        word.text = trimmed(word.text);
-        word.probability /= word.tokens;
-    }
+    for (Word & word : words) word.text = trimmed(word.text);
     words.erase(std::remove_if(words.begin(), words.end(), [](const Word & word) { return word.text.empty(); }), words.end());
     return words;
 }

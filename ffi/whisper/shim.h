@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 3
+#define SVC_ABI_VERSION 4
 
 // Loads the compute backends and then a model, on a native thread. `config` is JSON: {path, vadPath?: a Silero model
 // for svc_whisper_speech and svc_whisper_listen, libraries: folder with the compute backends, workers, threads: of each
@@ -51,9 +51,9 @@ enum svc_whisper_stage { SVC_WHISPER_STAGE_QUEUED, SVC_WHISPER_STAGE_RUNNING, SV
 // Returns the stage of a job (svc_whisper_stage), or a negative number when it failed.
 SVC_API int32_t svc_whisper_state(int32_t job);
 // Writes JSON: the segments known so far, from index `from` on: [{start, end: seconds, text, tokens: ids without
-// special ones, temperature, avgLogprob, noSpeechProb, words?: [{start, end, text, probability}]}].
+// special ones, temperature, avgLogprob, noSpeechProb, words?: [{start, end, text}]}].
 SVC_API int32_t svc_whisper_segments(int32_t job, int32_t from, uint8_t * out, int32_t capacity);
-// Writes JSON: {code?, probability?}. code is absent until it is known, probability when the language was given.
+// Writes the code of the language that was given or detected; nothing until it is known.
 SVC_API int32_t svc_whisper_language(int32_t job, uint8_t * out, int32_t capacity);
 // Frees the job, or stops the work on it, which then frees it. Does nothing for an unknown number.
 SVC_API void svc_whisper_release(int32_t job);

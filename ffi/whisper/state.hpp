@@ -54,8 +54,6 @@ struct Options {
 struct Word {
     double start = 0, end = 0;
     std::string text;
-    double probability = 0;
-    int32_t tokens = 0;
 };
 
 struct Segment {
@@ -66,11 +64,6 @@ struct Segment {
     double avg_logprob = 0;
     double no_speech_prob = 0;
     std::optional<std::vector<Word>> words;
-};
-
-struct Language {
-    std::string code;
-    std::optional<double> probability;
 };
 
 struct Job {
@@ -85,7 +78,7 @@ struct Job {
     // The mutex of the table of jobs protects the fields below.
     svc_whisper_stage stage = SVC_WHISPER_STAGE_QUEUED;
     std::optional<Failure> failure;
-    std::optional<Language> language;
+    std::optional<std::string> language;
     std::vector<Segment> segments;
     // svc_whisper_wait must report this job.
     bool has_news = false;
@@ -101,7 +94,7 @@ void start_workers(int32_t count);
 void stop_workers();
 
 // Record what a worker finds out about its job; called on the worker's thread.
-void tell_language(Job & job, Language && language);
+void tell_language(Job & job, const char * language);
 void tell_segment(Job & job, Segment && segment);
 
 // Works on one job at a time, with its own state, which is made for the first job.

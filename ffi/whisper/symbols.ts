@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { WHISPER_STAGES } from "./api.ts";
 
-export const ABI_VERSION = 3;
+export const ABI_VERSION = 4;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_whisper_stage: WHISPER_STAGES } as const;

@@ -91,7 +91,7 @@ void Transcriber::on_segments(whisper_context *, whisper_state *, int count, voi
 bool Transcriber::tell_detected() {
     if (!job->options.language.empty() || job->language) return false;
     const char * code = whisper_lang_str(whisper_full_lang_id_from_state(own));
-    tell_language(*job, {code ? code : "", language_probability(own)});
+    tell_language(*job, code ? code : "");
     return true;
 }
 

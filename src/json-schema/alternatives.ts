@@ -4,7 +4,7 @@
 import { fault } from "./fault.ts";
 import { isObject, type JsonObject } from "./json-value.ts";
 import { MAX_BEGINNING, MAX_FLAT_VALUES, MAX_OPEN } from "./limits.ts";
-import { patternAlternatives } from "./pattern-alternatives.ts";
+import { openTogether } from "./pattern-alternatives.ts";
 
 interface Alternatives {
   /** Alternatives at the beginning of a value. */
@@ -17,9 +17,12 @@ interface Alternatives {
 const NAMES_A_VALUE = 4;
 const ONE: Alternatives = { begin: 1, open: 1 };
 
-/** Throws SvcError when a schema for the converter has so many alternatives that an answer would take seconds. */
-export function checkAlternatives(schema: JsonObject, param: string): void {
-  const alternatives = schemaAlternatives(schema);
+/**
+ * Throws SvcError when a schema for the converter has so many alternatives that an answer would take seconds.
+ * `patterns`: most alternatives of each pattern that are open at once.
+ */
+export function checkAlternatives(schema: JsonObject, patterns: ReadonlyMap<unknown, number>, param: string): void {
+  const alternatives = new Counter(isObject(schema["$defs"]) ? schema["$defs"] : {}, patterns).of(schema);
   const problem = tooMany(alternatives, alternatives.begin === 1 ? 0 : JSON.stringify(schema).length);
   if (problem !== undefined) throw fault(param, "", problem);
 }
@@ -57,15 +60,13 @@ function alikeUpTo(one: string, other: string): number {
   return at > 0 && /[\ud800-\udbff]/.test(one[at - 1] ?? "") ? at - 1 : at;
 }
 
-/** Counts the alternatives of a schema for the converter, including its definitions. */
-function schemaAlternatives(schema: JsonObject): Alternatives {
-  return new Counter(isObject(schema["$defs"]) ? schema["$defs"] : {}).of(schema);
-}
-
 class Counter {
   private readonly known = new Map<string, Alternatives>();
 
-  constructor(private readonly definitions: JsonObject) {}
+  constructor(
+    private readonly definitions: JsonObject,
+    private readonly patterns: ReadonlyMap<unknown, number>,
+  ) {}
 
   of(schema: unknown): Alternatives {
     if (!isObject(schema)) return ONE;
@@ -73,7 +74,7 @@ class Counter {
     if (typeof $ref === "string") return this.definition($ref);
     if (Array.isArray(anyOf)) return this.options(anyOf);
     if (Array.isArray(values)) return textAlternatives(values.map((value) => JSON.stringify(value)));
-    if (typeof pattern === "string") return { begin: 1, open: patternAlternatives(pattern) };
+    if (typeof pattern === "string") return { begin: 1, open: this.patterns.get(pattern) ?? 1 };
     const { properties, required, additionalProperties, items, prefixItems } = schema;
     const members = isObject(properties) ? Object.values(properties) : [];
     const tuple = Array.isArray(prefixItems) ? prefixItems : [];
@@ -100,7 +101,7 @@ class Counter {
       names.set(tag.name, constants);
       constants.set(tag.constant, (constants.get(tag.constant) ?? 0) + counts.open);
     }
-    open += [...names.values()].reduce((most, constants) => Math.max(most, openOf(constants)), 0);
+    open += [...names.values()].reduce((most, constants) => Math.max(most, openTogether(constants)), 0);
     return { begin, open: Math.max(begin, open) };
   }
 
@@ -120,14 +121,6 @@ class Counter {
 }
 
 const nameOf = (ref: string): string => ref.slice("#/$defs/".length);
-
-/** Returns the most alternatives open after one name: options without a constant there are open with every constant. */
-function openOf(constants: ReadonlyMap<string | undefined, number>): number {
-  const others = constants.get(undefined) ?? 0;
-  let most = others;
-  for (const [constant, count] of constants) if (constant !== undefined) most = Math.max(most, others + count);
-  return most;
-}
 
 /** Returns what all objects of a schema begin with: the converter writes required members first. */
 function tagOf(schema: unknown): { readonly name: string; readonly constant: string | undefined } | undefined {

@@ -35,7 +35,7 @@ export const includes = (set: CharSet, char: number): boolean => set.some(([from
 export const size = (set: CharSet): number => set.reduce((total, [from, to]) => total + to - from + 1, 0);
 
 /** Returns the set of the characters of a text. */
-const chars = (text: string): CharSet => union(...[...text].map((char) => single(Number(char.codePointAt(0)))));
+export const chars = (text: string): CharSet => union(...[...text].map((char) => single(Number(char.codePointAt(0)))));
 
 export const single = (char: number): CharSet => [[char, char]];
 

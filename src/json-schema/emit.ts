@@ -35,6 +35,8 @@ class Emitter {
   private readonly names = new Map<Unit, string>();
   private readonly bodies = new Map<string, JsonObject>();
   private readonly strings = new StringPool();
+  /** Most alternatives of each pattern that are open at once. */
+  private readonly patterns = new Map<unknown, number>();
   private readonly ruleNames = new Map<string, number>();
   private depth = 0;
 
@@ -56,7 +58,7 @@ class Emitter {
     const named = hasAwkwardNames(schema) ? { anyOf: [schema] } : schema;
     const definitions = this.bodies.size > 0 && { $defs: Object.fromEntries(this.bodies) };
     const whole = { ...named, ...definitions };
-    checkAlternatives(whole, this.param);
+    checkAlternatives(whole, this.patterns, this.param);
     return { schema: whole, lost: [...this.lost] };
   }
 
@@ -181,8 +183,9 @@ class Emitter {
   }
 
   private string(unit: Unit): JsonObject {
-    const { schema, lost, repetitions } = this.plans.string(unit);
+    const { schema, lost, open, repetitions } = this.plans.string(unit);
     this.lose(lost);
+    this.patterns.set(schema["pattern"], open);
     const written = this.strings.write(schema, repetitions);
     if (written) return written;
     const keywords = unit.nodes.flatMap(({ at, string }) => Object.keys(string ?? {}).map((name) => under(at, name)));

@@ -2,8 +2,9 @@
 // between the quotes of a JSON string: characters that must be escaped there are written as escapes, and nothing else
 // matches them.
 
-import { complement, includes, intersect, size, SPELLABLE, union, type CharSet } from "./char-set.ts";
+import { chars, complement, includes, intersect, size, SPELLABLE, union, type CharSet } from "./char-set.ts";
 import { MAX_REPETITION } from "./limits.ts";
+import { patternAlternatives } from "./pattern-alternatives.ts";
 import { lengthRange, type Regex } from "./regex.ts";
 import { withLengths } from "./regex-length.ts";
 import { canBeEmpty, wholeAlternatives, type Sequence } from "./regex-normal.ts";
@@ -14,8 +15,13 @@ export interface Lengths {
   readonly max: number;
 }
 
-interface GrammarPattern {
+interface WrittenPattern {
   readonly pattern: string;
+  /** Most alternatives that are open at any place of the pattern. */
+  readonly open: number;
+}
+
+interface GrammarPattern extends WrittenPattern {
   /** Counted repetitions in the pattern. */
   readonly repetitions: number;
   /** False when the pattern does not enforce the lengths. */
@@ -24,8 +30,8 @@ interface GrammarPattern {
 
 /** Characters with a short escape, mapped to the letter of the escape. */
 const ESCAPES: ReadonlyMap<number, string> = new Map([
-  [0x22, "\\x22"],
-  [0x5c, "\\x5C"],
+  [0x22, '"'],
+  [0x5c, "\\"],
   [8, "b"],
   [12, "f"],
   [10, "n"],
@@ -55,12 +61,12 @@ export function grammarPattern(source: string, lengths: Lengths): GrammarPattern
   const used = fitting ?? alternatives;
   if (!used.every(isAllowed)) return undefined;
   const repetitions = used.flat().reduce((sum, item) => sum + repetitionsIn(item), 0);
-  return { pattern: `^${renderChoice(used)}$`, repetitions, lengths: fitting !== undefined };
+  return { ...written(used), repetitions, lengths: fitting !== undefined };
 }
 
 /** Returns a pattern for strings of certain lengths; the converter itself would count `\ud83d\ude00` as two. */
-export const lengthPattern = ({ min, max }: Lengths): string =>
-  `^${render({ kind: "repeat", item: { kind: "set", set: complement([]) }, min, max })}$`;
+export const lengthPattern = ({ min, max }: Lengths): WrittenPattern =>
+  written([[{ kind: "repeat", item: { kind: "set", set: complement([]) }, min, max }]]);
 
 /** Returns whether a sequence matches every string: it contains "anything", and all else in it may be absent. */
 const isEverything = (sequence: Sequence): boolean => sequence.every(canBeEmpty) && sequence.some(isAnything);
@@ -107,50 +113,73 @@ function repetitionsIn(regex: Regex): number {
   return regex.kind === "repeat" ? times(regex) + repetitionsIn(regex.item) : 0;
 }
 
-const renderChoice = (alternatives: readonly Sequence[]): string =>
-  alternatives.length === 1
-    ? (alternatives[0] ?? []).map(render).join("")
-    : `(?:${alternatives.map((items) => items.map(render).join("")).join("|")})`;
+function written(alternatives: readonly Sequence[]): WrittenPattern {
+  const spelled = group(choiceOf(alternatives.map((items) => items.flatMap(spell))));
+  return { pattern: `^${render(spelled)}$`, open: patternAlternatives(spelled) };
+}
 
-function render(regex: Regex): string {
+/** Returns the items that an expression is written as between the quotes of a JSON string. */
+function spell(regex: Regex): Sequence {
   switch (regex.kind) {
     case "set":
-      return renderSet(regex.set);
+      return spellSet(regex.set);
     case "sequence":
-      return regex.items.map(render).join("");
+      return regex.items.flatMap(spell);
     case "choice":
-      return renderChoice(regex.items.map((item) => [item]));
-    case "repeat":
-      return renderRepeat(regex);
+      return choiceOf(regex.items.map(spell));
+    case "repeat": {
+      const { item, min, max } = regex;
+      if (max === 0 || lengthRange(item)[1] === 0) return [];
+      return min === 1 && max === 1 ? spell(item) : [{ ...regex, item: group(spell(item)) }];
+    }
     default:
       throw new Error("an anchor was not resolved");
   }
 }
 
-function renderRepeat({ item, min, max }: Regex & { kind: "repeat" }): string {
-  if (max === 0 || lengthRange(item)[1] === 0) return "";
-  const inner = render(item);
-  if (min === 1 && max === 1) return inner;
-  const isUnit = (item.kind === "set" && /^[[(]/.test(inner)) || (item.kind === "choice" && item.items.length > 1);
-  const unit = isUnit ? inner : `(?:${inner})`;
-  // Always with braces: only then does the converter make a separate rule of the repeated part.
-  return `${unit}{${min === max ? min : `${min},${max === Infinity ? "" : max}`}}`;
-}
+const choiceOf = (options: readonly Sequence[]): Sequence =>
+  options.length === 1
+    ? (options[0] ?? [])
+    : [{ kind: "choice", items: options.map((items) => ({ kind: "sequence", items })) }];
 
-function renderSet(set: CharSet): string {
+const group = (items: Sequence): Regex =>
+  items.length === 1 && items[0]?.kind === "choice" ? items[0] : { kind: "sequence", items };
+
+function spellSet(set: CharSet): Sequence {
   const raw = intersect(set, RAW);
-  const letters = [...ESCAPES].filter(([char]) => includes(set, char)).map(([, letter]) => letter);
+  const letters = chars([...ESCAPES].flatMap(([char, letter]) => (includes(set, char) ? letter : [])).join(""));
   const rare = Array.from({ length: 0x20 }, (_, char) => char).filter(
     (char) => includes(set, char) && !ESCAPES.has(char),
   );
-  const options: string[] = [];
-  if (raw.length > 0)
-    options.push(size(raw) === 1 ? character(Number(raw[0]?.[0])) : `[${raw.map(renderRange).join("")}]`);
-  if (letters.length > 0) options.push(`\\x5C${letters.length === 1 ? letters[0] : `[${letters.join("")}]`}`);
+  const options: Sequence[] = [];
+  if (raw.length > 0) options.push([{ kind: "set", set: raw }]);
+  if (letters.length > 0) options.push([...text("\\"), { kind: "set", set: letters }]);
   if (rare.length <= MAX_CONTROLS || options.length === 0) {
-    options.push(...rare.map((char) => `\\x5Cu${char.toString(16).padStart(4, "0")}`));
+    options.push(...rare.map((char) => text(`\\u${char.toString(16).padStart(4, "0")}`)));
   }
-  return options.length === 1 ? String(options[0]) : `(?:${options.join("|")})`;
+  return choiceOf(options);
+}
+
+const text = (characters: string): Sequence => Array.from(characters, (char) => ({ kind: "set", set: chars(char) }));
+
+function render(regex: Regex): string {
+  switch (regex.kind) {
+    case "set":
+      return size(regex.set) === 1 ? character(Number(regex.set[0]?.[0])) : `[${regex.set.map(renderRange).join("")}]`;
+    case "sequence":
+      return regex.items.map(render).join("");
+    case "choice":
+      return `(?:${regex.items.map(render).join("|")})`;
+    case "repeat": {
+      const { item, min, max } = regex;
+      const inner = render(item);
+      const unit = item.kind === "choice" || /^\[[^\]]*\]$/.test(inner) ? inner : `(?:${inner})`;
+      // Always with braces: only then does the converter make a separate rule of the repeated part.
+      return `${unit}{${min === max ? min : `${min},${max === Infinity ? "" : max}`}}`;
+    }
+    default:
+      throw new Error("an anchor was not resolved");
+  }
 }
 
 const renderRange = ([from, to]: readonly [number, number]): string =>

@@ -11,6 +11,8 @@ import { under, type SchemaNode } from "./schema-node.ts";
 export interface StringPlan {
   readonly schema: JsonObject;
   readonly lost: readonly string[];
+  /** Most alternatives of the pattern that are open at once. */
+  readonly open: number;
   /** Counted repetitions that the grammar will contain. */
   readonly repetitions: number;
 }
@@ -20,7 +22,7 @@ interface Constraint {
   readonly at: string;
 }
 
-const ANY_STRING: StringPlan = { schema: { type: "string" }, lost: [], repetitions: 0 };
+const ANY_STRING: StringPlan = { schema: { type: "string" }, lost: [], open: 1, repetitions: 0 };
 
 /** Plans strings; translates each pattern once. */
 export class StringPlanner {
@@ -55,10 +57,10 @@ function stringPlan(nodes: readonly SchemaNode[], translate: typeof grammarPatte
       continue;
     }
     if (translated === "anything") continue;
-    const { pattern, repetitions } = translated;
+    const { pattern, open, repetitions } = translated;
     lost.push(...constraints.slice(index + 1).map((other) => other.at));
     if (!translated.lengths) lost.push(...lengthPaths(nodes, true, true));
-    return { schema: { type: "string", ...notes, pattern }, lost, repetitions };
+    return { schema: { type: "string", ...notes, pattern }, lost, open, repetitions };
   }
   const plain = plainString(nodes, min, max);
   return { ...plain, schema: { ...plain.schema, ...notes }, lost: [...lost, ...plain.lost] };
@@ -70,14 +72,16 @@ function plainString(nodes: readonly SchemaNode[], min: number, max: number): St
   const least = Math.min(min, MAX_REPETITION);
   const most = isLong ? Infinity : max;
   const repetitions = most === Infinity ? least : most;
-  if (least >= 2)
-    return { schema: { type: "string", pattern: lengthPattern({ min: least, max: most }) }, lost, repetitions };
+  if (least >= 2) {
+    const { pattern, open } = lengthPattern({ min: least, max: most });
+    return { schema: { type: "string", pattern }, lost, open, repetitions };
+  }
   const schema = {
     type: "string",
     ...(least > 0 && { minLength: least }),
     ...(most !== Infinity && { maxLength: most }),
   };
-  return { schema, lost, repetitions };
+  return { schema, lost, open: 1, repetitions };
 }
 
 function patterns(nodes: readonly SchemaNode[]): Constraint[] {

@@ -4,7 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { Conversation } from "../../src/contract/conversations.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { expectGolden } from "../http/golden.ts";
-import { serve, until } from "../http/harness.ts";
+import { serve } from "../http/harness.ts";
+import { until } from "../support/until.ts";
 import { id as named } from "./asking.ts";
 import { scripts } from "./scripts.ts";
 

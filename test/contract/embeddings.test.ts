@@ -6,8 +6,9 @@ import { describe, expect, test } from "bun:test";
 import { FAKE_MAX_TOKENS } from "../support/fake-embedding-engine.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { expectGolden } from "../http/golden.ts";
-import { serve, until } from "../http/harness.ts";
+import { serve } from "../http/harness.ts";
 import { schemaFields, valueFields, type FieldSchema } from "../support/schema-fields.ts";
+import { until } from "../support/until.ts";
 
 interface Refusal {
   readonly body: unknown;

@@ -7,7 +7,8 @@ import { checker, type Static } from "../../src/contract/schema.ts";
 import { FakeEngine, fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
-import { serve, until } from "../http/harness.ts";
+import { serve } from "../http/harness.ts";
+import { until } from "../support/until.ts";
 import { scripts } from "./scripts.ts";
 
 type OllamaModelList = Static<typeof OllamaModels>;

@@ -6,8 +6,10 @@ import { checker } from "../../src/contract/schema.ts";
 import type { Profile } from "../../src/domain/profile.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
 import { expectGolden } from "../http/golden.ts";
-import { hello, serve, until } from "../http/harness.ts";
+import { hello, serve } from "../http/harness.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
+import { errorOf } from "../support/fault.ts";
+import { until } from "../support/until.ts";
 
 const GIB = 1024 ** 3;
 const nothing = { gpuShare: null, gpuWatts: null, cpuWatts: null, dramWatts: null, bandwidth: null };
@@ -112,7 +114,7 @@ test("without the header nothing is measured or reported", async () => {
 test("another value is refused without repeating it, before the body is read", async () => {
   for (const value of ["SECRET", "", "false", "1"]) {
     const response = await serve().post("/v1/chat/completions", "{", asked(value));
-    const { error } = (await response.json()) as { error: { code: string; param: string; message: string } };
+    const error = await errorOf(response);
     expect([response.status, error.code, error.param]).toEqual([400, "invalid_value", "X-Svc-Profile"]);
     expect(error.message).toEndWith(`must be one of true, extended; got a string of length ${value.length}.`);
   }

@@ -3,7 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import { expectGolden } from "../http/golden.ts";
-import { serve, until } from "../http/harness.ts";
+import { serve } from "../http/harness.ts";
+import { until } from "../support/until.ts";
 import { id, json, schema } from "./asking.ts";
 import { scripts } from "./scripts.ts";
 

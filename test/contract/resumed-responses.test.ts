@@ -2,7 +2,8 @@
 
 import { expect, test } from "bun:test";
 import { expectGolden } from "../http/golden.ts";
-import { serve, type TestServer, until } from "../http/harness.ts";
+import { serve, type TestServer } from "../http/harness.ts";
+import { until } from "../support/until.ts";
 import { scripts } from "./scripts.ts";
 
 const asked = { input: "hi", background: true, stream: true };

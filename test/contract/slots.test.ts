@@ -6,7 +6,8 @@ import { SlotAnswer } from "../../src/contract/slots.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { SlotAction } from "../../src/domain/slots.ts";
 import { expectGolden } from "../http/golden.ts";
-import { hello, messages, serve, until } from "../http/harness.ts";
+import { hello, messages, serve } from "../http/harness.ts";
+import { until } from "../support/until.ts";
 import { id } from "./asking.ts";
 
 const check = checker(SlotAnswer);

@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { serve } from "../http/harness.ts";
+import { errorOf } from "../support/fault.ts";
 
 test.each([
   ["/v1/completions", "prompt"],
@@ -10,7 +11,7 @@ test.each([
 ])("%s: an id outside the engine's integers is refused with the valid range", async (path, field) => {
   const response = await serve().post(path, { [field]: [1, 4294967301] });
   expect(response.status).toBe(400);
-  expect(((await response.json()) as { readonly error: object }).error).toMatchObject({
+  expect(await errorOf(response)).toMatchObject({
     code: "invalid_value",
     param: `${field}.1`,
     message: `'${field}.1' must be an integer from 0 to 2147483647; got 4294967301.`,

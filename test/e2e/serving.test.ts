@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
 import { withSandbox } from "../support/binary.ts";
 import { streamChat } from "../support/chat-client.ts";
+import { isAlive } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 
 const QUESTION = { messages: [{ role: "user", content: "What is the capital of France?" }], temperature: 0 };
 
@@ -21,22 +23,7 @@ const serve = (flags: readonly string[], work: (server: TestServer) => Promise<v
   withSandbox(({ command }) => withServer(flags, work, command()));
 
 /** Resolves when a process has ended; throws after ten seconds. */
-async function untilGone(pid: number): Promise<void> {
-  const deadline = performance.now() + 10_000;
-  while (isAlive(pid)) {
-    if (performance.now() > deadline) throw new Error(`process ${pid} is still there`);
-    await Bun.sleep(10);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const untilGone = (pid: number) => until(() => !isAlive(pid), 10_000);
 
 test("the server reports health, and gives the same answer whole and as a stream with [DONE]", () =>
   serve(MINI_FLAGS, async (server) => {

@@ -5,8 +5,10 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
 import { parseExposition } from "../support/exposition.ts";
+import { errorOf } from "../support/fault.ts";
 import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 
 const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
 const FLAGS = ["--ctx", "2048", "--parallel", "2", "--threads", "1", "--embedding-model", model];
@@ -24,11 +26,6 @@ interface EngineLine {
 const embed = ({ url }: TestServer, body: object, headers: Record<string, string> = {}) =>
   fetch(`${url}/v1/embeddings`, { method: "POST", headers, body: JSON.stringify(body) });
 
-async function code(response: Response): Promise<string> {
-  const { error } = (await response.json()) as { error: { code: string } };
-  return error.code;
-}
-
 async function engine({ url }: TestServer): Promise<EngineLine> {
   const { engines } = (await (await fetch(`${url}/health`)).json()) as { engines: EngineLine[] };
   const line = engines.find(({ kind }) => kind === "embedding");
@@ -36,15 +33,7 @@ async function engine({ url }: TestServer): Promise<EngineLine> {
   return line;
 }
 
-async function until(what: () => Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 500; turn++) {
-    if (await what()) return;
-    await Bun.sleep(20);
-  }
-  throw new Error("it did not come true");
-}
-
-const isComputing = (server: TestServer) => until(async () => (await engine(server)).running === 1);
+const isComputing = (server: TestServer) => until(async () => (await engine(server)).running === 1, 10_000);
 
 test("a large request ends midway by its id, at its deadline, and when its client disconnects", async () => {
   await withServer(FLAGS, async (server) => {
@@ -54,10 +43,10 @@ test("a large request ends midway by its id, at its deadline, and when its clien
     const cancel = await fetch(`${server.url}/v1/chat/completions/large/cancel`, { method: "POST" });
     expect(await cancel.json()).toMatchObject({ id: "large", cancelled: true });
     const ended = await cancelled;
-    expect([ended.status, await code(ended)]).toEqual([499, "request_cancelled"]);
+    expect([ended.status, (await errorOf(ended)).code]).toEqual([499, "request_cancelled"]);
 
     const late = await embed(server, LARGE, { "x-svc-deadline-ms": "1500" });
-    expect([late.status, await code(late)]).toEqual([504, "deadline_exceeded"]);
+    expect([late.status, (await errorOf(late)).code]).toEqual([504, "deadline_exceeded"]);
 
     const leave = new AbortController();
     const left = fetch(`${server.url}/v1/embeddings`, {
@@ -91,7 +80,7 @@ test("kill -9 midway gives a typed error, appears in health and metrics, and the
     await isComputing(server);
     for (const pid of childrenOf(server.pid)) if (pid !== text) process.kill(pid, "SIGKILL");
     const crashed = await lost;
-    expect([crashed.status, await code(crashed)]).toEqual([500, "engine_crashed"]);
+    expect([crashed.status, (await errorOf(crashed)).code]).toEqual([500, "engine_crashed"]);
     expect(await engine(server)).toMatchObject({ last_error: expect.stringContaining("SIGKILL") });
     expect((await embed(server, { input: "again" })).status).toBe(200);
     expect(await engine(server)).toMatchObject({ state: "ready", restarts: 1 });
@@ -107,8 +96,8 @@ test("an idle model is unloaded with its process, and the next request loads it 
   await withServer([...FLAGS, "--idle-unload", "0.005"], async (server) => {
     const before = childrenOf(server.pid).length;
     expect((await embed(server, { input: "a" })).status).toBe(200);
-    await until(async () => (await engine(server)).state === "unloaded");
-    await until(async () => childrenOf(server.pid).length === before);
+    await until(async () => (await engine(server)).state === "unloaded", 10_000);
+    await until(async () => childrenOf(server.pid).length === before, 10_000);
     expect((await embed(server, { input: "b" })).status).toBe(200);
     expect(await engine(server)).toMatchObject({ restarts: 0 });
   });

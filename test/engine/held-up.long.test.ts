@@ -9,36 +9,19 @@ import { TextEngine } from "../../src/engine/text/text-engine.ts";
 import { MODEL } from "../native/harness.ts";
 import { testLaunch } from "../support/launch.ts";
 import { plainRequest } from "../support/request.ts";
+import { SMALL_ENGINE } from "./fixtures/small-engine.ts";
 
 function startEngine(): TextEngine {
   const engine = new TextEngine({
     load: () => ({
+      ...SMALL_ENGINE,
       libraries: developmentLibraries(),
       modelPath: MODEL,
       context: 512,
       maxModelLen: 512,
       parallel: 2,
-      kvMode: "unified",
-      contextShift: false,
-      prefixCache: true,
       speculation: false,
-      maxQueueTokens: 1000,
-      kvTokenBytes: 100,
       cacheRamBytes: 0,
-      kvType: "f16",
-      batch: 64,
-      microBatch: 64,
-      threads: 1,
-      gpuLayers: 0,
-      flashAttention: "auto",
-      mmap: true,
-      mlock: false,
-      warmup: false,
-      stallBudgetMs: 50,
-      sampling: {},
-      chatTemplate: "",
-      adapterPaths: [],
-      constrain: true,
     }),
     adapters: [],
     model: { id: "svc-mini", created: 0, parallel: 2 },

@@ -16,11 +16,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Llama } from "../../ffi/llama/api.ts";
-import type { SvcError } from "../../src/domain/errors.ts";
 import { KvCommands } from "../../src/engine/text/child/kv-commands.ts";
 import { SlotFiles } from "../../src/engine/text/child/slot-files.ts";
 import { SlotFolder } from "../../src/engine/text/child/slot-folder.ts";
 import { FakeEngine, LIMITS } from "../scheduler/fake-engine.ts";
+import { rejection } from "../support/thrown.ts";
 import { FINGERPRINT } from "./fixtures/kv-entries.ts";
 
 let path: string;
@@ -32,11 +32,6 @@ afterEach(() => rmSync(path, { recursive: true }));
 const entry = { ids: Int32Array.from({ length: 30 }, (_, at) => at), adapterKey: "a:1", media: [] };
 const parts = [new Uint8Array(1000).fill(7)];
 const folder = (fingerprint = FINGERPRINT) => new SlotFolder(path, fingerprint);
-const refusal = (work: Promise<unknown>) =>
-  work.then(
-    () => "done",
-    ({ code, details }: SvcError) => [code, details.param],
-  );
 const BAD = ["invalid_value", "filename"];
 
 describe("the folder", () => {
@@ -52,30 +47,30 @@ describe("the folder", () => {
 
   test("refuses a file that is damaged, truncated, of another model, or not a slot file", async () => {
     await folder().write("a", entry, parts);
-    expect(await refusal(folder(new Uint8Array(32).fill(8)).header("a"))).toEqual(BAD);
+    expect(await rejection(folder(new Uint8Array(32).fill(8)).header("a"))).toEqual(BAD);
     const good = readFileSync(join(path, "a"));
     for (const at of [0, 9, 30, 70, 200, good.length - 1000, good.length - 1]) {
       writeFileSync(join(path, "b"), good.with(at, (good.at(at) ?? 0) ^ 1));
       expect(
-        await refusal(
+        await rejection(
           folder()
             .header("b")
             .then((found) => folder().read("b", found)),
         ),
       ).toEqual(BAD);
       writeFileSync(join(path, "b"), good.subarray(0, at));
-      expect(await refusal(folder().header("b"))).toEqual(BAD);
+      expect(await rejection(folder().header("b"))).toEqual(BAD);
     }
     mkdirSync(join(path, "folder"));
     symlinkSync(join(path, "a"), join(path, "link"));
     for (const name of ["folder", "link", "missing", "x".repeat(300)]) {
-      expect(await refusal(folder().header(name))).toEqual(BAD);
+      expect(await rejection(folder().header(name))).toEqual(BAD);
     }
   });
 
   test("keeps the earlier file when a write fails", async () => {
     mkdirSync(join(path, "a"));
-    expect(await refusal(folder().write("a", entry, parts))).toEqual(["storage_unavailable", undefined]);
+    expect(await rejection(folder().write("a", entry, parts))).toEqual(["storage_unavailable", undefined]);
     expect(readdirSync(path)).toEqual(["a"]);
   });
 

@@ -1,12 +1,14 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { TextEngine, type TextEngineOptions } from "../../src/engine/text/text-engine.ts";
-import { temporaryFolder, until } from "../http/harness.ts";
+import { temporaryFolder } from "../http/harness.ts";
 import { testLaunch } from "../support/launch.ts";
 import { plainRequest } from "../support/request.ts";
+import { rejectionCode } from "../support/thrown.ts";
+import { until } from "../support/until.ts";
+import { SMALL_ENGINE } from "./fixtures/small-engine.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/engine-process.ts", import.meta.url));
 /** Messages of the engine processes. */
@@ -16,34 +18,7 @@ const engines: TextEngine[] = [];
 
 function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<TextEngineOptions> = {}): TextEngine {
   const engine = new TextEngine({
-    load: () => ({
-      libraries: process.cwd(),
-      modelPath,
-      context: 128,
-      maxModelLen: 128,
-      parallel: 2,
-      kvMode: "unified",
-      contextShift: false,
-      prefixCache: true,
-      speculation: true,
-      maxQueueTokens: 1000,
-      kvTokenBytes: 100,
-      cacheRamBytes: 1e6,
-      kvType: "f16",
-      batch: 64,
-      microBatch: 64,
-      threads: 1,
-      gpuLayers: 0,
-      flashAttention: "auto",
-      mmap: true,
-      mlock: false,
-      warmup: false,
-      stallBudgetMs: 50,
-      sampling: {},
-      chatTemplate: "",
-      adapterPaths: [],
-      constrain: true,
-    }),
+    load: () => ({ ...SMALL_ENGINE, modelPath, context: 128, maxModelLen: 128, parallel: 2 }),
     adapters: [],
     model: { id: "fake", created: 0, parallel: 2 },
     launch: testLaunch({ command: () => [process.execPath, fixture], loadTimeoutMs, log }),
@@ -63,28 +38,12 @@ afterEach(async () => {
 
 const request = (content: string, id = "r1"): GenerateRequest => plainRequest(content, { id });
 
-async function collect(events: AsyncIterable<EngineEvent>): Promise<EngineEvent[]> {
-  const all: EngineEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
-
 const types = (events: EngineEvent[]) => events.map((event) => event.type);
 const live = () => new AbortController().signal;
 
-async function codeOf(promise: Promise<unknown>): Promise<string> {
-  try {
-    await promise;
-  } catch (error) {
-    if (error instanceof SvcError) return error.code;
-    throw error;
-  }
-  throw new Error("it did not fail");
-}
-
 describe("a healthy engine", () => {
   test("answers with accepted, started, text and finish, in this order", async () => {
-    const events = await collect(startEngine().generate(request("hi"), live()));
+    const events = await Array.fromAsync(startEngine().generate(request("hi"), live()));
     expect(types(events)).toEqual(["accepted", "started", "text", "finish"]);
     expect(events[2]).toEqual({ type: "text", text: "héllo" });
   });
@@ -93,7 +52,7 @@ describe("a healthy engine", () => {
     const engine = startEngine("short");
     await engine.ready();
     expect(() => engine.generate(request("x".repeat(41)), live())).toThrow("which are at most 40 bytes of text");
-    expect(types(await collect(engine.generate(request("x".repeat(40)), live())))).toContain("finish");
+    expect(types(await Array.fromAsync(engine.generate(request("x".repeat(40)), live())))).toContain("finish");
   });
 
   test("does not send more text than may be tokenized for one request, even when it fits the context", async () => {
@@ -101,7 +60,7 @@ describe("a healthy engine", () => {
     const long = "x".repeat(8 * 1024 * 1024 + 1);
     const asked = { ...request(""), tools: [{ name: "f", description: long, parameters: {}, enforced: {} }] };
     for (const refused of [engine.tokenize(long, live()), engine.countTokens(asked, live())]) {
-      expect(await codeOf(refused)).toBe("payload_too_large");
+      expect(await rejectionCode(refused)).toBe("payload_too_large");
     }
     expect(await engine.tokenize(long.slice(1), live())).toHaveLength(3);
   });
@@ -109,7 +68,7 @@ describe("a healthy engine", () => {
   test("does not send a prompt that cannot fit when it is only to be rendered", async () => {
     const engine = startEngine("short");
     await engine.ready();
-    expect(await codeOf(engine.render(request("x".repeat(41)), live()))).toBe("context_length_exceeded");
+    expect(await rejectionCode(engine.render(request("x".repeat(41)), live()))).toBe("context_length_exceeded");
   });
 
   test("reports its model and state once it is ready", async () => {
@@ -123,19 +82,21 @@ describe("a healthy engine", () => {
 
   test("keeps requests waiting while it is loading, and reports progress meanwhile", async () => {
     const engine = startEngine("slow");
-    const answer = collect(engine.generate(request("hi"), live()));
+    const answer = Array.fromAsync(engine.generate(request("hi"), live()));
     await Bun.sleep(200);
     expect(engine.status()).toMatchObject({ state: "loading", progress: 0.5 });
     expect(types(await answer)).toEqual(["accepted", "started", "text", "finish"]);
   });
 
   test("keeps a request waiting no longer than the load timeout", async () => {
-    expect(await codeOf(collect(startEngine("slow", 50).generate(request("hi"), live())))).toBe("engine_unavailable");
+    expect(await rejectionCode(Array.fromAsync(startEngine("slow", 50).generate(request("hi"), live())))).toBe(
+      "engine_unavailable",
+    );
   });
 
   test("passes a refusal on with its code and field, and reports when a place is expected to be free", async () => {
     const engine = startEngine();
-    const refusal = (content: string) => collect(engine.generate(request(content), live()));
+    const refusal = (content: string) => Array.fromAsync(engine.generate(request(content), live()));
     await expect(refusal("refuse")).rejects.toMatchObject({
       code: "context_length_exceeded",
       details: { param: "messages" },
@@ -167,7 +128,7 @@ describe("cancel and disconnect", () => {
 
   test("a cancel takes effect while the engine is loading", async () => {
     const engine = startEngine("slow");
-    const answer = collect(engine.generate(request("hi"), live()));
+    const answer = Array.fromAsync(engine.generate(request("hi"), live()));
     await Bun.sleep(20);
     engine.cancel("r1", "id");
     expect(await answer).toMatchObject([
@@ -198,12 +159,12 @@ describe("cancel and disconnect", () => {
   test("an aborted request ends its iteration and frees its entry", async () => {
     const engine = startEngine();
     const controller = new AbortController();
-    const answer = collect(engine.generate(request("hang"), controller.signal));
+    const answer = Array.fromAsync(engine.generate(request("hang"), controller.signal));
     await engine.ready();
     await Bun.sleep(50);
     controller.abort();
     await expect(answer).rejects.toThrow();
-    expect(types(await collect(engine.generate(request("hi"), live())))).toEqual([
+    expect(types(await Array.fromAsync(engine.generate(request("hi"), live())))).toEqual([
       "accepted",
       "started",
       "text",
@@ -215,9 +176,9 @@ describe("cancel and disconnect", () => {
 describe("a dying engine", () => {
   test("fails the requests that it computed, and the next process serves the next request", async () => {
     const engine = startEngine();
-    expect(await codeOf(collect(engine.generate(request("die"), live())))).toBe("engine_crashed");
+    expect(await rejectionCode(Array.fromAsync(engine.generate(request("die"), live())))).toBe("engine_crashed");
     expect(engine.status().lastError).toContain("SIGKILL");
-    expect(types(await collect(engine.generate(request("hi"), live())))).toEqual([
+    expect(types(await Array.fromAsync(engine.generate(request("hi"), live())))).toEqual([
       "accepted",
       "started",
       "text",
@@ -228,8 +189,8 @@ describe("a dying engine", () => {
 
   test("hands a queued request to the next process without a second acceptance", async () => {
     const engine = startEngine();
-    const queued = collect(engine.generate(request("stay queued", "q"), live()));
-    expect(await codeOf(collect(engine.generate(request("die"), live())))).toBe("engine_crashed");
+    const queued = Array.fromAsync(engine.generate(request("stay queued", "q"), live()));
+    expect(await rejectionCode(Array.fromAsync(engine.generate(request("die"), live())))).toBe("engine_crashed");
     await Bun.sleep(300);
     engine.cancel("q", "id");
     expect(types(await queued)).toEqual(["accepted", "finish"]);
@@ -237,8 +198,8 @@ describe("a dying engine", () => {
 
   test("leaves a queued request cancellable before the next process has accepted it", async () => {
     const engine = startEngine(join(temporaryFolder(), "life"));
-    const queued = collect(engine.generate(request("stay queued", "q"), live()));
-    expect(await codeOf(collect(engine.generate(request("die"), live())))).toBe("engine_crashed");
+    const queued = Array.fromAsync(engine.generate(request("stay queued", "q"), live()));
+    expect(await rejectionCode(Array.fromAsync(engine.generate(request("die"), live())))).toBe("engine_crashed");
     await until(() => engine.status().state === "ready");
     engine.cancel("q", "id");
     expect(await queued).toMatchObject([{ type: "accepted" }, { type: "finish", reason: "cancelled" }]);
@@ -246,17 +207,19 @@ describe("a dying engine", () => {
 
   test("does not hand a cancelled request to the next process", async () => {
     const engine = startEngine();
-    const queued = collect(engine.generate(request("stay queued, deaf", "q"), live()));
+    const queued = Array.fromAsync(engine.generate(request("stay queued, deaf", "q"), live()));
     await engine.ready();
     await Bun.sleep(50);
     engine.cancel("q", "id");
-    expect(await codeOf(collect(engine.generate(request("die"), live())))).toBe("engine_crashed");
+    expect(await rejectionCode(Array.fromAsync(engine.generate(request("die"), live())))).toBe("engine_crashed");
     expect(await queued).toMatchObject([{ type: "accepted" }, { type: "finish", reason: "cancelled" }]);
   });
 
   test("gives up on a request that kills several engines before it is accepted", async () => {
     const engine = startEngine();
-    expect(await codeOf(collect(engine.generate(request("die before accepting"), live())))).toBe("engine_crashed");
+    expect(await rejectionCode(Array.fromAsync(engine.generate(request("die before accepting"), live())))).toBe(
+      "engine_crashed",
+    );
     // The third process that it kills is the last that gets it.
     expect(engine.status().restarts).toBe(2);
   }, 15_000);
@@ -265,10 +228,10 @@ describe("a dying engine", () => {
 
   test("gives up at once on the request whose grammar blocked it, and on no other waiting request", async () => {
     const engine = startEngine();
-    const waiting = collect(engine.generate({ ...request("wait", "w"), constraint }, live()));
+    const waiting = Array.fromAsync(engine.generate({ ...request("wait", "w"), constraint }, live()));
     const heldUp = { ...request("be held up before accepting"), constraint };
-    expect(await codeOf(collect(engine.generate(heldUp, live())))).toBe("engine_crashed");
-    expect(types(await collect(engine.generate(request("hi"), live())))).toContain("finish");
+    expect(await rejectionCode(Array.fromAsync(engine.generate(heldUp, live())))).toBe("engine_crashed");
+    expect(types(await Array.fromAsync(engine.generate(request("hi"), live())))).toContain("finish");
     expect(engine.status().restarts).toBe(1);
     engine.cancel("w", "id");
     expect(types(await waiting)).toEqual(["accepted", "finish"]);
@@ -276,10 +239,10 @@ describe("a dying engine", () => {
 
   test("gives up on no waiting request when a running answer blocked it", async () => {
     const engine = startEngine();
-    const waiting = collect(engine.generate({ ...request("wait", "w"), constraint }, live()));
+    const waiting = Array.fromAsync(engine.generate({ ...request("wait", "w"), constraint }, live()));
     const heldUp = { ...request("be held up"), constraint };
-    expect(await codeOf(collect(engine.generate(heldUp, live())))).toBe("engine_crashed");
-    expect(types(await collect(engine.generate(request("hi"), live())))).toContain("finish");
+    expect(await rejectionCode(Array.fromAsync(engine.generate(heldUp, live())))).toBe("engine_crashed");
+    expect(types(await Array.fromAsync(engine.generate(request("hi"), live())))).toContain("finish");
     engine.cancel("w", "id");
     expect(types(await waiting)).toEqual(["accepted", "finish"]);
   });
@@ -289,16 +252,16 @@ describe("a dying engine", () => {
     await expect(engine.ready()).rejects.toThrow("no such architecture");
     await engine.ready().catch(() => {});
     expect(engine.status()).toMatchObject({ state: "failed", restarts: 0 });
-    expect(await codeOf(collect(engine.generate(request("hi"), live())))).toBe("engine_unavailable");
+    expect(await rejectionCode(Array.fromAsync(engine.generate(request("hi"), live())))).toBe("engine_unavailable");
   });
 
   test("accepts nothing after stop, and leaves no process", async () => {
     const engine = startEngine();
-    const hanging = codeOf(collect(engine.generate(request("hang"), live())));
+    const hanging = rejectionCode(Array.fromAsync(engine.generate(request("hang"), live())));
     await engine.ready();
     await engine.stop();
     expect(await hanging).toBe("shutting_down");
-    expect(await codeOf(collect(engine.generate(request("hi"), live())))).toBe("shutting_down");
+    expect(await rejectionCode(Array.fromAsync(engine.generate(request("hi"), live())))).toBe("shutting_down");
     expect(engine.status().state).toBe("stopped");
   });
 });

@@ -89,9 +89,9 @@ test("a media step begins the prefill of its request, and has its own slice", ()
   expect(slices()).toEqual([
     { name: "media", ts: 1_002_000, media_rows: 64, request: 1, result: "done" },
     { name: "between steps", ts: 1_005_000 },
-    { name: "prefill", ts: 1_006_000, decode_rows: 0, prefill_rows: 1, guess_rows: 0, steps: 1, result: "done" },
+    { name: "prefill", ts: 1_006_000, decode_rows: 0, prefill_rows: 1, speculative_rows: 0, steps: 1, result: "done" },
     { name: "between steps", ts: 1_008_000 },
-    { name: "decode", ts: 1_009_000, decode_rows: 1, prefill_rows: 0, guess_rows: 0, steps: 1, result: "done" },
+    { name: "decode", ts: 1_009_000, decode_rows: 1, prefill_rows: 0, speculative_rows: 0, steps: 1, result: "done" },
   ]);
 });
 

@@ -2,9 +2,11 @@
 
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { errorOf } from "../support/fault.ts";
 import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { isBuilt, JFK_WORDS, wordsOf } from "../native/whisper-harness.ts";
+import { until } from "../support/until.ts";
 
 const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1"];
 const sounds = join(import.meta.dir, "../fixtures/sounds");
@@ -56,19 +58,9 @@ interface Answer {
   readonly words: readonly { readonly word: string; readonly start: number; readonly end: number }[];
 }
 
-const code = async (response: Response) => ((await response.json()) as { error: { code: string } }).error.code;
-
 async function running({ url }: TestServer): Promise<number> {
   const { engines } = (await (await fetch(`${url}/health`)).json()) as { engines: { kind: string; running: number }[] };
   return engines.find(({ kind }) => kind === "transcription")?.running ?? 0;
-}
-
-async function until(what: () => Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 1500; turn++) {
-    if (await what()) return;
-    await Bun.sleep(20);
-  }
-  throw new Error("it did not come true");
 }
 
 describe.skipIf(!isBuilt)("speech to text", () => {
@@ -92,8 +84,8 @@ describe.skipIf(!isBuilt)("speech to text", () => {
       expect(asked?.start).toBeGreaterThan(2.5);
       expect(asked?.start).toBeLessThan(4);
       expect(wordsOf(await plain.text())).toEqual(CLIP_WORDS);
-      expect([silence.status, await code(silence)]).toEqual([422, "no_speech"]);
-      expect([nothing.status, await code(nothing)]).toEqual([400, "invalid_value"]);
+      expect([silence.status, (await errorOf(silence)).code]).toEqual([422, "no_speech"]);
+      expect([nothing.status, (await errorOf(nothing)).code]).toEqual([400, "invalid_value"]);
     });
   }, 120_000);
 
@@ -119,16 +111,16 @@ describe.skipIf(!isBuilt)("speech to text", () => {
     await withServer(FLAGS, async (server) => {
       const long = await repeated(60);
       const cancelled = ask(server, long, { language: "en" }, { "x-request-id": "long" });
-      await until(async () => (await running(server)) === 1);
+      await until(async () => (await running(server)) === 1, 30_000);
       await fetch(`${server.url}/v1/chat/completions/long/cancel`, { method: "POST" });
       expect([(await cancelled).status, await running(server)]).toEqual([499, 0]);
 
       const before = childrenOf(server.pid);
       const lost = ask(server, long, { language: "en" });
-      await until(async () => (await running(server)) === 1);
+      await until(async () => (await running(server)) === 1, 30_000);
       process.kill(before.at(-1) ?? 0, "SIGKILL");
       const answer = await lost;
-      expect([answer.status, await code(answer)]).toEqual([500, "engine_crashed"]);
+      expect([answer.status, (await errorOf(answer)).code]).toEqual([500, "engine_crashed"]);
       expect(wordsOf(await (await ask(server, await clip(), { response_format: "text" })).text())).toEqual(CLIP_WORDS);
     });
   }, 120_000);

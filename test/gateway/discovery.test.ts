@@ -4,7 +4,8 @@ import { Gateway } from "../../src/gateway/gateway.ts";
 import { parseSockets } from "../../src/gateway/listening-ports.ts";
 import { isCandidate, KNOWN_PORTS } from "../../src/gateway/known-servers.ts";
 import { systemClock } from "../../src/domain/clock.ts";
-import { RecordingLog, serve, until } from "../http/harness.ts";
+import { RecordingLog, serve } from "../http/harness.ts";
+import { until } from "../support/until.ts";
 import { chatServer, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
 import { remote } from "./remote.ts";
 

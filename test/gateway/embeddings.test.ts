@@ -1,7 +1,8 @@
 // Embeddings of upstream models, requested from svc.
 
 import { describe, expect, test } from "bun:test";
-import { serve, until } from "../http/harness.ts";
+import { serve } from "../http/harness.ts";
+import { until } from "../support/until.ts";
 import { fixtureServer, modelList, type Asked, type FixtureServer } from "./fixture-server.ts";
 import { remote } from "./remote.ts";
 

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
-import { until } from "../http/harness.ts";
+import { until } from "../support/until.ts";
 import { chatServer, eventStream, fixtureServer, helloStream, serverOf, type FixtureServer } from "./fixture-server.ts";
 import { conversationOf, conversationsOf, generate, remote, textOf, type Remote } from "./remote.ts";
 

@@ -7,8 +7,9 @@ import { prefixKey } from "../../src/gateway/prefix-key.ts";
 import { Replica } from "../../src/gateway/replica.ts";
 import { StateLog } from "../../src/gateway/state-log.ts";
 import { Upstream } from "../../src/gateway/upstream.ts";
-import { RecordingLog, until } from "../http/harness.ts";
+import { RecordingLog } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
+import { until } from "../support/until.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
 import { conversationOf, conversationsOf, generate, remote, textOf } from "./remote.ts";
 

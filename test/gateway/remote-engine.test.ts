@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { until } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
+import { until } from "../support/until.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, usage } from "./fixture-server.ts";
 import { conversationOf, finishOf, generate, remote, textOf } from "./remote.ts";
 

@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
-import { until } from "../http/harness.ts";
+import { until } from "../support/until.ts";
 import { chatServer, delta, eventStream, fixtureServer, modelList, type FixtureServer } from "./fixture-server.ts";
 import { conversationsOf, finishOf, generate, remote, textOf } from "./remote.ts";
 

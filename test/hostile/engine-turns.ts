@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { dice } from "../support/dice.ts";
 import { drawn, scanned } from "../support/pages.ts";
 import { withServer, type TestServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 import { draw, lasting, read, transcribe, recording, say, type Send } from "./engine-client.ts";
 import {
   ENGINE_FLAGS,
@@ -40,10 +41,6 @@ function ticks(server: TestServer, kind: EngineKind): number {
   return used.reduce((sum, one) => sum + one, 0);
 }
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(5);
-}
-
 /** Measures the milliseconds from the cancel until the engine is idle, by its own report and by its processor time. */
 async function cancelled(
   server: TestServer,
@@ -60,12 +57,12 @@ async function cancelled(
     () => {},
   );
   const ended = answer.catch(() => {});
-  await until(async () => (await engineHealth(server, kind)).running > 0);
+  await until(async () => (await engineHealth(server, kind)).running > 0, Infinity);
   await Bun.sleep(how === "deadline" ? Math.max(0, deadline - performance.now()) : 1500);
   const started = performance.now();
   if (how === "disconnect") leave.abort();
   if (how === "id") await fetch(`${server.url}/v1/chat/completions/${id}/cancel`, { method: "POST" });
-  await until(async () => (await engineHealth(server, kind)).running === 0);
+  await until(async () => (await engineHealth(server, kind)).running === 0, Infinity);
   const told = performance.now() - started;
   let quiet = performance.now();
   for (let before = ticks(server, kind); ;) {

@@ -3,7 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
-import { hello, messages, serve, until, type TestServer } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { hello, messages, serve, type TestServer } from "./harness.ts";
 
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
 const lora = [

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { hello, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { hello, serve } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const apiKeys = [

@@ -5,8 +5,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BATCH_ENDPOINTS } from "../../src/contract/batches.ts";
 import { SvcError } from "../../src/domain/errors.ts";
+import { errorOf } from "../support/fault.ts";
+import { until } from "../support/until.ts";
 import { create, jsonl, output, untilStatus, upload } from "./batch-client.ts";
-import { hello, messages, serve, temporaryFolder, until, type TestServer } from "./harness.ts";
+import { hello, messages, serve, temporaryFolder, type TestServer } from "./harness.ts";
 
 const on = { batchEndpoints: true };
 const data = Buffer.from("sound").toBase64();
@@ -143,7 +145,7 @@ describe("without the option", () => {
     const input_file_id = await upload(server, jsonl(lines("/v1/embeddings", [{ input: "a" }])));
     for (const endpoint of BATCH_ENDPOINTS.slice(1)) {
       const response = await server.post("/v1/batches", { input_file_id, endpoint });
-      const { error } = (await response.json()) as { error: { code: string; param: string; message: string } };
+      const error = await errorOf(response);
       expect([response.status, error.code, error.param]).toEqual([400, "invalid_value", "endpoint"]);
       expect(error.message).toContain("--batch-endpoints");
     }

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Batch } from "../../src/contract/batches.ts";
+import { until } from "../support/until.ts";
 import {
   cancel,
   checkBatch,
@@ -18,7 +19,7 @@ import {
   untilStatus,
   upload,
 } from "./batch-client.ts";
-import { hello, messages, serve, temporaryFolder, until } from "./harness.ts";
+import { hello, messages, serve, temporaryFolder } from "./harness.ts";
 
 interface Failure {
   readonly error: { readonly code: string; readonly param: string | null; readonly message: string };

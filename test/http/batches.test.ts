@@ -5,8 +5,9 @@ import { SvcError } from "../../src/domain/errors.ts";
 import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
 import { rawServer } from "../gateway/raw-server.ts";
 import { remote } from "../gateway/remote.ts";
+import { until } from "../support/until.ts";
 import { cancel, create, customIds, get, jsonl, lineOf, many, output, untilStatus, upload } from "./batch-client.ts";
-import { hello, messages, serve, until } from "./harness.ts";
+import { hello, messages, serve } from "./harness.ts";
 
 interface Failure {
   readonly error: { readonly code: string; readonly param: string | null; readonly message: string };

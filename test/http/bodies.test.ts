@@ -7,7 +7,8 @@ import { BodyBudget } from "../../src/domain/body-budget.ts";
 import { bodyCeilings } from "../../src/http/json-body.ts";
 import { offeredTranscription, OfferedModels } from "../../src/service/offered-models.ts";
 import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
-import { messages, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { messages, serve } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const CHAT = "/v1/chat/completions";

@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { ChatCompletion } from "../../src/contract/chat.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, until, type TestServer } from "./harness.ts";
+import { serve, type TestServer } from "./harness.ts";
 
 const never = new Promise<void>(() => {});
 const queued: FakeScript = { steps: [{ wait: never }, "accept", { text: "a" }] };

@@ -1,14 +1,15 @@
 // POST /v1/vision/ocr with mode classify: the chat model describes a picture with labels.
 
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
 import { FoundAnything, FoundLabels } from "../../src/contract/recognition.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { fakeModel } from "../support/fake-text-engine.ts";
+import { fault } from "../support/fault.ts";
 import { drawn, pngOf } from "../support/pages.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { isDraining, serve, until } from "./harness.ts";
+import { isDraining, leftovers, serve } from "./harness.ts";
 
 const PATH = "/v1/vision/ocr";
 const data = Buffer.from(await pngOf(await drawn({ lines: [], paper: [30, 20] }))).toString("base64");
@@ -27,14 +28,6 @@ function seeing(...said: readonly (string | ReturnType<typeof token>)[]) {
   return server;
 }
 
-type Fault = { error: { code: string; param: string | null } };
-async function fault(response: Response): Promise<[number, string, string | null]> {
-  const { error } = (await response.json()) as Fault;
-  return [response.status, error.code, error.param];
-}
-const leftovers = (folder: string) =>
-  readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-
 test("labels are sorted by probability without duplicates, next to the salient regions", async () => {
   const dog = [token("D", 0.9), token("og", 0.5)];
   const whole = seeing('{"labels": ["', token("grass", 0.4), '", "', ...dog, '", "', token("dog", 0.2), '"]}');
@@ -45,7 +38,7 @@ test("labels are sorted by probability without duplicates, next to the salient r
   expect(request?.media?.map(({ kind }) => kind)).toEqual(["image"]);
   expect(request?.sampling).toEqual({ temperature: 0 });
   expect(request?.constraint?.schema).toMatchObject({ properties: { labels: { maxItems: 5 } } });
-  expect(leftovers(whole.recordings)).toEqual([]);
+  expect(leftovers(whole)).toEqual([]);
 });
 
 test("there are at most `max_labels` labels", async () => {
@@ -101,7 +94,7 @@ describe("refusals", () => {
   test("without a vision model the mode is reported as unavailable", async () => {
     const server = serve();
     expect(await fault(await server.post(PATH, body))).toEqual([501, "mode_unavailable", "mode"]);
-    expect(leftovers(server.recordings)).toEqual([]);
+    expect(leftovers(server)).toEqual([]);
   });
 
   test("without a model the mode is reported as unavailable", async () => {
@@ -123,7 +116,7 @@ describe("refusals", () => {
       expect(await fault(await server.post(PATH, { data, mode }))).toEqual([400, "unsupported_media_input", "data"]);
     }
     expect(server.engine.requests).toEqual([]);
-    expect(leftovers(server.recordings)).toEqual([]);
+    expect(leftovers(server)).toEqual([]);
   });
 
   test("a request is cancelled by its id", async () => {
@@ -133,6 +126,6 @@ describe("refusals", () => {
     await until(() => server.engine.live === 1);
     await server.post("/v1/chat/completions/mine/cancel", {});
     expect(await fault(await running)).toEqual([499, "request_cancelled", null]);
-    expect(leftovers(server.recordings)).toEqual([]);
+    expect(leftovers(server)).toEqual([]);
   });
 });

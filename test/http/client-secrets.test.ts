@@ -5,8 +5,9 @@ import type { Config } from "../../src/config/config.ts";
 import { ClientSecrets, MOST_SECRETS } from "../../src/service/client-secrets.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
 import { TestClock } from "../support/test-clock.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { hello, serve, until, type TestServer } from "./harness.ts";
+import { hello, serve, type TestServer } from "./harness.ts";
 
 const PATH = "/v1/realtime/client_secrets";
 const FLAT_PATH = "/v1/realtime/transcription_sessions";

@@ -2,8 +2,10 @@
 
 import { describe, expect, test } from "bun:test";
 import type { FakeScript } from "../support/fake-text-engine.ts";
+import { errorOf } from "../support/fault.ts";
 import { serverSentEvents, withoutTerminator } from "../support/streams/events.ts";
-import { messages, serve, until, type TestServer } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { messages, serve, type TestServer } from "./harness.ts";
 
 const never = new Promise<void>(() => {});
 const waiting: FakeScript = { steps: [{ wait: never }, { text: "late" }] };
@@ -138,7 +140,7 @@ describe.each(routes)("the deadline on $path", ({ path, body, end, content, last
     const server = serve();
     const response = await server.post(path, body, { "x-svc-deadline-ms": value });
     expect(response.status).toBe(400);
-    const { error } = (await response.json()) as { error: { message: string } };
+    const error = await errorOf(response);
     expect(error).toMatchObject({ code: "invalid_value", param: "X-Svc-Deadline-Ms" });
     expect(error.message).toContain("from 1 to 86400000; got ");
     expect(server.engine.requests).toEqual([]);
@@ -190,7 +192,7 @@ describe("the queue timeout", () => {
     const response = await server.post(path, body);
     expect(response.status).toBe(503);
     expect(response.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
-    const { error } = (await response.json()) as { error: { message: string; code: string } };
+    const error = await errorOf(response);
     expect(error.code).toBe("server_busy");
     expect(error.message).toContain("0.05 s");
     expect(server.metrics.calls.slice(-2)).toEqual(["rejected queue_timeout", "failed server_busy"]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { FakeScript } from "../support/fake-text-engine.ts";
-import { messages, serve, until, type TestServer } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { messages, serve, type TestServer } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const never = new Promise<void>(() => {});

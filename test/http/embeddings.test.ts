@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { EmbeddingList, RerankList } from "../../src/contract/embeddings.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { FAKE_MAX_TOKENS } from "../support/fake-embedding-engine.ts";
-import { serve, until } from "./harness.ts";
+import { errorOf } from "../support/fault.ts";
+import { until } from "../support/until.ts";
+import { serve } from "./harness.ts";
 
 const checkList = checker(EmbeddingList);
 const checkRerank = checker(RerankList);
 const long = "x".repeat(FAKE_MAX_TOKENS + 1);
-
-type Fault = { error: { message: string; type: string; code: string; param: string | null; request_id: string } };
 
 describe("POST /v1/embeddings", () => {
   test.each([
@@ -83,7 +83,7 @@ describe("POST /v1/embeddings", () => {
     ["a number for a model", { input: "a", model: 7 }, "model"],
   ])("%s is 400 and names the field", async (_, body, param) => {
     const response = await serve().post("/v1/embeddings", body);
-    const { error } = (await response.json()) as Fault;
+    const error = await errorOf(response);
     expect([response.status, error.type]).toEqual([400, "invalid_request_error"]);
     expect(error.param?.startsWith(param)).toBe(true);
     expect(error.message).toContain(param.split(".")[0] ?? "");
@@ -93,7 +93,7 @@ describe("POST /v1/embeddings", () => {
     const { post } = serve();
     for (const model of ["text-embedding-nobody", "fake-reranker", "fake-model"]) {
       const response = await post("/v1/embeddings", { input: "a", model });
-      const { error } = (await response.json()) as Fault;
+      const error = await errorOf(response);
       expect([response.status, error.code, error.param]).toEqual([404, "model_not_found", "model"]);
       expect(error.message).not.toContain("nobody");
     }
@@ -102,7 +102,7 @@ describe("POST /v1/embeddings", () => {
   test("more than 1 MB is 413 while it is read", async () => {
     const response = await serve().post("/v1/embeddings", { input: "x".repeat(1024 * 1024) });
     expect(response.status).toBe(413);
-    expect(((await response.json()) as Fault).error.code).toBe("payload_too_large");
+    expect((await errorOf(response)).code).toBe("payload_too_large");
   });
 
   test("more requests than may wait are 503 server_busy with Retry-After; the others are answered", async () => {
@@ -113,7 +113,7 @@ describe("POST /v1/embeddings", () => {
     const first = [post("/v1/embeddings", { input: "a" }), post("/v1/embeddings", { input: "b" })];
     await until(() => engine?.asked.length === 2);
     const refused = await post("/v1/embeddings", { input: "c" });
-    expect([refused.status, ((await refused.json()) as Fault).error.code]).toEqual([503, "server_busy"]);
+    expect([refused.status, (await errorOf(refused)).code]).toEqual([503, "server_busy"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
     expect(metrics.calls).toContain("embedding rejected queue_full");
     gate.resolve();
@@ -133,10 +133,7 @@ describe("POST /v1/embeddings", () => {
     leave.abort();
     gate.resolve();
     expect(await left).toBe("left");
-    const deadline = performance.now() + 2000;
-    while ((await post("/v1/embeddings", { input: "b" })).status !== 200 && performance.now() < deadline)
-      await Bun.sleep(5);
-    expect((await post("/v1/embeddings", { input: "b" })).status).toBe(200);
+    await until(async () => (await post("/v1/embeddings", { input: "b" })).status === 200);
   });
 
   test("neither inputs nor vectors are logged", async () => {
@@ -205,7 +202,7 @@ describe("POST /v1/rerank", () => {
     ["another model", { query: "a", documents, model: "fake-embedding" }, "model", 404],
   ])("%s is refused and named", async (_, body, param, status) => {
     const response = await serve().post("/v1/rerank", body);
-    const { error } = (await response.json()) as Fault;
+    const error = await errorOf(response);
     expect([response.status, error.param?.split(".")[0]]).toEqual([status, param]);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { serve, temporaryFolder, until, type TestServer } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { serve, temporaryFolder, type TestServer } from "./harness.ts";
 
 interface Body {
   readonly id: string;

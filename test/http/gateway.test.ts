@@ -3,7 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { chatServer, delta, eventStream, helloStream, serverOf } from "../gateway/fixture-server.ts";
 import { conversationOf, remote } from "../gateway/remote.ts";
-import { hello, messages, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { hello, messages, serve } from "./harness.ts";
 
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
 

@@ -1,6 +1,6 @@
 // Starts a real server on a free port with a scripted engine, and records everything that the server reports.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
@@ -380,6 +380,10 @@ export function serve(
   };
 }
 
+/** Returns the names of the uploaded files that are still there. */
+export const leftovers = ({ recordings }: TestServer): string[] =>
+  readdirSync(recordings, { recursive: true, withFileTypes: true }).flatMap((one) => (one.isFile() ? one.name : []));
+
 /** Returns whether the server refuses new requests because it is stopping. */
 export function isDraining({ requests }: TestServer): boolean {
   try {
@@ -387,14 +391,5 @@ export function isDraining({ requests }: TestServer): boolean {
     return false;
   } catch {
     return true;
-  }
-}
-
-/** Waits until `condition` holds; throws after `patienceMs`. */
-export async function until(condition: () => boolean, patienceMs = 2000): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error("condition did not come true");
-    await Bun.sleep(2);
   }
 }

@@ -1,13 +1,14 @@
 // POST /v1/images/edits: forms with images, with an engine in memory.
 
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
 import { Images } from "../../src/contract/images.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { pngHeader } from "../media/files.ts";
+import { errorOf, fault } from "../support/fault.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, until, type TestServer } from "./harness.ts";
+import { leftovers, serve, type TestServer } from "./harness.ts";
 
 const PATH = "/v1/images/edits";
 const MB = 1024 * 1024;
@@ -17,7 +18,6 @@ const image = pngHeader(64, 96);
 const mask = pngHeader(64, 96, true);
 
 type Part = readonly [name: string, value: string | Uint8Array<ArrayBuffer>];
-type Fault = { error: { message: string; code: string; param: string | null } };
 
 /** Returns a form whose byte parts are files. */
 function form(...parts: readonly Part[]): FormData {
@@ -31,12 +31,6 @@ function form(...parts: readonly Part[]): FormData {
 const send = (server: TestServer, body: FormData, headers = {}) =>
   fetch(server.url + PATH, { method: "POST", body, headers });
 
-async function fault(response: Response): Promise<[number, string, string | null]> {
-  const { error } = (await response.json()) as Fault;
-  return [response.status, error.code, error.param];
-}
-const leftovers = ({ recordings }: TestServer): string[] =>
-  readdirSync(recordings, { recursive: true, withFileTypes: true }).flatMap((one) => (one.isFile() ? one.name : []));
 const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
 describe("answers", () => {
@@ -273,7 +267,7 @@ describe("refuses and names the field", () => {
 
   test("a strength out of range, with the valid range in the message", async () => {
     const response = await send(serve(), form(["prompt", prompt], ["image", image], ["strength", "0"]));
-    const { error } = (await response.json()) as Fault;
+    const error = await errorOf(response);
     expect(error.message).toBe("'strength' must be a number above 0 and at most 1; got 0.");
   });
 

@@ -1,19 +1,19 @@
 // POST /v1/images/upscale: forms with an image, with an engine in memory.
 
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
 import { Upscaled } from "../../src/contract/images.ts";
 import type { ModelList } from "../../src/contract/model.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { pngHeader } from "../media/files.ts";
+import { errorOf, fault } from "../support/fault.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, until, type TestServer } from "./harness.ts";
+import { leftovers, serve, type TestServer } from "./harness.ts";
 
 const image = pngHeader(64, 96);
 const start = () => serve(undefined, { imageUpscaleModels: ["/esrgan.safetensors"] });
 
 type Fields = Readonly<Record<string, string>>;
-type Fault = { error: { message: string; code: string; param: string | null } };
 
 function send(
   server: TestServer,
@@ -26,13 +26,6 @@ function send(
   if (file) body.append("image", new Blob([file]), "image.png");
   return fetch(`${server.url}/v1/images/upscale`, { method: "POST", body, ...init });
 }
-
-async function fault(response: Response): Promise<[number, string, string | null]> {
-  const { error } = (await response.json()) as Fault;
-  return [response.status, error.code, error.param];
-}
-const leftovers = ({ recordings }: TestServer): string[] =>
-  readdirSync(recordings, { recursive: true, withFileTypes: true }).flatMap((one) => (one.isFile() ? one.name : []));
 
 test("the enlarged image is the response, without headers about generation", async () => {
   const server = start();
@@ -59,7 +52,7 @@ test("the scale defaults to the model's own, and the file has the requested form
 test("without a model the error names the option, and the image is not kept", async () => {
   const server = serve();
   const response = await send(server);
-  const { error } = (await response.clone().json()) as Fault;
+  const error = await errorOf(response.clone());
   expect(await fault(response)).toEqual([503, "engine_unavailable", null]);
   expect(error.message).toContain("--image-upscale-model");
   expect(leftovers(server)).toEqual([]);
@@ -108,7 +101,7 @@ describe("refuses", () => {
     expect(await fault(await send(server, {}, null))).toEqual([400, "missing_required_parameter", "image"]);
     expect(await fault(await send(server, {}, Buffer.from("text")))).toEqual([400, "invalid_value", "image"]);
     const large = await send(server, {}, pngHeader(1025, 1024));
-    const { error } = (await large.clone().json()) as Fault;
+    const error = await errorOf(large.clone());
     expect([...(await fault(large)), error.message]).toEqual([
       400,
       "invalid_value",

@@ -6,9 +6,11 @@ import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { OfferedModels, offeredImages } from "../../src/service/offered-models.ts";
 import { FakeDrawer } from "../support/fake-image-engine.ts";
+import { errorOf, fault } from "../support/fault.ts";
 import { serverSentEvents } from "../support/streams/events.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, until, type TestServer } from "./harness.ts";
+import { serve, type TestServer } from "./harness.ts";
 
 const PATH = "/v1/images/generations";
 const id = { "x-request-id": "golden" };
@@ -16,13 +18,8 @@ const prompt = "a red circle";
 const crashed = new SvcError("engine_crashed", "The image engine stopped while computing this request.");
 const HOUR_MS = 3_600_000;
 
-type Fault = { error: { message: string; code: string; param: string | null } };
 type Answer = { data: { b64_json?: string; url?: string; seed: number }[]; size: string };
 
-async function fault(response: Response): Promise<[number, string, string | null]> {
-  const { error } = (await response.json()) as Fault;
-  return [response.status, error.code, error.param];
-}
 const decoded = (base64: string | undefined) => Buffer.from(base64 ?? "", "base64").toString();
 const eventsOf = async (response: Response) =>
   serverSentEvents(await response.text()).map(({ data }) => JSON.parse(data) as Record<string, unknown>);
@@ -184,7 +181,7 @@ describe("refuses and names the field", () => {
   test.each(wrong)("%j", async (body, param) => {
     const { post, drawer } = serve();
     const response = await post(PATH, body);
-    const { error } = (await response.json()) as Fault;
+    const error = await errorOf(response);
     expect([response.status, error.param]).toEqual([400, param]);
     expect(error.message).not.toContain("secret");
     expect(drawer.asked).toEqual([]);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
-import { hello, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { hello, serve } from "./harness.ts";
 
 const apiKeys = ["ada", "eve"].map((name) => ({ name, key: `${name}-key` }));
 const ada = { authorization: "Bearer ada-key" };

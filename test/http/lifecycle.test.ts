@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
-import { messages, serve, until, type TestServer } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { messages, serve, type TestServer } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const checkError = checker(ErrorEnvelope);

@@ -4,7 +4,8 @@ import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { BodyBudget } from "../../src/domain/body-budget.ts";
 import { bodyCeilings, JsonBodies } from "../../src/http/json-body.ts";
-import { messages, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { messages, serve } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const path = "/v1/chat/completions";

@@ -6,8 +6,9 @@ import type { GenerateRequest } from "../../src/domain/generate.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
 import { crash, scripts, type ScriptName } from "../contract/scripts.ts";
 import { assembleMultiplex } from "../support/streams/multiplex.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { hello, isDraining, messages, serve, until, type TestServer } from "./harness.ts";
+import { hello, isDraining, messages, serve, type TestServer } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const path = "/v1/batch/completions";

@@ -8,12 +8,14 @@ import { SYSTEM_MODEL, SystemModel } from "../../src/service/system-model.ts";
 import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
 import { FakeEngine, fakeModel } from "../support/fake-text-engine.ts";
+import { errorOf, fault } from "../support/fault.ts";
 import { assembleChat } from "../support/streams/chat.ts";
 import { assembleMessage } from "../support/streams/messages.ts";
 import { assembleOllama } from "../support/streams/ollama.ts";
 import { assembleResponse } from "../support/streams/responses.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { hello, isDraining, serve, temporaryFolder, until, type TestServer } from "./harness.ts";
+import { hello, isDraining, leftovers, serve, temporaryFolder, type TestServer } from "./harness.ts";
 
 const id = { "x-request-id": "golden" };
 const on = { ocrInput: true };
@@ -28,18 +30,9 @@ const image = (content: string, more: object = {}) => ({
 const text = (content: string) => ({ type: "text", text: content });
 const user = (...content: unknown[]) => [{ role: "user", content }];
 
-type Fault = { error: { code: string; message: string; param: string | null } };
-
-async function fault(response: Response): Promise<[number, string, string | null]> {
-  const { error } = (await response.json()) as Fault;
-  return [response.status, error.code, error.param];
-}
-
 const prompts = ({ engine }: TestServer) => engine.requests.map(({ messages }) => messages);
-const contents = ({ reader }: TestServer) => reader.asked.map(({ content }) => content);
-const files = ({ recordings }: TestServer) =>
-  readdirSync(recordings, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
+const contents = ({ reader }: TestServer) => reader.asked.map(({ content }) => content);
 describe("an image to a model without vision", () => {
   test("is replaced by its text with tables, and its file is removed", async () => {
     const server = serve(hello, on);
@@ -50,7 +43,7 @@ describe("an image to a model without vision", () => {
       ["one", true, "fast"],
       ["two", true, "accurate"],
     ]);
-    expect(files(server)).toEqual([]);
+    expect(leftovers(server)).toEqual([]);
     // Recognition and generation are counted separately.
     const reading = ["recognition started", "recognition finished stop"];
     expect(server.metrics.calls).toEqual(["started", ...reading, ...reading, "first", "inter", "finished stop"]);
@@ -254,7 +247,7 @@ describe("a document", () => {
     const server = serve(hello);
     server.engine.model = { ...fakeModel, vision: true };
     const response = await server.post(path as string, body as object);
-    const { error } = (await response.json()) as Fault;
+    const error = await errorOf(response);
     expect(response.status).toBe(400);
     // The Messages API has no field for the name.
     expect(error.param ?? param).toBe(param);
@@ -335,7 +328,7 @@ describe("failures", () => {
     const server = serve(hello, {}, [new SystemModel(new FakeEngine(() => hello), 1)]);
     for (const model of ["fake-model", SYSTEM_MODEL]) {
       const response = await server.chat({ model, messages });
-      const { error } = (await response.json()) as Fault;
+      const error = await errorOf(response);
       expect([response.status, error.code, error.param]).toEqual([400, "unsupported_media_input", param]);
       expect(error.message).toContain("--ocr-input");
     }
@@ -351,7 +344,7 @@ describe("failures", () => {
     const server = serve(hello, on);
     const answer = await server.chat({ messages: user(text("hi"), { type: "image_url", image_url: { url: bad } }) });
     expect(await fault(answer)).toEqual([400, "invalid_value", param]);
-    expect([prompts(server), files(server)]).toEqual([[], []]);
+    expect([prompts(server), leftovers(server)]).toEqual([[], []]);
   });
 
   test("by too many pages name the field of the image, not a field of the OCR route", async () => {
@@ -359,7 +352,7 @@ describe("failures", () => {
     const [page] = server.reader.pages;
     server.reader.pages = Array.from({ length: 51 }, () => page ?? expect.unreachable());
     expect(await fault(await server.chat({ messages }))).toEqual([422, "unprocessable_media", param]);
-    expect([prompts(server), files(server)]).toEqual([[], []]);
+    expect([prompts(server), leftovers(server)]).toEqual([[], []]);
   });
 
   test("by more text than a prompt may have come before all of it is read", async () => {
@@ -375,7 +368,7 @@ describe("failures", () => {
     const full = { ...(page ?? expect.unreachable()), lines: [line], tables: [] };
     server.reader.pages = Array.from({ length: 50 }, () => full);
     expect(await fault(await server.chat({ messages }))).toEqual([422, "unprocessable_media", param]);
-    expect([prompts(server), files(server), server.reader.told]).toEqual([[], [], 3]);
+    expect([prompts(server), leftovers(server), server.reader.told]).toEqual([[], [], 3]);
   });
 
   test("of recognition are returned as errors of the answer", async () => {
@@ -388,7 +381,7 @@ describe("failures", () => {
       const server = serve(hello, on);
       server.reader.refusal = new SvcError(code, "It cannot be read.", { param });
       expect(await fault(await server.chat({ messages }))).toEqual([status, code, param]);
-      expect([prompts(server), files(server), server.requests.activeCount]).toEqual([[], [], 0]);
+      expect([prompts(server), leftovers(server), server.requests.activeCount]).toEqual([[], [], 0]);
     }
   });
 
@@ -407,7 +400,7 @@ describe("failures", () => {
     expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
     const body = (await (await answer).json()) as { choices: { finish_reason: string }[] };
     expect(body.choices[0]?.finish_reason).toBe("cancelled");
-    await until(() => server.requests.activeCount === 0 && files(server).length === 0);
+    await until(() => server.requests.activeCount === 0 && leftovers(server).length === 0);
     expect([prompts(server), server.requests.registeredCount]).toEqual([[], 0]);
   });
 });

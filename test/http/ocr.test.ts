@@ -4,18 +4,13 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { OcrResponse } from "../../src/contract/ocr.ts";
 import { checker } from "../../src/contract/schema.ts";
+import { fault } from "../support/fault.ts";
 import { expectGolden } from "./golden.ts";
 import { serve, type TestServer } from "./harness.ts";
 
 const PATH = "/v1/ocr";
 const url = `data:application/pdf;base64,${Buffer.from("document").toString("base64")}`;
 const document = { type: "document_url", document_url: url };
-
-type Fault = { error: { code: string; param: string | null } };
-async function fault(response: Response): Promise<[number, string, string | null]> {
-  const { error } = (await response.json()) as Fault;
-  return [response.status, error.code, error.param];
-}
 
 /** Uploads a document as clients do, with the purpose first. */
 function upload(server: TestServer, content = "document", order: "before" | "behind" = "before"): Promise<Response> {

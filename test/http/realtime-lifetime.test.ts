@@ -10,7 +10,8 @@ import { RealtimeService } from "../../src/service/realtime.ts";
 import { TranscriptionService } from "../../src/service/transcriptions.ts";
 import { dice } from "../support/dice.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
-import { hello, serve, until, type TestServer } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { hello, serve, type TestServer } from "./harness.ts";
 import { RawClient, upgradeRequest } from "./raw.ts";
 
 const PATH = "/v1/realtime";

@@ -2,7 +2,8 @@
 
 import { describe, expect, onTestFinished, test } from "bun:test";
 import { RealtimeClient } from "../support/realtime-client.ts";
-import { hello, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { hello, serve } from "./harness.ts";
 import { RawClient, upgradeRequest } from "./raw.ts";
 
 /** One second of 16-bit samples at 24 kHz, in bytes. */

@@ -2,8 +2,9 @@ import { describe, expect, onTestFinished, test } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { hello, serve, until, type TestServer } from "./harness.ts";
+import { hello, serve, type TestServer } from "./harness.ts";
 
 /** A frame of 32 ms in 16-bit samples at 24 kHz, in bytes. */
 const FRAME = 1536;

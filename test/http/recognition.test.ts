@@ -6,14 +6,14 @@ import { join } from "node:path";
 import { checker } from "../../src/contract/schema.ts";
 import { FoundAnything, FoundBarcodes, FoundRegions, RecognizedDocuments } from "../../src/contract/recognition.ts";
 import { SvcError } from "../../src/domain/errors.ts";
+import { errorOf, fault } from "../support/fault.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, temporaryFolder, until, type TestServer } from "./harness.ts";
+import { leftovers, serve, temporaryFolder, type TestServer } from "./harness.ts";
 
 const PATH = "/v1/vision/ocr";
 const data = Buffer.from("picture").toString("base64");
 const url = `data:image/png;base64,${data}`;
-
-type Fault = { error: { message: string; code: string; param: string | null } };
 
 function form(fields: readonly (readonly [string, string])[] = [], content = "picture", name = "file"): FormData {
   const body = new FormData();
@@ -23,18 +23,9 @@ function form(fields: readonly (readonly [string, string])[] = [], content = "pi
 }
 const send = (server: TestServer, body: FormData) => fetch(server.url + PATH, { method: "POST", body });
 
-async function fault(response: Response): Promise<[number, string, string | null]> {
-  const { error } = (await response.json()) as Fault;
-  return [response.status, error.code, error.param];
-}
 async function message(response: Response): Promise<string> {
-  return ((await response.json()) as Fault).error.message;
+  return (await errorOf(response)).message;
 }
-
-const leftovers = ({ recordings }: TestServer): string[] =>
-  readdirSync(recordings, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name);
 
 describe("answers", () => {
   test.each([
@@ -308,7 +299,7 @@ describe("controls", () => {
     [{ data: "*" }, "data"],
   ] as const)("%j is refused by name", async (body, param) => {
     const response = await serve().post(PATH, { data, ...body });
-    const { error } = (await response.json()) as Fault;
+    const error = await errorOf(response);
     expect([response.status, error.param]).toEqual([400, param]);
   });
 

@@ -7,8 +7,9 @@ import { SvcError } from "../../src/domain/errors.ts";
 import { OfferedModels, offeredImages } from "../../src/service/offered-models.ts";
 import { FakeDrawer } from "../support/fake-image-engine.ts";
 import { pngHeader } from "../media/files.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, until, type TestServer } from "./harness.ts";
+import { serve, type TestServer } from "./harness.ts";
 
 const prompt = "a red circle";
 const image = Buffer.from(pngHeader(64, 96)).toString("base64");

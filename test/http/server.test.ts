@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { ListenError } from "../../src/http/server.ts";
-import { messages, serve, testConfig, until, type TestServer } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { messages, serve, testConfig, type TestServer } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 const never = new Promise<void>(() => {});

@@ -2,15 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import { OfferedModels, offeredSpeech } from "../../src/service/offered-models.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
+import { errorOf } from "../support/fault.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, until } from "./harness.ts";
+import { serve } from "./harness.ts";
 
 const PATH = "/v1/audio/speech";
 const id = { "x-request-id": "golden" };
 const input = "Hello there. It is late.";
 const crashed = new SvcError("engine_crashed", "The model engine stopped while computing this request.");
-
-type Fault = { error: { message: string; type: string; code: string; param: string | null } };
 
 describe("POST /v1/audio/speech", () => {
   test.each([
@@ -129,14 +129,14 @@ describe("POST /v1/audio/speech", () => {
   ])("%s is refused and names the field", async (_, body, status, param) => {
     const { post, speaker } = serve();
     const response = await post(PATH, body);
-    const { error } = (await response.json()) as Fault;
+    const error = await errorOf(response);
     expect([response.status, error.param]).toEqual([status, param]);
     expect(error.message).not.toContain("nobody");
     expect(speaker.asked).toEqual([]);
   });
 
   test("refuses a language without a voice, and lists those with one", async () => {
-    const { error } = (await (await serve().post(PATH, { input, locale: "fr-FR" })).json()) as Fault;
+    const error = await errorOf(await serve().post(PATH, { input, locale: "fr-FR" }));
     expect(error.message).toContain("en-GB, en-US");
   });
 

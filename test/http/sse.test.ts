@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { eventStream } from "../../src/http/sse.ts";
-import { messages, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { messages, serve } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 function open(source: AsyncIterator<string>, heartbeatMs = 60_000) {

@@ -3,7 +3,8 @@ import type { TextPort } from "../../src/engine/text/port.ts";
 import { fakeModel } from "../support/fake-text-engine.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { Metrics } from "../../src/telemetry/metrics.ts";
-import { hello, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { hello, serve } from "./harness.ts";
 
 interface Answer {
   readonly object: string;

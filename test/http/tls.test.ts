@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { readTls } from "../../src/config/tls.ts";
-import { messages, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { messages, serve } from "./harness.ts";
 
 const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
 const tls = readTls({ cert: fixture("cert.pem"), key: fixture("key.pem") });

@@ -1,7 +1,9 @@
 // Routes of the tokenizer share a limited number of places; a request that finds all taken is told when to retry.
 
 import { expect, test } from "bun:test";
-import { messages, serve, until } from "./harness.ts";
+import { errorOf } from "../support/fault.ts";
+import { until } from "../support/until.ts";
+import { messages, serve } from "./harness.ts";
 
 const PLACES = 128;
 const chat = { model: "fake-model", messages };
@@ -29,7 +31,7 @@ test("when all places are taken, every tokenizer route is busy but generations a
   await until(() => asked === PLACES);
   for (const [path, body] of ROUTES) {
     const refused = await server.post(path, body);
-    const { error } = (await refused.json()) as { error: { code: string } };
+    const error = await errorOf(refused);
     expect([path, refused.status, error.code]).toEqual([path, 503, "server_busy"]);
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   }

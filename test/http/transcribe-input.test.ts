@@ -1,15 +1,16 @@
 // --transcribe-input: sound in messages to a model without audio input.
 
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
 import { SvcError } from "../../src/domain/errors.ts";
 import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
 import { fakeModel } from "../support/fake-text-engine.ts";
+import { errorOf, fault } from "../support/fault.ts";
 import { assembleChat } from "../support/streams/chat.ts";
 import { assembleResponse } from "../support/streams/responses.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { hello, serve, until, type TestServer } from "./harness.ts";
+import { hello, leftovers, serve, type TestServer } from "./harness.ts";
 
 const id = { "x-request-id": "golden" };
 const on = { transcribeInput: true };
@@ -24,16 +25,7 @@ const text = (content: string) => ({ type: "text", text: content });
 const user = (...content: unknown[]) => [{ role: "user", content }];
 const inputText = (content: string) => ({ type: "input_text", text: content });
 
-type Fault = { error: { code: string; message: string; param: string | null } };
-
-async function fault(response: Response): Promise<[number, string, string | null]> {
-  const { error } = (await response.json()) as Fault;
-  return [response.status, error.code, error.param];
-}
-
 const prompts = ({ engine }: TestServer) => engine.requests.map(({ messages }) => messages);
-const files = ({ recordings }: TestServer) =>
-  readdirSync(recordings, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
 describe("sound to a model without audio input", () => {
   test("is replaced by its text, whatever its format, and the recording is removed", async () => {
@@ -46,7 +38,7 @@ describe("sound to a model without audio input", () => {
       ["one", "de"],
       ["two", undefined],
     ]);
-    expect(files(server)).toEqual([]);
+    expect(leftovers(server)).toEqual([]);
     // Transcription and generation are counted separately.
     expect(server.metrics.calls).toEqual([
       "started",
@@ -197,7 +189,7 @@ describe("failures", () => {
 
   test("without the option name it in the refusal", async () => {
     const response = await serve().chat({ messages });
-    const { error } = (await response.json()) as Fault;
+    const error = await errorOf(response);
     expect([response.status, error.code, error.param]).toEqual([400, "unsupported_media_input", param]);
     expect(error.message).toContain("--transcribe-input");
   });
@@ -211,7 +203,7 @@ describe("failures", () => {
     const server = serve(hello, on);
     const answer = await server.chat({ messages: user(text("hi"), sound("one", input_audio)) });
     expect(await fault(answer)).toEqual([400, "invalid_value", field]);
-    expect([prompts(server), files(server)]).toEqual([[], []]);
+    expect([prompts(server), leftovers(server)]).toEqual([[], []]);
   });
 
   test("of transcription are returned as errors of the answer", async () => {
@@ -224,7 +216,7 @@ describe("failures", () => {
       const server = serve(hello, on);
       server.transcriber.refusal = new SvcError(code, "It cannot be heard.", { param });
       expect(await fault(await server.chat({ messages }))).toEqual([status, code, param]);
-      expect([prompts(server), files(server), server.requests.activeCount]).toEqual([[], [], 0]);
+      expect([prompts(server), leftovers(server), server.requests.activeCount]).toEqual([[], [], 0]);
     }
   });
 
@@ -247,7 +239,7 @@ describe("while sound is transcribed", () => {
   };
   const begun = (server: TestServer) => until(() => server.transcriber.told === 1);
   const isOver = async (server: TestServer) => {
-    await until(() => server.requests.activeCount === 0 && files(server).length === 0);
+    await until(() => server.requests.activeCount === 0 && leftovers(server).length === 0);
     expect([prompts(server), server.requests.registeredCount]).toEqual([[], 0]);
   };
 

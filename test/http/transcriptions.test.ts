@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BodyBudget } from "../../src/domain/body-budget.ts";
 import { SvcError } from "../../src/domain/errors.ts";
+import { errorOf, fault } from "../support/fault.ts";
+import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, temporaryFolder, until, type TestServer } from "./harness.ts";
+import { leftovers, serve, temporaryFolder, type TestServer } from "./harness.ts";
 
 const PATH = "/v1/audio/transcriptions";
 const id = { "x-request-id": "golden" };
 
 const crashed = new SvcError("engine_crashed", "The model engine stopped while computing this request.");
-
-type Fault = { error: { message: string; type: string; code: string; param: string | null; request_id: string } };
 
 /** Builds a form as SDKs send it. */
 function form(fields: readonly (readonly [string, string])[], content = "sound", name = "file"): FormData {
@@ -23,16 +23,6 @@ function form(fields: readonly (readonly [string, string])[], content = "sound",
 
 const send = ({ url }: TestServer, body: FormData, path = PATH) =>
   fetch(url + path, { method: "POST", body, headers: id });
-
-const leftovers = ({ recordings }: TestServer): string[] =>
-  readdirSync(recordings, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name);
-
-async function fault(response: Response): Promise<[number, string, string | null]> {
-  const { error } = (await response.json()) as Fault;
-  return [response.status, error.code, error.param];
-}
 
 describe("answers", () => {
   test.each([
@@ -190,7 +180,7 @@ describe("requests", () => {
   ])("for translations validate %s as for transcriptions", async (field, value, param) => {
     const server = serve();
     const response = await server.post("/v1/audio/translations", { data: "AAAA", [field]: value });
-    expect([response.status, ((await response.json()) as Fault).error.param]).toEqual([400, param]);
+    expect([response.status, (await errorOf(response)).param]).toEqual([400, param]);
     expect(server.transcriber.asked).toEqual([]);
   });
 
@@ -236,7 +226,7 @@ describe("requests", () => {
   ])("%s is 400 and names the field", async (_, body, param) => {
     const server = serve();
     const response = await server.post(PATH, body);
-    const { error } = (await response.json()) as Fault;
+    const error = await errorOf(response);
     expect([response.status, error.type, error.param]).toEqual([400, "invalid_request_error", param]);
     expect(error.message).not.toContain("klingon");
     expect(server.transcriber.asked).toEqual([]);
@@ -268,7 +258,7 @@ describe("requests", () => {
     const server = serve(undefined, { maxAudioBytes: 1000 });
     const large = "x".repeat(100_000);
     const response = await send(server, form([], large));
-    const { error } = (await response.json()) as Fault;
+    const error = await errorOf(response);
     expect([response.status, error.code]).toEqual([413, "payload_too_large"]);
     expect(error.message).toContain("--max-audio-mb");
     expect((await server.post(PATH, { data: large })).status).toBe(400);
@@ -391,7 +381,7 @@ describe("the model", () => {
     expect(await capabilities(server)).toEqual(["transcription"]);
     const response = await send(server, form([]), "/v1/audio/translations");
     expect(response.status).toBe(400);
-    expect(((await response.json()) as Fault).error).toMatchObject({
+    expect(await errorOf(response)).toMatchObject({
       code: "invalid_value",
       param: "model",
       message: "The model fake-whisper was not trained to translate: translations need another one.",

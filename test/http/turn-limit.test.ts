@@ -3,7 +3,8 @@
 import { expect, onTestFinished, test } from "bun:test";
 import { TurnLimit } from "../../src/domain/turn-limit.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
-import { hello, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { hello, serve } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
 test("a limited number of requests begin in one turn of the event loop, the others later, in order", async () => {

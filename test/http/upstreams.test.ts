@@ -9,7 +9,8 @@ import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
 import { parseExposition } from "../support/exposition.ts";
-import { hello, serve, until } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { hello, serve } from "./harness.ts";
 
 const checkList = checker(UpstreamList);
 const checkUpstream = checker(Upstream);

@@ -4,7 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/domain/clock.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
 import { parseExposition } from "../support/exposition.ts";
-import { serve, until, type TestServer } from "./harness.ts";
+import { until } from "../support/until.ts";
+import { serve, type TestServer } from "./harness.ts";
 
 interface Chunk {
   readonly choices: readonly { readonly index: number; readonly finish_reason: string | null }[];

@@ -7,6 +7,7 @@ import type { Address } from "../../src/media/addresses.ts";
 import { fetchImage } from "../../src/media/fetch-image.ts";
 import type { MediaLimits } from "../../src/media/limits.ts";
 import { Refusal } from "../../src/media/refusal.ts";
+import { until } from "../support/until.ts";
 import { flag, limitsWith, loadImage, quarters, refusal } from "./files.ts";
 
 const png = Buffer.from(await new Bun.Image(flag(64, 32)).png().bytes());
@@ -86,11 +87,7 @@ function drip(socket: Socket): void {
   socket.on("close", () => clearInterval(timer));
 }
 
-afterEach(async () => {
-  const deadline = performance.now() + 2000;
-  while (open.size > 0 && performance.now() < deadline) await Bun.sleep(5);
-  expect(open.size).toBe(0);
-});
+afterEach(() => until(() => open.size === 0));
 
 test("an image is downloaded, whatever its media type and however its response ends", async () => {
   for (const path of ["/ok", "/labelled", "/until-close", "/redirect-with-body"]) {

@@ -15,7 +15,7 @@ import { openMedia, type NativeMedia } from "../../ffi/media/binding.ts";
 import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
 import { makeVisionModel, type VisionKind } from "../models/make-vision-model.ts";
 import { picture, pngFile, wavFile } from "../models/media-files.ts";
-import { decode, library, load, prefill, sampler } from "./harness.ts";
+import { copyEmbeddings, decode, library, load, prefill, sampler } from "./harness.ts";
 import { mtmdReference, type Encoded, type Outcome } from "./mtmd-reference.ts";
 
 interface Sample {
@@ -39,7 +39,7 @@ function ours(llama: NativeLlama, media: NativeMedia, medium: Medium): Outcome {
   const chunks = media
     .chunks(job)
     .flatMap((chunk, index): Encoded[] =>
-      chunk.kind === "text" ? [] : [{ tokens: chunk.tokens, values: media.copyEmbeddings(job, index) }],
+      chunk.kind === "text" ? [] : [{ tokens: chunk.tokens, values: copyEmbeddings(media, job, index) }],
     );
   const outcome = { chunks, ...answer(llama, media, job) };
   media.release(job);

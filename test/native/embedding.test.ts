@@ -84,22 +84,16 @@ describe.each(["mean", "cls", "unsaid", "causal-last", "causal-mean"] as const)(
 });
 
 test("pooling is what the file says, the mean where it says nothing", async () => {
-  const found: Record<string, string> = {};
-  for (const kind of ["mean", "cls", "unsaid", "causal-last", "causal-mean", "rank", "causal-rank"] as const) {
+  // The weights of models of one architecture are the same.
+  const found: Partial<Record<EncoderKind, string>> = {};
+  for (const kind of ["mean", "cls", "unsaid", "causal-last", "causal-mean"] as const) {
     expect(await loadKind(kind)).toBeUndefined();
-    found[kind] = embedder.model().pooling;
+    found[kind] = embed(["the sky is blue"]).values.join();
     embedder.unload();
   }
-  expect(found).toEqual({
-    mean: "mean",
-    cls: "cls",
-    unsaid: "mean",
-    "causal-last": "last",
-    "causal-mean": "mean",
-    rank: "rank",
-    "causal-rank": "rank",
-  });
-  await loadKind("mean");
+  expect(found.unsaid).toBe(found.mean);
+  expect(found.cls).not.toBe(found.mean);
+  expect(found["causal-last"]).not.toBe(found["causal-mean"]);
 });
 
 describe("inputs", () => {

@@ -1,5 +1,6 @@
 // The real library with svc-mini, and the basic operations of native tests.
 
+import { toArrayBuffer, type Pointer } from "bun:ffi";
 import { join } from "node:path";
 import {
   LlamaError,
@@ -12,6 +13,7 @@ import {
   type SamplerId,
 } from "../../ffi/llama/api.ts";
 import { openLlama, type NativeLlama } from "../../ffi/llama/binding.ts";
+import type { Media, MediaJob } from "../../ffi/media/api.ts";
 import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
 
 export const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
@@ -184,4 +186,12 @@ export function answer(llama: NativeLlama, content: string, count = 40): string 
   llama.freeSampler(slot);
   const end = tokens.findIndex((token) => llama.isEnd(token));
   return textOf(llama, end < 0 ? tokens : tokens.slice(0, end));
+}
+
+/** Returns a copy of the embeddings of a media chunk. */
+export function copyEmbeddings(media: Media, job: MediaJob, chunk: number): Float32Array {
+  const address = media.embeddings(job, chunk);
+  if (address === 0n) throw new Error("the chunk is not encoded");
+  const bytes = Number(media.chunks(job)[chunk]?.tokens) * media.projector().width * Float32Array.BYTES_PER_ELEMENT;
+  return new Float32Array(toArrayBuffer(Number(address) as Pointer, 0, bytes).slice(0));
 }

@@ -16,7 +16,7 @@ import {
 import { openMedia, type NativeMedia } from "../../ffi/media/binding.ts";
 import { makeVisionModel, type VisionKind } from "../models/make-vision-model.ts";
 import { picture, wavFile } from "../models/media-files.ts";
-import { library, load } from "./harness.ts";
+import { copyEmbeddings, library, load } from "./harness.ts";
 
 export const WAIT_MS = 30_000;
 /** Chunks of a small image in tiles: four tiles and an overview, 16 tokens each. */
@@ -127,4 +127,8 @@ export const mediaOf = ({ media }: MediaRig, job: MediaJob): MediaChunk[] => med
 
 /** Returns all embeddings of a job, chunk by chunk. */
 export const embeddingsOf = ({ media }: MediaRig, job: MediaJob): number[] =>
-  media.chunks(job).flatMap((chunk, index) => (isMedium(chunk) ? [...media.copyEmbeddings(job, index)] : []));
+  media.chunks(job).flatMap((chunk, index) => (isMedium(chunk) ? [...copyEmbeddings(media, job, index)] : []));
+
+/** Returns for each chunk of a job's media whether it is encoded. */
+export const encodedOf = ({ media }: MediaRig, job: MediaJob): boolean[] =>
+  media.chunks(job).flatMap((chunk, index) => (isMedium(chunk) ? [media.embeddings(job, index) !== 0n] : []));

@@ -26,7 +26,6 @@ describe("loading", () => {
       context: 1024,
       contextPerSequence: 1024,
       batch: 512,
-      hasChatTemplate: true,
       canRemovePartial: true,
       sampling: {},
     });

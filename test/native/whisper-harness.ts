@@ -7,7 +7,6 @@ import { join } from "node:path";
 import { SAMPLE_RATE } from "../../ffi/audio/api.ts";
 import {
   type JobOptions,
-  type Language,
   type Segment,
   type Whisper,
   type WhisperConfig,
@@ -88,7 +87,7 @@ export async function load({ whisper }: WhisperRig, changes: Partial<WhisperConf
 export interface Heard {
   readonly text: string;
   readonly segments: readonly Segment[];
-  readonly language: Language | undefined;
+  readonly language: string | undefined;
 }
 
 /** Waits until these jobs are done, releases them, and returns their text. */

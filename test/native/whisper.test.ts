@@ -74,14 +74,13 @@ describe.skipIf(!isBuilt)("speech", () => {
     // In a short clip, without the silence behind it. Words have no times where nobody asks.
     const clip = hear(rig, jfk.subarray(0, seconds(3.5)), QUICK);
     expect(clip.text).toMatch(/^ And so,? my fellow Americans/i);
-    expect(clip.language).toEqual({ code: "en" });
+    expect(clip.language).toBe("en");
     expect(clip.segments.map(({ words }) => words)).toEqual(clip.segments.map(() => undefined));
     expect(() => rig.whisper.submit(jfk, { audioContext: audioContext + 1 })).toThrow(WhisperError);
     // A job that has heard a clip does not make the next one hard of hearing.
     const { text, segments, language } = hear(rig, jfk, { wordTimes: true });
     expect(wordsOf(text)).toEqual(JFK_WORDS);
-    expect(language?.code).toBe("en");
-    expect(language?.probability).toBeWithin(0.8, 1);
+    expect(language).toBe("en");
     expectInOrder(segments, LENGTH);
     for (const { tokens, temperature, avgLogprob, noSpeechProb } of segments) {
       expect(tokens.length).toBeGreaterThan(0);
@@ -93,7 +92,6 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(words.map((word) => word.text).join(" ")).toBe(text.trim());
     expect(words).toHaveLength(JFK_WORDS.length);
     expectInOrder(words, LENGTH);
-    expect(words.every(({ probability }) => probability > 0 && probability <= 1)).toBe(true);
     expect(words.find(({ text: word }) => word === "ask")?.start).toBeWithin(3, 4.5);
   });
 

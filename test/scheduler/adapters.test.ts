@@ -80,12 +80,6 @@ test("a medium is computed with the adapters of its request", () => {
   expect(scheduler.planMedia(0)?.adapters).toEqual(AB);
 });
 
-/** Returns the longest time between two tokens of a request. */
-const longestGap = (engine: FakeEngine, key: number): number => {
-  const times = engine.jobs.get(key)?.tokenAt ?? [];
-  return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
-};
-
 test("streams of different adapters take turns, step by step", () => {
   const engine = new FakeEngine({ ...LIMITS, cells: 4096 });
   SETS.forEach((set, at) => add(engine, at, 8, 40, set));
@@ -105,8 +99,8 @@ test("a long prompt with one adapter does not stop streams with another, and the
   engine.run();
   // A step of its own set, a step of A, and a piece of the prompt.
   const steps = 2 * cost(1, 0, 0, 0) + cost(0, 0, 0, 0);
-  expect(longestGap(engine, 1)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
-  expect(longestGap(engine, 2)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
+  expect(engine.longestGap(1)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
+  expect(engine.longestGap(2)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
   const begun = engine.jobs.get(3)?.tokenAt[0] ?? Number.POSITIVE_INFINITY;
   expect(begun).toBeLessThan(engine.jobs.get(1)?.tokenAt.at(-1) ?? 0);
 });
@@ -136,7 +130,7 @@ test("long prompts of several adapter sets share the stall budget of the streams
   SETS.forEach((set, at) => add(engine, 3 + at, 1500, 2, set));
   engine.run();
   const steps = 2 * cost(1, 0, 0, 0) + 2 * cost(0, 0, 0, 0);
-  for (const key of [1, 2]) expect(longestGap(engine, key)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
+  for (const key of [1, 2]) expect(engine.longestGap(key)).toBeLessThan(1.2 * (steps + LIMITS.stallBudgetMs));
   const firsts = SETS.map((_set, at) => engine.jobs.get(3 + at)?.tokenAt[0] ?? 0);
   expect(Math.max(...firsts) / Math.min(...firsts)).toBeLessThan(1.2);
 });
@@ -173,8 +167,8 @@ describe("prompts computed in slices", () => {
     );
     // A step of each set and one slice; for a burst, a slice is a whole chunk.
     const turns = cost(0, limits.chunk, 0, 0) + SETS.length * cost(1, 1, 0, 0);
-    expect(longestGap(engine, 1)).toBeLessThanOrEqual(turns);
-    expect(longestGap(engine, 2)).toBeLessThanOrEqual(turns);
+    expect(engine.longestGap(1)).toBeLessThanOrEqual(turns);
+    expect(engine.longestGap(2)).toBeLessThanOrEqual(turns);
     engine.run();
     expect([1, 2, 3, 4, 5].map((key) => engine.output(key).length)).toEqual([400, 400, 2, 2, 2]);
   });

@@ -154,6 +154,12 @@ export class FakeEngine {
     this.scheduler.add(request, this.now);
   }
 
+  /** Returns the longest time between two tokens of a request. */
+  longestGap(key: number): number {
+    const times = this.jobs.get(key)?.tokenAt ?? [];
+    return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
+  }
+
   remove(key: number): void {
     this.cached.set(key, this.scheduler.cachedTokens(key));
     this.scheduler.remove(key, this.now);

@@ -7,12 +7,6 @@ import { FakeEngine, LIMITS } from "./fake-engine.ts";
 const cost = (decodeRows: number, prefillRows: number) => (decodeRows > 0 ? 10 : 0) + prefillRows;
 const fresh = () => new FakeEngine({ ...LIMITS, cells: 100_000, sequences: 8, parallel: 4 }, cost);
 
-/** Returns the longest time between two tokens of a request. */
-const longestGap = (engine: FakeEngine, key: number): number => {
-  const times = engine.jobs.get(key)?.tokenAt ?? [];
-  return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
-};
-
 test("a client with more than its share is preempted, not the client that came last", () => {
   const engine = fresh();
   for (const key of [1, 2, 3]) engine.add(key, 20, 300, "flood");
@@ -21,7 +15,7 @@ test("a client with more than its share is preempted, not the client that came l
   engine.add(5, 20, 100, "newcomer");
   engine.run(100_000);
   expect(engine.scheduler.preemptions).toBe(1);
-  const gaps = [1, 2, 3, 4].map((key) => longestGap(engine, key));
+  const gaps = [1, 2, 3, 4].map((key) => engine.longestGap(key));
   expect(gaps.map((gap) => gap > 500)).toEqual([false, false, true, false]);
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { GenerateEvent, GenerateRequest } from "../../src/domain/generate.ts";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { FakeEngine, fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { dataUrl, flag } from "../media/files.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
@@ -50,19 +50,13 @@ function setUp(script: FakeScript, { parallel = 2, mediaBytes, ...limits }: Limi
   return { engine, metrics, generation, generate, requests, time };
 }
 
-async function collect(events: AsyncIterable<GenerateEvent>): Promise<GenerateEvent[]> {
-  const all: GenerateEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
-
 describe("a generation", () => {
   test("reports prompt progress in its state, and to the client only on request", async () => {
     const progress = { type: "progress", total: 12, cached: 4, processed: 8, ms: 1 } as const;
     const gate = Promise.withResolvers<void>();
     const { requests, generate } = setUp({ steps: ["accept", progress, { wait: gate.promise }, { text: "Hi" }] });
-    const quiet = collect(generate(request("a")));
-    const wanted = collect(generate({ ...request("b"), returnProgress: true }));
+    const quiet = Array.fromAsync(generate(request("a")));
+    const wanted = Array.fromAsync(generate({ ...request("b"), returnProgress: true }));
     while (requests.live().some(({ processedTokens }) => processedTokens === undefined)) await Bun.sleep(1);
     expect(requests.live().map(({ id, processedTokens }) => [id, processedTokens])).toEqual([
       ["a", 8],
@@ -80,7 +74,7 @@ describe("a generation", () => {
     await background.next();
     const other = generate(request("r"));
     expect((await other.next()).value?.type).toBe("accepted");
-    await expect(collect(generate(request("s")))).rejects.toMatchObject({ code: "server_busy" });
+    await expect(Array.fromAsync(generate(request("s")))).rejects.toMatchObject({ code: "server_busy" });
     expect(requests.activeCount).toBe(2);
     await Promise.all([background.return(), other.return()]);
     expect(requests.activeCount).toBe(0);
@@ -122,7 +116,7 @@ describe("a generation", () => {
     ] as const) {
       const { requests, generate, metrics } = setUp({ steps: [{ text: "a" }, { fail }] });
       const report: RequestReport = {};
-      await expect(collect(generate(request("r"), live, report))).rejects.toBe(fail);
+      await expect(Array.fromAsync(generate(request("r"), live, report))).rejects.toBe(fail);
       expect(report.error).toBe(code);
       expect(metrics.calls.at(-1)).toBe(`failed ${code}`);
       expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
@@ -144,7 +138,7 @@ describe("a generation", () => {
   test("whose signal is aborted ends with the abort reason and counts as cancelled", async () => {
     const { requests, generate, engine, metrics } = setUp({ steps: [{ text: "a" }, { wait: never }] });
     const controller = new AbortController();
-    const events = collect(generate(request("r"), controller.signal));
+    const events = Array.fromAsync(generate(request("r"), controller.signal));
     await Bun.sleep(0);
     controller.abort(new Error("left"));
     await expect(events).rejects.toThrow("left");
@@ -158,7 +152,7 @@ describe("a generation", () => {
 describe("cancelling", () => {
   test("before a request reaches the engine keeps it from the engine and finishes each of its answers", async () => {
     const { requests, generate, engine, metrics } = setUp({ steps: [{ text: "a" }] });
-    const events = collect(generate({ ...request("r"), choices: 2 }));
+    const events = Array.fromAsync(generate({ ...request("r"), choices: 2 }));
     expect(requests.cancel("r")).toBe(true);
     expect(await events).toMatchObject([
       { type: "accepted", promptTokens: 0 },
@@ -181,7 +175,7 @@ describe("cancelling", () => {
     const { generate, engine } = setUp({ steps: [{ text: "a" }] });
     const source = { kind: "image", url: "data:,", detail: "auto" } as const;
     const content = [{ type: "media", source, param: "messages.0" }] as const;
-    const failed = collect(generate({ ...request("r"), messages: [{ role: "user", content }] }));
+    const failed = Array.fromAsync(generate({ ...request("r"), messages: [{ role: "user", content }] }));
     await expect(failed).rejects.toMatchObject({ code: "unsupported_media_input", details: { param: "messages.0" } });
     expect(engine.requests).toEqual([]);
   });
@@ -214,11 +208,11 @@ describe("admission", () => {
 describe("draining", () => {
   test("refuses new requests, waits for running ones, and can cancel them", async () => {
     const { requests, generate } = setUp({ steps: [{ text: "a" }, { wait: never }] });
-    const events = collect(generate(request("r")));
+    const events = Array.fromAsync(generate(request("r")));
     await Bun.sleep(0);
     let idle = false;
     const drained = requests.drain().then(() => (idle = true));
-    await expect(collect(generate(request("late")))).rejects.toMatchObject({ code: "shutting_down" });
+    await expect(Array.fromAsync(generate(request("late")))).rejects.toMatchObject({ code: "shutting_down" });
     await Bun.sleep(0);
     expect(idle).toBe(false);
     requests.cancelAll();

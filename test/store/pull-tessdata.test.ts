@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { ModelStore, sourceOf } from "../../src/store/models/model-store.ts";
-import { PullError } from "../../src/store/models/pull-error.ts";
 import { pullTessdata } from "../../src/store/models/pull-tessdata.ts";
 import { Tessdata } from "../../src/store/tessdata.ts";
+import { rejectionMessage } from "../support/thrown.ts";
 
 const DATA = "trained";
 const folders: string[] = [];
@@ -69,12 +69,6 @@ function pull(address: string, name = "deu") {
   });
   return { folder, path, notes, received };
 }
-const failure = (work: Promise<unknown>) =>
-  work.then(
-    () => "none",
-    (error: unknown) => (error instanceof PullError ? error.message : error),
-  );
-
 test("trained data is stored where recognition finds it", async () => {
   const { url } = await registry();
   const { folder, path, received } = pull(url);
@@ -110,7 +104,7 @@ test("a damaged download is fetched again and never kept", async () => {
   expect(notes).toEqual([expect.stringContaining("arrived damaged; trying again")]);
   const always = await registry({ damaged: 9 });
   const lost = pull(always.url);
-  expect(await failure(lost.path)).toContain("arrived damaged");
+  expect(await rejectionMessage(lost.path)).toContain("arrived damaged");
   expect(existsSync(join(lost.folder, "tessdata"))).toBe(false);
 });
 
@@ -121,7 +115,7 @@ describe("a single message explains", () => {
     ["a package without such data", "deu", { file: "4.0.0/deu.traineddata.gz" }, "has no data of the kind"],
   ] as const)("%s", async (_, name, options, sentence) => {
     const { url, asked } = await registry(options);
-    expect(await failure(pull(url, name).path)).toContain(sentence);
+    expect(await rejectionMessage(pull(url, name).path)).toContain(sentence);
     if (name.includes("/")) expect(asked).toEqual([]);
   });
 });

@@ -4,8 +4,8 @@ import { afterEach, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PullError } from "../../src/store/models/pull-error.ts";
 import { fetchReleaseFile, type ReleaseFile } from "../../src/store/release-file.ts";
+import { rejectionMessage } from "../support/thrown.ts";
 
 const CONTENT = Buffer.from("an archive".repeat(10_000));
 const sha256 = new Bun.CryptoHasher("sha256").update(CONTENT).digest("hex");
@@ -36,12 +36,6 @@ function release(answer: (request: Request) => Response | Promise<Response>) {
   return { target, fetchIt, fetchUnsized: () => fetchFile({ url, sha256 }), requests: () => requests };
 }
 
-const failure = (work: Promise<unknown>) =>
-  work.then(
-    () => "none",
-    (error: unknown) => (error instanceof PullError ? error.message : error),
-  );
-
 test("the file is downloaded completely, and once for several requests at the same time", async () => {
   const { target, fetchIt, requests } = release(() => new Response(CONTENT));
   await Promise.all([fetchIt(), fetchIt(), fetchIt()]);
@@ -59,14 +53,14 @@ test("a file with other content does not get the name, whatever its size", async
   const damaged = Buffer.from(CONTENT);
   damaged[100] = 0;
   const { target, fetchIt } = release(() => new Response(damaged));
-  expect(await failure(fetchIt())).toContain("wrong checksum");
+  expect(await rejectionMessage(fetchIt())).toContain("wrong checksum");
   expect(existsSync(target)).toBe(false);
   const shorter = release(() => new Response(CONTENT.subarray(0, 50)));
-  expect(await failure(shorter.fetchIt())).toContain("50 bytes instead of 100000");
+  expect(await rejectionMessage(shorter.fetchIt())).toContain("50 bytes instead of 100000");
   expect(existsSync(shorter.target)).toBe(false);
 });
 
 test("a missing file is reported with its name and its server", async () => {
   const { fetchIt } = release(() => new Response("", { status: 404 }));
-  expect(await failure(fetchIt())).toMatch(/^127\.0\.0\.1:\d+ has no archive\.zst \(404\)\.$/);
+  expect(await rejectionMessage(fetchIt())).toMatch(/^127\.0\.0\.1:\d+ has no archive\.zst \(404\)\.$/);
 });

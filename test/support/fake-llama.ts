@@ -88,7 +88,6 @@ export class FakeLlama implements Llama {
       sequences: 8,
       batch: 64,
       chunk: this.chunkRows,
-      hasChatTemplate: true,
       chatTemplate: "",
       bosToken: "",
       eosToken: "",

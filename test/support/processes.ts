@@ -34,6 +34,16 @@ export function openFiles(pid: number): number {
   }
 }
 
+/** Returns whether a process runs; a killed process exists until its exit is collected. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !/^State:\s+Z/m.test(readStatus(pid));
+  } catch {
+    return false;
+  }
+}
+
 function readStatus(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, "utf8");

@@ -43,14 +43,13 @@ export async function* nativeSamples(
   state: ReadingState,
 ): AsyncGenerator<Float32Array> {
   const sound = audio.open(path);
-  const expected = (sound.info.seconds ?? 0) * SAMPLE_RATE;
   const block = new Float32Array(BLOCK_FRAMES);
   try {
     for (let total = 0; ;) {
       const length = sound.read(block);
       if (length === 0) return;
       total += length;
-      state.share = expected > 0 ? Math.min(1, total / expected) : undefined;
+      state.share = sound.declaredFrames > 0 ? Math.min(1, total / sound.declaredFrames) : undefined;
       yield block.subarray(0, length);
     }
   } finally {

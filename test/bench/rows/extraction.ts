@@ -1,3 +1,4 @@
+import { parsed } from "../../support/parsed.ts";
 import { streamAnswer } from "../client.ts";
 import type { Figure, Measurement, Wanted } from "../measurement.ts";
 import { describePerson, listKeys, person, pickFields, type Person } from "../records.ts";
@@ -24,7 +25,8 @@ export function extraction(streams: number, each: number, wanted: Wanted): Measu
       const client = async (first: number) => {
         for (let number = first; number < first + each; number++) {
           const text = await extract(port, number);
-          if (Bun.deepEquals(parse(text), pickFields(person(number), KEYS))) right++;
+          // A wrong answer may be truncated; then it does not parse.
+          if (Bun.deepEquals(parsed(text), pickFields(person(number), KEYS))) right++;
         }
       };
       const started = performance.now();
@@ -42,13 +44,4 @@ export function extraction(streams: number, each: number, wanted: Wanted): Measu
 async function extract(port: number, number: number): Promise<string> {
   const prompt = `Extract the ${listKeys(KEYS)} as JSON: ${describePerson(person(number), KEYS)}`;
   return (await streamAnswer(port, { prompt, maxTokens: ROOM_TOKENS, fields: FIELDS })).text;
-}
-
-/** A wrong answer may be truncated; then it does not parse and counts as wrong. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

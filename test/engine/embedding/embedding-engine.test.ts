@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { SvcError } from "../../../src/domain/errors.ts";
 import { EmbeddingEngine } from "../../../src/engine/embedding/embedding-engine.ts";
 import { testLaunch } from "../../support/launch.ts";
+import { rejectionCode } from "../../support/thrown.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/embedder-process.ts", import.meta.url));
 const engines: EmbeddingEngine[] = [];
@@ -33,15 +33,6 @@ async function ask(engine: EmbeddingEngine, text: string, signal = new AbortCont
 }
 
 /** Returns the error code of a failed call. */
-async function failure(call: Promise<unknown>): Promise<string> {
-  try {
-    await call;
-  } catch (error) {
-    return error instanceof SvcError ? error.code : String(error);
-  }
-  return "none";
-}
-
 test(
   "starts nothing until the first request, but is listed",
   async () => {
@@ -66,7 +57,7 @@ test(
   async () => {
     const engine = create();
     await ask(engine, "hello");
-    const [died, kept] = [failure(ask(engine, "die")), ask(engine, "hello")];
+    const [died, kept] = [rejectionCode(ask(engine, "die")), ask(engine, "hello")];
     expect(await died).toBe("engine_crashed");
     expect((await kept).tokens).toBe(3);
     expect((await ask(engine, "hello")).tokens).toBe(3);
@@ -80,7 +71,7 @@ test(
   "a model that cannot be loaded is 503 for waiting requests, and the operator gets the reason",
   async () => {
     const engine = create("unloadable");
-    expect(await Promise.all([failure(ask(engine, "a")), failure(ask(engine, "b"))])).toEqual([
+    expect(await Promise.all([rejectionCode(ask(engine, "a")), rejectionCode(ask(engine, "b"))])).toEqual([
       "engine_unavailable",
       "engine_unavailable",
     ]);
@@ -93,7 +84,7 @@ test(
   "a request waits for loading no longer than the load timeout",
   async () => {
     const engine = create("endless", 50);
-    expect(await failure(ask(engine, "a"))).toBe("engine_unavailable");
+    expect(await rejectionCode(ask(engine, "a"))).toBe("engine_unavailable");
   },
   PATIENCE_MS,
 );
@@ -103,12 +94,12 @@ test(
   async () => {
     const engine = create();
     const leave = new AbortController();
-    const hanging = failure(ask(engine, "hang", leave.signal));
+    const hanging = rejectionCode(ask(engine, "hang", leave.signal));
     await ask(engine, "hello");
     leave.abort("gone");
     expect(await hanging).toBe("gone");
-    expect(await failure(ask(engine, "hang", AbortSignal.abort("early")))).toBe("early");
-    expect(await failure(ask(engine, "refuse"))).toBe("invalid_value");
+    expect(await rejectionCode(ask(engine, "hang", AbortSignal.abort("early")))).toBe("early");
+    expect(await rejectionCode(ask(engine, "refuse"))).toBe("invalid_value");
   },
   PATIENCE_MS,
 );
@@ -118,10 +109,10 @@ test(
   async () => {
     const engine = create();
     await ask(engine, "hello");
-    const waiting = failure(ask(engine, "hang untouched"));
+    const waiting = rejectionCode(ask(engine, "hang untouched"));
     await engine.stop();
     expect(await waiting).toBe("shutting_down");
-    expect(await failure(ask(engine, "hello"))).toBe("shutting_down");
+    expect(await rejectionCode(ask(engine, "hello"))).toBe("shutting_down");
   },
   PATIENCE_MS,
 );

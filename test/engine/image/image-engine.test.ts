@@ -6,18 +6,18 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { developmentLibraries, fileName, nativeFiles } from "../../../ffi/runtime/native-files.ts";
 import { engineEnvironment } from "../../../src/config/environment.ts";
-import { SvcError } from "../../../src/domain/errors.ts";
 import type { ImageEvent, ImageWork } from "../../../src/domain/image.ts";
 import { ImageEngine } from "../../../src/engine/image/image-engine.ts";
 import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
 import type { Launch } from "../../../src/engine/process/supervisor-options.ts";
 import { decodeImage } from "../../../src/media/image.ts";
 import { defaultMediaLimits } from "../../../src/media/limits.ts";
-import { until } from "../../http/harness.ts";
 import { isBuilt, pixelAt, SIDE } from "../../native/image-harness.ts";
 import { testLaunch } from "../../support/launch.ts";
 import { childrenOf } from "../../support/processes.ts";
+import { rejection } from "../../support/thrown.ts";
 import { transparentPng } from "../../support/transparent-png.ts";
+import { until } from "../../support/until.ts";
 
 const PATIENCE_MS = 60_000;
 /** The file that the first test has drawn. */
@@ -81,12 +81,6 @@ async function pixelsOf(data: Uint8Array | undefined) {
   const { width, height, rgb } = await decodeImage(data ?? new Uint8Array(), 4096, defaultMediaLimits, live());
   return { width, height, rgb };
 }
-const failure = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => "none",
-    (error: unknown) => (error instanceof SvcError ? [error.code, error.details.param] : error),
-  );
-
 /** Resolves when an image has begun to be drawn; `rest`: what is left to come. */
 async function begun(engine: ImageEngine, wanted: ImageWork, signal = live()) {
   const rest = run(engine, wanted, signal);
@@ -157,13 +151,13 @@ describe.skipIf(!isBuilt)("the image engine", () => {
         expect(right(after)).toEqual(right(before));
       }
       const { mask: _mask, ...whole } = edit;
-      expect(await failure(run(engine, work({ edit: { ...whole, references: [edit.image] } })))).toEqual([
+      expect(await rejection(run(engine, work({ edit: { ...whole, references: [edit.image] } })))).toEqual([
         "unsupported_parameter",
         "image",
       ]);
-      expect(await failure(run(engine, work({ sampler: "none" })))).toEqual(["invalid_value", "sampler"]);
+      expect(await rejection(run(engine, work({ sampler: "none" })))).toEqual(["invalid_value", "sampler"]);
       writeFileSync(join(folder, "image.png"), "no image");
-      expect(await failure(run(engine, work({ edit: whole })))).toEqual(["invalid_value", "image"]);
+      expect(await rejection(run(engine, work({ edit: whole })))).toEqual(["invalid_value", "image"]);
     },
     PATIENCE_MS,
   );
@@ -176,12 +170,12 @@ describe.skipIf(!isBuilt)("the image engine", () => {
       const stop = new AbortController();
       const { rest: endless } = await begun(engine, work({ steps: 150 }), stop.signal);
       stop.abort(new Error("gone"));
-      expect(await failure(endless)).toEqual(new Error("gone"));
+      expect(await rejection(endless)).toEqual(new Error("gone"));
       expect(engine.status().restarts).toBe(0);
       const { rest: doomed } = await begun(engine, work({ steps: 150 }));
       const [child = 0] = childrenOf(process.pid).filter((pid) => !before.includes(pid));
       process.kill(child, "SIGKILL");
-      expect(await failure(doomed)).toEqual(["engine_crashed", undefined]);
+      expect(await rejection(doomed)).toEqual(["engine_crashed", undefined]);
       expect(imagesOf(await run(engine, work({ steps: 1 })))).toHaveLength(1);
       expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
     },

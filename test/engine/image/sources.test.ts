@@ -4,10 +4,10 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SvcError } from "../../../src/domain/errors.ts";
 import { encoded } from "../../../src/engine/image/child/encode.ts";
 import { withText } from "../../../src/engine/image/child/png-text.ts";
 import { composed, maskFor, readSources, resized } from "../../../src/engine/image/child/sources.ts";
+import { rejection } from "../../support/thrown.ts";
 import { transparentPng } from "../../support/transparent-png.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-sources-"));
@@ -28,12 +28,6 @@ async function file(name: string, bytes: Uint8Array) {
   await Bun.write(path, bytes);
   return { path, field: name };
 }
-
-const refusal = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => "none",
-    (error: unknown) => (error instanceof SvcError ? [error.code, error.details.param] : error),
-  );
 
 test("an image is decoded, and its middle is fitted to the size", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
@@ -64,18 +58,18 @@ test("data that is not an image, or too large, is refused with its field", async
   const image = await file("image", await encoded(pixels, WIDE, png));
   const mask = (name: string, bytes: Uint8Array) =>
     file(name, bytes).then((made) => readSources({ image, mask: made }));
-  expect(await refusal(mask("opaque", transparentPng(40, 20, 255)))).toEqual(["invalid_value", "opaque"]);
-  expect(await refusal(mask("small", transparentPng(20, 20, 0)))).toEqual(["invalid_value", "small"]);
+  expect(await rejection(mask("opaque", transparentPng(40, 20, 255)))).toEqual(["invalid_value", "opaque"]);
+  expect(await rejection(mask("small", transparentPng(20, 20, 0)))).toEqual(["invalid_value", "small"]);
   const alone = (name: string, bytes: Uint8Array) => file(name, bytes).then((made) => readSources({ image: made }));
-  expect(await refusal(alone("text", Buffer.from("no image at all")))).toEqual(["invalid_value", "text"]);
-  expect(await refusal(alone("empty", new Uint8Array()))).toEqual(["invalid_value", "empty"]);
+  expect(await rejection(alone("text", Buffer.from("no image at all")))).toEqual(["invalid_value", "text"]);
+  expect(await rejection(alone("empty", new Uint8Array()))).toEqual(["invalid_value", "empty"]);
   const whole = await encoded(pixels, WIDE, png);
-  expect(await refusal(alone("cut", whole.subarray(0, whole.length - 30)))).toEqual(["invalid_value", "cut"]);
+  expect(await rejection(alone("cut", whole.subarray(0, whole.length - 30)))).toEqual(["invalid_value", "cut"]);
   const bomb = Buffer.from(transparentPng(40, 20, 0));
   bomb.writeUInt32BE(50_000, 16);
   bomb.writeUInt32BE(50_000, 20);
-  expect(await refusal(alone("bomb", bomb))).toEqual(["invalid_value", "bomb"]);
-  expect(await refusal(alone("large", new Uint8Array(20_000_001)))).toEqual(["invalid_value", "large"]);
+  expect(await rejection(alone("bomb", bomb))).toEqual(["invalid_value", "bomb"]);
+  expect(await rejection(alone("large", new Uint8Array(20_000_001)))).toEqual(["invalid_value", "large"]);
 });
 
 test("an image is written in each format, enlarged on request, with its generation parameters", async () => {

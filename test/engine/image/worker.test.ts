@@ -14,8 +14,8 @@ import {
 import type { ImageModel, ImageWork } from "../../../src/domain/image.ts";
 import { ImageWorker } from "../../../src/engine/image/child/worker.ts";
 import type { FromPainter } from "../../../src/engine/image/protocol.ts";
-import { until } from "../../http/harness.ts";
 import { transparentPng } from "../../support/transparent-png.ts";
+import { until } from "../../support/until.ts";
 
 interface Drawing extends DrawOptions {
   step: number;

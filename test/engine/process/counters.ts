@@ -2,7 +2,6 @@
 
 import { join } from "node:path";
 import { systemClock, type Timers } from "../../../src/domain/clock.ts";
-import { SvcError } from "../../../src/domain/errors.ts";
 import type { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
 import { Supervisor } from "../../../src/engine/process/supervisor.ts";
 import { SupervisorPool } from "../../../src/engine/process/supervisor-pool.ts";
@@ -90,12 +89,6 @@ export const live = () => new AbortController().signal;
 export async function count(counter: Runner, job: CountingJob, signal = live(), id = "") {
   return Array.fromAsync(counter.run(job, signal, id));
 }
-
-export const failure = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => "none",
-    (error: unknown) => (error instanceof SvcError ? error.code : error),
-  );
 
 /** Starts a job and resolves while it is being computed. */
 export async function running(counter: Runner, job = ENDLESS, signal = live(), id = "") {

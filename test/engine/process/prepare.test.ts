@@ -4,7 +4,8 @@ import { afterEach, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
-import { count, failure, start, stopCounters } from "./counters.ts";
+import { rejectionCode } from "../../support/thrown.ts";
+import { count, start, stopCounters } from "./counters.ts";
 
 afterEach(stopCounters);
 
@@ -30,10 +31,10 @@ test("jobs are refused with the error of the preparation, which is retried with 
     () => undefined,
   ];
   const counter = start({ prepare: () => faults.shift()?.() });
-  expect(await failure(count(counter, { to: 1 }))).toBe("storage_full");
+  expect(await rejectionCode(count(counter, { to: 1 }))).toBe("storage_full");
   expect(counter.status().state).toBe("unloaded");
-  expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
-  expect(await failure(count(counter, { to: 1 }))).toBe("mode_unavailable");
+  expect(await rejectionCode(count(counter, { to: 1 }))).toBe("engine_unavailable");
+  expect(await rejectionCode(count(counter, { to: 1 }))).toBe("mode_unavailable");
   expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
 });
 
@@ -47,7 +48,7 @@ test("stopping meanwhile starts no process and aborts the preparation", async ()
       return brought.promise;
     },
   });
-  const refused = failure(count(counter, { to: 1 }));
+  const refused = rejectionCode(count(counter, { to: 1 }));
   await counter.stop();
   expect(signal?.aborted).toBe(true);
   brought.resolve();
@@ -69,7 +70,7 @@ test("an eager engine that has died reports what is missing, and recovers once i
     },
   });
   await counter.ready();
-  expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+  expect(await rejectionCode(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
   while (counter.status().state !== "failed") await Bun.sleep(5);
   const refused = count(counter, { to: 1 });
   expect(await refused.catch((error: unknown) => error)).toMatchObject({

@@ -1,10 +1,12 @@
 // Programs on the host: their input and environment, and how they end.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { findProgram, ProgramError, programOutput } from "../../../src/engine/process/program.ts";
+import { findProgram, programOutput } from "../../../src/engine/process/program.ts";
 import { fakeProgram, type FakeProgram } from "../../support/fake-program.ts";
+import { isAlive } from "../../support/processes.ts";
+import { rejectionMessage } from "../../support/thrown.ts";
 
 const limits = { mostBytes: 1000, mostMs: 60_000 };
 const programs: FakeProgram[] = [];
@@ -18,21 +20,6 @@ function program(script: string): FakeProgram {
   programs.push(made);
   return made;
 }
-
-/** Returns whether a process exists; a killed process exists until its exit is collected. */
-function isAlive(pid: number): boolean {
-  try {
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-  } catch {
-    return false;
-  }
-}
-
-const failure = (run: Promise<unknown>): Promise<string> =>
-  run.then(
-    () => "none",
-    (error: unknown) => (error instanceof ProgramError ? error.message : String(error)),
-  );
 
 test("a program reads its whole standard input, and sees only the environment that it is given", async () => {
   const { path } = program('cat; printf "|%s|%s" "$HOME" "$GREETING"');
@@ -48,32 +35,36 @@ test("an argument is passed unchanged, whatever it contains", async () => {
 
 test("a program that reads its input only partly, or not at all, does not fail", async () => {
   const { path } = program("exec <&-; printf done");
-  expect(await failure(programOutput([path], { ...limits, input: "x".repeat(1 << 20) }))).toBe("none");
+  expect(await rejectionMessage(programOutput([path], { ...limits, input: "x".repeat(1 << 20) }))).toBe("no failure");
 });
 
 describe("a failure is", () => {
   test("an exit code other than 0", async () => {
-    expect(await failure(programOutput([program("printf half; exit 3").path], limits))).toContain("ended with 3");
+    expect(await rejectionMessage(programOutput([program("printf half; exit 3").path], limits))).toContain(
+      "ended with 3",
+    );
   });
 
   test("a death by a signal", async () => {
-    expect(await failure(programOutput([program("kill -9 $$").path], limits))).toStartWith("a program ended with");
+    expect(await rejectionMessage(programOutput([program("kill -9 $$").path], limits))).toStartWith(
+      "a program ended with",
+    );
   });
 
   test("more output than allowed; the program is killed", async () => {
     const endless = program("while :; do printf 0123456789; done");
-    expect(await failure(programOutput([endless.path], limits))).toContain("more than 1000 bytes");
+    expect(await rejectionMessage(programOutput([endless.path], limits))).toContain("more than 1000 bytes");
   });
 
   test("a run that exceeds its time, even when the program has started another", async () => {
     const { path, read } = program("sleep 600 & echo $! > child; sleep 600");
-    expect(await failure(programOutput([path], { ...limits, mostMs: 200 }))).toContain("more than 0.2 s");
+    expect(await rejectionMessage(programOutput([path], { ...limits, mostMs: 200 }))).toContain("more than 0.2 s");
     const pid = Number(read("child"));
     while (isAlive(pid)) await Bun.sleep(5);
   });
 
   test("a missing program", async () => {
-    expect(await failure(programOutput(["/nowhere/program"], limits))).toContain("cannot be started (ENOENT)");
+    expect(await rejectionMessage(programOutput(["/nowhere/program"], limits))).toContain("cannot be started (ENOENT)");
     expect(findProgram("no-such-program-anywhere")).toBeUndefined();
   });
 });
@@ -81,9 +72,9 @@ describe("a failure is", () => {
 test("aborting a run kills the program and rejects with the abort reason", async () => {
   const { path, folder } = program("touch begun; cat > /dev/null; sleep 600; touch late");
   const stop = new AbortController();
-  const run = failure(programOutput([path], { ...limits, input: "" }, stop.signal));
+  const run = rejectionMessage(programOutput([path], { ...limits, input: "" }, stop.signal));
   while (!existsSync(join(folder, "begun"))) await Bun.sleep(5);
   stop.abort("enough");
   expect(await run).toBe("enough");
-  expect(await failure(programOutput([path], limits, stop.signal))).toBe("enough");
+  expect(await rejectionMessage(programOutput([path], limits, stop.signal))).toBe("enough");
 });

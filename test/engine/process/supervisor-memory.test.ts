@@ -2,9 +2,10 @@
 
 import { afterEach, describe, expect, test } from "bun:test";
 import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
-import { until } from "../../http/harness.ts";
 import { childrenOf } from "../../support/processes.ts";
-import { count, ENDLESS, failure, live, running, start, stopCounters, type Counter } from "./counters.ts";
+import { rejectionCode } from "../../support/thrown.ts";
+import { until } from "../../support/until.ts";
+import { count, ENDLESS, live, running, start, stopCounters, type Counter } from "./counters.ts";
 
 afterEach(stopCounters);
 
@@ -31,12 +32,12 @@ describe("where memory is short", () => {
     const [first, second] = [start({ memory, needBytes: 1 }), start({ memory, needBytes: 2e9 })];
     const leave = new AbortController();
     const events = await running(first, ENDLESS, leave.signal);
-    expect(await failure(count(second, { to: 1 }))).toBe("engine_unavailable");
+    expect(await rejectionCode(count(second, { to: 1 }))).toBe("engine_unavailable");
     expect([first.status().running, second.status().state]).toEqual([1, "unloaded"]);
     free = 3e9;
     expect((await count(second, { to: 1 })).at(-1)).toMatchObject({ count: 1 });
     leave.abort("done");
-    expect(await failure(Array.fromAsync(events))).toBe("done");
+    expect(await rejectionCode(Array.fromAsync(events))).toBe("done");
   });
 
   test.skipIf(process.platform !== "linux")(
@@ -50,7 +51,7 @@ describe("where memory is short", () => {
       free = 0;
       // Bun's executable is itself a mapped file.
       const second = start({ memory, needBytes: first.status().residentBytes });
-      expect(await failure(count(second, { to: 1 }))).toBe("engine_unavailable");
+      expect(await rejectionCode(count(second, { to: 1 }))).toBe("engine_unavailable");
       expect(first.status().state).toBe("ready");
     },
   );
@@ -63,7 +64,7 @@ describe("where memory is short", () => {
     await count(first, { to: 1 });
     await Bun.sleep(40);
     free = 0;
-    expect(await failure(count(second, { to: 1 }))).toBe("engine_unavailable");
+    expect(await rejectionCode(count(second, { to: 1 }))).toBe("engine_unavailable");
     expect(first.status().state).toBe("ready");
     release();
     await until(() => first.status().state === "unloaded");
@@ -75,7 +76,10 @@ describe("where memory is short", () => {
     await count(counter, { to: 1 });
     const [lost, kept] = [count(counter, { to: 1, crash: true }), count(counter, { to: 4 })];
     free = 0;
-    expect(await Promise.all([failure(lost), failure(kept)])).toEqual(["engine_crashed", "engine_unavailable"]);
+    expect(await Promise.all([rejectionCode(lost), rejectionCode(kept)])).toEqual([
+      "engine_crashed",
+      "engine_unavailable",
+    ]);
     free = 1e9;
     expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
   });

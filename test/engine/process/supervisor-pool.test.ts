@@ -6,7 +6,8 @@ import type { ProcessStatus } from "../../../src/domain/process-status.ts";
 import { processMetrics } from "../../../src/engine/process/status.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
-import { count, failure, running, startPool, stopCounters } from "./counters.ts";
+import { rejectionCode } from "../../support/thrown.ts";
+import { count, running, startPool, stopCounters } from "./counters.ts";
 
 afterEach(stopCounters);
 
@@ -49,7 +50,7 @@ test("a stalled process is reported while another one takes the next jobs", asyn
 test("a process that keeps dying is reported, and the other one takes the next jobs", async () => {
   const pool = startPool(2, { clock: new TestClock() });
   for (let death = 0; death < 2; death++) {
-    expect(await failure(count(pool, { to: 1, crash: true }))).toBe("engine_crashed");
+    expect(await rejectionCode(count(pool, { to: 1, crash: true }))).toBe("engine_crashed");
   }
   expect(pool.status()).toMatchObject({
     state: "unloaded",
@@ -65,7 +66,7 @@ test("when memory is short, jobs are refused only if the first process cannot ru
     needBytes: 1,
     memory: new MemoryBudget(() => (childrenOf(process.pid).length > before ? 0 : some)),
   });
-  expect(await failure(count(pool, { to: 1 }))).toBe("engine_unavailable");
+  expect(await rejectionCode(count(pool, { to: 1 }))).toBe("engine_unavailable");
   some = 1e9;
   const events = await running(pool);
   expect((await count(pool, { to: 6 })).at(-1)).toMatchObject({ count: 6 });

@@ -1,11 +1,12 @@
 // The supervisor of a process that hangs.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { until } from "../../http/harness.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
+import { rejectionCode } from "../../support/thrown.ts";
+import { until } from "../../support/until.ts";
 import type { CountingEvent } from "./counting-kind.ts";
-import { count, errors, failure, live, notes, running, start, stopCounters, type Counter } from "./counters.ts";
+import { count, errors, live, notes, running, start, stopCounters, type Counter } from "./counters.ts";
 
 afterEach(stopCounters);
 
@@ -90,7 +91,7 @@ describe("a process that hangs", () => {
     const clock = new TestClock();
     const counter = start({ clock, engineTimeoutMs: 60_000, longestSilenceMs: 15_000 });
     let isOver = false;
-    const hung = failure(count(counter, { to: 1, hang: true })).finally(() => (isOver = true));
+    const hung = rejectionCode(count(counter, { to: 1, hang: true })).finally(() => (isOver = true));
     const kept = count(counter, { to: 4 });
     await until(() => counter.status().running === 1);
     await passUntil(clock, () => isOver);
@@ -144,7 +145,7 @@ describe("a process that hangs", () => {
     const clock = new TestClock();
     const counter = start({ clock, engineTimeoutMs: 60_000 });
     await count(counter, { to: 1 });
-    expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+    expect(await rejectionCode(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
     for (let round = 0; round < 3; round++) {
       await count(counter, { to: 1 });
       for (let seconds = 0; seconds < 6; seconds++) clock.pass(1000);

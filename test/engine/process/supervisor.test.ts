@@ -1,15 +1,15 @@
 // The supervisor of a real process that counts in native code: the features that all kinds of engines share.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { until } from "../../http/harness.ts";
 import { childrenOf, openFiles } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
+import { rejectionCode } from "../../support/thrown.ts";
+import { until } from "../../support/until.ts";
 import type { CountingJob } from "./counting-kind.ts";
 import {
   count,
   ENDLESS,
   errors,
-  failure,
   live,
   notes,
   PROGRAM,
@@ -65,7 +65,7 @@ describe("a lazy engine", () => {
   test("stops loading when no job waits for it any more", async () => {
     const counter = start({ loadMs: 5000, idleMs: 20 });
     const leave = new AbortController();
-    const left = failure(count(counter, { to: 1 }, leave.signal));
+    const left = rejectionCode(count(counter, { to: 1 }, leave.signal));
     leave.abort("gone");
     expect(await left).toBe("gone");
     expect(counter.status().state).toBe("loading");
@@ -74,10 +74,10 @@ describe("a lazy engine", () => {
 
   test("that cannot be loaded refuses waiting jobs, tells the operator why, and tries again", async () => {
     const counter = start({ loadMs: -1 });
-    expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
+    expect(await rejectionCode(count(counter, { to: 1 }))).toBe("engine_unavailable");
     expect(counter.status()).toMatchObject({ lastError: "/models/abacus could not be loaded: no such counter" });
     await until(() => counter.status().state === "unloaded");
-    expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
+    expect(await rejectionCode(count(counter, { to: 1 }))).toBe("engine_unavailable");
     expect(counter.status().state).toBe("failed");
   });
 
@@ -101,7 +101,7 @@ describe("a lazy engine", () => {
 
   test("keeps a job waiting no longer than the load timeout", async () => {
     const counter = start({ loadMs: 5000, loadTimeoutMs: 50 });
-    expect(await failure(count(counter, { to: 1 }))).toBe("engine_unavailable");
+    expect(await rejectionCode(count(counter, { to: 1 }))).toBe("engine_unavailable");
   });
 });
 
@@ -116,7 +116,7 @@ describe("an eager engine", () => {
 
   test("that cannot be loaded is not tried again, whether or not a job waits for it", async () => {
     const unwatched = start({ start: "eager", loadMs: -1 });
-    expect(await failure(count(unwatched, { to: 1 }))).toBe("engine_unavailable");
+    expect(await rejectionCode(count(unwatched, { to: 1 }))).toBe("engine_unavailable");
     expect(unwatched.status().state).toBe("failed");
     const counter = start({ start: "eager", loadMs: -1 });
     await expect(counter.ready()).rejects.toThrow("no such counter");
@@ -143,7 +143,7 @@ describe("a job", () => {
     const leave = new AbortController();
     const events = await running(counter, ENDLESS, leave.signal);
     leave.abort("gone");
-    expect(await failure(Array.fromAsync(events))).toBe("gone");
+    expect(await rejectionCode(Array.fromAsync(events))).toBe("gone");
     // The engine computes one job at a time, so this one runs only because the other has stopped.
     expect((await count(counter, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
     expect(counter.status()).toMatchObject({ running: 0, waiting: 0 });
@@ -155,7 +155,7 @@ describe("a process that dies", () => {
     const counter = start();
     await count(counter, { to: 1 });
     const [lost, kept] = [count(counter, { to: 1, crash: true }), count(counter, { to: 4 })];
-    expect(await failure(lost)).toBe("engine_crashed");
+    expect(await rejectionCode(lost)).toBe("engine_crashed");
     expect((await kept).map(({ type }) => type)).toEqual(["accepted", "started", "counted", "done"]);
     expect(counter.status()).toMatchObject({ state: "ready", restarts: 1 });
     expect(counter.status().lastError).toMatch(/ended (by signal|with code)/);
@@ -210,8 +210,8 @@ describe("a process that dies", () => {
       const clock = new TestClock();
       const counter = start({ start: how, clock, onExit: () => ended++ });
       await count(counter, { to: 1 });
-      expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
-      expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+      expect(await rejectionCode(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+      expect(await rejectionCode(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
       expect(counter.status()).toMatchObject({ state: "failed", restarts: 1, residentBytes: 0 });
       expect(ended).toBe(2);
       const refusedFor = async (retryAfterSeconds: number) => {
@@ -223,8 +223,8 @@ describe("a process that dies", () => {
       await until(() => counter.status().state === (how === "lazy" ? "unloaded" : "ready"));
       // A process that finished a job is restarted at once.
       expect((await count(counter, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
-      expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
-      expect(await failure(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+      expect(await rejectionCode(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
+      expect(await rejectionCode(count(counter, { to: 1, crash: true }))).toBe("engine_crashed");
       await refusedFor(1);
     },
   );
@@ -276,8 +276,8 @@ test("stopping refuses new jobs, ends running ones, and resolves when the proces
   const counter = start({ onExit: () => (ended = true) });
   const events = await running(counter);
   const stopped = counter.stop();
-  expect(await failure(Array.fromAsync(events))).toBe("shutting_down");
-  expect(await failure(count(counter, { to: 1 }))).toBe("shutting_down");
+  expect(await rejectionCode(Array.fromAsync(events))).toBe("shutting_down");
+  expect(await rejectionCode(count(counter, { to: 1 }))).toBe("shutting_down");
   await stopped;
   expect(counter.status().state).toBe("stopped");
   await until(() => ended);

@@ -5,16 +5,16 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, type Timers } from "../../../src/domain/clock.ts";
-import { SvcError } from "../../../src/domain/errors.ts";
 import type { RecognitionEvent, RecognitionWork } from "../../../src/domain/recognition.ts";
 import { RecognitionEngine } from "../../../src/engine/recognition/recognition-engine.ts";
-import { until } from "../../http/harness.ts";
 import { endlessPage } from "../../hostile/hostile-documents.ts";
 import { testLaunch } from "../../support/launch.ts";
 import { drawn, pdfOf, pngOf } from "../../support/pages.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { english, NO_ENGLISH } from "../../support/tessdata.ts";
+import { rejection } from "../../support/thrown.ts";
+import { until } from "../../support/until.ts";
 
 const PATIENCE_MS = 120_000;
 const folder = mkdtempSync(join(tmpdir(), "svc-recognition-"));
@@ -47,11 +47,6 @@ const run = (engine: RecognitionEngine, work: RecognitionWork, signal = live(), 
   Array.fromAsync(engine.run({ work, client }, signal));
 const textsOf = (events: readonly RecognitionEvent[]) =>
   events.flatMap((event) => (event.type === "page" ? [event.page.lines.map(({ text }) => text)] : []));
-const failure = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => "none",
-    (error: unknown) => (error instanceof SvcError ? [error.code, error.details.param] : error),
-  );
 const ownChild = (before: readonly number[]) => childrenOf(process.pid).find((pid) => !before.includes(pid)) ?? 0;
 
 const three = pdfOf(["One", "Two", "Three"].map((word) => ({ lines: [`${word} is the page`] })));
@@ -71,15 +66,15 @@ test(
     );
     expect(textsOf(some)).toEqual([["One is the page"], ["Three is the page"]]);
     expect(some.find(({ type }) => type === "page")).toMatchObject({ of: 2, page: { number: 1, source: "text" } });
-    expect(await failure(run(engine, workOn("three.pdf", three, { maxPages: 2 })))).toEqual([
+    expect(await rejection(run(engine, workOn("three.pdf", three, { maxPages: 2 })))).toEqual([
       "unprocessable_media",
       "max_pages",
     ]);
-    expect(await failure(run(engine, workOn("three.pdf", three, { pages: [{ first: 4 }] })))).toEqual([
+    expect(await rejection(run(engine, workOn("three.pdf", three, { pages: [{ first: 4 }] })))).toEqual([
       "invalid_value",
       "pages",
     ]);
-    expect(await failure(run(engine, workOn("text.txt", Buffer.from("plain"))))).toEqual([
+    expect(await rejection(run(engine, workOn("text.txt", Buffer.from("plain"))))).toEqual([
       "unsupported_media_input",
       "file",
     ]);
@@ -127,7 +122,7 @@ describe.skipIf(!english)(`pictures of text (${NO_ENGLISH})`, () => {
 
   /** A page of which the recognition has begun: how it ends. */
   async function begun(engine: RecognitionEngine, signal = live()) {
-    const outcome = failure(run(engine, workOn("dense.png", await densePage()), signal, "other"));
+    const outcome = rejection(run(engine, workOn("dense.png", await densePage()), signal, "other"));
     await until(() => engine.status().running === 1);
     // Counting its pages takes a moment, reading the page seconds.
     await Bun.sleep(300);
@@ -195,7 +190,7 @@ test(
     await run(engine, page);
     let outcome: unknown;
     const endless = run(engine, workOn("endless.pdf", endlessPage(), { task: { barcodes: true } }));
-    void failure(endless).then((end) => (outcome = end));
+    void rejection(endless).then((end) => (outcome = end));
     await until(() => engine.status().running === 1);
     const next = run(engine, page);
     for (; outcome === undefined; await Bun.sleep(1)) clock.pass(1000);

@@ -9,6 +9,7 @@ import type { SpeechWork } from "../../../src/domain/speech.ts";
 import { Kokoro } from "../../../src/engine/speech/child/kokoro.ts";
 import { fakeProgram, NOTES, type FakeProgram } from "../../support/fake-program.ts";
 import { kokoroBytes, voiceBytes } from "../../support/kokoro-bytes.ts";
+import { rejectionMessage } from "../../support/thrown.ts";
 
 const words = join(import.meta.dir, "../../../vendor/.build/speech/current");
 const isBuilt = existsSync(words);
@@ -81,15 +82,14 @@ describe.skipIf(!isBuilt)("kokoro", () => {
     "a voice fails when it needs a missing program, and so does an unknown voice",
     async () => {
       const mute = await Kokoro.load(files());
-      const failure = (work: Promise<unknown>) =>
-        work.then(
-          () => "none",
-          ({ message }: Error) => message,
-        );
-      expect(await failure(mute.pieces("Hello.", work("bf_emma")))).toContain("nobody reads");
-      expect(await failure(mute.speak("a", work("am_short")))).toContain("no voice of Kokoro");
-      expect(await failure(Kokoro.load({ ...files(), model: file("wrong.onnx") }))).toContain("inputs are pixels");
-      expect(await failure(Kokoro.load({ ...files(), model: file("voices/af_heart.bin") }))).not.toBe("none");
+      expect(await rejectionMessage(mute.pieces("Hello.", work("bf_emma")))).toContain("nobody reads");
+      expect(await rejectionMessage(mute.speak("a", work("am_short")))).toContain("no voice of Kokoro");
+      expect(await rejectionMessage(Kokoro.load({ ...files(), model: file("wrong.onnx") }))).toContain(
+        "inputs are pixels",
+      );
+      expect(await rejectionMessage(Kokoro.load({ ...files(), model: file("voices/af_heart.bin") }))).not.toBe(
+        "no failure",
+      );
     },
     PATIENCE_MS,
   );

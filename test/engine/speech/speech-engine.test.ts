@@ -2,10 +2,10 @@
 
 import { afterEach, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
-import { SvcError } from "../../../src/domain/errors.ts";
 import type { SpeechEvent, SpeechWork } from "../../../src/domain/speech.ts";
 import { SpeechEngine, type SpeechEngineOptions } from "../../../src/engine/speech/speech-engine.ts";
 import { testLaunch } from "../../support/launch.ts";
+import { rejectionCode } from "../../support/thrown.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/speaker-process.ts", import.meta.url));
 const PATIENCE_MS = 60_000;
@@ -41,12 +41,6 @@ async function say(engine: SpeechEngine, text: string, signal = live(), client?:
   for await (const event of engine.run(job, signal)) events.push(event);
   return events;
 }
-
-const failure = (call: Promise<unknown>): Promise<unknown> =>
-  call.then(
-    () => "none",
-    (error: unknown) => (error instanceof SvcError ? error.code : error),
-  );
 
 test(
   "sound comes sentence by sentence, then how long it plays",
@@ -141,7 +135,7 @@ test(
   "a crash fails the text that was being said, and the next one finds another process",
   async () => {
     const engine = create();
-    expect(await failure(say(engine, "ab. c!"))).toBe("engine_crashed");
+    expect(await rejectionCode(say(engine, "ab. c!"))).toBe("engine_crashed");
     expect((await say(engine, "ab.")).at(-1)).toMatchObject({ type: "result" });
     expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
   },
@@ -152,7 +146,7 @@ test(
   "a voice that cannot be loaded is told as such",
   async () => {
     const engine = create("mute");
-    expect(await failure(say(engine, "ab."))).toBe("engine_unavailable");
+    expect(await rejectionCode(say(engine, "ab."))).toBe("engine_unavailable");
     expect(engine.status().lastError).toContain("no such voice");
   },
   PATIENCE_MS,

@@ -4,6 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ChatPrompt } from "../../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../../ffi/llama/binding.ts";
+import { parsed } from "../../support/parsed.ts";
 import { chat } from "../harness.ts";
 import { ANSWER, THOUGHT, WEATHER_CALL, ZONE_CALL, type Call, type Family } from "./family.ts";
 import { randomNumbers } from "../../support/dice.ts";
@@ -160,14 +161,6 @@ function compare(reading: Reading, one: Case): Result {
   if (reading.failed || !isDeepStrictEqual(told, one.calls)) return "fail";
   if (reading.reasoning === one.reasoning && reading.content === one.content) return "pass";
   return reading.reasoning.trim() === one.reasoning && reading.content.trim() === one.content ? "trimmed" : "fail";
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Splits into single bytes, or into pieces of random length. */

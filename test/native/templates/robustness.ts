@@ -5,6 +5,7 @@ import type { ChatPrompt, PromptResult } from "../../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../../ffi/llama/binding.ts";
 import type { OutputEvent } from "../../../src/domain/generate.ts";
 import { ParsedAnswer, type ParsedAnswerOptions } from "../../../src/engine/text/child/answer.ts";
+import { parsed } from "../../support/parsed.ts";
 import { chat } from "../harness.ts";
 import type { Family } from "./family.ts";
 import { randomNumbers } from "../../support/dice.ts";
@@ -186,12 +187,4 @@ function check(text: RandomText, whole: Told, stream: Told, found: Set<Violation
   const calls = stream.calls.map((call) => ({ name: call.name, arguments: parsed(call.arguments) }));
   const told = { reasoning: stream.reasoning.trim(), content: stream.content.trim(), calls };
   if (!isDeepStrictEqual(told, text.exact)) found.add("not exact");
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -21,12 +21,6 @@ function addMedium(
   engine.add(key, tokens + 10, 3, `client ${key}`, { adapters: set, media });
 }
 
-/** Returns the longest time between two tokens of a request. */
-const longestGap = (engine: FakeEngine, key: number): number => {
-  const times = engine.jobs.get(key)?.tokenAt ?? [];
-  return Math.max(...times.slice(1).map((at, index) => at - (times[index] ?? at)));
-};
-
 describe.each([0, 64])("next to streams, with pausable chunks of %d", (chunk) => {
   const streaming = (sets: readonly AdapterSet[]) => {
     const engine = new FakeEngine({ ...limits, chunk }, cost);
@@ -40,7 +34,7 @@ describe.each([0, 64])("next to streams, with pausable chunks of %d", (chunk) =>
     addMedium(engine, 10, 600);
     engine.run();
     expect(engine.pieces.length).toBeGreaterThan(5);
-    expect(longestGap(engine, 1)).toBeLessThanOrEqual(1.2 * LIMITS.stallBudgetMs);
+    expect(engine.longestGap(1)).toBeLessThanOrEqual(1.2 * LIMITS.stallBudgetMs);
     expect(engine.output(10).length).toBe(3);
   });
 
@@ -50,7 +44,7 @@ describe.each([0, 64])("next to streams, with pausable chunks of %d", (chunk) =>
     engine.run();
     const steps = 3 * cost(1, 0, 0, 0);
     for (const key of [1, 2, 3])
-      expect(longestGap(engine, key)).toBeLessThanOrEqual(1.2 * (LIMITS.stallBudgetMs + steps));
+      expect(engine.longestGap(key)).toBeLessThanOrEqual(1.2 * (LIMITS.stallBudgetMs + steps));
   });
 
   test("media that cannot be split are computed one at a time, with prompts in between", () => {
@@ -60,7 +54,7 @@ describe.each([0, 64])("next to streams, with pausable chunks of %d", (chunk) =>
     engine.run();
     expect(engine.pieces.map(({ count }) => count)).toEqual([120, 120]);
     const most = cost(0, 120, 0, 0) + 2 * cost(1, 0, 0, 0) + LIMITS.stallBudgetMs;
-    for (const key of [1, 2]) expect(longestGap(engine, key)).toBeLessThanOrEqual(most);
+    for (const key of [1, 2]) expect(engine.longestGap(key)).toBeLessThanOrEqual(most);
     expect([10, 11, 20].map((key) => engine.output(key).length)).toEqual([3, 3, 3]);
   });
 });

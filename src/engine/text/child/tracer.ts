@@ -59,7 +59,7 @@ export class Tracer implements EngineObserver {
       const args = {
         decode_rows: decodeRows,
         prefill_rows: prefillRows,
-        guess_rows: speculativeRows,
+        speculative_rows: speculativeRows,
         steps: made,
         result,
       };

@@ -177,7 +177,7 @@ export class RecordingWork {
       return { segments: [], next: part.job };
     }
     // A rejected first result does not set the language: the wrong language may have been the reason.
-    this.language ??= this.whisper.language(job)?.code;
+    this.language ??= this.whisper.language(job);
     part.reported += segments.length;
     part.ready.push(
       ...segments.filter(({ text }) => text.trim() && !REMARK.test(text)).map((one) => reported(one, part)),
