@@ -18,9 +18,6 @@ export interface ProjectorConfig {
   readonly threads: number;
   readonly gpu: boolean;
   readonly flashAttention: "auto" | "on" | "off";
-  /** For models with a dynamic resolution; 0 for the value in the file. */
-  readonly imageMinTokens: number;
-  readonly imageMaxTokens: number;
   /** Maximum size of the embedding cache. */
   readonly cacheBytes: number;
   /** Maximum length of an audio file. */
@@ -30,8 +27,6 @@ export interface ProjectorConfig {
 export const PROJECTOR_DEFAULTS: Omit<ProjectorConfig, "path" | "threads"> = {
   gpu: true,
   flashAttention: "auto",
-  imageMinTokens: 0,
-  imageMaxTokens: 0,
   cacheBytes: 512 * 2 ** 20,
   audioSeconds: 30 * 60,
 };

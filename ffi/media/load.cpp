@@ -67,16 +67,10 @@ void check_file(const std::string & path) {
 }
 
 mtmd_context_params parameters(const common_json & config) {
-    const auto tokens = [&](const char * name) {
-        const int value = config.at(name).get<int>();
-        return value > 0 ? value : -1;
-    };
     mtmd_context_params params = mtmd_context_params_default();
     params.use_gpu = config.at("gpu").get<bool>();
     params.n_threads = config.at("threads").get<int>();
     params.flash_attn_type = flash_attention(config.at("flashAttention").get<std::string>());
-    params.image_min_tokens = tokens("imageMinTokens");
-    params.image_max_tokens = tokens("imageMaxTokens");
     params.print_timings = false;
     params.media_marker = state.marker.c_str();
     params.cb_eval = on_node;

@@ -184,17 +184,22 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
     expect(rig.media.state(job)).toMatchObject({ code: "failed", error: expect.stringContaining("marker") });
   });
 
-  test.each(["tiles", "block", "mrope"] as const)("%s accepts images of any size", async (kind) => {
-    await start(rig, kind, { imageMaxTokens: 64 });
+  test.each(["tiles", "block", "mrope"] as const)("%s encodes an image of any size, or blames it", async (kind) => {
+    await start(rig, kind);
     for (const [width = 0, height = 0] of [
       [1, 1],
       [1, 150],
       [150, 1],
       [3, 500],
       [1031, 17],
-      [700, 701],
+      [300, 301],
     ]) {
       const job = prepare(rig, image(width, height));
+      // Tiles of this model have 64 pixels, of which the longest images would fill less than one row.
+      if (kind === "tiles" && Math.max(width / height, height / width) > 64) {
+        expect(rig.media.state(job)).toMatchObject({ code: "bad-medium" });
+        continue;
+      }
       encode(rig, job);
       expect(embeddingsOf(rig, job).every(Number.isFinite)).toBe(true);
     }
