@@ -40,7 +40,6 @@ export interface AudioMedia {
   readonly id: string;
   /** The file as received: checked, but not decoded. */
   readonly bytes: Uint8Array;
-  readonly format: "wav" | "mp3" | "flac";
 }
 
 /** Returns the pixels of an image or the file of a sound. */

@@ -33,8 +33,6 @@ export interface Voice {
 
 /** What is known when all speech is computed. */
 interface SpeechResult {
-  /** Duration of the speech. */
-  readonly seconds: number;
   /** How many phonemes the model read. */
   readonly phonemes: number;
 }

@@ -26,5 +26,5 @@ export async function checkAudio(bytes: Uint8Array, limits: MediaLimits, signal:
   if (length > limits.maxAudioSeconds) {
     throw new Refusal(`play for at most ${limits.maxAudioSeconds} seconds`, `${Math.ceil(length)} seconds`);
   }
-  return { kind: "audio", id: await contentHash("audio ", bytes, signal), bytes, format };
+  return { kind: "audio", id: await contentHash("audio ", bytes, signal), bytes };
 }

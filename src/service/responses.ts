@@ -54,11 +54,6 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
     this.store.delete(id);
   }
 
-  /** Number of running generations. */
-  get runningCount(): number {
-    return this.running.size;
-  }
-
   /** Appends all events of a response's stream to `events`, which readers can join at any time. */
   async record(id: string, events: EventLog<Event>, source: AsyncIterable<Event>): Promise<void> {
     for await (const event of source) {

@@ -33,11 +33,6 @@ export class KeptImages {
     private readonly limits = KEPT_IMAGES,
   ) {}
 
-  /** Bytes of all images. */
-  get bytes(): number {
-    return this.held;
-  }
-
   /** Stores an image, and evicts others if necessary. Returns its id, which cannot be guessed. */
   put(bytes: Uint8Array, format: ImageFileFormat): string {
     const id = newImageId();

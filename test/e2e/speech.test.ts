@@ -28,7 +28,6 @@ test.skipIf(!isBuilt)(
           let bytes = 0;
           for await (const event of engine.run({ work }, new AbortController().signal)) {
             if (event.type === "audio") bytes += event.bytes.length;
-            if (event.type === "result") expect(event.result.seconds).toBeWithin(0.5, 3);
           }
           expect(bytes).toBeGreaterThan(4000);
         }

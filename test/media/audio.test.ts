@@ -71,10 +71,9 @@ function crc8(bytes: readonly number[]): number {
 const message = (bytes: Uint8Array, limits = defaultMediaLimits) => refusal(loadAudio(bytes, limits), audioParam);
 
 test("wav, mp3 and flac are recognized by their content and passed on unchanged", async () => {
-  const files = { wav: wav(), mp3: mp3(10), flac: flac(10) };
-  for (const [name, bytes] of Object.entries(files)) {
+  for (const bytes of [wav(), mp3(10), flac(10)]) {
     const media = await loadAudio(bytes);
-    expect(media).toEqual({ kind: "audio", format: name, bytes: new Uint8Array(bytes), id: media.id } as never);
+    expect(media).toEqual({ kind: "audio", bytes: new Uint8Array(bytes), id: media.id } as never);
     expect(media.id).toMatch(/^[0-9a-f]{64}$/);
   }
   expect((await loadAudio(Buffer.concat([id3(1000), mp3(2), Buffer.from("TAG".padEnd(128))]))).kind).toBe("audio");
@@ -83,7 +82,6 @@ test("wav, mp3 and flac are recognized by their content and passed on unchanged"
 test("audio may be a data: URL with any media type", async () => {
   const source = { kind: "audio", data: dataUrl(wav(), "audio/mpeg"), format: "mp3" } as const;
   const media = await loadMedia(source, audioParam, defaultMediaLimits, new AbortController().signal);
-  expect(media.kind === "audio" && media.format).toBe("wav");
   expect(media.id).toBe((await loadAudio(wav())).id);
 });
 

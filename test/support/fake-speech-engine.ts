@@ -43,6 +43,6 @@ export class FakeSpeaker extends FakeEngine implements SpeechPort {
       await this.opened(signal);
       if (this.failure) throw this.failure;
     }
-    yield { type: "result", result: { seconds: 2.5, phonemes: work.text.length } };
+    yield { type: "result", result: { phonemes: work.text.length } };
   }
 }

@@ -36,7 +36,6 @@ export interface SoundLimits {
 }
 
 interface Sound {
-  readonly format: SoundFormat;
   /** Returns how much of the file has been read, from 0 to 1, as far as the file tells; undefined when unknown. */
   readonly share: () => number | undefined;
   /**
@@ -88,7 +87,7 @@ async function open(
   const windows = inWindows(readable(samples, format, limits), file, limits, look);
   const first = await windows.next();
   if (first.done) throw invalidValue(limits.field, "have sound in it", `${NAMES[format]} without samples`);
-  return { format, share: () => state.share, windows: withFirst(first.value, windows) };
+  return { share: () => state.share, windows: withFirst(first.value, windows) };
 }
 
 const NAMES: Readonly<Record<SoundFormat, string>> = {

@@ -10,5 +10,5 @@ for (const path of paths) {
   const sound = await openSound({ path }, tools, { maxSeconds: 60, field: "file" });
   let samples = 0;
   for await (const window of sound.windows) samples += window.length;
-  console.log(sound.format, samples);
+  console.log(samples);
 }

@@ -160,7 +160,7 @@ export class SpeechWorker {
       delete job.held;
       this.tell(job, file);
     }
-    const result = { seconds: job.samples / this.speaker.sampleRate, phonemes: job.phonemes };
+    const result = { phonemes: job.phonemes };
     this.turns.remove(job);
     this.send({ type: "events", outputs: [], finished: [{ key: job.key, event: { type: "result", result } }] });
   }
