@@ -226,23 +226,16 @@ describe("a dying engine", () => {
 
   const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };
 
-  test("gives up at once on the request whose grammar blocked it, and on no other waiting request", async () => {
+  test.each([
+    ["the request whose grammar blocked it", "be held up before accepting"],
+    ["a running answer that blocked it", "be held up"],
+  ])("gives up at once on %s, and on no other waiting request", async (_, content) => {
     const engine = startEngine();
     const waiting = Array.fromAsync(engine.generate({ ...request("wait", "w"), constraint }, live()));
-    const heldUp = { ...request("be held up before accepting"), constraint };
+    const heldUp = { ...request(content), constraint };
     expect(await rejectionCode(Array.fromAsync(engine.generate(heldUp, live())))).toBe("engine_crashed");
     expect(types(await Array.fromAsync(engine.generate(request("hi"), live())))).toContain("finish");
     expect(engine.status().restarts).toBe(1);
-    engine.cancel("w", "id");
-    expect(types(await waiting)).toEqual(["accepted", "finish"]);
-  });
-
-  test("gives up on no waiting request when a running answer blocked it", async () => {
-    const engine = startEngine();
-    const waiting = Array.fromAsync(engine.generate({ ...request("wait", "w"), constraint }, live()));
-    const heldUp = { ...request("be held up"), constraint };
-    expect(await rejectionCode(Array.fromAsync(engine.generate(heldUp, live())))).toBe("engine_crashed");
-    expect(types(await Array.fromAsync(engine.generate(request("hi"), live())))).toContain("finish");
     engine.cancel("w", "id");
     expect(types(await waiting)).toEqual(["accepted", "finish"]);
   });
