@@ -66,7 +66,7 @@ async function foreignBun(): Promise<Partial<Bun.CompileBuildOptions>> {
 }
 
 /** A bundled file of the web pages. */
-export interface WrittenPage {
+interface WrittenPage {
   readonly name: string;
   readonly path: string;
   readonly type: string;

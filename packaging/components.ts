@@ -19,7 +19,7 @@ const SLIM: readonly ComponentName[] = ["base", "recognition"];
 export const BINARIES = ["svc", "svc-slim"] as const;
 export type BinaryName = (typeof BINARIES)[number];
 
-export const isInside = ({ name }: Pick<Component, "name">, binary: BinaryName): boolean =>
+const isInside = ({ name }: Pick<Component, "name">, binary: BinaryName): boolean =>
   binary === "svc" || SLIM.includes(name);
 
 /** A component whose archive has been made. */
