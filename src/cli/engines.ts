@@ -101,6 +101,8 @@ function engineCommand(kind: string): string[] {
 
 /** Returns the executable by the name that process lists show, as long as that name is still the same file. */
 function ownExecutable(): string {
+  // Elsewhere, another user could put a program at this path.
+  if (process.platform !== "linux") return process.execPath;
   const own = statSync(RUNNING, { throwIfNoEntry: false });
   const named = statSync(process.execPath, { throwIfNoEntry: false });
   return own && (own.ino !== named?.ino || own.dev !== named.dev) ? RUNNING : process.execPath;
