@@ -14,7 +14,7 @@ import { BuildError, step } from "./vendor/run.ts";
 import { libraryName } from "./vendor/shim.ts";
 import { buildSileroVad } from "./vendor/silero-vad.ts";
 import { buildImage } from "./vendor/stable-diffusion.ts";
-import { forWindows, wrongTarget } from "./vendor/target.ts";
+import { CPP_RUNTIME, wrongTarget } from "./vendor/target.ts";
 import { buildEnglishData } from "./vendor/tessdata-eng.ts";
 import { buildWhisperBase } from "./vendor/whisper-base.ts";
 import { buildWhisper } from "./vendor/whisper.ts";
@@ -57,7 +57,7 @@ function readArguments(): { target: string; flavour: Flavour } | undefined {
 }
 
 const isImageLibrary = (path: string) => basename(path) === libraryName("image");
-const isCppRuntime = (path: string) => /^lib(stdc\+\+|gcc_s)\./.test(basename(path));
+const isCppRuntime = (path: string) => CPP_RUNTIME.includes(basename(path));
 const isExecutable = (target: string): target is keyof typeof EXECUTABLES => target in EXECUTABLES;
 
 async function main(): Promise<void> {
@@ -81,9 +81,8 @@ async function main(): Promise<void> {
     return;
   }
   // These take longer than everything else, so they are built only when the target needs them or an earlier run built
-  // them. They are not ported to Windows.
-  const isWanted = (folder: string) =>
-    !forWindows && (target === "media" || isExecutable(target) || existsSync(join(out, folder)));
+  // them.
+  const isWanted = (folder: string) => target === "media" || isExecutable(target) || existsSync(join(out, folder));
   const llama = buildLlama(flavour);
   const media = () =>
     Promise.all([

@@ -18,6 +18,9 @@ const root = join(import.meta.dir, "..");
 export const platformOf = (flavour: Flavour): string =>
   `${ownPlatform}${flavour === usualFlavour ? "" : `-${flavour}`}`;
 
+/** Returns the file name of an executable: Windows programs have an ending, which Bun adds where it is missing. */
+export const executableOf = (name: string): string => (forWindows ? `${name}.exe` : name);
+
 /** Compiles `dist/NAME`. The environment variable SVC_RELEASES is the address of future releases. Throws BuildError. */
 export async function buildBinary(
   name: BinaryName,
@@ -25,11 +28,9 @@ export async function buildBinary(
   pages: readonly WrittenPage[],
   platform: string,
 ): Promise<void> {
-  // Bun adds this ending to a Windows program that has another one.
-  const ending = forWindows ? ".exe" : "";
-  const executable = join(root, "dist", `${name}${ending}`);
+  const executable = join(root, "dist", executableOf(name));
   // Written under another name first, so that running dist/svc meanwhile finds the old or the new file, never a part.
-  const outfile = join(root, "dist", `${name}.part-${process.pid}${ending}`);
+  const outfile = join(root, "dist", executableOf(`${name}.part-${process.pid}`));
   const releases = process.env["SVC_RELEASES"];
   await step(`compiled dist/${name}`, async () => {
     const result = await Bun.build({

@@ -10,7 +10,8 @@ import { completion } from "../src/cli/completion.ts";
 import { place } from "../vendor/media.ts";
 import { usualFlavour } from "../vendor/llama.ts";
 import { BuildError, run, step } from "../vendor/run.ts";
-import { platformOf } from "./binary.ts";
+import { forArm, forWindows } from "../vendor/target.ts";
+import { executableOf, platformOf } from "./binary.ts";
 import { BINARIES, type BinaryName } from "./components.ts";
 import { billOfMaterials } from "./sbom.ts";
 import { fill } from "./template.ts";
@@ -20,21 +21,25 @@ const { version, description } = packageJson;
 /** Folder of a release's files, for all platforms. */
 export const RELEASE = join(root, "dist/release");
 
-export const archiveOf = (name: BinaryName, platform: string): string => `${name}-${version}-${platform}.tar.xz`;
+/** Windows unpacks zip everywhere, and xz only in newer versions. */
+const endingFor = (platform: string): string => (platform.startsWith("windows-") ? ".zip" : ".tar.xz");
+
+export const archiveOf = (name: BinaryName, platform: string): string =>
+  `${name}-${version}-${platform}${endingFor(platform)}`;
 
 /** Fills `dist/release` from `dist/svc`, `dist/svc-slim` and `dist/components`. Throws BuildError. */
 export async function packagePlatform(platform: string): Promise<void> {
   rmSync(RELEASE, { recursive: true, force: true });
   mkdirSync(RELEASE, { recursive: true });
   for (const name of BINARIES) {
-    const folder = join(root, "dist", archiveOf(name, platform).replace(".tar.xz", ""));
+    const folder = join(root, "dist", basename(archiveOf(name, platform), endingFor(platform)));
     writeFolder(name, folder);
     const packed = join(RELEASE, archiveOf(name, platform));
     await step(`packed ${archiveOf(name, platform)}`, () => archive(folder, packed));
     const isUsual = platform === platformOf(usualFlavour);
     if (isUsual) expectSmall(packed, MOST_MB[name]);
     // The packages of other flavours would have the same name.
-    if (isUsual && process.platform === "linux") await packagesOf(name, folder, platform);
+    if (isUsual && platform.startsWith("linux-")) await packagesOf(name, folder, platform);
     rmSync(folder, { recursive: true });
   }
   const components = join(root, "dist/components");
@@ -55,12 +60,14 @@ export function expectSmall(path: string, mostMb: number): void {
 /** Writes the contents of an archive. */
 function writeFolder(name: BinaryName, folder: string): void {
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(join(folder, "completions"), { recursive: true });
-  place(join(root, "dist", name), join(folder, "svc"));
+  mkdirSync(folder, { recursive: true });
+  place(join(root, "dist", executableOf(name)), join(folder, executableOf("svc")));
   for (const file of ["LICENSE", "NOTICE", "README.md"]) copyFileSync(join(root, file), join(folder, file));
+  writeFileSync(join(folder, "config.example.toml"), exampleConfig());
+  if (forWindows) return;
+  mkdirSync(join(folder, "completions"));
   const texts = {
     "svc.1.gz": gzipSync(manPage(), { level: 9 }),
-    "config.example.toml": exampleConfig(),
     "svc.service": fill("svc.service", {}),
     "completions/svc.bash": completion("bash"),
     "completions/_svc": completion("zsh"),
@@ -70,12 +77,16 @@ function writeFolder(name: BinaryName, folder: string): void {
 }
 
 /** With this filter xz compresses x64 code better; it leaves everything else alone. */
-const FILTERS = process.arch === "x64" ? "--x86 " : "";
+const FILTERS = forArm ? "" : "--x86 ";
 
-/** Packs with xz: with gzip, the Bun inside would be half as large again. */
+/** Packs with xz, except for Windows: with gzip, the Bun inside would be half as large again. */
 async function archive(folder: string, target: string): Promise<void> {
   const [parent, name] = [join(folder, ".."), folder.slice(folder.lastIndexOf("/") + 1)];
   const part = `${target}.part`;
+  if (forWindows) {
+    await run(["cmake", "-E", "tar", "cf", part, "--format=zip", name], parent);
+    return renameSync(part, target);
+  }
   const owner = process.platform === "linux" ? ["--owner=0", "--group=0", "--sort=name"] : ["--uid", "0", "--gid", "0"];
   const compress = `xz -T0 ${FILTERS}--lzma2=preset=6`;
   await run(["tar", ...owner, `--use-compress-program=${compress}`, "-cf", part, "-C", parent, name]);

@@ -75,7 +75,7 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
       }),
     );
   }
-  if (!isForeign) makeCurrent(libraries);
+  makeCurrent(libraries);
   return { sources, libraries };
 }
 
@@ -165,9 +165,9 @@ function fingerprint(flavour: Flavour): string {
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
 }
 
-/** Points `lib/current` to the set that runs from source use. */
+/** Points `lib/current` to the set that runs from source use, or a link of another name to a set for another system. */
 function makeCurrent(libraries: string): void {
-  const link = join(out, "lib/current");
+  const link = join(out, "lib", isForeign ? platform : "current");
   const temporary = `${link}.${process.pid}`;
   symlinkSync(basename(libraries), temporary);
   renameSync(temporary, link);

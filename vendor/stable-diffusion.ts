@@ -9,7 +9,7 @@ import { fingerprint, place } from "./media.ts";
 import { BuildError, inParallel, makeFolder, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
 import { compileShim, libraryName, shimFingerprint } from "./shim.ts";
-import { compiler, CXX_FLAGS, forArm, forMac } from "./target.ts";
+import { compiler, CXX_FLAGS, forArm, forMac, forWindows } from "./target.ts";
 import { fetchCrate, MissingCrate } from "./crate.ts";
 import pin from "./stable-diffusion.json" with { type: "json" };
 import { assembleVocabularies, packVocabularies } from "./vocabularies.ts";
@@ -40,7 +40,10 @@ const GGML_FLAGS = [
   ...(forMac ? ["-D_DARWIN_C_SOURCE"] : ["-D_GNU_SOURCE", "-D_XOPEN_SOURCE=600"]),
 ];
 /** Graphs are computed through ffi/image/compute.cpp, which can stop them. */
-const SD_FLAGS = ["-Dggml_backend_graph_compute=svc_image_compute"];
+const SD_FLAGS = [
+  "-Dggml_backend_graph_compute=svc_image_compute",
+  ...(forWindows ? ["-include", "utf8-paths.hpp"] : []),
+];
 /**
  * This code builds graphs and runs samplers: -O1 takes half as long again to compile as -Og, and makes no step faster.
  */
@@ -226,8 +229,9 @@ export async function compileSdUnit(
   renameSync(temporary, object);
 }
 
-/** Returns linker flags that export only the shim's functions: upstream marks its own as exported. */
+/** Returns linker flags that export only the shim's functions: upstream marks its own as exported, except on Windows. */
 async function exportsOnly(folder: string): Promise<string[]> {
+  if (forWindows) return [];
   if (forMac) return ["-Wl,-exported_symbol,_svc_*"];
   const script = join(folder, "exports.map");
   await Bun.write(script, "{ global: svc_*; local: *; };\n");

@@ -31,6 +31,8 @@ export const suffix = forWindows ? "dll" : forMac ? "dylib" : "so";
  * https://gcc.gnu.org/bugzilla/show_bug.cgi?id=54412
  */
 const ASSEMBLER_FLAGS = "-Wa,-muse-unaligned-vector-move,-mbig-obj";
+/** Otherwise off_t cannot count beyond 2 GB. */
+const LARGE_FILES = "-D_FILE_OFFSET_BITS=64";
 const WINDOWS_FLAGS = [ASSEMBLER_FLAGS, "-D_WIN32_WINNT=0x0A00"];
 /** GCC looks for garbage first when it holds this many KiB: it takes an eighth less time, and more memory. */
 const FEWER_COLLECTIONS = "--param=ggc-min-heapsize=500000";
@@ -39,7 +41,7 @@ export const CXX_FLAGS = [
   ...(forMac ? [] : [FEWER_COLLECTIONS]),
   "-std=c++17",
   "-DNDEBUG",
-  ...(forWindows ? WINDOWS_FLAGS : ["-fPIC"]),
+  ...(forWindows ? [...WINDOWS_FLAGS, LARGE_FILES] : ["-fPIC"]),
   "-fvisibility=hidden",
   "-pthread",
 ];
@@ -48,9 +50,11 @@ export const CXX_FLAGS = [
 export const origin = forMac ? "@loader_path" : "$ORIGIN";
 export const beside = forWindows ? [] : [`-Wl,-rpath,${origin}`];
 
+/** MinGW's linker adds a table of all symbols, which makes a library half as large again. */
+const STRIPPED = "-s";
 export const LINK_FLAGS = forMac
   ? ["-dynamiclib", "-Wl,-dead_strip", "-pthread"]
-  : ["-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-pthread"];
+  : ["-shared", "-Wl,--no-undefined", "-Wl,--gc-sections", "-pthread", ...(forWindows ? [STRIPPED] : [])];
 
 /** Libraries that a library with sockets links against. */
 export const SOCKETS = forWindows ? ["-lws2_32"] : [];
@@ -71,9 +75,9 @@ export const CMAKE_OPTIONS: Readonly<Record<string, string>> = forWindows
       CMAKE_CXX_COMPILER: compiler,
       CMAKE_RC_COMPILER: `${prefix}windres`,
       // For newer Windows versions, ggml's C code needs declarations that Debian 12's MinGW headers lack.
-      CMAKE_C_FLAGS: `${ASSEMBLER_FLAGS} -D_WIN32_WINNT=0x0601`,
-      CMAKE_CXX_FLAGS: WINDOWS_FLAGS.join(" "),
-      // One variant, for processors with AVX2: all of them take MinGW twice as long as everything else.
-      GGML_CPU_ALL_VARIANTS: "OFF",
+      CMAKE_C_FLAGS: `${FEWER_COLLECTIONS} ${ASSEMBLER_FLAGS} -D_WIN32_WINNT=0x0601`,
+      CMAKE_CXX_FLAGS: [FEWER_COLLECTIONS, ...WINDOWS_FLAGS].join(" "),
+      CMAKE_SHARED_LINKER_FLAGS: STRIPPED,
+      CMAKE_MODULE_LINKER_FLAGS: STRIPPED,
     }
   : {};

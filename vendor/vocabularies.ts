@@ -4,8 +4,8 @@
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { deflateSync } from "node:zlib";
+import { forMac, forWindows } from "./target.ts";
 
-const mac = process.platform === "darwin";
 const HEADERS = "stable-diffusion.cpp/src/tokenizers/vocab";
 /** Of models that draw no images, or whose licence we cannot pass on; ffi/image/vocabularies.cpp reports their use. */
 const LEFT_OUT = /^(gemma|umt5)/;
@@ -52,20 +52,19 @@ export async function assembleVocabularies(packed: string, folder: string): Prom
   const blocks = readdirSync(packed)
     .sort()
     .map((name) => blockOf(name, join(packed, name)));
-  const text = [
-    mac ? ".const" : ".section .rodata",
-    ...blocks,
-    ...(mac ? [] : ['.section .note.GNU-stack,"",%progbits']),
-  ];
+  const section = forMac ? ".const" : forWindows ? '.section .rdata,"dr"' : ".section .rodata";
+  const end = forMac || forWindows ? [] : ['.section .note.GNU-stack,"",%progbits'];
+  const text = [section, ...blocks, ...end];
   if (!existsSync(source)) await Bun.write(source, `${text.join("\n")}\n`);
   return source;
 }
 
 function blockOf(name: string, path: string): string {
-  const symbol = `${mac ? "_" : ""}svc_vocabulary_${name}`;
+  const symbol = `${forMac ? "_" : ""}svc_vocabulary_${name}`;
   const label = (suffix: string) => {
-    const hide = mac ? ".private_extern" : ".hidden";
-    return `.globl ${symbol}${suffix}\n${hide} ${symbol}${suffix}\n${symbol}${suffix}:`;
+    // Windows exports only what is marked for it.
+    const hide = forWindows ? "" : `${forMac ? ".private_extern" : ".hidden"} ${symbol}${suffix}\n`;
+    return `.globl ${symbol}${suffix}\n${hide}${symbol}${suffix}:`;
   };
   return `.balign 8\n${label("")}\n.incbin "${path}"\n${label("_end")}`;
 }

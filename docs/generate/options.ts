@@ -62,9 +62,10 @@ export const otherVariables: readonly (readonly [name: string, meaning: string])
   ],
   ["HTTP_PROXY, HTTPS_PROXY, ALL_PROXY", "Proxy for downloads and for upstreams that are not on this machine."],
   ["NO_PROXY", "Hosts that are reached without a proxy; loopback always is."],
-  ["HOME, XDG_CONFIG_HOME", "Folders in which svc looks for the config file."],
+  ["HOME, XDG_CONFIG_HOME, APPDATA", "Folders in which svc looks for the config file."],
   ["XDG_CACHE_HOME", "Parent of the cache folder, without --cache-dir."],
   ["XDG_DATA_HOME", "Parent of the data folder, without --data-dir."],
+  ["LOCALAPPDATA", "The same for both folders on Windows."],
 ];
 
 export function environmentPage(): string {

@@ -22,6 +22,8 @@
 #define ma_atomic_global_lock svc_sound_atomic_lock
 #include "miniaudio/miniaudio.h"
 
+#include "ggml.h"
+
 namespace svc {
 
 // The file is at fault; the message may be shown to the client that sent the file.
@@ -29,33 +31,31 @@ struct SoundError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Supplies the bytes of a file to miniaudio.
+// Supplies the bytes of a file, or bytes in memory, to miniaudio.
 class SoundSource {
   public:
-    explicit SoundSource(FILE * file) : file(file) {
+    explicit SoundSource(const std::string & path) : file(ggml_fopen(path.c_str(), "rb"), std::fclose) {
         if (!file) throw std::runtime_error("the file cannot be opened");
-        std::fseek(file, 0, SEEK_END);
-        size = static_cast<uint64_t>(std::max(std::ftell(file), 0L));
-        format = sniff();
-        if (format == ma_encoding_format_wav) find_open_end();
-        std::rewind(file);
+        fseeko(file.get(), 0, SEEK_END);
+        size = static_cast<uint64_t>(std::max<off_t>(ftello(file.get()), 0));
+        look();
     }
-    ~SoundSource() { std::fclose(file); }
+    // The bytes must outlive this object.
+    SoundSource(const uint8_t * bytes, size_t size) : bytes(bytes), size(size) { look(); }
     SoundSource(const SoundSource &) = delete;
 
     static ma_result read(ma_decoder * decoder, void * out, size_t bytes, size_t * bytes_read) {
         auto & self = *static_cast<SoundSource *>(decoder->pUserData);
-        const uint64_t from = self.position();
-        *bytes_read = std::fread(out, 1, bytes, self.file);
+        const uint64_t from = self.position;
+        *bytes_read = self.take(out, bytes);
         self.fill_open_end(static_cast<uint8_t *>(out), from, *bytes_read);
         return *bytes_read == 0 && bytes > 0 ? MA_AT_END : MA_SUCCESS;
     }
     static ma_result seek(ma_decoder * decoder, ma_int64 offset, ma_seek_origin origin) {
         auto & self = *static_cast<SoundSource *>(decoder->pUserData);
-        const uint64_t start = origin == ma_seek_origin_start ? 0 : origin == ma_seek_origin_current ? self.position() : self.size;
+        const uint64_t start = origin == ma_seek_origin_start ? 0 : origin == ma_seek_origin_current ? self.position : self.size;
         const int64_t target = static_cast<int64_t>(start) + offset;
-        if (target < 0 || static_cast<uint64_t>(target) > self.size) return MA_BAD_SEEK;
-        return std::fseek(self.file, static_cast<long>(target), SEEK_SET) == 0 ? MA_SUCCESS : MA_BAD_SEEK;
+        return target >= 0 && self.go_to(static_cast<uint64_t>(target)) ? MA_SUCCESS : MA_BAD_SEEK;
     }
 
     ma_encoding_format format;
@@ -66,16 +66,32 @@ class SoundSource {
     static constexpr const char * LONG_FORM = "RF64";
     static constexpr int MOST_CHUNKS = 1 << 12;
 
-    uint64_t position() const { return static_cast<uint64_t>(std::max(std::ftell(file), 0L)); }
-
-    bool read_at(uint64_t offset, uint8_t * out, size_t bytes) const {
-        return std::fseek(file, static_cast<long>(offset), SEEK_SET) == 0 && std::fread(out, 1, bytes, file) == bytes;
+    void look() {
+        format = sniff();
+        if (format == ma_encoding_format_wav) find_open_end();
+        go_to(0);
     }
 
-    ma_encoding_format sniff() const {
+    bool go_to(uint64_t offset) {
+        if (offset > size || (file && fseeko(file.get(), static_cast<off_t>(offset), SEEK_SET) != 0)) return false;
+        position = offset;
+        return true;
+    }
+
+    // Reads from the current position; returns fewer bytes only at the end.
+    size_t take(void * out, size_t count) {
+        const size_t got = file ? std::fread(out, 1, count, file.get()) : std::min<size_t>(count, size - position);
+        if (!file && got > 0) std::memcpy(out, bytes + position, got);
+        position += got;
+        return got;
+    }
+
+    bool read_at(uint64_t offset, uint8_t * out, size_t count) { return go_to(offset) && take(out, count) == count; }
+
+    ma_encoding_format sniff() {
         uint8_t head[12] = {};
-        std::fseek(file, 0, SEEK_SET);
-        const size_t length = std::fread(head, 1, sizeof(head), file);
+        go_to(0);
+        const size_t length = take(head, sizeof(head));
         const auto has = [&](size_t offset, const char * magic) {
             return offset + 4 <= length && std::memcmp(head + offset, magic, std::strlen(magic)) == 0;
         };
@@ -123,8 +139,10 @@ class SoundSource {
         }
     }
 
-    FILE * file;
+    const std::unique_ptr<FILE, decltype(&std::fclose)> file{nullptr, std::fclose};
+    const uint8_t * const bytes = nullptr;
     uint64_t size = 0;
+    uint64_t position = 0;
     uint64_t open_end = 0;
     uint64_t open_bytes = 0;
     uint64_t length_there = 0;
@@ -132,10 +150,9 @@ class SoundSource {
 
 class SoundFile {
   public:
-    SoundFile(const std::string & path, int32_t sample_rate) : SoundFile(std::fopen(path.c_str(), "rb"), sample_rate) {}
+    SoundFile(const std::string & path, int32_t sample_rate) : source(path) { decode_at(sample_rate); }
     // The bytes must outlive this object.
-    SoundFile(const uint8_t * bytes, size_t size, int32_t sample_rate)
-        : SoundFile(fmemopen(const_cast<uint8_t *>(size > 0 ? bytes : NOTHING), size > 0 ? size : 1, "rb"), sample_rate) {}
+    SoundFile(const uint8_t * bytes, size_t size, int32_t sample_rate) : source(bytes, size) { decode_at(sample_rate); }
     ~SoundFile() { ma_decoder_uninit(&decoder); }
     SoundFile(const SoundFile &) = delete;
 
@@ -158,9 +175,7 @@ class SoundFile {
     uint32_t channels() const { return own_channels; }
 
   private:
-    static constexpr uint8_t NOTHING[1] = {};
-
-    SoundFile(FILE * file, int32_t sample_rate) : source(file) {
+    void decode_at(int32_t sample_rate) {
         ma_decoder_config config = ma_decoder_config_init(ma_format_f32, 1, static_cast<ma_uint32>(sample_rate));
         config.encodingFormat = source.format;
         if (ma_decoder_init(SoundSource::read, SoundSource::seek, &source, &config, &decoder) != MA_SUCCESS) {

@@ -178,7 +178,12 @@ function removeOlder(parent: string, ms: number, matches: (name: string) => bool
   for (const name of readdirSync(parent).filter(matches)) {
     const path = join(parent, name);
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found && isOurs(found) && Date.now() - found.mtimeMs > ms) rmSync(path, { recursive: true, force: true });
+    if (!found || !isOurs(found) || Date.now() - found.mtimeMs <= ms) continue;
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // Windows keeps what a running svc has loaded.
+    }
   }
 }
 

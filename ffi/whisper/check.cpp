@@ -21,7 +21,9 @@ constexpr int32_t VERSION_FACTOR = 1000;
 
 class Reader {
   public:
-    Reader(const std::string & path, const std::string & kind) : path(path), kind(kind), file(path, std::ios::binary) {
+    // A path object is UTF-8; on Windows, a stream takes a string in the system's own encoding.
+    Reader(const std::string & path, const std::string & kind)
+        : path(path), kind(kind), file(std::filesystem::path(path), std::ios::binary) {
         std::error_code missing;
         left = std::filesystem::file_size(path, missing);
         if (missing) throw std::runtime_error("cannot read the " + kind + " " + path + ": " + missing.message());

@@ -56,32 +56,34 @@ whisper_model_loader loader_of(Source & source) {
     return loader;
 }
 
-void load_model(const std::string & path, bool gpu, bool flash_attention) {
+// Checks a file, then has `make` read it through a loader. `make` returns null when it cannot.
+template <typename Make> auto * read_from(const std::string & path, void (*check)(const std::string &), Make && make) {
     open_file(path);
-    check_model(path);
-    const std::unique_ptr<FILE, decltype(&std::fclose)> file(std::fopen(path.c_str(), "rb"), std::fclose);
-    if (!file) throw std::runtime_error("cannot read the speech model " + path);
-    state.bytes = std::filesystem::file_size(path);
-    Source source{file.get(), static_cast<double>(state.bytes)};
+    check(path);
+    const std::unique_ptr<FILE, decltype(&std::fclose)> file(ggml_fopen(path.c_str(), "rb"), std::fclose);
+    if (!file) throw std::runtime_error("cannot read " + path);
+    Source source{file.get(), static_cast<double>(std::filesystem::file_size(path))};
     whisper_model_loader loader = loader_of(source);
+    forget_complaint();
+    auto * made = make(&loader);
+    if (!made) throw std::runtime_error(with_complaint("whisper.cpp cannot load " + path));
+    return made;
+}
+
+void load_model(const std::string & path, bool gpu, bool flash_attention) {
     whisper_context_params params = whisper_context_default_params();
     params.use_gpu = gpu;
     params.flash_attn = flash_attention;
-    forget_complaint();
-    state.context = whisper_init_with_params_no_state(&loader, params);
-    if (!state.context) throw std::runtime_error(with_complaint("whisper.cpp cannot load " + path));
+    state.context = read_from(path, check_model, [&](auto * loader) { return whisper_init_with_params_no_state(loader, params); });
+    state.bytes = std::filesystem::file_size(path);
 }
 
 void load_vad(const std::string & path) {
-    open_file(path);
-    check_vad(path);
     whisper_vad_context_params params = whisper_vad_default_context_params();
     // A step takes less time than waking another thread.
     params.n_threads = 1;
     params.use_gpu = false;
-    forget_complaint();
-    state.vad = whisper_vad_init_from_file_with_params(path.c_str(), params);
-    if (!state.vad) throw std::runtime_error(with_complaint("whisper.cpp cannot load " + path));
+    state.vad = read_from(path, check_vad, [&](auto * loader) { return whisper_vad_init_with_params(loader, params); });
 }
 
 void load(const common_json & config) {

@@ -104,8 +104,9 @@ function engineCommand(kind: string): string[] {
  * names only: an emulator's files are not the ones that it pretends to have.
  */
 function ownExecutable(): string {
-  const running = existsSync(RUNNING) ? readlinkSync(RUNNING) : process.execPath;
-  return running === process.execPath ? process.execPath : RUNNING;
+  // Elsewhere, another user could put a program at this path.
+  const own = process.platform === "linux" && existsSync(RUNNING) ? readlinkSync(RUNNING) : process.execPath;
+  return own === process.execPath ? process.execPath : RUNNING;
 }
 
 /** What every engine is created with. */

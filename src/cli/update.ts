@@ -16,6 +16,7 @@ import { runDownload } from "./download-command.ts";
 import type { DownloadProgress } from "./download-progress.ts";
 import { ExitError } from "./exit-codes.ts";
 
+const isWindows = process.platform === "win32";
 const CHECKSUMS = "SHA256SUMS";
 const MOST_CHECKSUMS = 100_000;
 /** Limits for programs that are run: bytes of output, and milliseconds for the version, the self-test and tar. */
@@ -85,7 +86,7 @@ async function newestArchive(
 export function archiveIn(checksums: string, name: string, platform: string): Archive | undefined {
   for (const line of checksums.split("\n")) {
     const [, sha256 = "", file = "", found = "", rest = ""] =
-      /^([0-9a-f]{64}) [ *]((svc(?:-slim)?)-(\d[\w.-]*)\.tar\.xz)$/.exec(line) ?? [];
+      /^([0-9a-f]{64}) [ *]((svc(?:-slim)?)-(\d[\w.-]*)\.(?:tar\.xz|zip))$/.exec(line) ?? [];
     if (found === name && rest.endsWith(`-${platform}`)) {
       return { sha256, file, version: rest.slice(0, -platform.length - 1) };
     }
@@ -120,18 +121,32 @@ async function replace(
       note: (text) => progress.note(text),
     });
     await unpack(archive, folder, signal);
-    const unpacked = join(folder, "svc");
+    const unpacked = join(folder, isWindows ? "svc.exe" : "svc");
     await expectRunning(unpacked, newVersion, folder, signal);
+    if (isWindows) setAside(executable);
     renameSync(unpacked, executable);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
+/** Windows lets a program that is running be renamed, but neither replaced nor deleted: the next update deletes it. */
+function setAside(executable: string): void {
+  const former = `${executable}.old`;
+  try {
+    rmSync(former, { force: true });
+    renameSync(executable, former);
+  } catch {
+    throw new PullError(`${former} is in use: stop the servers that run it, then repeat svc update.`);
+  }
+}
+
 /** Unpacks with the host's tar, since Bun does not read xz. */
 async function unpack(archive: string, folder: string, signal: AbortSignal): Promise<void> {
   try {
-    await outputOf(["tar", "-xJf", archive, "-C", folder, "--strip-components", "1"], {
+    // Windows' own tar unpacks zip as well; another one on PATH may not, and takes C: for the name of a machine.
+    const tar = isWindows ? join(processEnvironment()["SYSTEMROOT"] ?? "C:/Windows", "System32/tar.exe") : "tar";
+    await outputOf([tar, "-xf", archive, "-C", folder, "--strip-components", "1"], {
       mostMs: MOST_MS.unpack,
       signal,
     });
@@ -158,7 +173,7 @@ const outputOf = (command: readonly string[], { mostMs, signal, env = {} }: RunL
  */
 async function expectRunning(path: string, expected: string, folder: string, signal: AbortSignal): Promise<void> {
   // A home of its own keeps the user's options and caches out of the test.
-  const env = { HOME: folder };
+  const env = { HOME: folder, APPDATA: folder, LOCALAPPDATA: folder };
   try {
     const output = await outputOf([path, "--version"], { mostMs: MOST_MS.version, signal, env });
     if (new TextDecoder().decode(output).startsWith(`svc ${expected} (`)) {

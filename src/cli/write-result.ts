@@ -2,7 +2,7 @@
 
 import { createWriteStream, statSync } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
-import { dirname, extname } from "node:path";
+import { dirname, extname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { HEAD_BYTES } from "../audio/encode/encoder.ts";
 import { fileReason } from "../domain/system-error-code.ts";
@@ -64,7 +64,8 @@ export async function writeAsItComes(
     }
   };
   try {
-    await mkdir(dirname(path), { recursive: true });
+    // Bun on Windows finds fault with ".", because it exists.
+    await mkdir(dirname(resolve(path)), { recursive: true });
     await pipeline(all, createWriteStream(path));
     if (statSync(path).isFile()) await changeHead(path, complete);
   } catch (error) {

@@ -11,31 +11,54 @@ interface DefaultPaths {
   readonly dataDir: string;
 }
 
+/** A system's folders: the variable that names one, where else it is in the home folder, and what svc uses in it. */
+type Places = Readonly<Record<"cache" | "data" | "config", readonly [string, string, string]>>;
+const XDG: Places = {
+  cache: ["XDG_CACHE_HOME", ".cache", "svc"],
+  data: ["XDG_DATA_HOME", ".local/share", "svc"],
+  config: ["XDG_CONFIG_HOME", ".config", "svc"],
+};
+const WINDOWS: Places = {
+  cache: ["LOCALAPPDATA", "AppData/Local", "svc/cache"],
+  data: ["LOCALAPPDATA", "AppData/Local", "svc/data"],
+  config: ["APPDATA", "AppData/Roaming", "svc"],
+};
+
+interface System {
+  readonly home: string | undefined;
+  readonly temporary: string;
+  readonly isWindows: boolean;
+}
+
+const systemOf = (environment: Environment): System => ({
+  home: homeFolder(environment),
+  temporary: tmpdir(),
+  isWindows: process.platform === "win32",
+});
+
 /**
- * Returns the XDG folders, else those in the home folder, else a private folder in the temporary folder. Throws
+ * Returns the user's folders, else those in the home folder, else a private folder in the temporary folder. Throws
  * UsageError naming --cache-dir if other users own or may write that folder, because libraries are loaded from it.
  */
-export function defaultPaths(
-  environment: Environment,
-  { home, temporary } = { home: homeFolder(environment), temporary: tmpdir() },
-): DefaultPaths {
+export function defaultPaths(environment: Environment, system = systemOf(environment)): DefaultPaths {
   return {
-    cacheDir: xdgFolder(environment, "XDG_CACHE_HOME", home, ".cache") ?? privateFolder(temporary),
-    dataDir: xdgFolder(environment, "XDG_DATA_HOME", home, ".local/share") ?? join(privateFolder(temporary), "data"),
+    cacheDir: folderOf("cache", environment, system) ?? privateFolder(system.temporary),
+    dataDir: folderOf("data", environment, system) ?? join(privateFolder(system.temporary), "data"),
   };
 }
 
 /** Returns the config file that is read, if it exists, when no file is named. */
-export function defaultConfigFile(environment: Environment): string | undefined {
-  const folder = xdgFolder(environment, "XDG_CONFIG_HOME", homeFolder(environment), ".config");
+export function defaultConfigFile(environment: Environment, system = systemOf(environment)): string | undefined {
+  const folder = folderOf("config", environment, system);
   return folder && join(folder, "config.toml");
 }
 
-/** Ignores a relative XDG folder, which the XDG specification requires because it is invalid. */
-function xdgFolder(environment: Environment, variable: string, home: string | undefined, inHome: string) {
+/** Ignores a relative folder in a variable, which the XDG specification requires because it is invalid. */
+function folderOf(kind: keyof Places, environment: Environment, { home, isWindows }: System) {
+  const [variable, inHome, own] = (isWindows ? WINDOWS : XDG)[kind];
   const named = environment[variable];
-  if (named && isAbsolute(named)) return join(named, "svc");
-  return home && join(home, inHome, "svc");
+  if (named && isAbsolute(named)) return join(named, own);
+  return home && join(home, inHome, own);
 }
 
 function privateFolder(temporary: string): string {

@@ -78,7 +78,7 @@ function encodeDetails({ id, capabilities, file, isDemo }: ListedModel): ModelLi
 export const encodeLoraAdapters = (adapters: readonly OfferedAdapter[]) =>
   adapters.map(({ path, scale, taskName, promptPrefix }, id) => ({
     id,
-    path: path.split("/").at(-1) ?? "",
+    path: path.split(/[\\/]/).at(-1) ?? "",
     scale,
     task_name: taskName,
     prompt_prefix: promptPrefix,

@@ -53,13 +53,17 @@ async function openLocalFile(reference: string, root: string, limit: number) {
 function pathOf(reference: string): string {
   const [, url] = /^file:(?:\/\/(?:localhost(?=\/))?)?(.*)$/is.exec(reference) ?? [];
   try {
-    const path = url === undefined ? reference : decodeURIComponent(url);
+    const path = url === undefined ? reference : withoutSlash(decodeURIComponent(url));
     if (path.length <= LONGEST_PATH && !path.includes("\0")) return path;
   } catch {
     throw new Refusal(rule, "a file: URL with a broken escape");
   }
   throw new Refusal(rule, `a string of length ${reference.length} that is no path`);
 }
+
+/** In a URL, a slash precedes the drive of a Windows path. */
+const withoutSlash = (path: string): string =>
+  process.platform === "win32" ? path.replace(/^\/(?=[a-z]:)/i, "") : path;
 
 /** Returns the path with all links resolved when it is inside the root, whose links are resolved, too. */
 async function withinRoot(path: string, root: string): Promise<string> {

@@ -53,7 +53,8 @@ export class TemporaryFiles {
     const path = this.nextPath();
     const account = this.options.budget.open();
     const discard = async () => {
-      await rm(path, { force: true });
+      // Windows keeps a file that an engine has open; it goes with the folder then.
+      await rm(path, { force: true }).catch(() => {});
       account.close();
     };
     try {

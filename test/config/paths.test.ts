@@ -15,6 +15,16 @@ describe("home folders", () => {
     expect(defaultConfigFile(environment)).toBe("/home/ada/.config/svc/config.toml");
   });
 
+  test("on Windows they are where its programs keep such files", () => {
+    const system = { home: "/users/ada", temporary: "/tmp", isWindows: true };
+    const environment = { LOCALAPPDATA: "/users/ada/Local", XDG_DATA_HOME: "/elsewhere" };
+    expect(defaultPaths(environment, system)).toEqual({
+      cacheDir: "/users/ada/Local/svc/cache",
+      dataDir: "/users/ada/Local/svc/data",
+    });
+    expect(defaultConfigFile(environment, system)).toBe("/users/ada/AppData/Roaming/svc/config.toml");
+  });
+
   test("with an empty environment the home folder comes from the password database", () => {
     const { homedir } = userInfo();
     if (homedir !== "/") expect(homeFolder({})).toBe(homedir);
@@ -26,7 +36,7 @@ describe("without a home folder", () => {
   let temporary: string;
   beforeAll(() => void (temporary = mkdtempSync(join(tmpdir(), "svc-paths-"))));
   afterAll(() => rmSync(temporary, { recursive: true }));
-  const paths = () => defaultPaths({}, { home: undefined, temporary });
+  const paths = () => defaultPaths({}, { home: undefined, temporary, isWindows: false });
 
   test("a folder of this user in the temporary folder is used", () => {
     expect(paths().cacheDir).toBe(join(temporary, `svc-${userInfo().uid}`));

@@ -21,6 +21,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "svc-release-"));
   for (const platform of PLATFORMS) writeFileSync(join(folder, archiveOf("svc", platform)), platform);
   writeFileSync(join(folder, archiveOf("svc-slim", "linux-x64")), "slim");
+  writeFileSync(join(folder, `svc-${version}-windows-x64.zip`), "windows");
   await completeRelease(RELEASES, folder);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -39,6 +40,7 @@ test("svc update finds the archive for its executable and platform there, and no
     expect(found("svc", platform)).toEqual({ version, file: archiveOf("svc", platform), sha256: sha256(platform) });
   }
   expect(found("svc-slim", "linux-x64")?.sha256).toBe(sha256("slim"));
+  expect(found("svc", "windows-x64")).toMatchObject({ version, sha256: sha256("windows") });
   expect(found("svc-slim", "linux-arm64")).toBeUndefined();
   expect(found("svc", "linux-x64-cuda")).toBeUndefined();
 });

@@ -8,7 +8,7 @@ export const outputOptions = {
   configFile: path({
     name: "config",
     placeholder: "FILE",
-    help: "TOML file with options by their long names; default: $XDG_CONFIG_HOME/svc/config.toml or ~/.config/svc/config.toml, if it exists.",
+    help: "TOML file with options by their long names; default, if it exists: $XDG_CONFIG_HOME/svc/config.toml or ~/.config/svc/config.toml, on Windows %APPDATA%/svc/config.toml.",
   }),
   logLevel: choice(["debug", "verbose", "info", "warn", "error"], {
     default: "info",
@@ -31,7 +31,7 @@ export const outputOptions = {
   cacheDir: path({
     placeholder: "DIR",
     otherwise: (environment) => defaultPaths(environment).cacheDir,
-    help: "Folder for the unpacked native libraries and embedded models; default: $XDG_CACHE_HOME/svc or ~/.cache/svc.",
+    help: "Folder for the unpacked native libraries and embedded models; default: $XDG_CACHE_HOME/svc or ~/.cache/svc, on Windows %LOCALAPPDATA%/svc/cache.",
   }),
   fetchComponents: boolean({
     default: false,
@@ -45,7 +45,7 @@ export const outputOptions = {
   dataDir: path({
     placeholder: "DIR",
     otherwise: (environment) => defaultPaths(environment).dataDir,
-    help: "Folder for files, batches and downloaded models, created when needed; default: $XDG_DATA_HOME/svc or ~/.local/share/svc.",
+    help: "Folder for files, batches and downloaded models, created when needed; default: $XDG_DATA_HOME/svc or ~/.local/share/svc, on Windows %LOCALAPPDATA%/svc/data.",
   }),
   dataSize: integer(1, 16_777_216, {
     default: 10_240,

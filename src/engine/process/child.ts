@@ -22,6 +22,8 @@ const PROGRESS = { share: 0.01, ms: 1000 };
 const GROWTH_BYTES = 1 << 20;
 /** Exit code when the parent speaks another version of the protocol. */
 const EXIT_STALE = 64;
+/** How the parent asks this process to end. */
+const ENDING = process.platform === "win32" ? "disconnect" : "SIGTERM";
 /** Milliseconds that the parent has to read why loading failed. */
 const PATIENCE_MS = 10_000;
 
@@ -79,7 +81,8 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
   kind: EngineKind<Options, Ready, Job, Event, Report>,
 ): Promise<never> {
   const send = (message: FromEngine<Ready, Event, Report>) => void process.send?.(message);
-  process.on("disconnect", () => process.exit(0));
+  const exit = () => process.exit(0);
+  process.on("disconnect", exit);
   // Ctrl-C signals the whole process group of the terminal: the parent drains first and then ends this process.
   process.on("SIGINT", () => {});
   type Message = ToEngine<Options, Job>;
@@ -97,7 +100,10 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
     send({ type: "load-failed", message: errorMessage(error) });
     return endUnloaded();
   });
-  if (worker.end) process.on("SIGTERM", () => void worker.end?.().finally(() => process.exit(0)));
+  if (worker.end) {
+    if (ENDING === "disconnect") process.off("disconnect", exit);
+    process.on(ENDING, () => void worker.end?.().finally(exit));
+  }
   const arriving = new Map<JobKey, Uint8Array[]>();
   const takeContents = (key: JobKey): Uint8Array[] => {
     const contents = arriving.get(key) ?? [];

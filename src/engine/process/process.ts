@@ -136,7 +136,9 @@ export class EngineProcess<To, From> {
   /** Ends the process, by force after `graceMs` milliseconds. Resolves when it is gone. */
   async stop(graceMs: number): Promise<void> {
     this.isEnding = true;
-    this.child.kill("SIGTERM");
+    // On Windows, any signal would end it by force.
+    if (process.platform === "win32") this.child.disconnect();
+    else this.child.kill("SIGTERM");
     const killer = setTimeout(() => this.child.kill("SIGKILL"), graceMs);
     await this.child.exited;
     clearTimeout(killer);

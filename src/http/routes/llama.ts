@@ -1,6 +1,7 @@
 // llama.cpp's own routes, for dashboards and scripts (/tokenize, /detokenize, /apply-template, /props, /slots,
 // /lora-adapters), and vLLM's /tokenizer_info.
 
+import { basename } from "node:path";
 import { Elysia } from "elysia";
 import type { Config } from "../../config/config.ts";
 import { ChatCompletionRequest } from "../../contract/chat.ts";
@@ -114,7 +115,7 @@ const props = ({ config, version }: AppDeps, model: ModelInfo) => {
     default_generation_settings: { n_ctx: maxModelLen, params: defaultParams(config, model) },
     total_slots: parallel,
     model_alias: id,
-    model_path: path.split("/").at(-1) ?? "",
+    model_path: basename(path),
     chat_template: chatTemplate?.source ?? "",
     bos_token: chatTemplate?.bos ?? "",
     eos_token: chatTemplate?.eos ?? "",
