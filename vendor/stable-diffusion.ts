@@ -9,7 +9,7 @@ import { fingerprint, place } from "./media.ts";
 import { BuildError, inParallel, makeFolder, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
 import { compileShim, libraryName, shimFingerprint } from "./shim.ts";
-import { compiler, CXX_FLAGS, forArm, forMac, forWindows } from "./target.ts";
+import { compiler, CXX_FLAGS, forArm, forMac, forWindows, GGML_DEFINES } from "./target.ts";
 import { fetchCrate, MissingCrate } from "./crate.ts";
 import pin from "./stable-diffusion.json" with { type: "json" };
 import { assembleVocabularies, packVocabularies } from "./vocabularies.ts";
@@ -38,6 +38,7 @@ const GGML_FLAGS = [
   `-DGGML_VERSION="0.12.0"`,
   `-DGGML_COMMIT="${pin.crate}-${pin.version}"`,
   ...(forMac ? ["-D_DARWIN_C_SOURCE"] : ["-D_GNU_SOURCE", "-D_XOPEN_SOURCE=600"]),
+  ...GGML_DEFINES,
 ];
 /** Graphs are computed through ffi/image/compute.cpp, which can stop them. */
 const SD_FLAGS = [

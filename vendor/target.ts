@@ -31,9 +31,11 @@ export const suffix = forWindows ? "dll" : forMac ? "dylib" : "so";
  * https://gcc.gnu.org/bugzilla/show_bug.cgi?id=54412
  */
 const ASSEMBLER_FLAGS = "-Wa,-muse-unaligned-vector-move,-mbig-obj";
-/** Otherwise off_t cannot count beyond 2 GB. */
-const LARGE_FILES = "-D_FILE_OFFSET_BITS=64";
+/** An off_t that counts beyond 2 GB, and constants of <cmath> that other systems have anyway. */
+const LIKE_POSIX = ["-D_FILE_OFFSET_BITS=64", "-D_USE_MATH_DEFINES"];
 const WINDOWS_FLAGS = [ASSEMBLER_FLAGS, "-D_WIN32_WINNT=0x0A00"];
+/** For newer Windows versions, ggml's C code needs declarations that Debian 12's MinGW headers lack. */
+export const GGML_DEFINES = forWindows ? ["-D_WIN32_WINNT=0x0601"] : [];
 /** GCC looks for garbage first when it holds this many KiB: it takes an eighth less time, and more memory. */
 const FEWER_COLLECTIONS = "--param=ggc-min-heapsize=500000";
 /** Flags for all code in our libraries, including third-party code. */
@@ -41,7 +43,7 @@ export const CXX_FLAGS = [
   ...(forMac ? [] : [FEWER_COLLECTIONS]),
   "-std=c++17",
   "-DNDEBUG",
-  ...(forWindows ? [...WINDOWS_FLAGS, LARGE_FILES] : ["-fPIC"]),
+  ...(forWindows ? [...WINDOWS_FLAGS, ...LIKE_POSIX] : ["-fPIC"]),
   "-fvisibility=hidden",
   "-pthread",
 ];
@@ -74,8 +76,7 @@ export const CMAKE_OPTIONS: Readonly<Record<string, string>> = forWindows
       CMAKE_C_COMPILER: `${prefix}gcc`,
       CMAKE_CXX_COMPILER: compiler,
       CMAKE_RC_COMPILER: `${prefix}windres`,
-      // For newer Windows versions, ggml's C code needs declarations that Debian 12's MinGW headers lack.
-      CMAKE_C_FLAGS: `${FEWER_COLLECTIONS} ${ASSEMBLER_FLAGS} -D_WIN32_WINNT=0x0601`,
+      CMAKE_C_FLAGS: [FEWER_COLLECTIONS, ASSEMBLER_FLAGS, ...GGML_DEFINES].join(" "),
       CMAKE_CXX_FLAGS: [FEWER_COLLECTIONS, ...WINDOWS_FLAGS].join(" "),
       CMAKE_SHARED_LINKER_FLAGS: STRIPPED,
       CMAKE_MODULE_LINKER_FLAGS: STRIPPED,

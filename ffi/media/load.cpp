@@ -47,7 +47,7 @@ std::string random_marker() {
 // Checks the file first: mtmd reads past the end of a truncated file unnoticed, and says little about other files.
 void check_file(const std::string & path) {
     std::error_code missing;
-    const uint64_t size = std::filesystem::file_size(path, missing);
+    const uint64_t size = std::filesystem::file_size(std::filesystem::u8path(path), missing);
     if (missing) throw std::runtime_error("cannot read the projector " + path + ": " + missing.message());
     const std::unique_ptr<gguf_context, decltype(&gguf_free)> file(
         gguf_init_from_file(path.c_str(), {/* no_alloc */ true, /* ctx */ nullptr}), gguf_free);

@@ -21,11 +21,11 @@ constexpr int32_t VERSION_FACTOR = 1000;
 
 class Reader {
   public:
-    // A path object is UTF-8; on Windows, a stream takes a string in the system's own encoding.
+    // On Windows, streams and paths take other strings in the system's own encoding.
     Reader(const std::string & path, const std::string & kind)
-        : path(path), kind(kind), file(std::filesystem::path(path), std::ios::binary) {
+        : path(path), kind(kind), file(std::filesystem::u8path(path), std::ios::binary) {
         std::error_code missing;
-        left = std::filesystem::file_size(path, missing);
+        left = std::filesystem::file_size(std::filesystem::u8path(path), missing);
         if (missing) throw std::runtime_error("cannot read the " + kind + " " + path + ": " + missing.message());
         if (!file) throw std::runtime_error("cannot read the " + kind + " " + path);
         if (left < sizeof MAGIC || static_cast<uint32_t>(take()) != MAGIC) {

@@ -62,7 +62,7 @@ template <typename Make> auto * read_from(const std::string & path, void (*check
     check(path);
     const std::unique_ptr<FILE, decltype(&std::fclose)> file(ggml_fopen(path.c_str(), "rb"), std::fclose);
     if (!file) throw std::runtime_error("cannot read " + path);
-    Source source{file.get(), static_cast<double>(std::filesystem::file_size(path))};
+    Source source{file.get(), static_cast<double>(std::filesystem::file_size(std::filesystem::u8path(path)))};
     whisper_model_loader loader = loader_of(source);
     forget_complaint();
     auto * made = make(&loader);
@@ -75,7 +75,7 @@ void load_model(const std::string & path, bool gpu, bool flash_attention) {
     params.use_gpu = gpu;
     params.flash_attn = flash_attention;
     state.context = read_from(path, check_model, [&](auto * loader) { return whisper_init_with_params_no_state(loader, params); });
-    state.bytes = std::filesystem::file_size(path);
+    state.bytes = std::filesystem::file_size(std::filesystem::u8path(path));
 }
 
 void load_vad(const std::string & path) {

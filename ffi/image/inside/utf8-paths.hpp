@@ -12,11 +12,11 @@ namespace std {
 // In this namespace, because upstream writes std::ifstream.
 struct svc_ifstream : ifstream {
     svc_ifstream() = default;
-    svc_ifstream(const string & path, openmode mode) : ifstream(filesystem::path(path), mode) {}
-    void open(const string & path, openmode mode) { ifstream::open(filesystem::path(path), mode); }
+    svc_ifstream(const string & path, openmode mode) : ifstream(filesystem::u8path(path), mode) {}
+    void open(const string & path, openmode mode) { ifstream::open(filesystem::u8path(path), mode); }
 };
 } // namespace std
 
 #define ifstream svc_ifstream
-#define GetFileAttributesA(path) GetFileAttributesW(std::filesystem::path(path).c_str())
-#define CreateFileA(path, ...) CreateFileW(std::filesystem::path(path).c_str(), __VA_ARGS__)
+#define GetFileAttributesA(name) GetFileAttributesW(std::filesystem::u8path(name).c_str())
+#define CreateFileA(name, ...) CreateFileW(std::filesystem::u8path(name).c_str(), __VA_ARGS__)
