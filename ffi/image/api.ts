@@ -4,10 +4,10 @@ import type { LoadState, LogLine } from "../runtime/library.ts";
 import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
 
 /** Why a native call or an image failed, in the order of the C enum svc_image_error. */
-export const IMAGE_ERRORS = ["failed", "stopped", "no-memory", "adapter"] as const;
+export const IMAGE_ERRORS = ["failed", "stopped", "no-memory", "adapter", "too-long"] as const;
 export type ImageErrorCode = (typeof IMAGE_ERRORS)[number];
 
-/** A native call failed; the message is for the log. */
+/** A native call failed; the message is for the log, but that of `too-long` is a rule for clients. */
 export class ImageError extends NativeError<ImageErrorCode> {
   override readonly name = "ImageError";
 }

@@ -22,6 +22,10 @@ namespace {
 
 constexpr int32_t LARGEST_SIDE = 16384;
 constexpr int32_t MOST_STEPS = 1000;
+// Text encoders attend from each token to all others: this many take 0.7 GB, four times as many 9 GB.
+constexpr size_t MOST_TOKENS = 2048;
+// A language model may be shown references, as about 400 tokens each.
+constexpr size_t REFERENCE_TOKENS = 512;
 
 struct Picture {
     std::string use;
@@ -329,6 +333,15 @@ bool shows_step() {
     std::lock_guard<std::mutex> lock(board.mutex);
     const int32_t next = drawing->step + 1;
     return next != drawing->shown_step && is_shown_after(next, *drawing);
+}
+
+std::vector<int> & bounded(std::vector<int> & tokens) {
+    const std::vector<Picture> & pictures = current.load()->pictures;
+    const auto shown = std::count_if(pictures.begin(), pictures.end(), [](const Picture & one) { return one.use == "reference"; });
+    const size_t most = MOST_TOKENS + static_cast<size_t>(shown) * REFERENCE_TOKENS;
+    if (tokens.size() <= most) return tokens;
+    const std::string count = std::to_string(tokens.size());
+    throw Failure(SVC_IMAGE_ERROR_TOO_LONG, "must have at most " + std::to_string(most) + " tokens; got " + count);
 }
 
 void on_preview(int, int count, sd_image_t * images, bool, void *) {

@@ -14,14 +14,16 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 4
+#define SVC_ABI_VERSION 5
 
-// Codes of failures: no specific handling; the image was stopped; not enough memory; an adapter does not fit the model.
+// Codes of failures: no specific handling; the image was stopped; not enough memory; an adapter does not fit the model;
+// a prompt has too many tokens, and the sentence tells how many.
 enum svc_image_error {
     SVC_IMAGE_ERROR_FAILED,
     SVC_IMAGE_ERROR_STOPPED,
     SVC_IMAGE_ERROR_NO_MEMORY,
-    SVC_IMAGE_ERROR_ADAPTER
+    SVC_IMAGE_ERROR_ADAPTER,
+    SVC_IMAGE_ERROR_TOO_LONG
 };
 
 // Starts loading a model on a native thread. `config` is JSON: {path, vae?, textEncoders: paths, taesd?, threads, mmap:

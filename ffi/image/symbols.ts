@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { IMAGE_ERRORS, IMAGE_STAGES } from "./api.ts";
 
-export const ABI_VERSION = 4;
+export const ABI_VERSION = 5;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_image_error: IMAGE_ERRORS, svc_image_stage: IMAGE_STAGES } as const;

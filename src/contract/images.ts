@@ -3,10 +3,7 @@
 import { IMAGE_FORMATS, LARGEST_SEED } from "../domain/image.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
 
-/**
- * Characters of a prompt. Text encoders attend from each token to all others: this many take 0.7 GB, four times as many
- * took 7.7 GB.
- */
+/** Characters of a prompt; the engine limits its tokens. */
 export const LONGEST_PROMPT = 8000;
 export const MOST_IMAGES = 10;
 const MOST_STEPS = 150;

@@ -19,6 +19,15 @@ const DEADLINE = { "x-svc-deadline-ms": "5000" };
 const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "10 images of 150 steps": { n: 10, steps: 150 },
   "a description as long as it may be": { prompt: "a red circle ".repeat(700).slice(0, 8000) },
+  "a description of 8,000 opening brackets": { prompt: "(".repeat(8000) },
+  "a description of 8,000 digits": { prompt: "1".repeat(8000) },
+  "a description of blanks": { prompt: `a${" ".repeat(7998)}b` },
+  "a description of weights that are no numbers": { prompt: "(a:...)".repeat(250) },
+  "a description of weights without an end": { prompt: `${"(".repeat(7000)}a` },
+  "a description of one word": { prompt: "etaoinshrdlu".repeat(660) },
+  "a description of characters that are rare": {
+    prompt: Array.from({ length: 4000 }, (_, n) => String.fromCodePoint(0x4e00 + ((n * 7919) % 20_000))).join(""),
+  },
   "a description of 1 MB": { prompt: "a".repeat(1_000_000) },
   "a description of no word": { prompt: "\u0000\u200b " },
   "a description of the last characters there are": { prompt: "a \u{c714e}\u{10ffff}\ud800 ".repeat(100) },

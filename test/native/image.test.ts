@@ -50,6 +50,32 @@ describe.skipIf(!isBuilt)("the image library", () => {
   );
 
   test(
+    "weighs parts of a description, also beside a number that is none, and reads long blanks",
+    async () => {
+      const plain = await draw(rig, SMALL);
+      const prompt = (circle: string) => `${circle} on a white background`;
+      expect(await draw(rig, { ...SMALL, prompt: prompt("(a red circle:1)") })).toEqual(plain);
+      expect(await draw(rig, { ...SMALL, prompt: prompt("(a red circle:0.1)") })).not.toEqual(plain);
+      for (const odd of ["(a red:...) circle", `a red${" ".repeat(7900)}circle`, "(".repeat(7900)]) {
+        expect((await draw(rig, { ...SMALL, prompt: odd })).length).toBe(plain.length);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "refuses a description of more tokens than its text encoder has memory for, and draws the next",
+    async () => {
+      const tooLong = draw(rig, { ...SMALL, prompt: "1".repeat(8000) });
+      await expect(tooLong).rejects.toThrow(/at most 2048 tokens; got 80\d\d$/);
+      const word = draw(rig, { ...SMALL, prompt: "\u4e2d\u6587\u5b57".repeat(2600) });
+      await expect(word).rejects.toThrow("2048 tokens");
+      expect((await draw(rig, SMALL)).length).toBe(SMALL.width * SMALL.height * 3);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     "stops in the middle of a step, and draws the next image as if nothing had been",
     async () => {
       inOneStep = await draw(rig, SMALL);

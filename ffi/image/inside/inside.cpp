@@ -3,10 +3,15 @@
 // Included before the macros below, so that the calls in these headers keep their names.
 #include "core/ggml_extend.hpp"
 #include "core/util.h"
+#include "tokenizers/tokenizer.h"
 
 #define pretty_progress image::on_step
 #define sd_should_preview_denoised image::shows_step
+#define parse_prompt_attention image::weighted_parts
+#define pad_tokens(tokens, ...) pad_tokens(image::bounded(tokens), __VA_ARGS__)
 #include "src/stable-diffusion.cpp"
+#undef pad_tokens
+#undef parse_prompt_attention
 #undef pretty_progress
 #undef sd_should_preview_denoised
 

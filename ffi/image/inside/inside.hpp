@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace image {
@@ -52,5 +53,11 @@ std::function<void()> put_aside(sd_ctx_t * context, std::vector<sd_lora_t> adapt
 void on_step(int step, int steps, float seconds);
 // Returns whether to show a preview after the step being computed.
 bool shows_step();
+
+// Parts of a description with their weights: `(heavier)`, `[lighter]`, `(as given:1.5)`; `BREAK` has a negative weight.
+using Parts = std::vector<std::pair<std::string, float>>;
+Parts weighted_parts(const std::string & text);
+// Returns the tokens that a text encoder is going to read. Throws Failure when they are too many.
+std::vector<int> & bounded(std::vector<int> & tokens);
 
 } // namespace image

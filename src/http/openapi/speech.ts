@@ -8,10 +8,11 @@ export const speechOperations: Operations = {
     description: `The text is synthesized sentence by sentence, and each sentence is sent when it is done: the first
 bytes come after the first sentence. response_format sets the format: mp3 (default), opus (in Ogg), aac (ADTS), flac,
 wav, pcm (16-bit little-endian, one channel, 24,000 samples a second) or caf. A WAV or FLAC of several sentences is sent
-before its length is known, which its header states; a CAF is sent when it is complete. A voice belongs to a model,
-which is loaded on first use, and unloaded after --idle-unload minutes without a request. OpenAI's voice names select
-the most similar voice. instructions are refused, because the voices cannot follow any. A failure after the first bytes
-closes the connection. POST /v1/chat/completions/{id}/cancel with the correlation id cancels a request.`,
+before its length is known, which its header states; a CAF is sent when it is complete, or has ten minutes of sound. A
+voice belongs to a model, which is loaded on first use, and unloaded after --idle-unload minutes without a request.
+OpenAI's voice names select the most similar voice. instructions are refused, because the voices cannot follow any. A
+failure after the first bytes closes the connection. POST /v1/chat/completions/{id}/cancel with the correlation id
+cancels a request.`,
     answers: { 200: "The sound." },
     errors: {
       400: badRequest,

@@ -257,6 +257,18 @@ test("a cancelled image ends between two steps, a cancelled waiting one never be
   expect(ended().map(({ key }) => key)).toEqual([wanted]);
 });
 
+test("a prompt of too many tokens is refused by its field, with both numbers", async () => {
+  const { library, worker, sent, submit } = start();
+  library.start = () => {
+    throw new ImageError("must have at most 2048 tokens; got 8012", "too-long");
+  };
+  const key = submit("1".repeat(8000), "ada");
+  await Bun.sleep(0);
+  await worker.step();
+  const message = "'prompt' and 'negative_prompt' each must have at most 2048 tokens; got 8012.";
+  expect(sent.at(-1)).toEqual({ type: "rejected", key, code: "invalid_value", param: "prompt", message });
+});
+
 describe("the source of a request's images", () => {
   /** Runs `act` on the first of two images, then deletes their file; returns the type of the answer to the second. */
   async function second(act: (tools: ReturnType<typeof start>, first: number) => void | Promise<void>) {

@@ -163,6 +163,26 @@ test("files that are sent whole are made one at a time, and other texts do not w
   expect([1, 2, 3].map(endOf)).toEqual([["result"], ["result"], ["result"]]);
 });
 
+test("a file that is sent whole is sent in small messages, and one of more than ten minutes before its end", async () => {
+  const { submit, turns, messages, endOf } = start();
+  const sizes = () =>
+    messages.flatMap((message) =>
+      message.type === "events"
+        ? message.outputs.flatMap(({ events }) =>
+            events.flatMap((one) => (one.type === "audio" ? one.bytes.length : [])),
+          )
+        : [],
+    );
+  submit(1, Array.from({ length: 62 }, () => "~").join("|"), "anna", "caf");
+  await turns(60);
+  expect(sizes()).toEqual([]);
+  await turns(1);
+  expect(sizes().length).toBeGreaterThan(150);
+  await turns(1);
+  expect(endOf(1)).toEqual(["result"]);
+  expect(Math.max(...sizes())).toBeLessThan(200_000);
+});
+
 test("the failure of a program is distinguished from text that cannot be spoken", async () => {
   const { submit, turns, endOf } = start();
   submit(1, "%");

@@ -156,6 +156,8 @@ function known(error: unknown): unknown {
       return new SvcError("request_cancelled", "The image is not wanted any more.");
     case "adapter":
       return fieldError("invalid_value", "lora", "must be made for the model: nothing in one of them fits it");
+    case "too-long":
+      return fieldError("invalid_value", "prompt", `and 'negative_prompt' each ${error.message}`);
     case "no-memory":
       return new SvcError("engine_unavailable", "There is not enough memory to draw an image of this size.");
     default:

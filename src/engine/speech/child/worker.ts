@@ -1,7 +1,7 @@
 // The loop of a speech engine: each turn speaks a sentence of one request, or a part of a long one.
 
 import { FORMATS } from "../../../audio/encode/formats.ts";
-import { join, type Encoder } from "../../../audio/encode/encoder.ts";
+import type { AudioFormat, Encoder } from "../../../audio/encode/encoder.ts";
 import { errorMessage } from "../../../domain/error-message.ts";
 import type { ErrorCode } from "../../../domain/errors.ts";
 import type { SpeechWork } from "../../../domain/speech.ts";
@@ -32,6 +32,8 @@ export interface Utterance {
 
 /** Seconds of sound encoded at once: encoding blocks the thread, and some formats take 20 ms per second of sound. */
 const ENCODED_SECONDS = 4;
+/** Seconds of sound, 29 MB, that are held back until a file is complete. A longer file states no length. */
+const HELD_SECONDS = 600;
 
 interface QueuedJob {
   readonly key: JobKey;
@@ -112,8 +114,7 @@ export class SpeechWorker {
   private readonly find = (key: JobKey) => this.turns.find((job) => job.key === key);
 
   private async advance(job: QueuedJob): Promise<void> {
-    if (!job.encoder && isWhole(job) && this.turns.find((other) => isWhole(other) && other.encoder !== undefined))
-      return;
+    if (!job.encoder && isWhole(job) && this.turns.find((other) => isWhole(other) && other.held !== undefined)) return;
     job.encoder ??= await this.begin(job);
     if (job.pieces.length === 0) {
       const sentence = job.sentences.pop();
@@ -154,21 +155,27 @@ export class SpeechWorker {
       return this.reject(job, "invalid_value", "'input' must have something in it that can be said.", "input");
     }
     this.tell(job, encoder.finish());
-    if (job.held) {
-      const file = join(job.held);
-      FORMATS[job.work.format].complete?.(file, job.samples);
-      delete job.held;
-      this.tell(job, file);
-    }
+    this.release(job, FORMATS[job.work.format].complete);
     const result = { phonemes: job.phonemes };
     this.turns.remove(job);
     this.send({ type: "events", outputs: [], finished: [{ key: job.key, event: { type: "result", result } }] });
   }
 
-  private tell({ key, held }: QueuedJob, bytes: Uint8Array): void {
+  private tell(job: QueuedJob, bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    if (held) held.push(bytes);
-    else this.send({ type: "events", outputs: [{ key, events: [{ type: "audio", bytes }] }], finished: [] });
+    const { key, held, samples } = job;
+    if (!held)
+      return this.send({ type: "events", outputs: [{ key, events: [{ type: "audio", bytes }] }], finished: [] });
+    held.push(bytes);
+    if (samples > HELD_SECONDS * this.speaker.sampleRate) this.release(job);
+  }
+
+  /** Sends what was held back of a file; `complete` fills in its header. */
+  private release(job: QueuedJob, complete?: AudioFormat["complete"]): void {
+    const { held = [], samples } = job;
+    delete job.held;
+    if (held[0]) complete?.(held[0], samples);
+    for (const part of held) this.tell(job, part);
   }
 
   private reject(job: QueuedJob, code: ErrorCode, message: string, param?: string): void {
