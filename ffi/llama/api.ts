@@ -236,6 +236,14 @@ export interface TokenPrompt extends PlainPrompt {
   readonly tokens: readonly number[];
 }
 
+/** Several texts, only to be tokenized. */
+export interface Texts {
+  readonly texts: readonly string[];
+  readonly parseSpecial: boolean;
+  readonly addSpecial: boolean;
+  readonly sampler?: undefined;
+}
+
 export type PromptRequest = ChatPrompt | TextPrompt | TokenPrompt;
 
 /** The format of an answer; see svc_prompt_take in shim.h. */
@@ -266,6 +274,8 @@ export type PromptResult =
       /** The rendered template of a prompt with media. */
       readonly text?: string;
       readonly format: AnswerFormat;
+      /** For several texts: the number of tokens of each; they follow one another in `tokens`. */
+      readonly lengths?: readonly number[];
       /** Present when the prompt requested a sampler; the receiver of the result must free it. */
       readonly sampler?: SamplerId;
     }
@@ -335,20 +345,24 @@ export const CHUNK_RESULTS = [...DECODE_RESULTS, "paused"] as const;
 export type DecodeResult = (typeof DECODE_RESULTS)[number];
 export type ChunkResult = (typeof CHUNK_RESULTS)[number];
 
-export interface Llama {
-  readonly version: string;
-  loadStart(config: LoadConfig): void;
-  loadPoll(): LoadState;
-  model(): LoadedModel;
+/** The native prompt threads. */
+export interface PromptThreads {
   /**
    * Queues a prompt for rendering and tokenizing on the native prompt threads, where clients take turns. Returns the
    * job number. If the prompt's grammar ends the process, the parent process learns its `owner`; 0 for none.
    */
-  submitPrompt(request: PromptRequest, owner?: number, client?: string): number;
+  submitPrompt(request: PromptRequest | Texts, owner?: number, client?: string): number;
   /** Forgets a job; the result of a job that has begun may still arrive. */
   cancelPrompt(job: number): void;
   /** Returns the next finished job, or undefined after `timeoutMs`; blocks the whole thread meanwhile. */
   takePrompt(timeoutMs: number): PromptResult | undefined;
+}
+
+export interface Llama extends PromptThreads {
+  readonly version: string;
+  loadStart(config: LoadConfig): void;
+  loadPoll(): LoadState;
+  model(): LoadedModel;
   /**
    * Returns the raw bytes of a token's text; control tokens have text only with `special`. The array is shared: never
    * write to it.

@@ -5,9 +5,7 @@ import { allocate, release } from "./allocate.ts";
 import {
   CHUNK_RESULTS,
   DECODE_RESULTS,
-  PLAIN_FORMAT,
   type AdapterScale,
-  type AnswerFormat,
   type AnswerNews,
   type Batch,
   type ChunkResult,
@@ -18,8 +16,6 @@ import {
   type Llama,
   type LoadConfig,
   type LoadedModel,
-  type PromptRequest,
-  type PromptResult,
   type SamplerId,
 } from "./api.ts";
 import { LlamaLibrary } from "./library.ts";
@@ -50,8 +46,6 @@ export const openLlama = (directory: string): NativeLlama => new Binding(directo
 class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
   private readonly pieceBuffer = new Uint8Array(PIECE_BYTES);
   private pieces: Uint8Array[] = [];
-  /** Jobs with media whose results have not been taken yet. */
-  private readonly mediaJobs = new Set<number>();
   private specialPieces: Uint8Array[] = [];
   private readonly logprobIds = new Int32Array(MOST_LOGPROBS);
   private readonly logprobValues = new Float32Array(MOST_LOGPROBS);
@@ -68,47 +62,6 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
 
   model(): LoadedModel {
     return this.readJson(this.native.svc_model_info, "describe the model") as LoadedModel;
-  }
-
-  submitPrompt(request: PromptRequest, owner = 0, client = ""): number {
-    const json = this.json(request);
-    const constrained = Number(hasGrammar(request));
-    const job = this.check(
-      this.native.svc_prompt_submit(json, json.length, constrained, client, owner),
-      "submit a prompt",
-    );
-    if ("media" in request && request.media) this.mediaJobs.add(job);
-    return job;
-  }
-
-  cancelPrompt(job: number): void {
-    this.native.svc_prompt_cancel(job);
-    this.mediaJobs.delete(job);
-  }
-
-  takePrompt(timeoutMs: number): PromptResult | undefined {
-    const job = this.native.svc_prompt_wait(timeoutMs);
-    if (job === 0) return undefined;
-    const count = this.native.svc_prompt_tokens_count(job);
-    const isMedia = this.mediaJobs.delete(job);
-    if (count < 0) return { job, ...this.failure() };
-    const text = isMedia
-      ? this.read((out, size) => this.native.svc_prompt_text(job, out, size), "take a rendered prompt")
-      : undefined;
-    // One more than needed: an empty array has no address.
-    const tokens = new Int32Array(count + 1);
-    const json = this.readJson(
-      (out, size) => this.native.svc_prompt_take(job, tokens, count, out, size),
-      "take a rendered prompt",
-    );
-    const { sampler, ...format } = json as Partial<AnswerFormat> & { sampler?: SamplerId };
-    return {
-      job,
-      tokens: tokens.subarray(0, count),
-      format: { ...PLAIN_FORMAT, ...format },
-      ...(text !== undefined && { text }),
-      ...(sampler !== undefined && { sampler }),
-    };
   }
 
   piece(token: number, special = false): Uint8Array {
@@ -264,10 +217,6 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     return larger.subarray(0, this.native.svc_token_piece(token, Number(special), larger, larger.length));
   }
 }
-
-/** Returns whether a grammar is made for the answer, which takes longer than the prompt's size suggests. */
-const hasGrammar = (request: PromptRequest): boolean =>
-  "schema" in request || "grammar" in request || ("tools" in request && request.tools.length > 0);
 
 /** Returns `count` entries, starting at index `from`. */
 const logprobsIn = (

@@ -1,7 +1,7 @@
 // Embedding models through the same library: vectors and relevance scores instead of text.
 
 import { joined, type LoadState, type LogLine } from "../runtime/library.ts";
-import { DECODE_RESULTS, type LoadConfig, type ModelDescription } from "./api.ts";
+import { DECODE_RESULTS, type LoadConfig, type ModelDescription, type PromptThreads } from "./api.ts";
 import { LlamaLibrary } from "./library.ts";
 
 type Common = "path" | "batch" | "sequences" | "threads" | "gpuLayers" | "flashAttention" | "mmap" | "mlock" | "warmup";
@@ -26,7 +26,7 @@ export interface LoadedEmbedder extends ModelDescription {
   readonly rerankTemplate?: string;
 }
 
-export interface Embedder {
+export interface Embedder extends PromptThreads {
   loadStart(config: EmbedderConfig): void;
   loadPoll(): LoadState;
   /** Throws LlamaError while nothing is loaded. */

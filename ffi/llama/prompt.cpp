@@ -18,13 +18,57 @@
 namespace svc {
 namespace {
 
-struct Prompt {
+// What all answers to a prompt share; never changed.
+struct Rendered {
     std::vector<llama_token> tokens;
     std::string text;
-    std::unique_ptr<Sampler> sampler;
     common_json details = common_json::object();
-    std::optional<Failure> failure;
+    FormatPtr format;
+    bool scores = false;
 };
+using RenderedPtr = std::shared_ptr<const Rendered>;
+
+struct Prompt {
+    RenderedPtr rendered;
+    std::unique_ptr<Sampler> sampler;
+    std::optional<Failure> failure;
+    // Where the sampler is once it was taken.
+    int32_t slot = -1;
+};
+
+// Recent prompts by their request, most recently used first: a prompt with many answers is rendered once.
+constexpr size_t MOST_KEPT = 64;
+constexpr size_t MOST_BYTES_KEPT = 16 * 1024 * 1024;
+struct Recent {
+    std::mutex mutex;
+    std::list<std::pair<std::string, RenderedPtr>> prompts;
+    size_t bytes = 0;
+};
+Recent & recent = *new Recent;
+
+size_t bytes_of(const std::pair<std::string, RenderedPtr> & entry) {
+    return entry.first.size() + entry.second->text.size() + entry.second->tokens.size() * sizeof(llama_token);
+}
+
+RenderedPtr find_recent(const std::string & request) {
+    std::lock_guard<std::mutex> lock(recent.mutex);
+    auto & prompts = recent.prompts;
+    const auto found = std::find_if(prompts.begin(), prompts.end(), [&](const auto & entry) { return entry.first == request; });
+    if (found == prompts.end()) return nullptr;
+    prompts.splice(prompts.begin(), prompts, found);
+    return found->second;
+}
+
+void keep_recent(const std::string & request, const RenderedPtr & rendered) {
+    std::lock_guard<std::mutex> lock(recent.mutex);
+    auto & prompts = recent.prompts;
+    prompts.emplace_front(request, rendered);
+    recent.bytes += bytes_of(prompts.front());
+    while (prompts.size() > MOST_KEPT || recent.bytes > MOST_BYTES_KEPT) {
+        recent.bytes -= bytes_of(prompts.back());
+        prompts.pop_back();
+    }
+}
 
 // A request of at most this many bytes is small and does not wait for large ones.
 constexpr size_t SMALL = 32 * 1024;
@@ -36,6 +80,7 @@ struct Queued {
     int32_t job;
     // JSON, parsed only when its turn comes, because parsing may take long.
     std::string request;
+    std::string sampler;
     std::string client;
     int32_t owner;
     // The request is not long and needs no grammar.
@@ -88,15 +133,14 @@ void describe(common_json & details, const AnswerFormat & format) {
     details["thinkingEnds"] = format.thinking_ends;
 }
 
-Prompt render_messages(const common_json & request) {
+Rendered render_messages(const common_json & request) {
     RenderedChat chat = render_chat(request);
-    Prompt prompt;
+    Rendered rendered;
     // Rendering has removed a begin-of-text token, which tokenizing adds again.
-    if (!request.at("media").get<bool>()) prompt.tokens = common_tokenize(state.vocab, chat.prompt, true, true);
-    prompt.text = std::move(chat.prompt);
-    describe(prompt.details, *chat.format);
-    prompt.sampler = make_sampler(request.at("sampler"), chat.format, prompt.tokens);
-    return prompt;
+    if (!request.at("media").get<bool>()) rendered.tokens = common_tokenize(state.vocab, chat.prompt, true, true);
+    rendered.text = std::move(chat.prompt);
+    rendered.format = std::move(chat.format);
+    return rendered;
 }
 
 // Separates files where the vocabulary has no token for that.
@@ -138,12 +182,14 @@ std::vector<llama_token> fill_gap(const common_json & request) {
     return tokens;
 }
 
+std::vector<llama_token> tokens_of(const common_json & text, const common_json & request) {
+    return common_tokenize(state.vocab, text.get<std::string>(), request.at("addSpecial").get<bool>(),
+                           request.at("parseSpecial").get<bool>());
+}
+
 std::vector<llama_token> read_tokens(const common_json & request) {
     if (request.contains("suffix")) return fill_gap(request);
-    if (request.contains("text")) {
-        return common_tokenize(state.vocab, request.at("text").get<std::string>(), request.at("addSpecial").get<bool>(),
-                               request.at("parseSpecial").get<bool>());
-    }
+    if (request.contains("text")) return tokens_of(request.at("text"), request);
     std::vector<llama_token> tokens;
     for (const auto & id : request.at("tokens")) {
         tokens.push_back(id.get<int>());
@@ -154,21 +200,42 @@ std::vector<llama_token> read_tokens(const common_json & request) {
     return tokens;
 }
 
-Prompt tokenize_text(const common_json & request) {
-    Prompt prompt;
-    prompt.tokens = read_tokens(request);
-    if (!request.contains("sampler")) return prompt;
-    auto format = text_format(request);
-    if (format) describe(prompt.details, *format);
-    prompt.sampler = make_sampler(request.at("sampler"), std::move(format), prompt.tokens);
-    if (request.contains("score")) prompt.sampler->prompt = prompt.tokens;
-    return prompt;
+Rendered tokenize_texts(const common_json & request) {
+    Rendered rendered;
+    common_json lengths = common_json::array();
+    for (const auto & text : request.at("texts")) {
+        const auto more = tokens_of(text, request);
+        rendered.tokens.insert(rendered.tokens.end(), more.begin(), more.end());
+        lengths.push_back(static_cast<int32_t>(more.size()));
+    }
+    rendered.details["lengths"] = lengths;
+    return rendered;
 }
 
-Prompt process(const std::string & text) {
+Rendered tokenize_text(const common_json & request) {
+    if (request.contains("texts")) return tokenize_texts(request);
+    Rendered rendered;
+    rendered.tokens = read_tokens(request);
+    rendered.format = text_format(request);
+    rendered.scores = request.contains("score");
+    return rendered;
+}
+
+RenderedPtr render(const std::string & text) {
+    const common_json request = common_json::parse(text);
+    auto rendered = std::make_shared<Rendered>(request.contains("messages") ? render_messages(request) : tokenize_text(request));
+    if (rendered->format) describe(rendered->details, *rendered->format);
+    return rendered;
+}
+
+Prompt process(const Queued & one) {
     try {
-        const common_json request = common_json::parse(text);
-        return request.contains("messages") ? render_messages(request) : tokenize_text(request);
+        if (one.sampler.empty()) return {render(one.request), nullptr, std::nullopt};
+        RenderedPtr rendered = find_recent(one.request);
+        if (!rendered) keep_recent(one.request, rendered = render(one.request));
+        auto sampler = make_sampler(common_json::parse(one.sampler), rendered->format, rendered->tokens);
+        if (rendered->scores) sampler->prompt = rendered->tokens;
+        return {std::move(rendered), std::move(sampler), std::nullopt};
     } catch (...) {
         Prompt failed;
         failed.failure = caught();
@@ -294,7 +361,7 @@ void work(bool only_small) {
     for (bool goes_on = true; goes_on;) {
         const auto one = begin_next(only_small);
         handle_for(one->prompt.owner);
-        goes_on = finish(one, process(one->prompt.request));
+        goes_on = finish(one, process(one->prompt));
     }
 }
 
@@ -306,6 +373,9 @@ void forget_prompts() {
     prompts.finished.wait(lock, [] { return prompts.running.empty(); });
     prompts.results.clear();
     prompts.unreported.clear();
+    std::lock_guard<std::mutex> recent_lock(recent.mutex);
+    recent.prompts.clear();
+    recent.bytes = 0;
 }
 
 } // namespace svc
@@ -314,7 +384,8 @@ using namespace svc;
 
 extern "C" {
 
-int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length, int32_t has_grammar, const char * client, int32_t owner) {
+int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length, const uint8_t * sampler, int32_t sampler_length,
+                          int32_t has_grammar, const char * client, int32_t owner) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no model is loaded");
         std::string text = text_of(request, request_length);
@@ -326,7 +397,7 @@ int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length, int32
         prompts.started = true;
         const int32_t job = prompts.next_job;
         prompts.next_job = job == INT32_MAX ? 1 : job + 1;
-        enqueue({job, std::move(text), client, owner, is_small, 0});
+        enqueue({job, std::move(text), text_of(sampler, sampler_length), client, owner, is_small, 0});
         prompts.submitted.notify_all();
         return job;
     });
@@ -356,7 +427,7 @@ int32_t svc_prompt_tokens_count(int32_t job) {
         std::lock_guard<std::mutex> lock(prompts.mutex);
         const auto found = prompts.results.find(job);
         if (found == prompts.results.end()) return fail("no finished prompt has this number");
-        if (!found->second.failure) return static_cast<int32_t>(found->second.tokens.size());
+        if (!found->second.failure) return static_cast<int32_t>(found->second.rendered->tokens.size());
         fail(*found->second.failure);
         prompts.results.erase(found);
         return -1;
@@ -367,7 +438,7 @@ int32_t svc_prompt_text(int32_t job, uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(0, [&] {
         std::lock_guard<std::mutex> lock(prompts.mutex);
         const auto found = prompts.results.find(job);
-        return found == prompts.results.end() ? 0 : copy_out(found->second.text, out, capacity);
+        return found == prompts.results.end() ? 0 : copy_out(found->second.rendered->text, out, capacity);
     });
 }
 
@@ -377,11 +448,14 @@ int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, 
         const auto found = prompts.results.find(job);
         if (found == prompts.results.end()) return fail("no finished prompt has this number");
         Prompt & prompt = found->second;
-        if (static_cast<int32_t>(prompt.tokens.size()) > tokens_capacity) return fail("the token buffer is too small");
-        if (prompt.sampler) prompt.details["sampler"] = place_sampler(std::move(prompt.sampler));
-        const int32_t length = copy_out(prompt.details.dump_safe(), json, json_capacity);
+        const std::vector<llama_token> & made = prompt.rendered->tokens;
+        if (static_cast<int32_t>(made.size()) > tokens_capacity) return fail("the token buffer is too small");
+        if (prompt.sampler) prompt.slot = place_sampler(std::move(prompt.sampler));
+        common_json details = prompt.rendered->details;
+        if (prompt.slot >= 0) details["sampler"] = prompt.slot;
+        const int32_t length = copy_out(details.dump_safe(), json, json_capacity);
         if (length < 0) return length;
-        std::copy(prompt.tokens.begin(), prompt.tokens.end(), tokens);
+        std::copy(made.begin(), made.end(), tokens);
         prompts.results.erase(found);
         return length;
     });

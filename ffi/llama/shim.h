@@ -69,21 +69,24 @@ SVC_API uint64_t svc_model_pointer(void);
 //    "toolChoice": "auto"|"required", "parallelToolCalls": bool, "schema"?: JSON schema of the answer,
 //    "grammar"?: GBNF of the answer, "constrain": bool (false: nothing is enforced), "kwargs": {name: value},
 //    "enableThinking"?: bool (absent: the template's default), "continueLast": bool (the last message is the
-//    beginning of the answer), "generationPrompt": bool (false: the prompt ends after the last message), "sampler": {…},
+//    beginning of the answer), "generationPrompt": bool (false: the prompt ends after the last message),
 //    "media": bool (the prompt is tokenized elsewhere, with its media: no repetition window)}
 //   {"text": string, "suffix"?: string (the answer fills the gap before it; then "begun"?: the answer's beginning, and
 //    "files"?: [{filename, text}], read before the text), "parseSpecial": bool, "addSpecial": bool,
-//    "schema"?, "grammar"?, "sampler"?: {…}}
-//   {"tokens": [ids], "schema"?, "grammar"?, "sampler"?: {…}}
-//   the last two with "score"?: true to request log probabilities of the prompt's tokens (see svc_sampler_scores)
-// where `sampler` is {temperature, topP, topK, minP, typicalP, topNSigma, xtcProbability, xtcThreshold, dynatempRange,
-// dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase, dryAllowedLength,
-// dryPenaltyLastN, drySequenceBreakers, mirostat, mirostatTau, mirostatEta, logitBias: [[token, bias]], seed, ignoreEos,
-// minTokens, reasoningBudget (-1 = none), topLogprobs (-1 = none)}.
+//    "schema"?, "grammar"?}
+//   {"tokens": [ids], "schema"?, "grammar"?}
+//   {"texts": [strings], "parseSpecial": bool, "addSpecial": bool}, whose tokens follow one another
+//   the second and third with "score"?: true to request log probabilities of the prompt's tokens (see svc_sampler_scores).
+// `sampler` is empty or JSON: {temperature, topP, topK, minP, typicalP, topNSigma, xtcProbability, xtcThreshold,
+// dynatempRange, dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase,
+// dryAllowedLength, dryPenaltyLastN, drySequenceBreakers, mirostat, mirostatTau, mirostatEta, logitBias: [[token, bias]],
+// seed, ignoreEos, minTokens, reasoningBudget (-1 = none), topLogprobs (-1 = none)}. With a sampler, a recent request is
+// not rendered again: the answers to one prompt differ in their samplers alone.
 // `client`: the sender. Clients take turns, by bytes, and none holds all threads. Short prompts without `has_grammar`
 // (without tools, schema and grammar) do not wait for others. `owner`: svc_abort_listen reports this number if the
 // prompt's grammar ends the process; 0: none. Returns a job number > 0, or a negative number.
-SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length, int32_t has_grammar, const char * client, int32_t owner);
+SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length, const uint8_t * sampler, int32_t sampler_length,
+                                  int32_t has_grammar, const char * client, int32_t owner);
 // Forgets a job, and its bytes if it has not begun. After many that had begun, the result of one may still come.
 SVC_API void svc_prompt_cancel(int32_t job);
 // Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0.
@@ -95,7 +98,8 @@ SVC_API int32_t svc_prompt_text(int32_t job, uint8_t * out, int32_t capacity);
 // Copies the tokens and the job's JSON and frees the job. The JSON is {} with, for messages, {stops: [additional stop
 // strings], parsed: the answer must be read with svc_answer_read, constrained: a grammar applies, unconstrained: a
 // requested grammar could not be built (for a tool's arguments, or at all), preserved: [special tokens that are text
-// here], thinkingEnds: [text that ends reasoning]}, and {sampler: slot} when a sampler was requested.
+// here], thinkingEnds: [text that ends reasoning]}, {sampler: slot} when a sampler was requested, and {lengths: [number of
+// tokens of each text]} for texts.
 SVC_API int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, uint8_t * json, int32_t json_capacity);
 
 // ---- tokens ----

@@ -23,7 +23,7 @@ export const symbols = {
   svc_model_info: { args: [buffer, i32], returns: i32 },
   svc_model_pointer: { args: [], returns: "u64" },
 
-  svc_prompt_submit: { args: [buffer, i32, i32, "cstring", i32], returns: i32 },
+  svc_prompt_submit: { args: [buffer, i32, buffer, i32, i32, "cstring", i32], returns: i32 },
   svc_prompt_cancel: { args: [i32], returns: "void" },
   svc_prompt_wait: { args: [i32], returns: i32 },
   svc_prompt_tokens_count: { args: [i32], returns: i32 },

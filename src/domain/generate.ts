@@ -321,7 +321,12 @@ export interface FinishEvent extends OfChoice {
   readonly servedBy?: ServedBy;
 }
 
-export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent;
+/** For a request with `whole`: the answer so far is lost, and the request starts again. */
+interface RestartedEvent extends OfChoice {
+  readonly type: "restarted";
+}
+
+export type GenerateEvent = AcceptedEvent | OutputEvent | FinishEvent | RestartedEvent;
 
 /** The first computation of a request begins: it no longer waits. */
 interface StartedEvent extends OfChoice {
@@ -330,10 +335,5 @@ interface StartedEvent extends OfChoice {
   readonly isAssumed?: true;
 }
 
-/** For a request with `whole`: the answer so far is lost, and the request starts again. */
-interface RestartedEvent extends OfChoice {
-  readonly type: "restarted";
-}
-
 /** All events that an engine emits for a generation. */
-export type EngineEvent = GenerateEvent | StartedEvent | RestartedEvent;
+export type EngineEvent = GenerateEvent | StartedEvent;

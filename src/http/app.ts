@@ -74,12 +74,22 @@ const compatibility = (deps: AppDeps) =>
     .use(llamaCompletionRoutes(deps))
     .use(sdapiRoutes(deps));
 
+/** Maximum bytes of all answers that are put together at the same time. */
+const ANSWER_BYTES = 512 * 2 ** 20;
+
 /** Returns the services together with the state that requests share. */
 function depsOf(services: AppServices): AppDeps {
   const { bodyBudget = new BodyBudget(), clock, engine, metrics } = services;
   const subject = { kind: "text", model: engine.status().modelId };
   const tokenizer = new TokenizerService({ metrics: metrics.of(subject), clock });
-  return { ...services, bodyBudget, bodies: new JsonBodies(bodyBudget), contexts: new RequestContexts(), tokenizer };
+  return {
+    ...services,
+    bodyBudget,
+    bodies: new JsonBodies(bodyBudget),
+    answerBudget: new BodyBudget(ANSWER_BYTES, "answers that are not streamed"),
+    contexts: new RequestContexts(),
+    tokenizer,
+  };
 }
 
 /** Composes the application; nothing runs or listens yet. */

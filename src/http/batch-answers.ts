@@ -16,6 +16,7 @@ import { unixSeconds } from "../domain/clock.ts";
 import type { AcceptedEvent, GenerateEvent, Generations } from "../domain/generate.ts";
 import { newChatCompletionId, newCompletionId, newResponseId } from "../domain/ids.ts";
 import type { AnswerLine, LineOrigin } from "../service/batch/answer-line.ts";
+import { HeldAnswer } from "../service/held-answer.ts";
 import type { Capability } from "../service/model-router.ts";
 import { answerOrigin } from "./answer-origin.ts";
 import type { AppDeps } from "./deps.ts";
@@ -33,16 +34,28 @@ export const BATCH_CAPABILITIES: Readonly<Record<BatchEndpoint, Capability>> = {
 };
 
 export const batchAnswers = (deps: AppDeps): Readonly<Record<BatchEndpoint, AnswerLine>> => ({
-  "/v1/chat/completions": chatLine(deps),
-  "/v1/completions": completionLine(deps),
-  "/v1/responses": responseLine(deps),
+  "/v1/chat/completions": holding(deps, chatLine),
+  "/v1/completions": holding(deps, completionLine),
+  "/v1/responses": holding(deps, responseLine),
   "/v1/embeddings": embeddingLine(deps),
   "/v1/audio/transcriptions": speechLine(deps, "transcribe"),
   "/v1/audio/translations": speechLine(deps, "translate"),
 });
 
+/** The deps of lines with generations. `held`: counts the memory of the line's answer. */
+interface HoldingDeps extends AppDeps {
+  readonly held: HeldAnswer;
+}
+
+const holding =
+  (deps: AppDeps, line: (deps: HoldingDeps) => AnswerLine): AnswerLine =>
+  async (...call) => {
+    const held = new HeldAnswer(deps.answerBudget);
+    return line({ ...deps, held })(...call).finally(() => held.close());
+  };
+
 const chatLine =
-  (deps: AppDeps): AnswerLine =>
+  (deps: HoldingDeps): AnswerLine =>
   async (body, own, signal) => {
     const { request } = decodeChat(body, deps.config);
     const { choices, topLogprobs, model } = request;
@@ -52,7 +65,7 @@ const chatLine =
   };
 
 const completionLine =
-  (deps: AppDeps): AnswerLine =>
+  (deps: HoldingDeps): AnswerLine =>
   async (body, own, signal) => {
     const call = decodeCompletion(body, deps.config);
     const origin = answerOrigin(deps, newCompletionId(), call.requests[0].model);
@@ -64,7 +77,7 @@ const completionLine =
 const NOTHING_STORED: History = { upTo: () => undefined, items: () => undefined, item: () => undefined };
 
 const responseLine =
-  (deps: AppDeps): AnswerLine =>
+  (deps: HoldingDeps): AnswerLine =>
   async (body, own, signal) => {
     const call = decodeResponses({ ...body, store: false, background: false }, deps.config, NOTHING_STORED);
     const { clock } = deps;
@@ -104,12 +117,12 @@ const speechLine =
 
 /** Begins a generation in the background. `events` are those after the acceptance. */
 async function begin(
-  { generation }: AppDeps,
+  { generation, held }: HoldingDeps,
   generations: Generations,
   own: LineOrigin,
   signal: AbortSignal,
 ): Promise<{ events: AsyncGenerator<GenerateEvent>; accepted: Partial<AcceptedEvent> }> {
-  const events = generation.generate(generations, { ...own, background: true }, signal);
+  const events = generation.generate(generations, { ...own, background: true }, signal, {}, { held });
   const { value } = await events.next();
   return { events, accepted: value?.type === "accepted" ? value : {} };
 }

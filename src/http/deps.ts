@@ -56,6 +56,8 @@ export interface AppServices {
 export interface AppDeps extends AppServices {
   readonly bodyBudget: BodyBudget;
   readonly bodies: JsonBodies;
+  /** Memory budget for answers that clients get only when they are whole. */
+  readonly answerBudget: BodyBudget;
   /** The context of each request. */
   readonly contexts: RequestContexts;
   readonly tokenizer: TokenizerService;

@@ -4,6 +4,7 @@ import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../
 import { SvcError } from "../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, Generations } from "../domain/generate.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
+import { HeldAnswer } from "../service/held-answer.ts";
 import type { RequestReport } from "../service/request.ts";
 import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
@@ -37,11 +38,19 @@ export interface GenerationCall {
 /** Runs the call and answers it. Throws SvcError until the status is decided. */
 export async function respond(deps: AppDeps, request: Request, call: GenerationCall): Promise<Response> {
   const disconnect = disconnection(request);
-  const { events, accepted } = await begin(deps, request, call, disconnect.signal);
+  const writer = streams(deps, call.stream) ? call.writer : undefined;
+  const held = writer ? undefined : new HeldAnswer(deps.answerBudget);
+  const { events, accepted } = await begin(deps, request, call, disconnect.signal, held);
   const headers = constraintHeaders(accepted);
   const known = knownOf(deps.contexts.of(request).id, accepted);
-  const { writer } = call;
-  if (!writer || !streams(deps, call.stream)) return jsonResponse(await call.json(events, known), { headers });
+  if (!writer) {
+    const ends = () => held?.close();
+    const answer = await call.json(events, known).catch((error: unknown) => {
+      ends();
+      throw error;
+    });
+    return jsonResponse(answer, { headers }, ends);
+  }
   const open = (put: Put<Frame>) => writer(put, known);
   return streamResponse(deps, request, events, open, { ...call.framing, disconnect, headers });
 }
@@ -103,14 +112,15 @@ export async function respondLater(
   request: Request,
   call: GenerationCall,
 ): Promise<Record<string, string>> {
-  const { events, accepted } = await begin(deps, request, call, new AbortController().signal);
+  const held = streams(deps, call.stream) ? undefined : new HeldAnswer(deps.answerBudget);
+  const { events, accepted } = await begin(deps, request, call, new AbortController().signal, held);
   const context = deps.contexts.of(request);
-  context.workEnded = call.json(events, knownOf(context.id, accepted)).then(
-    () => {},
-    (error: unknown) => {
+  context.workEnded = call
+    .json(events, knownOf(context.id, accepted))
+    .catch((error: unknown) => {
       if (!(error instanceof SvcError)) logUnexpected(deps.log, error, context.id);
-    },
-  );
+    })
+    .then(() => held?.close());
   return constraintHeaders(accepted);
 }
 
@@ -120,13 +130,13 @@ async function begin(
   request: Request,
   call: GenerationCall,
   signal: AbortSignal,
+  held: HeldAnswer | undefined,
 ): Promise<{ events: AsyncGenerator<GenerateEvent, void, void>; accepted: AcceptedEvent | undefined }> {
   const context = deps.contexts.of(request);
   const { report = {} } = call;
   context.logFields = () => reportFields(report);
   const origin = requestOrigin(deps, request);
-  const whole = !streams(deps, call.stream);
-  const events = deps.generation.generate(call.requests, origin, signal, report, { whole });
+  const events = deps.generation.generate(call.requests, origin, signal, report, { held });
   const { value } = await events.next();
   return { events, accepted: value?.type === "accepted" ? value : undefined };
 }

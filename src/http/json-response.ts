@@ -1,64 +1,53 @@
-// Writes JSON answers, large ones in pieces: 40 MB at once would block other requests for half a second.
+// Writes JSON answers, large ones in parts and only as fast as the client reads them.
 
-import { TurnLimit } from "../domain/turn-limit.ts";
+import { jsonParts } from "../domain/json-parts.ts";
+import { nextTurn } from "../domain/next-turn.ts";
 
-/** Characters written per event loop turn. */
-const TURN_CHARACTERS = 256 * 1024;
-const PIECE_CHARACTERS = 64 * 1024;
-/** Levels of nesting that are split; deeper values are small. */
-const LEVELS = 5;
+/** Characters up to which an answer is sent whole, with its length. */
+const WHOLE = 256 * 1024;
+/** Characters to write at a time of a larger answer. */
+const PIECE = 64 * 1024;
 
-/** Returns the same answer as `Response.json`. */
-export async function jsonResponse(value: unknown, init: ResponseInit = {}): Promise<Response> {
-  const turns = new TurnLimit(TURN_CHARACTERS);
-  const pieces: string[] = [];
-  let piece = "";
-  for (const part of partsOf(value, LEVELS)) {
-    piece += part;
-    if (piece.length < PIECE_CHARACTERS) continue;
-    await turns.enter(piece.length);
-    pieces.push(piece);
-    piece = "";
+/**
+ * Returns the same answer as `Response.json`, except that a large one has no Content-Length. `ends` is called when the
+ * client has the answer or has disconnected.
+ */
+export function jsonResponse(value: unknown, init: ResponseInit = {}, ends: () => void = () => {}): Response {
+  const parts = jsonParts(value);
+  const begin = textOf(parts, WHOLE);
+  const isWhole = begin.length < WHOLE;
+  const headers = { ...init.headers, "Content-Type": "application/json;charset=utf-8" };
+  if (isWhole) ends();
+  return new Response(isWhole ? begin : streamOf(begin, parts, ends), { ...init, headers });
+}
+
+/** Returns the next parts, at least `most` characters unless there are no more. */
+function textOf(parts: Iterator<string, void>, most: number): string {
+  let text = "";
+  while (text.length < most) {
+    const { value, done } = parts.next();
+    if (done) break;
+    text += value;
   }
-  const body = pieces.length === 0 ? piece : new Blob([...pieces, piece]);
-  return new Response(body, {
-    ...init,
-    headers: { ...init.headers, "Content-Type": "application/json;charset=utf-8" },
-  });
+  return text;
 }
 
-/** Yields the JSON text of a value in parts. */
-function* partsOf(value: unknown, levels: number): Generator<string, void, void> {
-  if (levels === 0 || typeof value !== "object" || value === null || "toJSON" in value) {
-    yield JSON.stringify(value) ?? "null";
-  } else if (!Array.isArray(value)) {
-    yield* listed("{", membersOf(value, levels), "}");
-  } else if (typeof value[0] === "object") {
-    yield* listed(
-      "[",
-      value.values().map((item) => partsOf(item, levels - 1)),
-      "]",
-    );
-  } else yield JSON.stringify(value);
-}
-
-function* membersOf(value: object, levels: number): Generator<Iterable<string>, void, void> {
-  for (const [name, member] of Object.entries(value)) {
-    if (member !== undefined) yield named(name, partsOf(member, levels - 1));
-  }
-}
-
-function* named(name: string, parts: Iterable<string>): Generator<string, void, void> {
-  yield `${JSON.stringify(name)}:`;
-  yield* parts;
-}
-
-function* listed(begin: string, items: Iterable<Iterable<string>>, end: string): Generator<string, void, void> {
-  let before = begin;
-  for (const item of items) {
-    yield before;
-    yield* item;
-    before = ",";
-  }
-  yield before === begin ? begin + end : end;
+function streamOf(begin: string, rest: Iterator<string, void>, ends: () => void): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let next = begin;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        // A client that reads fast must not keep all others waiting.
+        await nextTurn();
+        controller.enqueue(encoder.encode(next));
+        next = textOf(rest, PIECE);
+        if (next !== "") return;
+        controller.close();
+        ends();
+      },
+      cancel: ends,
+    },
+    { highWaterMark: 0 },
+  );
 }

@@ -20,7 +20,7 @@ import type { MediaLimits } from "../media/limits.ts";
 import { generateAll, splitChoices } from "./choices.ts";
 import { refuseForeign } from "./foreign-fields.ts";
 import type { ModelRouter, TextBackend } from "./model-router.ts";
-import { HeldAnswer } from "./held-answer.ts";
+import type { HeldAnswer } from "./held-answer.ts";
 import { neverBegun } from "./never-begun.ts";
 import type { InputReaders } from "./input-readers.ts";
 import type { LiveRequest } from "./live-request.ts";
@@ -41,8 +41,8 @@ interface GenerationDeps {
 interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
   /** Media go to the model itself: text in their place would change the question. */
   readonly asMedia?: boolean;
-  /** The client sees nothing of the answer before its end. */
-  readonly whole?: boolean;
+  /** Set if the client sees nothing of the answer before its end; counts the answer, and the caller must close it. */
+  readonly held?: HeldAnswer | undefined;
 }
 
 /** Maximum bytes for decoding all requests' images: enough for one of the largest size and small ones beside it. */
@@ -74,12 +74,12 @@ export class GenerationService {
     origin: RequestOrigin,
     signal: AbortSignal,
     report: RequestReport = {},
-    { assured, partOf, asMedia = false, whole = false }: GenerationOptions = {},
+    { assured, partOf, asMedia = false, held }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests = generations.map(({ fieldNames: _names, ...one }) => ({
       ...one,
       ...origin,
-      ...(whole && { whole }),
+      ...(held && { whole: true as const }),
     }));
     const { id, client, deadline, background } = origin;
     const backend = this.deps.router.find(generations[0].model, "chat");
@@ -87,14 +87,12 @@ export class GenerationService {
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
     const spec = { assured, partOf, backend, id, client, places, deadline, background, cancel };
-    const held = whole ? new HeldAnswer() : undefined;
     const media = this.mediaBudget.open();
     try {
-      const events = this.deps.requests.run(spec, signal, report, {
+      yield* this.deps.requests.run(spec, signal, report, {
         begin: (live) => this.begin(backend, requests, live, media, asMedia),
         observe: this.observer(generations, report, held),
       });
-      yield* held ? held.of(events) : events;
     } catch (error) {
       throw withFieldNames(error, generations[0].fieldNames);
     } finally {
@@ -136,6 +134,7 @@ export class GenerationService {
     /** Times of the last text, by answer. */
     const lastTextAt: number[] = [];
     return (event: EngineEvent, live: LiveRequest): void | false => {
+      if (event.type !== "started") held?.add(event);
       if (event.type === "accepted") {
         live.promptTokens = event.promptTokens;
       } else if (event.type === "finish") {
@@ -151,8 +150,7 @@ export class GenerationService {
         if (others.length === 0) live.promptTokens ||= event.total;
         if (!returnProgress && !counted) return false;
       } else if (event.type === "restarted") {
-        held?.restarted(event.choice);
-        return false;
+        if (!held) return false;
       } else {
         const now = this.deps.clock.now();
         const tokens = sampledFor(event);

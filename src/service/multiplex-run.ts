@@ -4,6 +4,7 @@ import type { AcceptedEvent, GenerateEvent, Generation } from "../domain/generat
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { joinUsage, type Usage } from "../domain/usage.ts";
 import type { GenerationService } from "./generation.ts";
+import type { HeldAnswer } from "./held-answer.ts";
 import type { RequestReport } from "./request.ts";
 import { neverBegun } from "./never-begun.ts";
 
@@ -13,6 +14,8 @@ export interface MultiplexItem {
   readonly customId: string;
   readonly request: Generation;
   readonly origin: RequestOrigin;
+  /** Counts the item's answer; undefined if the answer is streamed. */
+  readonly held: HeldAnswer | undefined;
   /** Encodes an accepted generation as the client reads it. Throws what the generation throws. */
   readonly texts: (events: Events, accepted: AcceptedEvent) => AsyncIterable<string>;
   /** Encodes a failed generation. */
@@ -129,15 +132,16 @@ export class MultiplexRun {
       await this.deliver(item.failure(error));
     } finally {
       await events.return();
+      item.held?.close();
       const { usage } = item.report;
       if (usage) this.usage = this.usage ? joinUsage(this.usage, usage) : usage;
     }
   }
 
-  private generate({ cancelled, request, origin, report }: LiveItem): Events {
+  private generate({ cancelled, request, origin, held, report }: LiveItem): Events {
     if (cancelled) return neverBegun(request.choices, "id");
     const { generation, signal } = this.options;
-    return generation.generate([request], origin, signal, report, { assured: true });
+    return generation.generate([request], origin, signal, report, { assured: true, held });
   }
 
   /** Resolves when the reader has taken the text: true if the reader continues, false if not. */

@@ -67,9 +67,9 @@ export interface RequestReport {
   servedBy?: ServedBy;
 }
 
-/** Events that are never sent to clients. */
+/** An event that is never sent to clients. */
 interface Internal {
-  readonly type: "started" | "restarted";
+  readonly type: "started";
 }
 
 /** The work of a request. */
@@ -77,8 +77,8 @@ interface Work<Event> {
   /** Hands the request to the engine. */
   readonly begin: (live: LiveRequest) => Promise<AsyncIterable<Event>>;
   /**
-   * Called with each event except `started`; returns false to withhold the event, as always for `restarted`. Sets the
-   * report's reason at the last event.
+   * Called with each event except `started`; returns false to withhold the event. Sets the report's reason at the last
+   * event.
    */
   readonly observe: (event: Event, live: LiveRequest) => void | false;
 }
@@ -117,9 +117,9 @@ export class RequestService {
   }
 
   /**
-   * Runs a request and emits the events of `work` except `started` and `restarted`. Throws SvcError (`server_busy`,
-   * `shutting_down`, `deadline_exceeded` and what the work throws), or the signal's reason after an abort. A consumer
-   * that stops early must `return()` the iterator.
+   * Runs a request and emits the events of `work` except `started`. Throws SvcError (`server_busy`, `shutting_down`,
+   * `deadline_exceeded` and what the work throws), or the signal's reason after an abort. A consumer that stops early
+   * must `return()` the iterator.
    */
   async *run<Event extends { readonly type: string }>(
     spec: RequestSpec,

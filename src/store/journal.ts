@@ -2,7 +2,12 @@
 // end is truncated.
 
 import { open, type FileHandle } from "node:fs/promises";
-import { linesOf, parseLine } from "./json-lines.ts";
+import { jsonParts } from "../domain/json-parts.ts";
+import type { SharedBytes } from "../domain/shared-bytes.ts";
+import { LinesFile } from "./json-lines.ts";
+
+/** Characters of a line to write at a time: an answer may have hundreds of megabytes. */
+const PIECE = 64 * 1024;
 
 export class Journal {
   /** The current write: each write waits for the last, so that lines are not mixed. */
@@ -14,11 +19,11 @@ export class Journal {
     private size: number,
   ) {}
 
-  /** Opens the file, and creates it if missing. Calls `recall` with every line in it. */
-  static async open(path: string, recall: (line: unknown) => void): Promise<Journal> {
+  /** Opens the file, and creates it if missing. Calls `recall` with every line in it; `memory`: for long ones. */
+  static async open(path: string, memory: SharedBytes, recall: (line: unknown) => void): Promise<Journal> {
     const handle = await open(path, "a+", 0o600);
     try {
-      const size = await recallLines(path, recall);
+      const size = await recallLines(new LinesFile(path, memory), recall);
       await handle.truncate(size);
       return new Journal(handle, size);
     } catch (error) {
@@ -31,19 +36,35 @@ export class Journal {
     return this.size;
   }
 
-  /** Appends complete lines with their newlines. After a failed write, the file is unchanged or has a part of them. */
-  append(lines: string): Promise<void> {
+  /**
+   * Appends a value as a line. `claim` is called with the bytes of each piece before it is written. After a failure, the
+   * file is unchanged or has a part of the line.
+   */
+  append(value: unknown, claim: (bytes: number) => void = () => {}): Promise<void> {
     // Nothing may follow a partial line, so after one failed write all writes fail.
-    const mine = this.last.then(() => this.write(Buffer.from(lines)));
+    const mine = this.last.then(() => this.write(value, claim));
     mine.catch(() => {});
     return (this.last = mine);
   }
 
-  private async write(bytes: Buffer): Promise<void> {
-    for (let written = 0; written < bytes.length;) {
-      written += (await this.handle.write(bytes, written)).bytesWritten;
+  private async write(value: unknown, claim: (bytes: number) => void): Promise<void> {
+    let [text, size] = ["", 0];
+    const flush = async () => {
+      const bytes = Buffer.from(text);
+      claim(bytes.length);
+      for (let written = 0; written < bytes.length;) {
+        written += (await this.handle.write(bytes, written)).bytesWritten;
+      }
+      size += bytes.length;
+      text = "";
+    };
+    for (const part of jsonParts(value)) {
+      text += part;
+      if (text.length >= PIECE) await flush();
     }
-    this.size += bytes.length;
+    text += "\n";
+    await flush();
+    this.size += size;
   }
 
   /** Waits until everything written survives a loss of power. */
@@ -58,13 +79,14 @@ export class Journal {
 }
 
 /** Calls `recall` with each complete line and returns the bytes of all of them. */
-async function recallLines(path: string, recall: (line: unknown) => void): Promise<number> {
+async function recallLines(file: LinesFile, recall: (line: unknown) => void): Promise<number> {
+  const { signal } = new AbortController();
   let size = 0;
-  for await (const line of linesOf(Bun.file(path).stream())) {
+  for await (const line of file.lines()) {
     if (!line.terminated) break;
     let value: unknown;
     try {
-      value = await parseLine(line);
+      value = await file.read(line, signal, (read) => read);
     } catch {
       // After a loss of power, the file may have its length but not its bytes.
       break;

@@ -1,7 +1,7 @@
 // Merges the events of one generation, in the same way for every API.
 
 import { describe, expect, test } from "bun:test";
-import { CollectedAnswer, collect, collectAll } from "../../src/dialect/stream/collect.ts";
+import { asIs, CollectedAnswer, collect, collectAll } from "../../src/dialect/stream/collect.ts";
 import type { GenerateEvent } from "../../src/domain/generate.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 import { token } from "../contract/scripts.ts";
@@ -30,6 +30,7 @@ describe("an answer", () => {
         { type: "text", text: "." },
         finish,
       ),
+      new CollectedAnswer(asIs),
     );
     const calls = [
       { type: "tool_call" as const, id: "call_1", name: "f", arguments: "{}" },
@@ -49,13 +50,13 @@ describe("an answer", () => {
   test("is complete without its reasoning when that is not requested", async () => {
     const { parts } = await collect(
       generation({ type: "text", text: "a" }, { type: "reasoning", text: "hm" }, { type: "text", text: "b" }, finish),
-      new CollectedAnswer(false),
+      new CollectedAnswer(asIs, false),
     );
     expect(parts).toEqual([{ type: "text", text: "ab" }]);
   });
 
   test("without a finish is an error", async () => {
-    const answer = await collect(generation({ type: "text", text: "a" }));
+    const answer = await collect(generation({ type: "text", text: "a" }), new CollectedAnswer(asIs));
     expect(() => answer.finish).toThrow(expect.objectContaining({ code: "internal_error" }));
   });
 });
@@ -69,6 +70,30 @@ test("several answers are told apart by their index", async () => {
       { ...finish, choice: 0 },
     ),
     2,
+    asIs,
   );
   expect(answers.map(({ text }) => text)).toEqual(["a", "b"]);
+});
+
+test("an answer that restarts loses its earlier parts, and the others keep theirs", async () => {
+  const [restarted, other] = await collectAll(
+    generation(
+      { type: "reasoning", text: "hm", choice: 0 },
+      { type: "text", text: "No", logprobs: [token("No", -1)], choice: 0 },
+      { type: "tool_call", index: 0, id: "call_1", name: "f", choice: 0 },
+      { type: "text", text: "Yes", logprobs: [token("Yes", -1)], choice: 1 },
+      { type: "restarted", choice: 0 },
+      { type: "text", text: "Hello", logprobs: [token("Hello", -1)], choice: 0 },
+      { ...finish, choice: 0 },
+      { ...finish, choice: 1 },
+    ),
+    2,
+    ({ token: text }) => text,
+  );
+  expect([restarted?.parts, restarted?.calls, restarted?.logprobs]).toEqual([
+    [{ type: "text", text: "Hello" }],
+    [],
+    ["Hello"],
+  ]);
+  expect([other?.text, other?.logprobs]).toEqual(["Yes", ["Yes"]]);
 });

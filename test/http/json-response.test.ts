@@ -27,14 +27,41 @@ test("a JSON response equals that of Response.json, whatever its content", async
   }
 });
 
+const large = { data: Array.from({ length: 20_000 }, (_, index) => ({ index, text: "x".repeat(500) })) };
+
 test("writing a large response does not block the event loop", async () => {
-  const value = { data: Array.from({ length: 20_000 }, (_, index) => ({ index, text: "x".repeat(500) })) };
   let [turns, isOver] = [0, false];
   const others = (async () => {
     for (; !isOver; turns++) await nextTurn();
   })();
-  await jsonResponse(value);
+  expect(await jsonResponse(large).json()).toEqual(large);
   isOver = true;
   await others;
   expect(turns).toBeGreaterThan(20);
+});
+
+test("a large response is written only as fast as it is read, and its end is told once it is read or left", async () => {
+  let writes = 0;
+  const watched = {
+    data: large.data.map((one) => ({
+      ...one,
+      get seen() {
+        return ++writes;
+      },
+    })),
+  };
+  let ended = 0;
+  const reader = jsonResponse(watched, {}, () => ended++).body?.getReader();
+  await reader?.read();
+  await Bun.sleep(20);
+  expect(writes).toBeLessThan(10_000);
+  expect(ended).toBe(0);
+  await reader?.cancel();
+  expect(ended).toBe(1);
+  const read = jsonResponse(large, {}, () => ended++);
+  expect(ended).toBe(1);
+  await read.arrayBuffer();
+  expect(ended).toBe(2);
+  jsonResponse({ small: true }, {}, () => ended++);
+  expect(ended).toBe(3);
 });

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { openEmbedder, type Embedder, type EmbedderConfig } from "../../ffi/llama/embedder.ts";
 import { developmentLibraries, nativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
+import { nextTurn } from "../../src/domain/next-turn.ts";
 import { EmbeddingWorker } from "../../src/engine/embedding/child/worker.ts";
 import type { FromEmbedder } from "../../src/engine/embedding/protocol.ts";
 import { ENCODER_CONTEXT, ENCODER_HIDDEN, makeEncoder, type EncoderKind } from "../models/make-encoder.ts";
@@ -37,24 +38,27 @@ const loadKind = (kind: EncoderKind, changes: Partial<EmbedderConfig> = {}) =>
   load(makeEncoder(kind, folder), { ...(kind.includes("rank") && { embedding: "rank" as const }), ...changes });
 
 /** Answers each piece of work as the engine process does; all of them wait at once. */
-function run(maxTokens: number, ...work: EmbeddingWork[]): FromEmbedder[] {
+async function run(maxTokens: number, ...work: EmbeddingWork[]): Promise<FromEmbedder[]> {
   const told: FromEmbedder[] = [];
   const worker = new EmbeddingWorker(embedder, { maxTokens }, (message) => told.push(message));
   work.forEach((one, key) => worker.submit(key + 1, { work: one }));
   const isOver = () => told.filter(({ type }) => type === "events" || type === "rejected").length === work.length;
-  for (let steps = 0; !isOver() && steps < 1000; steps++) worker.step();
+  for (let steps = 0; !isOver() && steps < 1000; steps++) {
+    await nextTurn();
+    worker.step();
+  }
   return told;
 }
 
-function results(maxTokens: number, ...work: EmbeddingWork[]): EmbeddingResult[] {
-  return run(maxTokens, ...work)
+async function results(maxTokens: number, ...work: EmbeddingWork[]): Promise<EmbeddingResult[]> {
+  return (await run(maxTokens, ...work))
     .flatMap((message) => (message.type === "events" ? message.finished : []))
     .sort((a, b) => a.key - b.key)
     .flatMap(({ event }) => (event.type === "result" ? event.result : []));
 }
 
-function embed(inputs: readonly (string | number[])[], maxTokens = ENCODER_CONTEXT): EmbeddingResult {
-  const [result] = results(maxTokens, { kind: "embed", inputs });
+async function embed(inputs: readonly (string | number[])[], maxTokens = ENCODER_CONTEXT): Promise<EmbeddingResult> {
+  const [result] = await results(maxTokens, { kind: "embed", inputs });
   if (!result) throw new Error("no result");
   return result;
 }
@@ -71,10 +75,10 @@ const texts = ["the sky is blue", "a", "green grass, the song of the river and t
 describe.each(["mean", "cls", "unsaid", "causal-last", "causal-mean"] as const)("%s", (kind) => {
   test("gives vectors of length 1, the same alone and among others", async () => {
     expect(await loadKind(kind)).toBeUndefined();
-    const together = vectorsOf(embed([...texts, ...texts.toReversed()]));
+    const together = vectorsOf(await embed([...texts, ...texts.toReversed()]));
     expect(together.map(({ length }) => length)).toEqual(Array.from({ length: 8 }, () => ENCODER_HIDDEN));
     for (const [at, text] of texts.entries()) {
-      const [alone = []] = vectorsOf(embed([text]));
+      const [alone = []] = vectorsOf(await embed([text]));
       expect(dot(alone, alone)).toBeCloseTo(1, 4);
       expect(dot(alone, together[at] ?? [])).toBeCloseTo(1, 4);
       expect(dot(alone, together[7 - at] ?? [])).toBeCloseTo(1, 4);
@@ -101,7 +105,7 @@ describe("inputs", () => {
     await loadKind("mean");
     const ids = [...embedder.tokenize("the sky is blue", "around")];
     expect(ids).toHaveLength(6);
-    const [text, tokens] = [embed(["the sky is blue"]), embed([ids])];
+    const [text, tokens] = [await embed(["the sky is blue"]), await embed([ids])];
     expect(dot(text.values, tokens.values)).toBeCloseTo(1, 5);
     expect([text.tokens, tokens.tokens]).toEqual([6, 6]);
   });
@@ -110,7 +114,7 @@ describe("inputs", () => {
     await loadKind("mean");
     const words = Array.from({ length: 200 }, () => "sky");
     const fits = words.slice(0, ENCODER_CONTEXT - 2).join(" ");
-    const result = embed([words.join(" "), fits, "sky"]);
+    const result = await embed([words.join(" "), fits, "sky"]);
     expect([result.truncated, result.tokens]).toEqual([1, 2 * ENCODER_CONTEXT + 3]);
     const [cut = [], whole = []] = vectorsOf(result);
     expect(dot(cut, whole)).toBeCloseTo(1, 5);
@@ -119,7 +123,11 @@ describe("inputs", () => {
   test("of unknown token ids are refused with the range, and the others are answered", async () => {
     await loadKind("mean");
     const { vocabulary } = embedder.model();
-    const told = run(48, { kind: "embed", inputs: [[vocabulary]] }, { kind: "embed", inputs: [[vocabulary - 1]] });
+    const told = await run(
+      48,
+      { kind: "embed", inputs: [[vocabulary]] },
+      { kind: "embed", inputs: [[vocabulary - 1]] },
+    );
     expect(told).toContainEqual(
       expect.objectContaining({ type: "rejected", key: 1, code: "invalid_value", param: "input" }),
     );
@@ -128,20 +136,55 @@ describe("inputs", () => {
   });
 });
 
+test("a long text holds up no short one, and many texts have the tokens of each alone", async () => {
+  await loadKind("causal-mean");
+  const told = await run(48, { kind: "embed", inputs: ["s".repeat(400_000)] }, { kind: "embed", inputs: ["sky"] });
+  const finished = told.flatMap((message) => (message.type === "events" ? message.finished : []));
+  expect(finished.map(({ key }) => key)).toEqual([2, 1]);
+  const many = Array.from({ length: 2000 }, (_, n) => texts[n % texts.length] ?? "");
+  const together = vectorsOf(await embed(many));
+  for (const [at, text] of texts.entries()) {
+    const [alone = []] = vectorsOf(await embed([text]));
+    expect(dot(alone, together[2000 - texts.length + at] ?? [])).toBeCloseTo(1, 4);
+  }
+});
+
+test("a request that is left while its texts are tokenized is never computed", async () => {
+  await loadKind("causal-mean");
+  const told: FromEmbedder[] = [];
+  const worker = new EmbeddingWorker(embedder, { maxTokens: 48 }, (message) => told.push(message));
+  worker.submit(1, { work: { kind: "embed", inputs: ["s".repeat(400_000)] } });
+  worker.submit(2, { work: { kind: "embed", inputs: ["s".repeat(400_000)] } });
+  worker.cancel(1);
+  while (!told.some(({ type }) => type === "events")) {
+    await nextTurn();
+    worker.step();
+  }
+  expect(told.flatMap((message) => ("key" in message ? message.key : []))).toEqual([2]);
+});
+
+test("a query is refused that the template would repeat too often", async () => {
+  await loadKind("causal-rank");
+  const documents = Array.from({ length: 2000 }, () => "moon");
+  const [refused] = await run(ENCODER_CONTEXT, { kind: "rank", query: " ".repeat(100_000), documents });
+  expect(refused).toMatchObject({ type: "rejected", code: "invalid_value", param: "query" });
+  expect(JSON.stringify(refused)).toContain("for 2000 documents; got 100000");
+});
+
 describe.each(["rank", "rank-eos", "causal-rank"] as const)("a reranker: %s", (kind) => {
   const query = "what colour is the sky";
   const documents = ["the sky is blue", "green grass", "river ".repeat(100), "moon"];
 
   test("scores each document with the query, the same alone and among others", async () => {
     expect(await loadKind(kind)).toBeUndefined();
-    const [all] = results(ENCODER_CONTEXT, { kind: "rank", query, documents });
+    const [all] = await results(ENCODER_CONTEXT, { kind: "rank", query, documents });
     expect([all?.dimensions, all?.values.length, all?.truncated]).toEqual([1, 4, 1]);
     for (const [at, document] of documents.entries()) {
-      const [one] = results(ENCODER_CONTEXT, { kind: "rank", query, documents: [document] });
+      const [one] = await results(ENCODER_CONTEXT, { kind: "rank", query, documents: [document] });
       expect(one?.values[0]).toBeCloseTo(all?.values[at] ?? NaN, 2);
     }
     expect(new Set(all?.values).size).toBe(4);
-    const [refused] = run(ENCODER_CONTEXT, { kind: "rank", query: "sky ".repeat(60), documents });
+    const [refused] = await run(ENCODER_CONTEXT, { kind: "rank", query: "sky ".repeat(60), documents });
     expect(refused).toMatchObject({ type: "rejected", code: "context_length_exceeded", param: "query" });
   });
 });
@@ -149,7 +192,7 @@ describe.each(["rank", "rank-eos", "causal-rank"] as const)("a reranker: %s", (k
 test("a query with a placeholder of the prompt in it is text as any other", async () => {
   await loadKind("causal-rank");
   const around = embedder.tokenize("<|im_start|>sky {document}\nmoon<|im_end|>", "parsed").length;
-  const [result] = results(ENCODER_CONTEXT, { kind: "rank", query: "sky {document}", documents: ["moon"] });
+  const [result] = await results(ENCODER_CONTEXT, { kind: "rank", query: "sky {document}", documents: ["moon"] });
   expect(result?.tokens).toBe(around);
 });
 
@@ -188,7 +231,7 @@ test.skipIf(!isThere)(
     const { sentences, dimensions, tokens } = reference;
     expect([sentences.length, dimensions, embedder.model().dimensions]).toEqual([200, 384, 384]);
     const isFourth = (_: unknown, at: number) => at % 4 === 0;
-    const result = embed(sentences.filter(isFourth), 256);
+    const result = await embed(sentences.filter(isFourth), 256);
     expect(result.tokens).toBe(tokens.filter(isFourth).reduce((sum, count) => sum + count, 0));
     const far = vectorsOf(result).flatMap((vector, at) => {
       const wanted = expected.subarray(4 * at * dimensions, (4 * at + 1) * dimensions);

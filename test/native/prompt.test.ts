@@ -134,7 +134,7 @@ describe("chat templates", () => {
   test("a request that is no JSON fails without being quoted", () => {
     const native = openSymbols(join(developmentLibraries(), fileName("llama")), { ...common, ...symbols });
     const request = Buffer.from('{"text": "swordfish\x01"}');
-    const job = native.svc_prompt_submit(request, request.length, 0, "", 0);
+    const job = native.svc_prompt_submit(request, request.length, request, 0, 0, "", 0);
     expect(native.svc_prompt_wait(10_000)).toBe(job);
     expect(native.svc_prompt_tokens_count(job)).toBe(-1);
     const sentence = Buffer.alloc(1000);
@@ -161,6 +161,25 @@ describe("chat templates", () => {
 
   const submitText = (text: string, client?: string) =>
     llama.submitPrompt({ text, parseSpecial: false, addSpecial: false }, 0, client);
+
+  test("a prompt with many answers is rendered once, and each answer has its own sampler", () => {
+    const messages = Array.from({ length: 2000 }, (_, n) => ({ role: n % 2 ? "assistant" : "user", content: "Hi" }));
+    const made = (seed: number) => {
+      const before = performance.now();
+      const request = conversation([...messages, { role: "user", content: "Hi" }]);
+      const { tokens, sampler } = prompt(llama, { ...request, sampler: { ...request.sampler, seed } });
+      return { tokens, sampler, ms: performance.now() - before };
+    };
+    const first = made(1);
+    const others = Array.from({ length: 20 }, (_, n) => made(n + 2));
+    expect(others.every(({ tokens }) => Buffer.from(tokens.buffer).equals(Buffer.from(first.tokens.buffer)))).toBe(
+      true,
+    );
+    const samplers = [first, ...others].flatMap(({ sampler }) => sampler ?? []);
+    expect(new Set(samplers).size).toBe(21);
+    samplers.forEach((sampler) => llama.freeSampler(sampler));
+    expect(others.reduce((sum, { ms }) => sum + ms, 0)).toBeLessThan(2 * first.ms);
+  });
 
   test("jobs come back each with its own number", () => {
     const texts = new Map(["one", "two", "three"].map((text) => [submitText(text), text]));

@@ -1,22 +1,60 @@
-import { expect, test } from "bun:test";
-import type { GenerateEvent } from "../../src/domain/generate.ts";
-import { noUsage } from "../../src/domain/usage.ts";
-import { HeldAnswer } from "../../src/service/held-answer.ts";
+// The memory of answers that are put together before their clients get them.
 
-test("an answer that restarts discards its earlier text, and other answers keep theirs", async () => {
-  const held = new HeldAnswer();
-  const said = (choice: number, text: string): GenerateEvent => ({ type: "text", choice, text });
-  const finish = (choice: number): GenerateEvent => ({ type: "finish", choice, reason: "stop", usage: noUsage() });
-  async function* events(): AsyncGenerator<GenerateEvent> {
-    yield { type: "accepted", promptTokens: 3, downgraded: false };
-    yield said(0, "No");
-    yield said(1, "Yes");
-    held.restarted(0);
-    yield finish(1);
-    yield said(0, "Hello");
-    yield finish(0);
+import { expect, test } from "bun:test";
+import { BodyBudget } from "../../src/domain/body-budget.ts";
+import type { SvcError } from "../../src/domain/errors.ts";
+import type { GenerateEvent } from "../../src/domain/generate.ts";
+import { HeldAnswer } from "../../src/service/held-answer.ts";
+import { token } from "../contract/scripts.ts";
+
+const MB = 2 ** 20;
+const said = (bytes: number, choice?: number): GenerateEvent => ({
+  type: "text",
+  text: "x".repeat(bytes / 2),
+  ...(choice !== undefined && { choice }),
+});
+const codeOf = (action: () => void) => {
+  try {
+    action();
+  } catch (error) {
+    return (error as SvcError).code;
   }
-  const whole = await Array.fromAsync(held.of(events()));
-  expect(whole[0]?.type).toBe("accepted");
-  expect(whole.slice(1)).toEqual([said(1, "Yes"), finish(1), said(0, "Hello"), finish(0)]);
+  return "fits";
+};
+
+test("an answer that finds no room beside others is refused as busy, and fits once they are over", () => {
+  const budget = new BodyBudget(10 * MB, "answers");
+  const [one, other] = [new HeldAnswer(budget), new HeldAnswer(budget)];
+  one.add(said(8 * MB));
+  expect(codeOf(() => other.add(said(5 * MB)))).toBe("server_busy");
+  other.close();
+  one.close();
+  expect(codeOf(() => new HeldAnswer(budget).add(said(8 * MB)))).toBe("fits");
+});
+
+test("an answer that can never fit is refused with the limit, and no client tries again", () => {
+  const held = new HeldAnswer(new BodyBudget(10 * MB, "answers"));
+  held.add(said(6 * MB, 0));
+  expect(() => held.add(said(6 * MB, 1))).toThrow(
+    expect.objectContaining({ code: "invalid_value", message: expect.stringContaining("at most 10 MiB") }),
+  );
+});
+
+test("log probabilities count with their alternatives", () => {
+  const budget = new BodyBudget(10 * MB, "answers");
+  const alternatives = Array.from({ length: 20 }, () => token("b", -2));
+  const logprobs = Array.from({ length: 1000 }, () => ({ ...token("a", -1), top: alternatives }));
+  const held = new HeldAnswer(budget);
+  const add = () => held.add({ type: "text", text: "a", logprobs });
+  expect([codeOf(add), codeOf(add), codeOf(add)]).toEqual(["fits", "fits", "invalid_value"]);
+});
+
+test("an answer that restarts gives back what it took, and other answers of the request do not", () => {
+  const budget = new BodyBudget(10 * MB, "answers");
+  const held = new HeldAnswer(budget);
+  held.add(said(4 * MB, 0));
+  held.add(said(4 * MB, 1));
+  held.add({ type: "restarted", choice: 1 });
+  expect(codeOf(() => held.add(said(5 * MB, 1)))).toBe("fits");
+  expect(codeOf(() => held.add(said(5 * MB, 1)))).toBe("invalid_value");
 });

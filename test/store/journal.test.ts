@@ -3,17 +3,19 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Journal } from "../../src/store/journal.ts";
-import { linesOf } from "../../src/store/json-lines.ts";
+import { SharedBytes } from "../../src/domain/shared-bytes.ts";
+import { isBlank, LinesFile, linesOf } from "../../src/store/json-lines.ts";
 import { tryLock } from "../../src/store/process-lock.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-store-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
+const memory = new SharedBytes(2 ** 20);
 const newPath = () => join(folder, `file-${++files}`);
 
 async function recalled(path: string): Promise<unknown[]> {
   const lines: unknown[] = [];
-  await (await Journal.open(path, (line) => lines.push(line))).close();
+  await (await Journal.open(path, memory, (line) => lines.push(line))).close();
   return lines;
 }
 
@@ -28,8 +30,8 @@ describe("a journal", () => {
       const expected = whole.slice(0, bytes.subarray(0, kept).toString().length).split("\n").slice(0, -1);
       expect(await recalled(path)).toEqual(expected.map((line) => JSON.parse(line)));
       expect(readFileSync(path)).toEqual(bytes.subarray(0, kept));
-      const journal = await Journal.open(path, () => {});
-      await journal.append('{"next":1}\n');
+      const journal = await Journal.open(path, memory, () => {});
+      await journal.append({ next: 1 });
       expect(journal.bytes).toBe(kept + 11);
       await journal.close();
       expect((await recalled(path)).at(-1)).toEqual({ next: 1 });
@@ -45,9 +47,9 @@ describe("a journal", () => {
 
   test("keeps lines complete that are appended at the same time", async () => {
     const path = newPath();
-    const journal = await Journal.open(path, () => {});
+    const journal = await Journal.open(path, memory, () => {});
     const texts = Array.from({ length: 50 }, (_, at) => ({ at, text: "x".repeat(10_000 * (at % 3)) }));
-    await Promise.all(texts.map((text) => journal.append(`${JSON.stringify(text)}\n`)));
+    await Promise.all(texts.map((text) => journal.append(text)));
     await journal.close();
     expect(await recalled(path)).toEqual(texts);
   });
@@ -61,7 +63,7 @@ describe("a journal on a full disk", () => {
     const Constructor = Journal as unknown as new (handle: unknown, size: number) => Journal;
     const journal = new Constructor(handle, 0);
     for (let tries = 0; tries < 2; tries++) {
-      expect(await journal.append("{}\n").catch((error: { code: string }) => error.code)).toBe("ENOSPC");
+      expect(await journal.append({}).catch((error: { code: string }) => error.code)).toBe("ENOSPC");
     }
     expect(journal.bytes).toBe(0);
     await journal.close();
@@ -76,19 +78,71 @@ describe("lines", () => {
       const lines: object[] = [];
       // The bytes of a line are valid until the next line is read.
       for await (const line of linesOf(chunksOf(bytes, size))) {
-        lines.push({ ...line, bytes: Buffer.from(line.bytes).toString() });
+        lines.push({ ...line, bytes: Buffer.from(line.bytes ?? []).toString() });
       }
       return lines;
     };
     const whole = await read(bytes.length);
     expect(whole).toEqual([
-      { number: 1, bytes: '{"a":1}\r', end: 12, terminated: true },
-      { number: 2, bytes: "", end: 13, terminated: true },
-      { number: 3, bytes: '{"ü":"→"}', end: 26, terminated: true },
-      { number: 4, bytes: "", end: 27, terminated: true },
-      { number: 5, bytes: '{"last":1}', end: 37, terminated: false },
+      { number: 1, bytes: '{"a":1}\r', length: 11, end: 12, terminated: true },
+      { number: 2, bytes: "", length: 0, end: 13, terminated: true },
+      { number: 3, bytes: '{"ü":"→"}', length: 12, end: 26, terminated: true },
+      { number: 4, bytes: "", length: 0, end: 27, terminated: true },
+      { number: 5, bytes: '{"last":1}', length: 10, end: 37, terminated: false },
     ]);
     for (let size = 1; size < bytes.length; size++) expect(await read(size)).toEqual(whole);
+  });
+});
+
+describe("long lines of a file", () => {
+  const MB = 2 ** 20;
+  const { signal } = new AbortController();
+  const long = (name: string) => JSON.stringify({ name, text: "x".repeat(2 * MB) });
+
+  test("are not in memory when they are found, and have the value of their bytes when they are read", async () => {
+    const path = newPath();
+    writeFileSync(path, `\ufeff${long("first")}\n{"name":"short"}\n${long("last")}`);
+    const file = new LinesFile(path, new SharedBytes(MB));
+    const found: unknown[] = [];
+    for await (const line of file.lines()) {
+      const name = await file.read(line, signal, (value) => (value as { name: string }).name);
+      found.push([line.number, line.bytes === undefined, isBlank(line), name]);
+    }
+    expect(found).toEqual([
+      [1, true, false, "first"],
+      [2, false, false, "short"],
+      [3, true, false, "last"],
+    ]);
+  });
+
+  test("of several files wait for the memory of one another, and short ones for none", async () => {
+    const memory = new SharedBytes(3 * MB);
+    const files = ["a", "b"].map((name) => {
+      const path = newPath();
+      writeFileSync(path, `${long(name)}\n{"name":"short"}\n`);
+      return new LinesFile(path, memory);
+    });
+    const lines = await Promise.all(files.map((file) => Array.fromAsync(file.lines())));
+    const used: string[] = [];
+    const goOn = Promise.withResolvers<void>();
+    const use = (at: number, line: number) => {
+      const [file, one] = [files[at], lines[at]?.[line]];
+      return (
+        one &&
+        file?.read(one, signal, async (value) => {
+          used.push((value as { name: string }).name);
+          if (line === 0) await goOn.promise;
+        })
+      );
+    };
+    const all = [use(0, 0), use(1, 0)];
+    await Promise.all([use(0, 1), use(1, 1)]);
+    while (used.length < 3) await Bun.sleep(1);
+    await Bun.sleep(50);
+    expect(used.toSorted()).toEqual(["a", "short", "short"]);
+    goOn.resolve();
+    await Promise.all(all);
+    expect(used).toHaveLength(4);
   });
 });
 

@@ -51,7 +51,7 @@ export function chatWriter(
       }
     },
     event(event) {
-      if (event.type === "accepted") return;
+      if (event.type === "accepted" || event.type === "restarted") return;
       if (event.type !== "finish") {
         const reports = report?.(event) ?? "";
         // Progress that the client does not want produces no chunk.

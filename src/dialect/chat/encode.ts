@@ -3,7 +3,6 @@
 import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract/chat.ts";
 import type { AcceptedEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
-import { TurnLimit } from "../../domain/turn-limit.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
@@ -17,9 +16,6 @@ interface ChatAnswerOptions extends Pick<AcceptedEvent, "readInputs"> {
   readonly profile?: ProfileDetail | undefined;
 }
 
-/** Log probabilities encoded before other work gets a turn: a few milliseconds of work. */
-const LOGPROBS_IN_A_TURN = 5000;
-
 /** Collects and encodes the whole completion of `choices` answers. Throws what the generation throws. */
 export async function encodeChat(
   events: AsyncIterable<GenerateEvent>,
@@ -27,18 +23,12 @@ export async function encodeChat(
   options: ChatAnswerOptions,
 ): Promise<ChatCompletion> {
   const { choices, withLogprobs, profile } = options;
-  const answers = await collectAll(events, choices);
+  const answers = await collectAll(events, choices, encodeLogprob);
   const finishes = answers.map(({ finish }) => finish);
   const usage = usageOf(finishes, choices);
-  const turns = new TurnLimit(LOGPROBS_IN_A_TURN);
-  const encoded: ChatCompletion["choices"] = [];
-  for (const [index, answer] of answers.entries()) {
-    const logprobs = withLogprobs ? await encodeInTurns(answer.logprobs, turns) : null;
-    encoded.push(encodeChoice(answer, index, logprobs));
-  }
   return {
     ...answerHead(origin, "chat.completion"),
-    choices: encoded,
+    choices: answers.map((answer, index) => encodeChoice(answer, index, withLogprobs)),
     usage: encodeUsage(usage),
     timings: encodeTimings(usage),
     ...encodeReadInputs(options),
@@ -47,11 +37,10 @@ export async function encodeChat(
 }
 
 function encodeChoice(
-  answer: CollectedAnswer,
+  { text, reasoning, calls, logprobs, finish }: CollectedAnswer<EncodedLogprob>,
   index: number,
-  logprobs: ChatLogprobs | null,
+  withLogprobs: boolean,
 ): ChatCompletion["choices"][number] {
-  const { text, reasoning, calls, finish } = answer;
   const tool_calls = calls.map(({ id, name, arguments: json }) => ({
     id,
     type: "function" as const,
@@ -67,7 +56,7 @@ function encodeChoice(
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls }),
     },
-    logprobs,
+    logprobs: withLogprobs ? { content: logprobs, refusal: null } : null,
     finish_reason: finish.reason,
   };
 }
@@ -78,17 +67,9 @@ export const encodeLogprobs = (tokens: readonly TokenLogprob[]): ChatLogprobs =>
   refusal: null,
 });
 
-/** Like `encodeLogprobs`, but for whole answers, which may have millions of log probabilities. */
-async function encodeInTurns(tokens: readonly TokenLogprob[], turns: TurnLimit): Promise<ChatLogprobs> {
-  const content: ReturnType<typeof encodeLogprob>[] = [];
-  for (const token of tokens) {
-    await turns.enter(1 + token.top.length);
-    content.push(encodeLogprob(token));
-  }
-  return { content, refusal: null };
-}
+export type EncodedLogprob = ReturnType<typeof encodeLogprob>;
 
-const encodeLogprob = ({ token, logprob, bytes, top }: TokenLogprob) => ({
+export const encodeLogprob = ({ token, logprob, bytes, top }: TokenLogprob) => ({
   token,
   logprob,
   bytes: [...bytes],

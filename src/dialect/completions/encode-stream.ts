@@ -32,7 +32,7 @@ export function completionWriter(
       }
     },
     event(event) {
-      if (event.type === "accepted") return;
+      if (event.type === "accepted" || event.type === "restarted") return;
       const index = event.choice ?? 0;
       if (event.type === "finish") {
         finishes[index] = event;

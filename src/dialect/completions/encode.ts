@@ -6,7 +6,7 @@ import { usageOf, type PromptLogprob, type Usage } from "../../domain/usage.ts";
 import { TurnLimit } from "../../domain/turn-limit.ts";
 import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
-import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
+import { asIs, collectAll, type CollectedAnswer } from "../stream/collect.ts";
 import type { CompletionCall } from "./decode.ts";
 
 /** Tokens whose log probabilities are encoded before other work gets a turn. */
@@ -18,7 +18,7 @@ export async function encodeCompletion(
   origin: AnswerOrigin,
   call: CompletionCall,
 ): Promise<Completion> {
-  const answers = await collectAll(events, call.requests.length * call.made);
+  const answers = await collectAll(events, call.requests.length * call.made, asIs);
   const usage = completionUsage(
     answers.map(({ finish }) => finish),
     call,

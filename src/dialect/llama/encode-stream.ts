@@ -7,7 +7,7 @@ import { encodeProgress } from "../chat/running-reports.ts";
 import { encodeTimings } from "../chat/usage.ts";
 import { AnswerSoFar } from "../stream/answer-so-far.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
-import { chosen, encodeProbabilities, ending, type LlamaContext } from "./encode.ts";
+import { chosen, encodeProbability, ending, type LlamaContext } from "./encode.ts";
 
 /** Writes a chunk per piece and one to end each answer; a failure becomes a chunk with `error`. `now`: milliseconds. */
 export function llamaWriter(
@@ -50,7 +50,7 @@ export function llamaWriter(
             content: event.text,
             tokens: event.tokens ?? [],
             ...(context.running.timings && { timings: encodeTimings(usage) }),
-            ...(event.logprobs && { completion_probabilities: encodeProbabilities(event.logprobs) }),
+            ...(event.logprobs && { completion_probabilities: event.logprobs.map(encodeProbability) }),
           }),
         );
       }

@@ -19,11 +19,11 @@ export interface LlamaContext extends Omit<LlamaCall, "prompts"> {
 
 /** Returns one object, or a list when there are several answers. Throws what the generation throws. */
 export async function encodeLlama(events: AsyncIterable<GenerateEvent>, context: LlamaContext): Promise<unknown> {
-  const answers = await collectAll(events, context.prompts.length * context.made);
+  const answers = await collectAll(events, context.prompts.length * context.made, encodeProbability);
   const encoded = answers.map(({ text, logprobs, finish }, index) => {
     const content = context.promptAlone ? "" : text;
     const tokens = context.returnTokens && !context.promptAlone ? [...(finish.tokens?.answer ?? [])] : [];
-    const probabilities = logprobs.length > 0 && { completion_probabilities: encodeProbabilities(logprobs) };
+    const probabilities = logprobs.length > 0 && { completion_probabilities: logprobs };
     return chosen({ ...ending(finish, { index, text: content }, context), content, tokens, ...probabilities }, context);
   });
   return encoded.length === 1 ? encoded[0] : encoded;
@@ -64,8 +64,10 @@ function stopType({ reason, stopSequence }: FinishEvent): "none" | "eos" | "limi
   return reason === "cancelled" ? "none" : "eos";
 }
 
-export const encodeProbabilities = (tokens: readonly TokenLogprob[]) =>
-  tokens.map(({ top, ...token }) => ({ ...probability(token), top_logprobs: top.map(probability) }));
+export const encodeProbability = ({ top, ...token }: TokenLogprob) => ({
+  ...probability(token),
+  top_logprobs: top.map(probability),
+});
 
 const probability = ({ id = -1, token, bytes, logprob }: Omit<TokenLogprob, "top">) => ({
   id,

@@ -5,7 +5,7 @@ import type { AcceptedEvent, FinishEvent, GenerateEvent } from "../../domain/gen
 import type { Usage } from "../../domain/usage.ts";
 import { objectOf } from "../fields/json-object.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
-import { CollectedAnswer, collect } from "../stream/collect.ts";
+import { asIs, collect, CollectedAnswer } from "../stream/collect.ts";
 
 export interface MessagesAnswer extends Pick<AcceptedEvent, "readInputs"> {
   readonly id: string;
@@ -27,7 +27,7 @@ export async function encodeMessage(
   events: AsyncIterable<GenerateEvent>,
   message: MessagesAnswer,
 ): Promise<MessagesResponse> {
-  const { parts, finish } = await collect(events, new CollectedAnswer(message.showThinking));
+  const { parts, finish } = await collect(events, new CollectedAnswer(asIs, message.showThinking));
   const stop = stopOf(finish, message.stopSequences);
   return { ...beginning(message, finish.usage), content: parts.map(encodeBlock), ...stop };
 }

@@ -2,11 +2,10 @@
 
 import type { OllamaAnswer } from "../../contract/ollama.ts";
 import type { AcceptedEvent, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
-import type { TokenLogprob } from "../../domain/usage.ts";
-import { encodeLogprobs } from "../chat/encode.ts";
+import { encodeLogprob, type EncodedLogprob } from "../chat/encode.ts";
 import { objectOf } from "../fields/json-object.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
-import { collect } from "../stream/collect.ts";
+import { collect, CollectedAnswer } from "../stream/collect.ts";
 import type { Put, StreamWriter } from "../stream/streamed.ts";
 
 /** `chat` answers have a `message`, `generate` answers a `response`. */
@@ -27,7 +26,7 @@ interface Piece {
   readonly content?: string;
   readonly thinking?: string;
   readonly calls?: readonly Call[];
-  readonly logprobs?: readonly TokenLogprob[];
+  readonly logprobs?: EncodedLogprob[];
 }
 
 /** Returns the answer to a request that only loads the model. */
@@ -42,7 +41,7 @@ export async function encodeOllama(
   events: AsyncIterable<GenerateEvent>,
   context: OllamaContext,
 ): Promise<OllamaAnswer> {
-  const { text, reasoning, calls, logprobs, finish } = await collect(events);
+  const { text, reasoning, calls, logprobs, finish } = await collect(events, new CollectedAnswer(encodeLogprob));
   const whole = {
     content: text,
     ...(reasoning !== "" && { thinking: reasoning }),
@@ -68,7 +67,7 @@ export function ollamaWriter(put: Put<string>, context: OllamaContext): StreamWr
       switch (event.type) {
         case "text": {
           const { text: content, logprobs } = event;
-          return line(piece(context, { content, ...(logprobs && { logprobs }) }));
+          return line(piece(context, { content, ...(logprobs && { logprobs: logprobs.map(encodeLogprob) }) }));
         }
         case "reasoning":
           return line(piece(context, { thinking: event.text }));
@@ -94,8 +93,7 @@ const encodeCall = (call: { readonly name: string; readonly arguments: string })
 
 function piece(context: OllamaContext, { content = "", thinking, calls = [], logprobs }: Piece): OllamaAnswer {
   const { form, model, wall } = context;
-  const tokens = logprobs && { logprobs: encodeLogprobs(logprobs).content };
-  const head = { model, created_at: new Date(wall()).toISOString(), ...tokens };
+  const head = { model, created_at: new Date(wall()).toISOString(), ...(logprobs && { logprobs }) };
   const thoughts = thinking === undefined ? {} : { thinking };
   if (form === "generate") return { ...head, response: content, ...thoughts, done: false };
   const tool_calls = calls.map((call) => ({ ...call }));

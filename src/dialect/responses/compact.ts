@@ -5,7 +5,7 @@ import { fieldError } from "../../domain/errors.ts";
 import type { GenerateEvent, Generation } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
 import { joinTurns } from "../fields/turns.ts";
-import { collect } from "../stream/collect.ts";
+import { asIs, collect, CollectedAnswer } from "../stream/collect.ts";
 import { encodeUsage } from "./resource.ts";
 
 const SUM_UP =
@@ -27,7 +27,7 @@ export async function encodeCompacted(
   events: AsyncIterable<GenerateEvent>,
   { id, created }: { readonly id: string; readonly created: number },
 ): Promise<CompactedResponse> {
-  const { text, finish } = await collect(events);
+  const { text, finish } = await collect(events, new CollectedAnswer(asIs));
   const summary = Buffer.from(JSON.stringify({ summary: text })).toString("base64");
   return {
     id,

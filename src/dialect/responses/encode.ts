@@ -78,18 +78,19 @@ export function responseWriter(put: Put<NamedEvent>, context: ResponseContext): 
 
 /** Builds one response from its events. */
 class ResponseBuilder {
-  private readonly output: OutputBuilder;
+  private output: OutputBuilder;
   private finish: FinishEvent | undefined;
   private isOver = false;
 
   constructor(
     private readonly context: ResponseContext,
-    emit: (event: SemanticEvent) => void,
+    private readonly emit: (event: SemanticEvent) => void,
   ) {
     this.output = new OutputBuilder(context.names, emit);
   }
 
   add(event: GenerateEvent): void {
+    if (event.type === "restarted") this.output = new OutputBuilder(this.context.names, this.emit);
     if (event.type !== "finish") return this.output.add(event);
     this.finish = event;
     this.output.end(event);

@@ -20,21 +20,28 @@ interface CallPart {
   arguments: string;
 }
 
+/** Encodes the log probabilities of a token as they arrive: there may be millions, too many to keep in two forms. */
+type Encode<Logprob> = (token: TokenLogprob) => Logprob;
+export const asIs = (token: TokenLogprob) => token;
+
 /** One answer, assembled as its events arrive. */
-export class CollectedAnswer {
+export class CollectedAnswer<Logprob = TokenLogprob> {
   /** The parts in order of generation; consecutive text is one part. */
   readonly parts: (TextPart | CallPart)[] = [];
   readonly calls: CallPart[] = [];
-  readonly logprobs: TokenLogprob[] = [];
+  readonly logprobs: Logprob[] = [];
   private ended: FinishEvent | undefined;
 
   /** `withReasoning`: whether reasoning is collected. */
-  constructor(private readonly withReasoning = true) {}
+  constructor(
+    private readonly encode: Encode<Logprob>,
+    private readonly withReasoning = true,
+  ) {}
 
   add(event: GenerateEvent): void {
     switch (event.type) {
       case "text":
-        if (event.logprobs) this.logprobs.push(...event.logprobs);
+        for (const token of event.logprobs ?? []) this.logprobs.push(this.encode(token));
         return this.append(event.type, event.text);
       case "reasoning":
         if (this.withReasoning) this.append(event.type, event.text);
@@ -49,6 +56,9 @@ export class CollectedAnswer {
         if (call) call.arguments += event.text;
         return;
       }
+      case "restarted":
+        for (const list of [this.parts, this.calls, this.logprobs]) list.length = 0;
+        return;
       case "finish":
         this.ended = event;
     }
@@ -80,20 +90,21 @@ export class CollectedAnswer {
 }
 
 /** Collects one answer. Throws what the generation throws. */
-export async function collect(
+export async function collect<Logprob>(
   events: AsyncIterable<GenerateEvent>,
-  answer = new CollectedAnswer(),
-): Promise<CollectedAnswer> {
+  answer: CollectedAnswer<Logprob>,
+): Promise<CollectedAnswer<Logprob>> {
   for await (const event of events) answer.add(event);
   return answer;
 }
 
 /** Collects `count` answers of one generation. Throws what the generation throws. */
-export async function collectAll(
+export async function collectAll<Logprob>(
   events: AsyncIterable<GenerateEvent>,
   count: number,
-): Promise<readonly CollectedAnswer[]> {
-  const answers = Array.from({ length: count }, () => new CollectedAnswer());
+  encode: Encode<Logprob>,
+): Promise<readonly CollectedAnswer<Logprob>[]> {
+  const answers = Array.from({ length: count }, () => new CollectedAnswer(encode));
   for await (const event of events) if (event.type !== "accepted") answers[event.choice ?? 0]?.add(event);
   return answers;
 }

@@ -16,7 +16,7 @@ import { servedByFields } from "../log-fields.ts";
 /** Converts texts to vectors, and ranks documents by relevance. */
 export const embeddingRoutes = (deps: AppDeps) => {
   const { bodies, embeddings } = deps;
-  const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Promise<Response> => {
+  const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Response => {
     const { tokens, truncated, servedBy } = result;
     deps.contexts.of(request).logFields = () => ({
       model,

@@ -15,6 +15,7 @@ import {
 } from "../../dialect/stream/streamed.ts";
 import { typedError } from "../../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
+import { HeldAnswer } from "../../service/held-answer.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
@@ -41,6 +42,7 @@ export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
         customId,
         request: call.request,
         origin: { ...origin, id: `${id}/${index}` },
+        held: streams(deps, call.stream) ? undefined : new HeldAnswer(deps.answerBudget),
         texts: (events: AsyncGenerator<GenerateEvent>, { downgraded, ...accepted }: AcceptedEvent) => {
           const tag = eventTagger(customId, downgraded);
           const known = { ...accepted, requestId: id };

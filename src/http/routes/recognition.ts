@@ -119,7 +119,7 @@ function respond(
   documents: readonly RecognizedDocument[],
   labels: readonly PictureLabel[] | undefined,
   call: RecognitionCall,
-): Response | Promise<Response> {
+): Response {
   const { mode, format } = call;
   if (mode === "barcode") return Response.json(encodeBarcodes(documents, call));
   if (mode === "saliency") return Response.json(encodeRegions(documents, call));

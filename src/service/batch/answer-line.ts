@@ -8,7 +8,7 @@ export interface LineOrigin {
 }
 
 /** The body of a line, never as a stream. */
-type LineBody = Readonly<Record<string, unknown>>;
+export type LineBody = Readonly<Record<string, unknown>>;
 
 /** Answers a body as the endpoint does. Throws what the endpoint throws, or the signal's reason. */
 export type AnswerLine = (body: LineBody, own: LineOrigin, signal: AbortSignal) => Promise<unknown>;

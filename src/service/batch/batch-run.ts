@@ -1,20 +1,21 @@
 // Runs one batch from its current state to its end. The output is also the journal: lines in it are answered, so after
 // a crash at any moment a server continues with the others.
 
-import { decodeInputLine, type InputLine } from "../../dialect/batches/decode.ts";
+import { decodeInputLine } from "../../dialect/batches/decode.ts";
 import { skippedLine, tallyLine } from "../../dialect/batches/output-line.ts";
 import type { BatchOutputLine } from "../../contract/batches.ts";
 import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId } from "../../domain/ids.ts";
+import type { SharedBytes } from "../../domain/shared-bytes.ts";
 import type { BatchFault, BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
 import { Journal } from "../../store/journal.ts";
-import { isBlank, linesOf, parseLine } from "../../store/json-lines.ts";
+import { isBlank, LinesFile } from "../../store/json-lines.ts";
 import { isMissing, storageError } from "../../store/storage-error.ts";
 import type { LineOutcome, Metrics } from "../../telemetry/metrics.ts";
 import type { AnswerLine } from "./answer-line.ts";
-import { answerLine, type LineDeps } from "./line-attempts.ts";
+import { answerLine, type LineDeps, type WaitingLine } from "./line-attempts.ts";
 import { Tally } from "./tally.ts";
 import { validateInput } from "./validate-input.ts";
 
@@ -24,6 +25,8 @@ export interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
   readonly store: JobStore;
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "batchLineEnded">;
+  /** Memory for the long lines of all batches. */
+  readonly memory: SharedBytes;
   /** Maximum number of lines in a batch. */
   readonly maxLines: number;
   /** Maximum number of lines of this batch that are in progress, including those that wait for another attempt. */
@@ -40,6 +43,7 @@ const PROGRESS_MS = 100;
 export class BatchRun {
   /** Aborted when no more lines should be answered, for any reason. */
   private readonly ending = new AbortController();
+  private readonly input: LinesFile;
   /** First failure of the disk or the database outside the main flow; `answerAll` throws it. */
   private failure: { readonly error: unknown } | undefined;
   private saving: ReturnType<typeof setTimeout> | undefined;
@@ -50,7 +54,9 @@ export class BatchRun {
   constructor(
     private readonly deps: BatchRunDeps,
     private readonly id: string,
-  ) {}
+  ) {
+    this.input = new LinesFile(deps.store.inputPath(id), deps.memory);
+  }
 
   /** Stops the run; lines in progress are abandoned and answered by the next run of the batch. */
   stop(): void {
@@ -104,7 +110,7 @@ export class BatchRun {
   private async validate(): Promise<void> {
     const { store, maxLines } = this.deps;
     const { signal } = this.ending;
-    const checked = await validateInput(store.inputPath(this.id), this.record().endpoint, maxLines, signal).catch(
+    const checked = await validateInput(this.input, this.record().endpoint, maxLines, signal).catch(
       (error: unknown) => {
         if (!signal.aborted) throw error;
       },
@@ -117,9 +123,9 @@ export class BatchRun {
   }
 
   private async answerAndHandOver(): Promise<void> {
-    const { store } = this.deps;
+    const { store, memory } = this.deps;
     const tally = new Tally(this.record().total);
-    const journal = await Journal.open(store.outputPath(this.id), (line) =>
+    const journal = await Journal.open(store.outputPath(this.id), memory, (line) =>
       tally.add(tallyLine(line as BatchOutputLine)),
     );
     const watch = setInterval(() => this.check(), WATCH_MS);
@@ -149,7 +155,7 @@ export class BatchRun {
     const underWay = new Set<Promise<void>>();
     const onWait = (waits: boolean) => void (this.waiting += waits ? 1 : -1);
     try {
-      for await (const line of this.unanswered(tally)) {
+      for await (const line of this.unanswered(tally, signal)) {
         // Fails before a line is computed if there is no space for its output.
         if (!signal.aborted) store.quota.claim(1);
         this.lines++;
@@ -215,7 +221,7 @@ export class BatchRun {
   }
 
   private async skipRest(journal: Journal, tally: Tally, code: "batch_cancelled" | "batch_expired"): Promise<void> {
-    for await (const { customId } of this.unanswered(tally)) {
+    for await (const { customId } of this.unanswered(tally, new AbortController().signal)) {
       const line = skippedLine(newBatchAnswerId(), customId, code);
       await this.put(line, "skipped", journal, tally);
     }
@@ -223,23 +229,22 @@ export class BatchRun {
 
   private async put(line: BatchOutputLine, outcome: LineOutcome, journal: Journal, tally: Tally): Promise<void> {
     const { quota } = this.deps.store;
-    const text = `${JSON.stringify(line)}\n`;
-    const bytes = Buffer.byteLength(text);
-    // These lines are written even beyond the quota: otherwise the batch could not even be cancelled.
-    if (outcome === "skipped") quota.take(bytes);
-    else quota.claim(bytes);
-    await journal.append(text);
+    // Skipped lines are written even beyond the quota: otherwise the batch could not even be cancelled.
+    await journal.append(line, (bytes) => (outcome === "skipped" ? quota.take(bytes) : quota.claim(bytes)));
     tally.add(tallyLine(line));
     this.deps.metrics.batchLineEnded(outcome);
   }
 
-  /** Emits the input lines that have no output line yet. */
-  private async *unanswered(tally: Tally): AsyncGenerator<InputLine, void, void> {
+  /** Emits the input lines that have no output line yet, without their bodies: there may be hundreds of megabytes. */
+  private async *unanswered(tally: Tally, signal: AbortSignal): AsyncGenerator<WaitingLine, void, void> {
     const { endpoint } = this.record();
-    for await (const line of linesOf(Bun.file(this.deps.store.inputPath(this.id)).stream())) {
+    const decoded = (value: unknown) => decodeInputLine(value, endpoint);
+    for await (const line of this.input.lines()) {
       if (isBlank(line)) continue;
-      const input = decodeInputLine(await parseLine(line), endpoint);
-      if (!tally.has(input.customId)) yield input;
+      const customId = await this.input.read(line, signal, (value) => decoded(value).customId);
+      const withBody: WaitingLine["withBody"] = (use) =>
+        this.input.read(line, signal, (value) => use(decoded(value).body));
+      if (!tally.has(customId)) yield { customId, withBody };
     }
   }
 

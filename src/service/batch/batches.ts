@@ -6,6 +6,7 @@ import { unixSeconds } from "../../domain/clock.ts";
 import { fieldError, SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
 import { pause } from "../../domain/pause.ts";
+import { SharedBytes } from "../../domain/shared-bytes.ts";
 import type { PageRequest } from "../../domain/page-request.ts";
 import type { BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
@@ -18,7 +19,7 @@ import type { JobFolder } from "./job-folder.ts";
 import { Semaphore } from "./semaphore.ts";
 
 /** `linesAtOnce` also limits the lines of all batches together. */
-interface BatchOptions extends Omit<BatchRunDeps, "store" | "places"> {
+interface BatchOptions extends Omit<BatchRunDeps, "store" | "places" | "memory"> {
   readonly folder: JobFolder;
   readonly answers: Readonly<Record<BatchEndpoint, AnswerLine>>;
   readonly log: Logger;
@@ -42,6 +43,9 @@ const VALIDATION_POLL_MS = 20;
  */
 const RUNS_AT_ONCE = 16;
 
+/** Maximum bytes of lines of more than a megabyte that are in memory at the same time; their values take as much again. */
+const LONG_LINES_BYTES = 128 * 2 ** 20;
+
 type Work = "settle" | "answer";
 
 interface LiveRun {
@@ -54,6 +58,7 @@ export class BatchesService {
   private readonly runs = new Map<string, LiveRun>();
   private readonly retryAt = new Map<string, number>();
   private readonly places: Semaphore;
+  private readonly memory = new SharedBytes(LONG_LINES_BYTES);
   private readonly timers: ReturnType<typeof setInterval>[] = [];
   private scanFails = false;
   private readonly stopping = new AbortController();
@@ -192,7 +197,7 @@ export class BatchesService {
       return this.postpone(id, error);
     }
     if (!unlock) return;
-    const run = new BatchRun({ ...this.options, store, places: this.places }, id);
+    const run = new BatchRun({ ...this.options, store, places: this.places, memory: this.memory }, id);
     const ended = this.follow(id, run).finally(() => {
       this.runs.delete(id);
       unlock();

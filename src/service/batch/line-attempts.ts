@@ -1,12 +1,11 @@
 // Answers one line of a batch, with retries until the outcome depends on the line itself.
 
 import type { BatchOutputLine } from "../../contract/batches.ts";
-import type { InputLine } from "../../dialect/batches/decode.ts";
 import { answeredLine, failedLine } from "../../dialect/batches/output-line.ts";
 import { typedError, type SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
 import type { Pause } from "../../domain/pause.ts";
-import type { AnswerLine } from "./answer-line.ts";
+import type { AnswerLine, LineBody } from "./answer-line.ts";
 import type { Release, Semaphore } from "./semaphore.ts";
 
 export interface LineDeps {
@@ -18,6 +17,13 @@ export interface LineDeps {
   readonly onWait: (waits: boolean) => void;
   /** Called with an unexpected failure of a line. */
   readonly onUnexpected: (error: unknown, requestId: string) => void;
+}
+
+/** A line of a batch whose body is in memory only while it is used. */
+export interface WaitingLine {
+  readonly customId: string;
+  /** Runs `use` with the body. Throws what it throws, or the reason why the run of the batch ends. */
+  readonly withBody: <T>(use: (body: LineBody) => Promise<T>) => Promise<T>;
 }
 
 /** Attempts that crash the engine or break an upstream before a line fails, because the line may be the cause. */
@@ -41,19 +47,19 @@ const TRANSIENT = new Set<string>([
  */
 export async function answerLine(
   { places, answer, pause, onWait, onUnexpected }: LineDeps,
-  { customId, body }: InputLine,
+  { customId, withBody }: WaitingLine,
   client: string,
   first: Release,
   signal: AbortSignal,
 ): Promise<BatchOutputLine | undefined> {
-  // A stream would have no reader.
-  const { stream: _stream, ...request } = body;
   let suspicions = 0;
   for (let release: Release | undefined = first; release; release = await places.acquire(signal)) {
     const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
     let known: SvcError;
     try {
-      return answeredLine(ids, await answer(request, { id: ids.requestId, client }, signal));
+      // A stream would have no reader.
+      const answered = withBody(({ stream: _stream, ...body }) => answer(body, { id: ids.requestId, client }, signal));
+      return answeredLine(ids, await answered);
     } catch (error) {
       if (signal.aborted) return undefined;
       known = typedError(error, (unexpected) => onUnexpected(unexpected, ids.requestId));

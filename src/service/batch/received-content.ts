@@ -4,7 +4,7 @@ import { open, rename, rm } from "node:fs/promises";
 import type { BodyBudget } from "../../domain/body-budget.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
-import { isBlank, LineCutter, lineTurns, parseLine, type Line } from "../../store/json-lines.ts";
+import { isBlank, LineCutter, LineTurns, parseLine, type Line } from "../../store/json-lines.ts";
 
 export interface ContentLimits {
   readonly bytes: number;
@@ -14,6 +14,8 @@ export interface ContentLimits {
 const MB = 1024 * 1024;
 /** The same limit as for the body of a request. */
 const LONGEST_LINE = 100 * MB;
+/** Most lines of a file in all, per line that may have a request: blank ones cost time as well. */
+const BLANK_SHARE = 2;
 
 /**
  * Writes content to `path`; returns its size in bytes. `claim` reserves space for each piece. `isLines`: it must be
@@ -72,7 +74,7 @@ class LineCheck {
   private number = 0;
   private size = 0;
   private bounds = new JsonBounds();
-  private readonly turns = lineTurns();
+  private readonly turns = new LineTurns();
 
   constructor(private readonly most: number) {}
 
@@ -90,16 +92,20 @@ class LineCheck {
   }
 
   async see(line: Line): Promise<void> {
-    if (isBlank(line)) return;
+    await this.turns.enter(line);
+    const { number, bytes, length } = line;
+    if (number > BLANK_SHARE * this.most) {
+      const most = `${BLANK_SHARE * this.most} lines, blank ones included`;
+      throw refuse("invalid_value", `The file has more than ${most}; --max-batch-lines is ${this.most}.`);
+    }
+    if (isBlank(line) || !bytes) return;
     if (++this.count > this.most) {
       throw refuse("invalid_value", `The file has more than ${this.most} lines, the limit set by --max-batch-lines.`);
     }
-    await this.turns.enter(line.bytes.length);
-    const { number, bytes } = line;
-    const size = `${bytes.length} bytes received`;
+    const size = `${length} bytes received`;
     let value: unknown;
     try {
-      value = await parseLine(line);
+      value = await parseLine(bytes);
     } catch (error) {
       const what = error instanceof SyntaxError ? "valid JSON" : "valid UTF-8";
       throw refuse("invalid_json", `Line ${number} of the file is not ${what} (${size}).`);

@@ -3,7 +3,7 @@
 import { decodeInputLine } from "../../dialect/batches/decode.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { BatchFault } from "../../store/batch-records.ts";
-import { isBlank, linesOf, parseLine, type Line } from "../../store/json-lines.ts";
+import { isBlank, type Line, type LinesFile } from "../../store/json-lines.ts";
 
 /** Maximum number of faults to list. */
 const MOST_FAULTS = 100;
@@ -15,7 +15,7 @@ interface Validation {
 
 /** Counts the lines for `endpoint` in a file and lists their faults. Throws system errors, or the signal's reason. */
 export async function validateInput(
-  path: string,
+  file: LinesFile,
   endpoint: string,
   mostLines: number,
   signal: AbortSignal,
@@ -23,21 +23,27 @@ export async function validateInput(
   const seen = new Set<string>();
   const faults: BatchFault[] = [];
   let total = 0;
-  for await (const line of linesOf(Bun.file(path).stream())) {
+  const customId = (line: Line) => file.read(line, signal, (value) => decodeInputLine(value, endpoint).customId);
+  for await (const line of file.lines()) {
     signal.throwIfAborted();
     if (isBlank(line)) continue;
     total++;
-    const fault = total > mostLines ? tooMany(mostLines) : await lineFault(line, endpoint, seen);
+    const fault = total > mostLines ? tooMany(mostLines) : await lineFault(line, customId, seen, signal);
     if (fault) faults.push(fault);
     if (faults.length === MOST_FAULTS || total > mostLines) break;
   }
   return { total, faults };
 }
 
-async function lineFault(line: Line, endpoint: string, seen: Set<string>): Promise<BatchFault | undefined> {
+async function lineFault(
+  line: Line,
+  customIdOf: (line: Line) => Promise<string>,
+  seen: Set<string>,
+  signal: AbortSignal,
+): Promise<BatchFault | undefined> {
   const { number } = line;
   try {
-    const { customId } = decodeInputLine(await parseLine(line), endpoint);
+    const customId = await customIdOf(line);
     if (!seen.has(customId)) {
       seen.add(customId);
       return undefined;
@@ -45,6 +51,7 @@ async function lineFault(line: Line, endpoint: string, seen: Set<string>): Promi
     const message = "'custom_id' must be unique in the file; an earlier line has the same.";
     return { code: "duplicate_custom_id", message, param: "custom_id", line: number };
   } catch (error) {
+    signal.throwIfAborted();
     if (error instanceof SvcError) {
       return { code: error.code, message: error.message, param: error.details.param ?? null, line: number };
     }

@@ -31,7 +31,7 @@ async function attempt(answers: readonly (SvcError | typeof answer)[]) {
   const { signal } = new AbortController();
   const release = await deps.places.acquire(signal);
   if (!release) throw new Error("no place");
-  const line = await answerLine(deps, { customId: "a", body: {} }, "batch", release, signal);
+  const line = await answerLine(deps, { customId: "a", withBody: (use) => use({}) }, "batch", release, signal);
   return [line?.error?.code, asked, waits.length];
 }
 

@@ -2,7 +2,10 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BodyBudget } from "../../../src/domain/body-budget.ts";
+import type { SvcError } from "../../../src/domain/errors.ts";
 import { nextTurn } from "../../../src/domain/next-turn.ts";
+import { SharedBytes } from "../../../src/domain/shared-bytes.ts";
+import { LinesFile } from "../../../src/store/json-lines.ts";
 import { receiveContent } from "../../../src/service/batch/received-content.ts";
 import { validateInput } from "../../../src/service/batch/validate-input.ts";
 import { temporaryFolder } from "../../http/harness.ts";
@@ -52,11 +55,39 @@ test("receiving thousands of short lines and making a batch of them does not blo
   const others = countTurns();
   await receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 50_000 }, () => {}, new BodyBudget());
   const received = others.turns();
-  const { total } = await validateInput(path, "/v1/chat/completions", 50_000, new AbortController().signal);
+  const { total } = await validateInput(
+    new LinesFile(path, new SharedBytes(MB)),
+    "/v1/chat/completions",
+    50_000,
+    new AbortController().signal,
+  );
   const checked = others.turns() - received;
   await others.end();
   expect(total).toBe(40_000);
   expect([received, checked].map((turns) => turns > 60)).toEqual([true, true]);
+});
+
+test("a file of nothing but line breaks is refused before they are all read", async () => {
+  const path = join(temporaryFolder(), "content");
+  let read = 0;
+  async function* chunks() {
+    for (; read < 100; read++) yield Buffer.alloc(64 * 1024, "\n");
+  }
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 50_000 }, () => {}, new BodyBudget());
+  expect(await received.catch((error: SvcError) => error.message)).toContain(
+    "more than 100000 lines, blank ones included",
+  );
+  expect(read).toBeLessThan(3);
+  expect(existsSync(path)).toBe(false);
+});
+
+test("a megabyte of blanks is no blank line", async () => {
+  const path = join(temporaryFolder(), "content");
+  async function* chunks() {
+    yield Buffer.concat([Buffer.from("{}\n"), Buffer.alloc(2 * MB, " ")]);
+  }
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new BodyBudget());
+  expect(await received.catch((error: SvcError) => error.code)).toBe("invalid_json");
 });
 
 /** Counts the turns of the event loop that other code gets. */

@@ -3,9 +3,17 @@
 import type { Embedder, LoadedEmbedder } from "../../../../ffi/llama/embedder.ts";
 import type { EmbeddingInput, EmbeddingWork } from "../../../domain/embedding.ts";
 import { fieldError, type SvcError } from "../../../domain/errors.ts";
+import type { TextJobs, TextsOf } from "./text-jobs.ts";
 
 /** Words of more than 100 letters, which BERT's tokenizer replaces as a whole by its unknown token. */
 const ENDLESS_WORD = /[^\s\p{P}\p{Script=Han}$+<=>^`|~]{101,}/gu;
+/** Maximum characters of the prompts that a reranker's template makes of one request, each with the whole query. */
+const MOST_FILLED = 16 * 2 ** 20;
+
+interface PreparedInput {
+  readonly tokens: Int32Array;
+  readonly isCut: boolean;
+}
 
 interface PreparedInputs {
   readonly inputs: readonly Int32Array[];
@@ -13,13 +21,16 @@ interface PreparedInputs {
   readonly truncated: number;
 }
 
+type Of = Omit<TextsOf, "field">;
+
 export class InputReader {
   private readonly model: LoadedEmbedder;
   /** Special tokens that end a text; truncating a text must keep them. */
   private readonly tail: Int32Array;
 
   constructor(
-    private readonly embedder: Embedder,
+    embedder: Embedder,
+    private readonly texts: TextJobs,
     private readonly maxTokens: number,
   ) {
     this.model = embedder.model();
@@ -30,16 +41,20 @@ export class InputReader {
   }
 
   /** Throws SvcError about token ids outside the vocabulary, and about a query that leaves no room for documents. */
-  read(work: EmbeddingWork): PreparedInputs {
+  async read(work: EmbeddingWork, of: Of): Promise<PreparedInputs> {
     const whole =
-      work.kind === "embed"
-        ? work.inputs.map((input, at) => this.cut(this.tokens(input, at), typeof input === "string"))
-        : this.pairs(work.query, work.documents);
+      work.kind === "embed" ? await this.inputs(work.inputs, of) : await this.pairs(work.query, work.documents, of);
     return { inputs: whole.map(({ tokens }) => tokens), truncated: whole.filter(({ isCut }) => isCut).length };
   }
 
-  private tokens(input: EmbeddingInput, at: number): Int32Array {
-    if (typeof input === "string") return this.tokenize(input, "around");
+  private async inputs(inputs: readonly EmbeddingInput[], of: Of): Promise<PreparedInput[]> {
+    const ids = inputs.map((input, at) => (typeof input === "string" ? undefined : this.known(input, at)));
+    const texts = inputs.filter((input) => typeof input === "string").map((text) => this.bare(text));
+    const ofTexts = (await this.texts.tokenize(texts, "around", { ...of, field: "input" })).values();
+    return ids.map((own) => (own ? this.cut(own, false) : this.cut(ofTexts.next().value ?? new Int32Array(), true)));
+  }
+
+  private known(input: readonly number[], at: number): Int32Array {
     const { vocabulary } = this.model;
     const wrong = input.find((id) => id < 0 || id >= vocabulary);
     if (wrong === undefined) return Int32Array.from(input);
@@ -48,13 +63,15 @@ export class InputReader {
   }
 
   /** Does what Hugging Face's BERT tokenizer does before splitting into word pieces, and llama.cpp only in part. */
-  private tokenize(text: string, special: "none" | "around"): Int32Array {
-    if (!this.model.stripsAccents) return this.embedder.tokenize(text, special);
-    const bare = text.normalize("NFD").replace(/\p{Mn}/gu, "");
-    return this.embedder.tokenize(bare.replace(ENDLESS_WORD, " [UNK] "), special);
+  private bare(text: string): string {
+    if (!this.model.stripsAccents) return text;
+    return text
+      .normalize("NFD")
+      .replace(/\p{Mn}/gu, "")
+      .replace(ENDLESS_WORD, " [UNK] ");
   }
 
-  private cut(tokens: Int32Array, isText: boolean) {
+  private cut(tokens: Int32Array, isText: boolean): PreparedInput {
     if (tokens.length <= this.maxTokens) return { tokens, isCut: false };
     const tail = isText ? this.tail : new Int32Array();
     const kept = tokens.slice(0, this.maxTokens);
@@ -62,15 +79,16 @@ export class InputReader {
     return { tokens: kept, isCut: true };
   }
 
-  private pairs(query: string, documents: readonly string[]) {
+  private async pairs(query: string, documents: readonly string[], of: Of): Promise<PreparedInput[]> {
     const { rerankTemplate } = this.model;
-    if (rerankTemplate !== undefined) return documents.map((document) => this.fill(rerankTemplate, query, document));
-    const asked = this.tokenize(query, "none");
-    return documents.map((document) => this.join(asked, this.tokenize(document, "none")));
+    if (rerankTemplate !== undefined) return this.fill(rerankTemplate, query, documents, of);
+    const texts = [query, ...documents].map((text) => this.bare(text));
+    const [asked = new Int32Array(), ...read] = await this.texts.tokenize(texts, "none", { ...of, field: "documents" });
+    return read.map((document) => this.join(asked, document));
   }
 
   /** Joins query and document with the separators that the vocabulary puts between and around them. */
-  private join(query: Int32Array, document: Int32Array) {
+  private join(query: Int32Array, document: Int32Array): PreparedInput {
     const { bos, sep, addBos, addEos, addSep } = this.model;
     const eos = this.model.eos < 0 ? sep : this.model.eos;
     const before = [...(addBos ? [bos] : []), ...query, ...(addEos ? [eos] : []), ...(addSep ? [sep] : [])];
@@ -83,18 +101,29 @@ export class InputReader {
     };
   }
 
-  /** Fills in the prompt template of a reranker that is a language model; shortens the document until all fits. */
-  private fill(template: string, query: string, document: string) {
-    let text = document;
-    for (;;) {
-      // Both are replaced at once, because the query may contain a placeholder's name.
-      const prompt = template.replace(/\{query\}|\{document\}/g, (name) => (name === "{query}" ? query : text));
-      const tokens = this.embedder.tokenize(prompt, "parsed");
-      if (tokens.length <= this.maxTokens) return { tokens, isCut: text.length < document.length };
-      if (text === "") throw this.tooLong(tokens.length);
-      const share = Math.min(0.95, this.maxTokens / tokens.length);
-      text = text.slice(0, Math.floor(text.length * share)).toWellFormed();
+  /** Fills in the prompt template of a reranker that is a language model; shortens documents until all fit. */
+  private async fill(template: string, query: string, documents: readonly string[], of: Of): Promise<PreparedInput[]> {
+    const filled = documents.length * (template.length + query.length);
+    if (filled > MOST_FILLED) throw tooLongFor(documents.length, query.length);
+    const prepared: PreparedInput[] = [];
+    // Both are replaced at once, because the query may contain a placeholder's name.
+    const prompt = (document: string) =>
+      template.replace(/\{query\}|\{document\}/g, (name) => (name === "{query}" ? query : document));
+    for (let waiting = documents.map((text, at) => ({ text, at })); waiting.length > 0;) {
+      const prompts = waiting.map(({ text }) => prompt(text));
+      const read = await this.texts.tokenize(prompts, "parsed", { ...of, field: "documents" });
+      waiting = waiting.flatMap(({ text, at }, index) => {
+        const tokens = read[index] ?? new Int32Array();
+        if (tokens.length <= this.maxTokens) {
+          prepared[at] = { tokens, isCut: text.length < (documents[at]?.length ?? 0) };
+          return [];
+        }
+        if (text === "") throw this.tooLong(tokens.length);
+        const share = Math.min(0.95, this.maxTokens / tokens.length);
+        return [{ text: text.slice(0, Math.floor(text.length * share)).toWellFormed(), at }];
+      });
     }
+    return prepared;
   }
 
   private tooLong(tokens: number): SvcError {
@@ -102,3 +131,12 @@ export class InputReader {
     return fieldError("context_length_exceeded", "query", sentence);
   }
 }
+
+const tooLongFor = (documents: number, length: number): SvcError => {
+  const most = Math.floor(MOST_FILLED / documents);
+  return fieldError(
+    "invalid_value",
+    "query",
+    `must have at most ${most} characters for ${documents} documents; got ${length}`,
+  );
+};

@@ -8,6 +8,7 @@ import type { EmbeddingJob } from "../port.ts";
 import type { EmbedderOptions, FromEmbedder } from "../protocol.ts";
 import { BatchQueue, QueuedJob, type BatchItem } from "./batch-queue.ts";
 import { InputReader } from "./inputs.ts";
+import { TextJobs } from "./text-jobs.ts";
 
 /**
  * Most tokens in a batch, unless one input has more: enough to keep the kernels busy, and not more, because attention
@@ -15,8 +16,12 @@ import { InputReader } from "./inputs.ts";
  */
 export const TOKENS_AT_ONCE = 256;
 
+/** How long to wait for the prompt threads before messages are read again, when there is nothing else to do. */
+const TEXT_WAIT_MS = 1;
+
 export class EmbeddingWorker {
   private readonly queue: BatchQueue;
+  private readonly texts: TextJobs;
   private readonly reader: InputReader;
   private readonly dimensions: number;
   private wake: () => void = () => {};
@@ -29,12 +34,18 @@ export class EmbeddingWorker {
     const { dimensions, sequences } = embedder.model();
     this.dimensions = dimensions;
     this.queue = new BatchQueue(TOKENS_AT_ONCE, sequences);
-    this.reader = new InputReader(embedder, maxTokens);
+    this.texts = new TextJobs(embedder);
+    this.reader = new InputReader(embedder, this.texts, maxTokens);
   }
 
-  submit(key: JobKey, { work, client, background }: EmbeddingJob): void {
+  submit(key: JobKey, job: EmbeddingJob): void {
+    void this.receive(key, job);
+    this.wake();
+  }
+
+  private async receive(key: JobKey, { work, client, background }: EmbeddingJob): Promise<void> {
     try {
-      const { inputs, truncated } = this.reader.read(work);
+      const { inputs, truncated } = await this.reader.read(work, { key, client });
       this.queue.add(new QueuedJob(key, inputs, this.dimensions, truncated, client, background));
       this.send({ type: "accepted", key, event: { type: "accepted" } });
       this.wake();
@@ -44,21 +55,26 @@ export class EmbeddingWorker {
   }
 
   cancel(key: JobKey): void {
+    this.texts.cancel(key);
     this.queue.remove(key);
   }
 
   /** Computes until the process ends. */
   async run(): Promise<never> {
     for (;;) {
-      if (this.queue.isEmpty) await new Promise<void>((resolve) => (this.wake = resolve));
-      // Requests that these messages bring join the next batch.
+      // Requests that these messages bring join the next batch, and a request whose texts were taken up goes on.
       await messagesRead();
+      if (this.queue.isEmpty && !this.texts.isBusy) {
+        await new Promise<void>((resolve) => (this.wake = resolve));
+        await messagesRead();
+      }
       this.step();
     }
   }
 
-  /** Computes one batch. */
+  /** Takes up the texts that have been tokenized, and computes one batch. */
   step(): void {
+    this.texts.collect(this.queue.isEmpty ? TEXT_WAIT_MS : 0);
     const batch = this.queue.next();
     const jobs = new Set(batch.map(({ job }) => job));
     const [first] = jobs;
