@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 5
+#define SVC_ABI_VERSION 6
 
 // Error codes of calls and jobs.
 enum svc_media_error {

@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { MEDIA_ERRORS, MEDIA_STAGES } from "./api.ts";
 
-export const ABI_VERSION = 5;
+export const ABI_VERSION = 6;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_media_error: MEDIA_ERRORS, svc_media_stage: MEDIA_STAGES } as const;

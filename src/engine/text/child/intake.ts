@@ -297,8 +297,8 @@ export class Intake {
     this.refuse(key, badMedium ? error : "The media of this request could not be prepared for the model.");
   }
 
-  private refuse(key: JobKey, message: string, code: ErrorCode = "invalid_value", param = "messages"): void {
-    this.handlers.refused(key, { code, message, param });
+  private refuse(key: JobKey, message: string, code: ErrorCode = "invalid_value"): void {
+    this.handlers.refused(key, { code, message, param: "messages" });
   }
 }
 
