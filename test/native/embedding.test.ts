@@ -92,7 +92,7 @@ test("pooling is what the file says, the mean where it says nothing", async () =
   const found: Partial<Record<EncoderKind, string>> = {};
   for (const kind of ["mean", "cls", "unsaid", "causal-last", "causal-mean"] as const) {
     expect(await loadKind(kind)).toBeUndefined();
-    found[kind] = embed(["the sky is blue"]).values.join();
+    found[kind] = (await embed(["the sky is blue"])).values.join();
     embedder.unload();
   }
   expect(found.unsaid).toBe(found.mean);
