@@ -21,7 +21,5 @@ test.skipIf(!isBuilt)("a compiled program plays every coding", async () => {
   const { stdout, stderr } = Bun.spawnSync(command, { cwd: rig.folder, env: {} });
   const expected = await Promise.all(files.map(async (name) => (await rig.decode(fixture(name))).length));
   expect(stderr.toString()).toBe("");
-  expect(stdout.toString().trim().split("\n")).toEqual(
-    ["webm", "ogg", "mp4", "ogg", "mp3"].map((format, index) => `${format} ${expected[index]}`),
-  );
+  expect(stdout.toString().trim().split("\n").map(Number)).toEqual(expected);
 });
