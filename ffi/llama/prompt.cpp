@@ -36,36 +36,43 @@ struct Prompt {
     int32_t slot = -1;
 };
 
-// Recent prompts by their request, most recently used first: a prompt with many answers is rendered once.
+// Recent prompts by their request, newest first: a prompt with many answers is rendered once. Only for a short time,
+// because templates may contain the date.
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds LONGEST_KEPT(10);
 constexpr size_t MOST_KEPT = 64;
 constexpr size_t MOST_BYTES_KEPT = 16 * 1024 * 1024;
+struct RecentPrompt {
+    std::string request;
+    RenderedPtr rendered;
+    Clock::time_point made = Clock::now();
+
+    size_t bytes() const { return request.size() + rendered->text.size() + rendered->tokens.size() * sizeof(llama_token); }
+};
 struct Recent {
     std::mutex mutex;
-    std::list<std::pair<std::string, RenderedPtr>> prompts;
+    std::list<RecentPrompt> prompts;
     size_t bytes = 0;
 };
 Recent & recent = *new Recent;
 
-size_t bytes_of(const std::pair<std::string, RenderedPtr> & entry) {
-    return entry.first.size() + entry.second->text.size() + entry.second->tokens.size() * sizeof(llama_token);
-}
-
 RenderedPtr find_recent(const std::string & request) {
     std::lock_guard<std::mutex> lock(recent.mutex);
-    auto & prompts = recent.prompts;
-    const auto found = std::find_if(prompts.begin(), prompts.end(), [&](const auto & entry) { return entry.first == request; });
-    if (found == prompts.end()) return nullptr;
-    prompts.splice(prompts.begin(), prompts, found);
-    return found->second;
+    const auto oldest = Clock::now() - LONGEST_KEPT;
+    for (const RecentPrompt & prompt : recent.prompts) {
+        if (prompt.made < oldest) break;
+        if (prompt.request == request) return prompt.rendered;
+    }
+    return nullptr;
 }
 
 void keep_recent(const std::string & request, const RenderedPtr & rendered) {
     std::lock_guard<std::mutex> lock(recent.mutex);
     auto & prompts = recent.prompts;
-    prompts.emplace_front(request, rendered);
-    recent.bytes += bytes_of(prompts.front());
+    prompts.push_front({request, rendered});
+    recent.bytes += prompts.front().bytes();
     while (prompts.size() > MOST_KEPT || recent.bytes > MOST_BYTES_KEPT) {
-        recent.bytes -= bytes_of(prompts.back());
+        recent.bytes -= prompts.back().bytes();
         prompts.pop_back();
     }
 }
