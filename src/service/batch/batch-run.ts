@@ -1,7 +1,7 @@
 // Runs one batch from its current state to its end. The output is also the journal: lines in it are answered, so after
 // a crash at any moment a server continues with the others.
 
-import { decodeInputLine } from "../../dialect/batches/decode.ts";
+import { decodeInputLine, type InputLine } from "../../dialect/batches/decode.ts";
 import { skippedLine, tallyLine } from "../../dialect/batches/output-line.ts";
 import type { BatchOutputLine } from "../../contract/batches.ts";
 import { unixSeconds, type Clock } from "../../domain/clock.ts";
@@ -235,16 +235,17 @@ export class BatchRun {
     this.deps.metrics.batchLineEnded(outcome);
   }
 
-  /** Emits the input lines that have no output line yet, without their bodies: there may be hundreds of megabytes. */
+  /** Emits the input lines that have no output line yet. The body of a long line is read again when it is used. */
   private async *unanswered(tally: Tally, signal: AbortSignal): AsyncGenerator<WaitingLine, void, void> {
     const { endpoint } = this.record();
-    const decoded = (value: unknown) => decodeInputLine(value, endpoint);
     for await (const line of this.input.lines()) {
       if (isBlank(line)) continue;
-      const customId = await this.input.read(line, signal, (value) => decoded(value).customId);
-      const withBody: WaitingLine["withBody"] = (use) =>
-        this.input.read(line, signal, (value) => use(decoded(value).body));
-      if (!tally.has(customId)) yield { customId, withBody };
+      const read = <T>(use: (input: InputLine) => T | Promise<T>): Promise<T> =>
+        this.input.read(line, signal, (value) => use(decodeInputLine(value, endpoint)));
+      const short = line.bytes && (await read((input) => input));
+      const customId = short?.customId ?? (await read((input) => input.customId));
+      if (tally.has(customId)) continue;
+      yield { customId, withBody: (use) => (short ? use(short.body) : read(({ body }) => use(body))) };
     }
   }
 
