@@ -29,6 +29,7 @@ import { PrefillBudget } from "./step/prefill.ts";
 import { Slices, type SliceResult } from "./step/slices.ts";
 import { StepPlanner, type PlannerLimits } from "./step/step-planner.ts";
 import { StepResults } from "./step/step-results.ts";
+import { Tiles } from "./step/tiles.ts";
 
 export interface SchedulerLimits extends QueueLimits, PlannerLimits, SpeculationLimits {}
 
@@ -63,13 +64,14 @@ export class Scheduler {
     this.slots = new Slots(kv, limits.parallel);
     const budget = new PrefillBudget(limits, cost);
     this.speculation = new Speculation(limits, kv);
-    this.slices = new Slices(limits.chunk, kv, cost, budget, interlude);
+    const tiles = new Tiles(limits, kv, cost);
+    this.slices = new Slices(limits.chunk, kv, cost, budget, interlude, tiles);
     this.queue = new RunQueue(limits, kv, cost, (sequence) => {
       if (sequence.preempted) preempted(sequence.key);
       this.slices.abandon(sequence);
       this.speculation.release(sequence);
     });
-    this.planner = new StepPlanner(limits, this.queue, kv, cost, budget, this.slices, this.speculation);
+    this.planner = new StepPlanner(limits, this.queue, kv, cost, budget, this.slices, this.speculation, tiles);
     this.results = new StepResults(byKey, this.queue, kv, cost, this.speculation);
     this.media = new MediaSteps(limits, this.queue, kv, cost, budget, interlude);
     this.forecast = new Forecast(cost, limits.stallBudgetMs);
@@ -157,7 +159,8 @@ export class Scheduler {
   /** Returns how many prompt tokens of a request are in the cache, and how many were there before it was computed. */
   progress(key: Key): { readonly processed: number; readonly cached: number } {
     const { computed = 0, cached = 0, promptLength = 0 } = this.byKey.get(key) ?? {};
-    return { processed: Math.min(computed, promptLength), cached };
+    // Some cached tokens may be computed again.
+    return { processed: Math.min(Math.max(computed, cached), promptLength), cached };
   }
 
   /** Records that a sequence of the KV cache had to be cleared: its request, if any, is computed again in full. */
@@ -230,9 +233,11 @@ export class Scheduler {
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
     const adapters = this.keyOf(plan.adapters);
     this.turns.served(adapters);
-    this.interlude.served(adapters);
+    const { length } = this.queue.streams;
+    const hasTurn = this.limits.tile > 0 && plan.decodeRows === 0;
+    if (!hasTurn || length === 0) this.interlude.served(adapters);
     // Streams of other adapters wait for these prompts too, so prompts are sized as if all streams were in the step.
-    const streams = plan.prefillRows > 0 ? this.queue.streams.length : plan.decodeRows;
+    const streams = plan.prefillRows > 0 && !hasTurn ? length : plan.decodeRows;
     const sampled =
       plan.steps > 1 ? this.results.applySteps(plan, tokens, ms) : this.results.apply(plan, tokens, ms, streams);
     for (const sequence of this.queue.running) if (sequence.isFull) this.shift(sequence);

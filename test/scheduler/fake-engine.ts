@@ -14,6 +14,7 @@ import { FakeDisk } from "./fake-disk.ts";
 export const LIMITS: SchedulerLimits = {
   parallel: 4,
   layout: "unified",
+  tile: 0,
   cells: 1024,
   sequences: 16,
   batch: 128,

@@ -19,6 +19,7 @@ function limitsOf({ batch, chunk, cells, parallel }: Machine): SchedulerLimits {
     sequences: Math.min(256, parallel + 64),
     canTrim: true,
     copyMs: 0,
+    tile: 0,
     hostBytes: 0,
     tokenBytes: 1,
     offloadTokenMs: 0,

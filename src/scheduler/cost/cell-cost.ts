@@ -19,6 +19,10 @@ const PROMPT_IDLE_SHARE = 0.01;
 const MASKED_SHARE = 1 / 16;
 /** This many idle cells may always stay. */
 const FEWEST_CELLS = 1024;
+/** Steps to measure before tiles are chosen, which costs little if it is wrong. */
+const FEWEST_FOR_TILES = 4;
+/** How many times as much a cell costs a row that attention computes alone: 5.2 measured where tiles are fastest. */
+const ALONE = 4;
 /** Cells are counted in thousands, so that the sums of the fit are of similar size. */
 const UNIT = 1000;
 
@@ -65,5 +69,26 @@ export class PromptCellCost {
     if (!prices || perCell === 0) return Number.POSITIVE_INFINITY;
     const prompt = rows * priced([1, own / UNIT, 0], prices);
     return Math.max(FEWEST_CELLS, (PROMPT_IDLE_SHARE * prompt) / perCell);
+  }
+}
+
+/** The cost of whole tiles of a prompt's rows: ms = a · rows + b · rows · cells + c. */
+export class TileCost {
+  private readonly fit = new LeastSquares(FEWEST_FOR_TILES, 2, IDLE_RIDGE);
+
+  record(rows: number, cells: number, ms: number): void {
+    this.fit.record([rows, (rows * cells) / UNIT, 1], ms);
+  }
+
+  /**
+   * Returns whether attention over `cells` cells makes `rows` rows, each computed alone, slower than `tile` rows that
+   * are computed together; false while no cost is known.
+   */
+  pays(rows: number, tile: number, cells: number): boolean {
+    const { prices } = this.fit;
+    if (!prices) return false;
+    const row = Math.max(prices[0], 0);
+    const attention = (Math.max(prices[1], 0) * cells) / UNIT;
+    return tile * (row + attention) < rows * (row + ALONE * attention);
   }
 }

@@ -1,6 +1,6 @@
 // Learns what a step costs, so that prefill chunks can be sized in milliseconds instead of tokens.
 
-import { CellCost, PromptCellCost } from "./cell-cost.ts";
+import { CellCost, PromptCellCost, TileCost } from "./cell-cost.ts";
 import { blend } from "./moving-average.ts";
 
 /** The longest that running streams wait in one step for a burst of requests, in milliseconds. */
@@ -21,6 +21,7 @@ export interface CellsInUse {
 export class StepCost {
   private readonly cellCost = new CellCost();
   private readonly promptCellCost = new PromptCellCost();
+  private readonly tileCost = new TileCost();
   private decodeStep: number | undefined;
   /** Milliseconds per prompt token when no stream is in the batch. */
   private prefillToken: number | undefined;
@@ -45,7 +46,14 @@ export class StepCost {
 
   /** Records a step of one prompt while no other request runs. */
   recordAlone(rows: number, ms: number, { running, idle }: CellsInUse): void {
-    if (rows >= FEWEST_PROMPT_ROWS) this.promptCellCost.record(rows, running + rows / 2, idle, ms);
+    if (rows < FEWEST_PROMPT_ROWS) return;
+    this.promptCellCost.record(rows, running + rows / 2, idle, ms);
+    this.tileCost.record(rows, running + rows / 2, ms);
+  }
+
+  /** Returns whether `rows` rows of a prompt with `cells` cells are computed faster in a whole tile of `tile` rows. */
+  tilePays(rows: number, tile: number, cells: number): boolean {
+    return this.tileCost.pays(rows, tile, cells);
   }
 
   /** Returns how many milliseconds one idle cell adds to a prompt with `tokens` tokens left; 0 while unknown. */

@@ -3,6 +3,7 @@
 import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
 import { rowOf, type PlanRow } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
+import type { Tiles } from "./tiles.ts";
 
 /** Longest prefill step while no stream decodes: new requests are considered only after the step. */
 const QUIET_STEP_MS = 1000;
@@ -38,11 +39,15 @@ export function byRemainingWork(sequences: readonly Sequence[], cost: StepCost, 
   return sequences.toSorted((a, b) => score(a) - score(b) || a.key - b.key);
 }
 
-/** Returns rows of prompts, in their order, at most `budget`; `endOf`: up to where one step can compute a prompt. */
+/**
+ * Returns rows of prompts, in their order, at most `budget`; `endOf`: up to where one step can compute a prompt. `tiles`
+ * may make short prompts begin earlier.
+ */
 export function promptRows(
   prompts: readonly Sequence[],
   budget: number,
   endOf: (prompt: Sequence) => number,
+  tiles: Pick<Tiles, "fill">,
 ): { readonly rows: PlanRow[]; readonly started: Key[] } {
   const rows: PlanRow[] = [];
   const started: Key[] = [];
@@ -50,6 +55,7 @@ export function promptRows(
     const left = budget - rows.length;
     // Where sequences lie apart, part of a prompt beside whole prompts would take one more pass over the weights.
     if (left <= 0 || (rows.length > 0 && endOf(prompt) - prompt.computed > left)) break;
+    tiles.fill(prompt, endOf(prompt), left);
     const end = Math.min(endOf(prompt), prompt.computed + left);
     if (!prompt.started && end > prompt.computed) {
       prompt.started = true;

@@ -7,6 +7,7 @@ import type { Sequence } from "../sequence.ts";
 import { AdapterTurns } from "./adapter-turns.ts";
 import type { Interlude } from "./interlude.ts";
 import { byRemainingWork, promptRows, type PrefillBudget } from "./prefill.ts";
+import type { Tiles } from "./tiles.ts";
 
 /** How a slice ended: the chunk is done, paused before its end, or abandoned. */
 export type SliceResult = "done" | "paused" | "abandoned";
@@ -33,6 +34,7 @@ export class Slices {
     private readonly cost: StepCost,
     private readonly budget: PrefillBudget,
     private readonly interlude: Interlude,
+    private readonly tiles: Tiles,
   ) {}
 
   /** Plans the next slice, if one is due. `freeCells`: how many cells the chunk may fill. */
@@ -82,7 +84,7 @@ export class Slices {
     const endOf = (prompt: Sequence) => Math.min(prompt.textEnd, prompt.length - 1);
     const open = prompts.filter((prompt) => prompt.computed < endOf(prompt));
     const [group = []] = this.turns.inOrder(open);
-    const { rows, started } = promptRows(byRemainingWork(group, this.cost, now), budget, endOf);
+    const { rows, started } = promptRows(byRemainingWork(group, this.cost, now), budget, endOf, this.tiles);
     const [first] = group;
     if (!first || rows.length === 0) return undefined;
     if (!this.kv.ensureFree(rows.length, now)) throw new Error("a chunk that does not fit the KV cache");

@@ -9,8 +9,9 @@ import type { Key, Sequence } from "../sequence.ts";
 import type { Speculation } from "../speculation/speculation.ts";
 import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
 import type { Slices } from "./slices.ts";
+import type { TileLimits, Tiles } from "./tiles.ts";
 
-export interface PlannerLimits extends PrefillLimits, KvLimits {
+export interface PlannerLimits extends PrefillLimits, KvLimits, TileLimits {
   /** Maximum rows of a chunk whose computation can be paused for a step; 0 where chunks cannot be paused. */
   readonly chunk: number;
 }
@@ -33,21 +34,25 @@ export class StepPlanner {
     private readonly budget: PrefillBudget,
     private readonly slices: Slices,
     private readonly speculation: Speculation,
+    private readonly tiles: Tiles,
   ) {}
 
   /** Plans a step of sequences with the same adapters; returns undefined when none of their tokens fits. */
   plan(group: readonly Sequence[], now: number): StepPlan | undefined {
-    const decoding = group.filter((sequence) => sequence.decoding);
-    const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     const started: Key[] = [];
     this.budget.waiting(textOf(this.queue.running));
     const prompts = this.inSteps;
     const { adapters = [], adapterKey } = group[0] ?? {};
-    const own = prompts.filter((prompt) => prompt.adapterKey === adapterKey);
+    const ready = prompts.filter((prompt) => prompt.adapterKey === adapterKey);
+    const streams = group.filter((sequence) => sequence.decoding);
+    const [decoding, own] = this.tiles.turnOf(streams, ready);
+    const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     // Streams wait for the prompts of all sets.
     const prefillRows = this.addPrefill(rows, own, setsOf(prompts), started, now);
-    if (rows.length === 0) return undefined;
-    const speculativeRows = prefillRows === 0 ? this.speculation.add(rows, decoding, now) : 0;
+    // No prompt fits now: the streams have their turn.
+    if (rows.length === 0) return decoding.length < streams.length ? this.plan(group, now) : undefined;
+    const isDecoding = prefillRows === 0 && own.length === ready.length;
+    const speculativeRows = isDecoding ? this.speculation.add(rows, decoding, now) : 0;
     if (prefillRows === 0) {
       this.kv.offloadBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     } else if (this.queue.streams.length === 0) this.clearFor(prompts, now);
@@ -97,7 +102,7 @@ export class StepPlanner {
     const { length: streams } = this.queue.streams;
     const tokens = Math.max(this.sliced ? prompts.length : 0, this.budget.tokens(streams, prompts, sets));
     const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
-    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, endOf);
+    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, endOf, this.tiles);
     rows.push(...added.rows);
     started.push(...added.started);
     return added.rows.length;

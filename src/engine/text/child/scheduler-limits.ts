@@ -11,6 +11,10 @@ const OFFLOAD_BYTES_PER_MS = 1e6;
 /** Bytes per millisecond that a slow machine reads from disk. */
 const READ_BYTES_PER_MS = 3e5;
 
+/** Rows that attention on the CPU computes together, for these types of the KV cache; ggml calls them GGML_FA_TILE_Q. */
+const TILE_ROWS = 64;
+const TILED_TYPES: ReadonlySet<string> = new Set(["f16", "f32"]);
+
 /** `hasDisk`: whether there is a disk cache. */
 export function schedulerLimits(options: EngineOptions, model: LoadedModel, hasDisk: boolean): SchedulerLimits {
   return {
@@ -21,6 +25,7 @@ export function schedulerLimits(options: EngineOptions, model: LoadedModel, hasD
     draftMax: options.draft?.max ?? 0,
     draftAdaptive: options.draft?.adaptive ?? true,
     layout: model.layout,
+    tile: model.layout === "paged" && TILED_TYPES.has(options.kvType) ? TILE_ROWS : 0,
     cells: model.context,
     sequences: model.sequences,
     reuse: options.prefixCache,

@@ -1,0 +1,113 @@
+// Short ends of prompts behind long cached prefixes, where attention is faster for a whole tile of rows.
+
+import { describe, expect, test } from "bun:test";
+import { Random } from "../../support/random.ts";
+import { FakeEngine, LIMITS, type Cost } from "../fake-engine.ts";
+
+const TILE = 16;
+const limits = { ...LIMITS, layout: "paged", tile: TILE, cells: 16_384, batch: 128, sequences: 8 } as const;
+const range = (length: number, from: number) => Array.from({ length }, (_, at) => from + at);
+const header = range(1000, 1_000_000);
+
+/** Attention takes most of a row's time behind the header. */
+const attention: Cost = (decode, prefill, cells) => (decode + prefill) * (0.1 + cells / 1000);
+
+/** Returns an engine that has computed the header. */
+function warm(cost: Cost = attention) {
+  const engine = new FakeEngine(limits, cost);
+  engine.add(1, [...header, 1], 2);
+  engine.run();
+  return engine;
+}
+
+const computedFor = (engine: FakeEngine, key: number) => engine.rowsOf(key).filter(({ index }) => index < 1100);
+
+describe("a short end of a prompt behind a long cached prefix", () => {
+  test("is computed as a whole tile, with cached tokens before it", () => {
+    const engine = warm();
+    engine.add(2, [...header, ...range(8, 2)], 1);
+    engine.run();
+    expect(engine.rowsOf(2).map(({ index }) => index)).toEqual(range(TILE, header.length + 8 - TILE));
+    expect(engine.cached.get(2)).toBe(1000);
+  });
+
+  test("is computed alone where that is faster", () => {
+    const engine = warm();
+    engine.add(2, [...header, 2, 3], 1);
+    engine.run();
+    expect(engine.rowsOf(2)).toHaveLength(2);
+    const light = warm((decode, prefill, cells) => (decode + prefill) * (1 + cells / 100_000));
+    light.add(2, [...header, ...range(8, 2)], 1);
+    light.run();
+    expect(light.rowsOf(2)).toHaveLength(8);
+  });
+
+  test("is computed alone before the cost of a prompt is known", () => {
+    const engine = new FakeEngine(limits, attention);
+    engine.add(1, range(30, 500), 1);
+    engine.run();
+    engine.add(2, [...range(30, 500), ...range(8, 2)], 1);
+    engine.run();
+    expect(engine.rowsOf(2)).toHaveLength(8);
+  });
+
+  test("never counts as less progress than was cached", () => {
+    const engine = warm();
+    engine.add(2, [...header, ...range(8, 2)], 5);
+    engine.add(3, [...header, ...range(8, 50)], 5);
+    while (engine.output(3).length === 0) {
+      engine.step();
+      const { processed, cached } = engine.scheduler.progress(3);
+      expect(processed).toBeGreaterThanOrEqual(cached);
+    }
+  });
+});
+
+describe("beside streams", () => {
+  test("prompts are computed in steps of their own, which alternate with those of the streams", () => {
+    const engine = warm();
+    engine.add(2, range(4, 900), 40);
+    while (engine.output(2).length < 3) engine.step();
+    const before = engine.plans.length;
+    for (const key of [3, 4]) engine.add(key, [...header, ...range(8, 100 * key)], 3);
+    while (engine.output(4).length === 0 || engine.output(3).length === 0) engine.step();
+    const steps = engine.plans.slice(before);
+    expect(steps.every(({ decodeRows, prefillRows }) => decodeRows === 0 || prefillRows === 0)).toBe(true);
+    const prompts = steps.map(({ prefillRows }) => prefillRows > 0);
+    expect(prompts.some((one, at) => one && prompts[at + 1])).toBe(false);
+    expect(computedFor(engine, 3).filter(({ index }) => index < 1008)).toHaveLength(TILE);
+    engine.run();
+  });
+
+  test("a last token is computed together with the streams", () => {
+    const engine = warm();
+    engine.add(2, range(4, 900), 40);
+    while (engine.output(2).length < 3) engine.step();
+    engine.add(3, [...header, 1], 3);
+    engine.step();
+    expect(engine.plans.at(-1)).toMatchObject({ decodeRows: 1, prefillRows: 1 });
+    engine.run();
+  });
+});
+
+test("any requests get the same answers as without tiles", () => {
+  const random = new Random(3);
+  for (let round = 0; round < 30; round++) {
+    const chunk = random.integer(0, 1) * 64;
+    const seed = random.integer(1, 1_000_000);
+    const answers = [0, TILE].map((tile) => {
+      const dice = new Random(seed);
+      const engine = new FakeEngine({ ...limits, tile, chunk, stallBudgetMs: 40 }, attention);
+      engine.add(1, [...header, 1], 2);
+      engine.run();
+      for (let key = 2; key < 20; key++) {
+        const tail = range(dice.integer(1, 60), key * 1000);
+        engine.add(key, [...header.slice(0, dice.integer(1, 1000)), ...tail], dice.integer(1, 20));
+        for (let step = dice.integer(0, 6); step > 0; step--) engine.step();
+      }
+      engine.run();
+      return range(18, 2).map((key) => engine.output(key));
+    });
+    expect(answers[1]).toEqual(answers[0] ?? []);
+  }
+});
