@@ -13,11 +13,6 @@ export class TurnLimit {
   /** `most`: how much work begins in one turn, in the caller's unit. */
   constructor(private readonly most: number) {}
 
-  /** How many calls of `enter` are waiting. */
-  get waitingCount(): number {
-    return this.waiting.length;
-  }
-
   /** Returns undefined if the work may begin now; else a promise that resolves when it may, in the order of calls. */
   enter(work = 1): Promise<void> | undefined {
     if (this.begun < this.most && this.waiting.length === 0) return this.begin(work);

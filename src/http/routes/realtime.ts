@@ -31,8 +31,12 @@ import { TurnLimit } from "../../domain/turn-limit.ts";
 /** The subprotocol of OpenAI's API. */
 const PROTOCOL = "realtime";
 
-/** Session events handled per event loop turn, and most events that may wait: minutes of sound in small pieces. */
-const EVENTS = { inATurn: 256, waiting: 200_000 } as const;
+/** Characters of events that all sessions together handle in an event loop turn: some milliseconds of work. */
+const CHARACTERS_IN_A_TURN = 2 ** 20;
+/** What the shortest event counts, in characters: as much work as there is in an event without any. */
+const SHORTEST_COUNTS = 4096;
+/** Most events of a session that may wait: minutes of sound in small pieces. */
+const MOST_EVENTS = 200_000;
 /** Most characters of waiting events. */
 const MOST_WAITING = 4 * LARGEST_MESSAGE;
 
@@ -67,6 +71,7 @@ interface RealtimeServices {
 /** Transcribes speech while it is spoken, and creates secrets with which pages open sessions. */
 export function realtimeRoutes(deps: AppDeps, services: RealtimeServices) {
   const { realtime, clientSecrets } = services;
+  const turns = new TurnLimit(CHARACTERS_IN_A_TURN);
   const makeSecret = async (request: Request, decode: (body: unknown) => SecretRequest, isFlat: boolean) => {
     const { changes, seconds } = decode(await deps.bodies.read(request, bodyCeilings.embeddings));
     const { apiKey } = deps.contexts.of(request);
@@ -75,7 +80,7 @@ export function realtimeRoutes(deps: AppDeps, services: RealtimeServices) {
     return Response.json(encodeClientSecret(clientSecrets.create(secret, seconds), isFlat), { headers });
   };
   return new Elysia({ name: "route.realtime" })
-    .get("/v1/realtime", ({ request }) => openSession(deps, realtime, request), described)
+    .get("/v1/realtime", ({ request }) => openSession(deps, realtime, turns, request), described)
     .post(
       "/v1/realtime/client_secrets",
       ({ request }) => makeSecret(request, decodeClientSecret, false),
@@ -88,13 +93,13 @@ export function realtimeRoutes(deps: AppDeps, services: RealtimeServices) {
     );
 }
 
-function openSession(deps: AppDeps, realtime: RealtimeService, request: Request): Response {
+function openSession(deps: AppDeps, realtime: RealtimeService, turns: TurnLimit, request: Request): Response {
   const { headers, url } = request;
   checkUpgrade(headers);
   const wire = new RealtimeWire({ query: new URL(url).searchParams, headers });
   const origin = requestOrigin(deps, request);
   const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, origin.id);
-  const socket = new RealtimeSocket(wire, onUnexpected);
+  const socket = new RealtimeSocket(wire, turns, onUnexpected);
   const context = deps.contexts.of(request);
   const settings = context.clientSecret?.settings ?? realtime.settings({ ...(wire.model && { model: wire.model }) });
   const session = realtime.open(origin, settings, socket);
@@ -116,12 +121,13 @@ class RealtimeSocket implements SocketHandler {
   how: LiveEnd | undefined;
   private connection: SocketConnection | undefined;
   private readonly end = Promise.withResolvers<void>();
-  private readonly turns = new TurnLimit(EVENTS.inATurn);
-  /** Characters of the messages that are waiting. */
-  private waiting = 0;
+  private readonly messages: (string | Uint8Array)[] = [];
+  private readonly waiting = { events: 0, characters: 0 };
 
+  /** `turns`: the turns of all sessions, of which each waits for one at a time. */
   constructor(
     private readonly wire: RealtimeWire,
+    private readonly turns: TurnLimit,
     readonly onUnexpected: (error: unknown) => void,
   ) {}
 
@@ -138,18 +144,30 @@ class RealtimeSocket implements SocketHandler {
 
   received(message: string | Uint8Array): void {
     if (this.how) return;
-    if (this.turns.waitingCount >= EVENTS.waiting || this.waiting > MOST_WAITING) return this.refuseMore();
-    const turn = this.turns.enter();
-    if (!turn) return this.take(message);
-    this.waiting += message.length;
-    void turn.then(() => {
-      this.waiting -= message.length;
-      if (!this.how) this.take(message);
-    });
+    const { waiting } = this;
+    if (waiting.events >= MOST_EVENTS || waiting.characters > MOST_WAITING) return this.refuseMore();
+    this.messages.push(message);
+    waiting.events++;
+    waiting.characters += message.length;
+    if (waiting.events === 1) void this.work();
+  }
+
+  /** Handles the waiting messages, each in its turn, until none is left or the session has ended. */
+  private async work(): Promise<void> {
+    while (this.messages.length > 0) {
+      for (const message of this.messages.splice(0)) {
+        const turn = this.turns.enter(Math.max(message.length, SHORTEST_COUNTS));
+        if (turn) await turn;
+        if (this.how) return;
+        this.waiting.events--;
+        this.waiting.characters -= message.length;
+        this.take(message);
+      }
+    }
   }
 
   private refuseMore(): void {
-    const message = `At most ${EVENTS.waiting} events, or ${MOST_WAITING} characters of them, may wait: the session ends.`;
+    const message = `At most ${MOST_EVENTS} events, or ${MOST_WAITING} characters of them, may wait: the session ends.`;
     this.session?.fail(new SvcError("rate_limit_exceeded", message), "limit");
   }
 
