@@ -21,7 +21,10 @@ export type BatchStatus = (typeof BATCH_STATUSES)[number];
 
 /** Statuses in which no work is left. */
 const ENDED = ["completed", "failed", "cancelled", "expired"] as const;
-const IS_ENDED = `status IN (${ENDED.map((status) => `'${status}'`).join(", ")})`;
+const listed = (statuses: readonly BatchStatus[]) => statuses.map((status) => `'${status}'`).join(", ");
+const IS_ENDED = `status IN (${listed(ENDED)})`;
+/** Statuses in which work is left, but no line to answer. */
+const SETTLING = listed(["validating", "finalizing", "cancelling"]);
 
 /** A fault of a batch: of one line of its input, or of all of it. */
 export interface BatchFault {
@@ -99,14 +102,18 @@ export class BatchRecords {
     return { rows: rows.map(recordOf), hasMore };
   }
 
-  /** Returns the ids of batches with lines to answer at `now`, the oldest first. */
-  toAnswer(now: number): string[] {
-    return this.ids("status = 'in_progress' AND expiresAt > ?", now);
+  /** Returns the ids of at most `most` batches with lines to answer at `now`, the oldest first. */
+  toAnswer(now: number, most: number): string[] {
+    // The plus keeps SQLite from the index by expiry, which has another order.
+    return this.ids("status = 'in_progress' AND +expiresAt > $now", now, most);
   }
 
-  /** Returns the ids of batches to advance without answering lines: those to check, and those that end at `now`. */
-  toSettle(now: number): string[] {
-    return this.ids(`NOT ${IS_ENDED} AND (status <> 'in_progress' OR expiresAt <= ?)`, now);
+  /**
+   * Returns the ids of at most `most` batches to advance without answering lines, the oldest first: those to check, and
+   * those that end at `now`.
+   */
+  toSettle(now: number, most: number): string[] {
+    return this.ids(`status IN (${SETTLING}) OR (status = 'in_progress' AND expiresAt <= $now)`, now, most);
   }
 
   /** Returns whether no work is left for a batch, or the batch does not exist. */
@@ -159,10 +166,11 @@ export class BatchRecords {
     return this.database.query<{ lines: number | null }, []>(sql).get()?.lines ?? 0;
   }
 
-  private ids(condition: string, now: number): string[] {
+  private ids(condition: string, now: number, most: number): string[] {
+    const sql = `SELECT id FROM batches WHERE ${condition} ORDER BY seq LIMIT $most`;
     return this.database
-      .query<{ id: string }, [number]>(`SELECT id FROM batches WHERE ${condition} ORDER BY seq`)
-      .all(now)
+      .query<{ id: string }, { now: number; most: number }>(sql)
+      .all({ now, most })
       .map(({ id }) => id);
   }
 }

@@ -75,6 +75,15 @@ test("the next server also begins only that many", async () => {
   expect(server.engine.requests).toHaveLength(ids.length);
 });
 
+test("batches that another server answers do not keep later ones waiting", async () => {
+  const { server, dataDir } = setUp();
+  await createMany(server, AT_ONCE);
+  await until(() => begun(dataDir).length === AT_ONCE);
+  const other = on(dataDir);
+  const later = await create(other, many(2));
+  expect((await untilStatus(other, later.id, "completed")).request_counts.completed).toBe(2);
+});
+
 test("batches whose model is unreachable make way for a batch that can be answered", async () => {
   const far = chatServer(helloStream);
   const server = serve(hello, {}, [(await remote([far.url])).gateway]);

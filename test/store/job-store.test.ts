@@ -118,6 +118,20 @@ describe("batches that have ended", () => {
   });
 });
 
+test("batches with work left come in order, as many as wanted, by whether lines are to be answered", () => {
+  const store = newStore();
+  const ids = ["a", "b", "c", "d", "e", "f"];
+  for (const id of ids) addBatch(store, id);
+  for (const id of ["b", "c", "e", "f"]) store.batches.advance(id, "validating", "in_progress", NOW);
+  store.batches.advance("c", "in_progress", "cancelling", NOW);
+  end(store, "d", "completed", NOW, null);
+  expect(store.batches.toAnswer(NOW, 10)).toEqual(["b", "e", "f"]);
+  expect(store.batches.toAnswer(NOW, 2)).toEqual(["b", "e"]);
+  expect(store.batches.toSettle(NOW, 10)).toEqual(["a", "c"]);
+  expect(store.batches.toAnswer(NOW + DAY, 10)).toEqual([]);
+  expect(store.batches.toSettle(NOW + DAY, 3)).toEqual(["a", "b", "c"]);
+});
+
 describe("a batch that cannot be added", () => {
   test("leaves nothing behind", () => {
     const store = newStore();

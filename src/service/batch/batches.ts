@@ -158,9 +158,9 @@ export class BatchesService {
     try {
       const store = this.options.folder.find();
       if (!store) return;
-      this.beginAll(store, "settle", RUNS_AT_ONCE, () => store.batches.toSettle(this.now()));
+      this.beginAll(store, "settle", RUNS_AT_ONCE, (most) => store.batches.toSettle(this.now(), most));
       const answered = Math.max(RUNS_AT_ONCE, this.options.linesAtOnce);
-      this.beginAll(store, "answer", answered, () => store.batches.toAnswer(this.now()));
+      this.beginAll(store, "answer", answered, (most) => store.batches.toAnswer(this.now(), most));
       this.scanFails = false;
     } catch (error) {
       // Logged once, not every second.
@@ -169,23 +169,28 @@ export class BatchesService {
     }
   }
 
-  /** `ids` returns the batches that may begin, in order. */
-  private beginAll(store: JobStore, work: Work, atOnce: number, ids: () => readonly string[]): void {
+  /** `ids` returns the first `most` batches that may begin, in order. */
+  private beginAll(store: JobStore, work: Work, atOnce: number, ids: (most: number) => readonly string[]): void {
     const live = () => [...this.runs.values()].filter((other) => other.work === work);
     const heldUp = () => live().find(({ run }) => run.isHeldUp)?.run;
     if (live().length >= atOnce && !heldUp()) return;
     const now = this.options.clock.now();
     const retryAt = (id: string) => this.retryAt.get(id) ?? 0;
-    const due = ids().filter((id) => !this.runs.has(id) && retryAt(id) <= now);
-    // Batches that were tried before come last, so that each gets its turn.
-    for (const id of due.toSorted((a, b) => retryAt(a) - retryAt(b))) {
-      if (live().length < atOnce) this.begin(store, id, work);
-      else {
-        // Its end triggers the next scan; the stopped batch is tried again like one that could not continue.
-        const one = heldUp();
-        if (!one) return;
-        one.stop();
+    // More are read when other servers run many of the first ones.
+    for (let most = atOnce + this.runs.size + this.retryAt.size; ; most *= 2) {
+      const found = ids(most);
+      const due = found.filter((id) => !this.runs.has(id) && retryAt(id) <= now);
+      // Batches that were tried before come last, so that each gets its turn.
+      for (const id of due.toSorted((a, b) => retryAt(a) - retryAt(b))) {
+        if (live().length < atOnce) this.begin(store, id, work);
+        else {
+          // Its end triggers the next scan; the stopped batch is tried again like one that could not continue.
+          const one = heldUp();
+          if (!one) return;
+          one.stop();
+        }
       }
+      if (found.length < most) return;
     }
   }
 
