@@ -98,6 +98,9 @@ const prompt = {
   truncation: opt(oneOf("auto", "disabled")),
 };
 
+/** Every event of a stream that holds the response repeats it, so it is bounded. */
+const label = t.String({ maxLength: 4096, description: "No effect, except that the response repeats it." });
+
 export const ResponsesRequest = t.Object({
   ...prompt,
   ...samplingFields,
@@ -132,7 +135,9 @@ export const ResponsesRequest = t.Object({
     t.Boolean({ description: "true: the answer comes at once with status in_progress; fetch the result by its id." }),
   ),
   metadata: opt(Metadata),
-  user: opt(t.String()),
+  prompt_cache_key: opt(label),
+  safety_identifier: opt(label),
+  user: opt(label),
 });
 
 export const CountResponseTokensRequest = t.Object(prompt);

@@ -25,6 +25,7 @@ test.each([
   [{ input: [user, { type: "bogus" }] }, "invalid_value", "input.1.type"],
   [{ input: [{ ...user, type: "Bogus_Call" }] }, "invalid_value", "input.0.type"],
   [{ input: "hi", metadata: { ["k".repeat(65)]: "" } }, "invalid_value", "metadata"],
+  [{ input: "hi", user: "u".repeat(4097) }, "invalid_value", "user"],
   [{ input: "hi", text: { verbosity: "loud" } }, "invalid_value", "text.verbosity"],
   [{ input: "hi", guided_choice: 5 }, "invalid_type", "guided_choice"],
   [

@@ -25,7 +25,6 @@ export function newResource(
   defaults: Defaults,
 ): ResponseResource {
   const raw = asked as Readonly<Record<string, unknown>>;
-  const text = (key: string) => (typeof raw[key] === "string" ? (raw[key] as string) : null);
   return {
     id,
     object: "response",
@@ -45,9 +44,9 @@ export function newResource(
     output: [],
     parallel_tool_calls: asked.parallel_tool_calls ?? true,
     previous_response_id: asked.previous_response_id ?? null,
-    prompt_cache_key: text("prompt_cache_key"),
+    prompt_cache_key: asked.prompt_cache_key ?? null,
     reasoning: { effort: asked.reasoning?.effort ?? null, summary: asked.reasoning?.summary ?? null },
-    safety_identifier: text("safety_identifier"),
+    safety_identifier: asked.safety_identifier ?? null,
     service_tier: "default",
     store: asked.store ?? true,
     temperature: asked.temperature ?? orUsual(defaults.temperature),
