@@ -12,6 +12,7 @@ import { reportFields } from "./log-fields.ts";
 import { jsonResponse } from "./json-response.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 import { eventStream, type Frame } from "./sse.ts";
+import { wholeAnswer } from "./whole-answer.ts";
 
 const STREAM_HEADERS = {
   "Cache-Control": "no-cache",
@@ -38,19 +39,16 @@ export interface GenerationCall {
 /** Runs the call and answers it. Throws SvcError until the status is decided. */
 export async function respond(deps: AppDeps, request: Request, call: GenerationCall): Promise<Response> {
   const disconnect = disconnection(request);
+  const { signal } = disconnect;
   const writer = streams(deps, call.stream) ? call.writer : undefined;
-  const held = writer ? undefined : new HeldAnswer(deps.answerBudget);
-  const { events, accepted } = await begin(deps, request, call, disconnect.signal, held);
-  const headers = constraintHeaders(accepted);
-  const known = knownOf(deps.contexts.of(request).id, accepted);
   if (!writer) {
-    const ends = () => held?.close();
-    const answer = await call.json(events, known).catch((error: unknown) => {
-      ends();
-      throw error;
+    const held = new HeldAnswer(deps.answerBudget);
+    return wholeAnswer(held, async (ends) => {
+      const { events, known, headers } = await begin(deps, request, call, signal, held);
+      return jsonResponse(await call.json(events, known), { headers }, ends);
     });
-    return jsonResponse(answer, { headers }, ends);
   }
+  const { events, known, headers } = await begin(deps, request, call, signal);
   const open = (put: Put<Frame>) => writer(put, known);
   return streamResponse(deps, request, events, open, { ...call.framing, disconnect, headers });
 }
@@ -113,15 +111,22 @@ export async function respondLater(
   call: GenerationCall,
 ): Promise<Record<string, string>> {
   const held = streams(deps, call.stream) ? undefined : new HeldAnswer(deps.answerBudget);
-  const { events, accepted } = await begin(deps, request, call, new AbortController().signal, held);
+  const { events, known, headers } = await begin(deps, request, call, new AbortController().signal, held);
   const context = deps.contexts.of(request);
   context.workEnded = call
-    .json(events, knownOf(context.id, accepted))
+    .json(events, known)
     .catch((error: unknown) => {
       if (!(error instanceof SvcError)) logUnexpected(deps.log, error, context.id);
     })
     .then(() => held?.close());
-  return constraintHeaders(accepted);
+  return headers;
+}
+
+interface Begun {
+  readonly events: AsyncGenerator<GenerateEvent, void, void>;
+  readonly known: StreamedRequest;
+  /** Headers for the answer. */
+  readonly headers: Record<string, string>;
 }
 
 /** Runs the call up to its acceptance: until then, a failure has its own status. */
@@ -130,15 +135,16 @@ async function begin(
   request: Request,
   call: GenerationCall,
   signal: AbortSignal,
-  held: HeldAnswer | undefined,
-): Promise<{ events: AsyncGenerator<GenerateEvent, void, void>; accepted: AcceptedEvent | undefined }> {
+  held?: HeldAnswer,
+): Promise<Begun> {
   const context = deps.contexts.of(request);
   const { report = {} } = call;
   context.logFields = () => reportFields(report);
   const origin = requestOrigin(deps, request);
   const events = deps.generation.generate(call.requests, origin, signal, report, { held });
   const { value } = await events.next();
-  return { events, accepted: value?.type === "accepted" ? value : undefined };
+  const accepted = value?.type === "accepted" ? value : undefined;
+  return { events, known: knownOf(context.id, accepted), headers: constraintHeaders(accepted) };
 }
 
 /** Returns settings of a request's generations from its headers and connection. Throws SvcError `invalid_value`. */

@@ -1,12 +1,16 @@
 // Counts the memory of an answer that the client gets only when it is whole.
 
 import type { BodyBudget } from "../domain/body-budget.ts";
-import { fieldError } from "../domain/errors.ts";
+import { fieldError, type SvcError } from "../domain/errors.ts";
 import type { GenerateEvent } from "../domain/generate.ts";
 import { memoryOf } from "../domain/json-bounds.ts";
+import type { RecognizedPage } from "../domain/recognition.ts";
 
-/** Bytes of memory of a character, of a call, and of the log probability of a token or of one of its alternatives. */
-const BYTES = { character: 2, call: 256, logprob: 192 } as const;
+/**
+ * Bytes of memory of a character, of a call, of the log probability of a token or of one of its alternatives, and of a
+ * word with its place on a page.
+ */
+const BYTES = { character: 2, call: 256, logprob: 192, word: 1024 } as const;
 
 export class HeldAnswer {
   private readonly account;
@@ -14,28 +18,41 @@ export class HeldAnswer {
   private readonly held: number[] = [];
   private total = 0;
 
-  /** `budget`: of all such answers. */
-  constructor(private readonly budget: BodyBudget) {
+  /** `budget`: of all such answers. `tooLarge`: returns the error about one that exceeds it alone. */
+  constructor(
+    private readonly budget: BodyBudget,
+    private readonly tooLarge: (limit: string) => SvcError = streamIt,
+  ) {
     this.account = budget.open();
   }
 
   /**
-   * Counts what an event adds to the answer. Throws SvcError `invalid_value` when the answer is larger than all of them
-   * may be together, and `server_busy` when all of them are.
+   * Counts what an event adds to the answer. Throws the error of `tooLarge` when the answer is larger than all of them
+   * may be together, and SvcError `server_busy` when all of them are.
    */
   add(event: GenerateEvent): void {
     const choice = ("choice" in event && event.choice) || 0;
     const before = this.held[choice] ?? 0;
     const bytes = event.type === "restarted" ? -before : bytesOf(event);
     this.held[choice] = before + bytes;
-    this.total += bytes;
-    if (this.total > this.budget.most) throw tooLarge(this.budget.most);
-    this.account.add(bytes);
+    this.hold(bytes);
+  }
+
+  /** Counts what a page adds to the answer; throws like `add`. */
+  addPage({ lines, picture, saliency }: RecognizedPage): void {
+    const words = lines.reduce((sum, line) => sum + BYTES.word * line.words.length, 0);
+    this.hold(words + (picture?.length ?? 0) + (saliency?.heatMap?.length ?? 0));
   }
 
   /** Called when the client has the answer, or will not get it. */
   close(): void {
     this.account.close();
+  }
+
+  private hold(bytes: number): void {
+    this.total += bytes;
+    if (this.total > this.budget.most) throw this.tooLarge(`${this.budget.most / 2 ** 20} MiB of memory`);
+    this.account.add(bytes);
   }
 }
 
@@ -47,9 +64,13 @@ function bytesOf(event: GenerateEvent): number {
   return logprobs.reduce((sum, { top }) => sum + BYTES.logprob * (1 + top.length), BYTES.character * text.length);
 }
 
-const tooLarge = (most: number) =>
+/** Returns the error about pages with too many words. */
+export const fewerPages = (limit: string): SvcError =>
+  fieldError("unprocessable_media", "pages", `must name fewer pages: the words of these take more than ${limit}`);
+
+const streamIt = (limit: string) =>
   fieldError(
     "invalid_value",
     "stream",
-    `must be true for an answer of this size: one that is not streamed may take at most ${most / 2 ** 20} MiB of memory`,
+    `must be true for an answer of this size: one that is not streamed may take at most ${limit}`,
   );

@@ -30,7 +30,7 @@ await runAll(
     stopped,
     connections,
     bodies: () => bodies(),
-    multiplied,
+    multiplied: () => multiplied(),
     upstreams,
     disk,
     secrets,

@@ -1,8 +1,9 @@
 // Input that is small on the wire but expensive to process or store: pipelined requests and events, references, values,
-// waiting bodies.
-//   bun test/hostile/multiplied.ts
+// waiting bodies, large answers.
+//   bun test/hostile/multiplied.ts [--only "live sessions"]
 
 import { RawClient, upgradeRequest } from "../http/raw.ts";
+import { pdfOfObjects, pdfStream } from "../support/pages.ts";
 import type { TestServer } from "../support/server.ts";
 import { runAlone, type Row } from "./row.ts";
 import { watched } from "./watched.ts";
@@ -40,6 +41,45 @@ function occupied(url: string, signal: AbortSignal): void {
 
 /** An empty text frame with a mask. */
 const EMPTY_MESSAGE = Buffer.from([0x81, 0x80, 0, 0, 0, 0]);
+const LIVE_SESSIONS = 12;
+/** Opens sessions of /v1/realtime that each send these events at once; ends them after a while. */
+const live = (events: readonly object[]) => async (server: TestServer) => {
+  const frames = Buffer.concat(events.map((event) => textFrame(JSON.stringify(event))));
+  const ends = await Promise.all(Array.from({ length: LIVE_SESSIONS }, () => inARow(server, frames, upgradeRequest())));
+  return `${ends.length} sessions`;
+};
+
+/** Returns a text message of a WebSocket client, with a mask of zeros. */
+function textFrame(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const head = Buffer.alloc(14);
+  head[0] = 0x81;
+  head[1] = 0xff;
+  head.writeBigUInt64BE(BigInt(bytes.length), 2);
+  return Buffer.concat([head, bytes]);
+}
+
+/** Returns a document whose pages all show the same 1,000 characters, each as a word. */
+function samePages(count: number): Uint8Array<ArrayBuffer> {
+  const page =
+    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9999 842] /Contents 4 0 R /Resources << /Font << /F 3 0 R >> >> >>";
+  const kids = Array.from({ length: count }, (_, at) => `${5 + at} 0 R`).join(" ");
+  return pdfOfObjects([
+    "<< /Type /Catalog /Pages 2 0 R >>",
+    `<< /Type /Pages /Kids [${kids}] /Count ${count} >>`,
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    pdfStream(Buffer.from(`BT /F 4 Tf 9 9 Td (${"a ".repeat(1000)}) Tj ET`)),
+    ...Array.from({ length: count }, () => page),
+  ]);
+}
+
+async function upload(url: string, content: string): Promise<Response> {
+  const body = new FormData();
+  body.append("purpose", "batch");
+  body.append("file", new Blob([content]), "lines.jsonl");
+  return fetch(`${url}/v1/files`, { method: "POST", body });
+}
+
 const LISTS = `{"items":[{"type":"web_search_call","blob":[${"[],".repeat(490_000)}[]]}]}`;
 
 const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>> = {
@@ -62,15 +102,73 @@ const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>>
   "24 bodies of 60 MB that wait": async ({ url }) => {
     const leave = new AbortController();
     occupied(url, leave.signal);
-    const body = Buffer.from(JSON.stringify({ input: "hi", user: "a".repeat(60_000_000) }));
+    const messages = [{ role: "user", content: "hi" }];
+    const body = Buffer.from(JSON.stringify({ messages, user: "a".repeat(60_000_000) }));
     let refused = 0;
     for (let count = 0; count < 24; count++) {
-      const answer = post(url, "/v1/responses", body, leave.signal);
+      const answer = post(url, "/v1/chat/completions", body, leave.signal);
       void answer.then(({ status }) => void (refused += Number(status === 503))).catch(() => {});
       await Bun.sleep(800);
     }
     leave.abort();
     return `${refused} × 503`;
+  },
+  "12 live sessions that send 4 times 11 MB of sound at once": live(
+    Array.from({ length: 4 }, () => ({ type: "input_audio_buffer.append", audio: "A".repeat(11_000_000) })),
+  ),
+  "12 live sessions that change a prompt of 10,000 characters 1,000 times": live(
+    Array.from({ length: 1000 }, () => ({
+      type: "session.update",
+      session: { type: "transcription", audio: { input: { transcription: { prompt: "a ".repeat(5000) } } } },
+    })),
+  ),
+  "12 live sessions that append two bytes of sound 80,000 times": live(
+    Array.from({ length: 80_000 }, () => ({ type: "input_audio_buffer.append", audio: "AAA=" })),
+  ),
+  "12 live sessions that commit no sound 80,000 times": live(
+    Array.from({ length: 80_000 }, () => ({ type: "input_audio_buffer.commit" })),
+  ),
+  "a document of 500 pages that show the same 1,000 words": async ({ url }) => {
+    const body = { data: Buffer.from(samePages(500)).toString("base64"), include_words: true, max_pages: 1000 };
+    const answer = await post(url, "/v1/vision/ocr", JSON.stringify(body));
+    return `${answer.status}, ${Math.round((await answer.text()).length / 1e6)} MB`;
+  },
+  "a batch file of 90 MB of line breaks": async ({ url }) =>
+    String((await upload(url, "\n".repeat(90_000_000))).status),
+  "16 batches, each with a line of 95 MB": async ({ url }) => {
+    const request = { messages: [{ role: "user", content: "a".repeat(95_000_000) }] };
+    const line = JSON.stringify({ custom_id: "1", method: "POST", url: "/v1/chat/completions", body: request });
+    const { id } = (await (await upload(url, line)).json()) as { readonly id: string };
+    const asked = { input_file_id: id, endpoint: "/v1/chat/completions", completion_window: "24h" };
+    const made = await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        const answer = await post(url, "/v1/batches", JSON.stringify(asked));
+        return ((await answer.json()) as { readonly id: string }).id;
+      }),
+    );
+    const isOver = async (batch: string) => {
+      const { status } = (await (await fetch(`${url}/v1/batches/${batch}`)).json()) as { readonly status: string };
+      return /completed|failed/.test(status);
+    };
+    let over = 0;
+    for (const batch of made) {
+      for (let tries = 0; tries < 300 && !(await isOver(batch)); tries++) await Bun.sleep(200);
+      over += Number(await isOver(batch));
+    }
+    return `${over} have ended`;
+  },
+  "ten requests that each rank ten words of 90 KB": async ({ url }) => {
+    const documents = Array.from({ length: 10 }, () => "a".repeat(90_000));
+    const answers = Array.from({ length: 10 }, () =>
+      post(url, "/v1/rerank", JSON.stringify({ query: "a", documents })),
+    );
+    return (await Promise.all(answers)).map(({ status }) => status).join(", ");
+  },
+  "128 answers of 64 tokens, each with the log probabilities of 20 others": async ({ url }) => {
+    const messages = [{ role: "user", content: "hi" }];
+    const wanted = { n: 128, max_tokens: 64, ignore_eos: true, logprobs: true, top_logprobs: 20 };
+    const answer = await post(url, "/v1/chat/completions", JSON.stringify({ messages, ...wanted }));
+    return `${answer.status}, ${Math.round((await answer.text()).length / 1e6)} MB`;
   },
 };
 
@@ -80,10 +178,12 @@ async function attacked(name: string, attack: (server: TestServer) => Promise<st
   return { promise: "what is small costs little", attack: name, ...row };
 }
 
-export async function multiplied(): Promise<Row[]> {
+/** `only`: part of an attack's name. */
+export async function multiplied(only = ""): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const [name, attack] of Object.entries(ATTACKS)) rows.push(await attacked(name, attack));
+  for (const [name, attack] of Object.entries(ATTACKS))
+    if (name.includes(only)) rows.push(await attacked(name, attack));
   return rows;
 }
 
-if (import.meta.main) await runAlone(multiplied);
+if (import.meta.main) await runAlone(({ only }) => multiplied(only));

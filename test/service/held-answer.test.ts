@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { BodyBudget } from "../../src/domain/body-budget.ts";
 import type { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateEvent } from "../../src/domain/generate.ts";
-import { HeldAnswer } from "../../src/service/held-answer.ts";
+import { fewerPages, HeldAnswer } from "../../src/service/held-answer.ts";
 import { token } from "../contract/scripts.ts";
 
 const MB = 2 ** 20;
@@ -57,4 +57,27 @@ test("an answer that restarts gives back what it took, and other answers of the 
   held.add({ type: "restarted", choice: 1 });
   expect(codeOf(() => held.add(said(5 * MB, 1)))).toBe("fits");
   expect(codeOf(() => held.add(said(5 * MB, 1)))).toBe("invalid_value");
+});
+
+test("pages count with their words and pictures, and too many are refused by the field that names fewer", () => {
+  const box = { x: 0, y: 0, width: 1, height: 1 };
+  const word = { text: "a", confidence: 1, box };
+  const line = { ...word, block: 0, words: Array.from({ length: 4096 }, () => word) };
+  const page = {
+    number: 1,
+    width: 1,
+    height: 1,
+    source: "text",
+    lines: [line],
+    tables: [],
+    barcodes: [],
+    notes: [],
+  } as const;
+  const held = new HeldAnswer(new BodyBudget(10 * MB, "answers"), fewerPages);
+  held.addPage(page);
+  held.addPage({ ...page, lines: [], picture: new Uint8Array(MB) });
+  held.addPage(page);
+  expect(() => held.addPage(page)).toThrow(
+    expect.objectContaining({ code: "unprocessable_media", details: { param: "pages" } }),
+  );
 });

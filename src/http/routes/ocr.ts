@@ -7,6 +7,7 @@ import { encodeOcr } from "../../dialect/ocr/encode.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { RecognizedPage } from "../../domain/recognition.ts";
 import type { FilesService } from "../../service/batch/files.ts";
+import { fewerPages, HeldAnswer } from "../../service/held-answer.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
@@ -15,6 +16,7 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
+import { wholeAnswer } from "../whole-answer.ts";
 
 const MOST_PAGES = 1000;
 
@@ -45,10 +47,15 @@ async function answer(deps: AppDeps, files: FilesService, request: Request): Pro
     model,
   };
   const read: RecognizedPage[] = [];
-  for await (const event of deps.recognition.recognize([document], run, disconnection(request).signal, report)) {
-    if (event.type === "page") read.push(event.page);
-  }
-  return jsonResponse(encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat));
+  const held = new HeldAnswer(deps.answerBudget, fewerPages);
+  return wholeAnswer(held, async (ends) => {
+    for await (const event of deps.recognition.recognize([document], run, disconnection(request).signal, report)) {
+      if (event.type !== "page") continue;
+      held.addPage(event.page);
+      read.push(event.page);
+    }
+    return jsonResponse(encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat), {}, ends);
+  });
 }
 
 /** Returns the document as a file. Uploaded files are not deleted afterwards. */

@@ -29,8 +29,9 @@ import {
   type RecognizedDocument,
 } from "../../dialect/recognition/encode.ts";
 import { SvcError } from "../../domain/errors.ts";
-import type { PictureLabel } from "../../domain/recognition.ts";
+import type { PictureLabel, RecognizedPage } from "../../domain/recognition.ts";
 import type { ClassificationRun } from "../../service/classification.ts";
+import { fewerPages, HeldAnswer } from "../../service/held-answer.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
@@ -41,6 +42,7 @@ import { formRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { readUpload } from "../upload-body.ts";
+import { wholeAnswer } from "../whole-answer.ts";
 
 const FIELD_BYTES = 4096;
 const Answer = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundLabels, FoundAnything]);
@@ -76,19 +78,25 @@ async function answer(deps: AppDeps, request: Request): Promise<Response> {
     work: { task, maxPages, ...(pages && { pages }) },
     model,
   };
-  const documents = named.map((one) => ({ ...one, pageCount: 0, pages: [] as RecognizedDocument["pages"] }));
-  for await (const event of deps.recognition.recognize(files, run, signal, report)) {
-    const document = documents[event.document];
-    if (!document) continue;
-    if (event.type === "page") document.pages = [...document.pages, event.page];
-    if (event.type === "result") document.pageCount = event.pageCount;
-  }
-  const pictures = documents.flatMap(({ pages: [first] }, index) => {
-    const { field } = files[index] ?? {};
-    return first?.picture && field !== undefined ? [{ bytes: first.picture, field }] : [];
+  const documents = named.map((one) => ({ ...one, pageCount: 0, pages: [] as RecognizedPage[] }));
+  const held = new HeldAnswer(deps.answerBudget, fewerPages);
+  return wholeAnswer(held, async (ends) => {
+    for await (const event of deps.recognition.recognize(files, run, signal, report)) {
+      const document = documents[event.document];
+      if (!document) continue;
+      if (event.type === "page") {
+        held.addPage(event.page);
+        document.pages.push(event.page);
+      }
+      if (event.type === "result") document.pageCount = event.pageCount;
+    }
+    const pictures = documents.flatMap(({ pages: [first] }, index) => {
+      const { field } = files[index] ?? {};
+      return first?.picture && field !== undefined ? [{ bytes: first.picture, field }] : [];
+    });
+    const labels = isLabelled ? await labelsOf(deps, call, pictures, origin, signal) : undefined;
+    return jsonOrText(documents, labels, call, ends);
   });
-  const labels = isLabelled ? await labelsOf(deps, call, pictures, origin, signal) : undefined;
-  return respond(documents, labels, call);
 }
 
 type Picture = Parameters<AppDeps["classification"]["labels"]>[0];
@@ -115,18 +123,24 @@ async function labelsOf(
 /** Error codes for a picture that cannot be labelled. */
 const WORDLESS: ReadonlySet<string> = new Set(["unprocessable_media", "mode_unavailable"]);
 
-function respond(
+/** `ends` is called when the client has the answer. */
+function jsonOrText(
   documents: readonly RecognizedDocument[],
   labels: readonly PictureLabel[] | undefined,
   call: RecognitionCall,
+  ends: () => void,
 ): Response {
+  const json = (answer: object) => jsonResponse(answer, {}, ends);
   const { mode, format } = call;
-  if (mode === "barcode") return Response.json(encodeBarcodes(documents, call));
-  if (mode === "saliency") return Response.json(encodeRegions(documents, call));
-  if (mode === "classify") return Response.json(encodeLabels(documents, labels ?? [], call));
+  if (mode === "barcode") return json(encodeBarcodes(documents, call));
+  if (mode === "saliency") return json(encodeRegions(documents, call));
+  if (mode === "classify") return json(encodeLabels(documents, labels ?? [], call));
   const encoded = mode === "auto" ? encodeAnything(documents, call, labels) : encodeDocuments(documents, mode, call);
-  if (format === "text") return plain(combinedText(documents), "text/plain");
-  return format === "markdown" ? plain(combinedMarkdown(documents), "text/markdown") : jsonResponse(encoded);
+  if (format === "json") return json(encoded);
+  ends();
+  return format === "text"
+    ? plain(combinedText(documents), "text/plain")
+    : plain(combinedMarkdown(documents), "text/markdown");
 }
 
 const plain = (text: string, type: string) =>

@@ -91,6 +91,15 @@ describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {
     PATIENCE_MS,
   );
 
+  test("with more words than anybody reads are refused", async () => {
+    const page = (lines: number) => pdfOf([{ lines: Array.from({ length: lines }, () => "a ".repeat(100)), size: 1 }]);
+    expect((await read(page(200), { text })).lines).toHaveLength(200);
+    await expect(read(page(201), { text })).rejects.toMatchObject({
+      code: "unprocessable_media",
+      message: expect.stringContaining("at most 20000 words; page 1 has 20100"),
+    });
+  });
+
   test(
     "upside down are read, with boxes where things are on the page as it came",
     async () => {

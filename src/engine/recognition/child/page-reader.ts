@@ -1,5 +1,6 @@
 // Reads what is wanted of a page, from the text stored in the document or from the page's picture.
 
+import { fieldError } from "../../../domain/errors.ts";
 import type {
   Barcode,
   RecognitionTask,
@@ -28,6 +29,8 @@ const DRAWN = { accurate: 300, fast: 150, rules: 150 } as const;
 const DOTS_A_LETTER = 8;
 /** Longest side, in pixels, of the picture that a model receives. */
 const LARGEST_PICTURE = 1024;
+/** More words than a page has that is meant to be read. */
+const MOST_WORDS = 20_000;
 /** Mean confidence of words below which a rotated page is also read as it came: text read upside down scores lower. */
 const PLAUSIBLE = 0.6;
 
@@ -68,6 +71,7 @@ export class PageReader {
       this.options.check();
       const { width, height } = page;
       const { words, tables, source, notes } = await this.text(page, task);
+      if (words.length > MOST_WORDS) throw tooManyWords(document.field, number, words.length);
       return {
         number,
         width,
@@ -159,6 +163,11 @@ export class PageReader {
     return { regions: regions.map((box) => scaled(box, 1 / scale)), ...map };
   }
 }
+
+const tooManyWords = (field: string, page: number, count: number) => {
+  const sentence = `must have pages of at most ${MOST_WORDS} words; page ${page} has ${count}`;
+  return fieldError("unprocessable_media", field, sentence);
+};
 
 const tablesIn = ({ tables }: PageContent, by: number): RecognizedTable[] =>
   tables.map((table) => ({ ...table, box: scaled(table.box, by) }));
