@@ -157,11 +157,9 @@ const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>>
     }
     return `${over} have ended`;
   },
-  "ten requests that each rank ten words of 90 KB": async ({ url }) => {
-    const documents = Array.from({ length: 10 }, () => "a".repeat(90_000));
-    const answers = Array.from({ length: 10 }, () =>
-      post(url, "/v1/rerank", JSON.stringify({ query: "a", documents })),
-    );
+  "ten requests that each embed ten words of 90 KB": async ({ url }) => {
+    const input = Array.from({ length: 10 }, () => "a".repeat(90_000));
+    const answers = Array.from({ length: 10 }, () => post(url, "/v1/embeddings", JSON.stringify({ input })));
     return (await Promise.all(answers)).map(({ status }) => status).join(", ");
   },
   "128 answers of 64 tokens, each with the log probabilities of 20 others": async ({ url }) => {

@@ -35,8 +35,8 @@ const PROTOCOL = "realtime";
 const CHARACTERS_IN_A_TURN = 2 ** 20;
 /** What the shortest event counts, in characters: as much work as there is in an event without any. */
 const SHORTEST_COUNTS = 4096;
-/** Most events of a session that may wait: minutes of sound in small pieces. */
-const MOST_EVENTS = 200_000;
+/** Most events of a session that may wait: all the sound that may wait, in pieces of 15 ms. */
+const MOST_EVENTS = 20_000;
 /** Most characters of waiting events. */
 const MOST_WAITING = 4 * LARGEST_MESSAGE;
 
