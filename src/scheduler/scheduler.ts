@@ -234,10 +234,11 @@ export class Scheduler {
     const adapters = this.keyOf(plan.adapters);
     this.turns.served(adapters);
     const { length } = this.queue.streams;
-    const hasTurn = this.limits.tile > 0 && plan.decodeRows === 0;
-    if (!hasTurn || length === 0) this.interlude.served(adapters);
+    // Where prompts have steps of their own, the turn of the streams is still to come.
+    const isPrompts = this.limits.tile > 0 && plan.decodeRows === 0;
+    if (!isPrompts || length === 0) this.interlude.served(adapters);
     // Streams of other adapters wait for these prompts too, so prompts are sized as if all streams were in the step.
-    const streams = plan.prefillRows > 0 && !hasTurn ? length : plan.decodeRows;
+    const streams = plan.prefillRows > 0 && !isPrompts ? length : plan.decodeRows;
     const sampled =
       plan.steps > 1 ? this.results.applySteps(plan, tokens, ms) : this.results.apply(plan, tokens, ms, streams);
     for (const sequence of this.queue.running) if (sequence.isFull) this.shift(sequence);

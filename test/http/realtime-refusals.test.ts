@@ -177,15 +177,15 @@ describe("limits", () => {
     await until(() => server.metrics.connections === 0);
   });
 
-  test("a hundred thousand tiny pieces form one sound", async () => {
+  test("thousands of tiny pieces form one sound", async () => {
     const { server, client } = await open();
     const piece = JSON.stringify({ type: APPEND, audio: "AQA=" });
-    for (let count = 0; count < 100_000; count++) client.send(piece);
+    for (let count = 0; count < 18_000; count++) client.send(piece);
     client.commit();
     const { usage } = await client.completed();
-    expect(usage).toMatchObject({ seconds: 4.167 });
+    expect(usage).toMatchObject({ seconds: 0.75 });
     expect(server.transcriber.heard.reduce((sum, { sound, known }) => sum + sound.bytes.length - known * 1536, 0)).toBe(
-      199_680,
+      35_328,
     );
   }, 60_000);
 
