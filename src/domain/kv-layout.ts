@@ -15,3 +15,9 @@ export const liesApart = (layout: KvLayout): boolean => layout !== "unified";
 
 /** Returns whether all sequences take the cells that they need from one pool. */
 export const sharesCells = (layout: KvLayout): boolean => layout !== "streams";
+
+/**
+ * Rows for which attention is computed together on the CPU; ggml calls them GGML_FA_TILE_Q. A last tile with fewer rows
+ * costs as much as a whole one.
+ */
+export const TILE_ROWS = 64;

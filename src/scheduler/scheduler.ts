@@ -207,7 +207,7 @@ export class Scheduler {
   applySlice(result: SliceResult, ms: number): void {
     this.speculation.interrupted();
     const chunk = this.slices.apply(result, ms);
-    if (chunk) this.results.apply(chunk.plan, [], chunk.ms, 0);
+    if (chunk) this.results.apply(chunk.plan, [], chunk.ms, { streams: 0, prompts: chunk.plan.prefillRows });
   }
 
   /** Plans the next piece of an image or sound, if one is due, as a separate step between other steps. */
@@ -233,14 +233,13 @@ export class Scheduler {
   apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number): Sampled[] {
     const adapters = this.keyOf(plan.adapters);
     this.turns.served(adapters);
-    const { length } = this.queue.streams;
     // Where prompts have steps of their own, the turn of the streams is still to come.
-    const isPrompts = this.limits.tile > 0 && plan.decodeRows === 0;
-    if (!isPrompts || length === 0) this.interlude.served(adapters);
-    // Streams of other adapters wait for these prompts too, so prompts are sized as if all streams were in the step.
-    const streams = plan.prefillRows > 0 && !isPrompts ? length : plan.decodeRows;
+    const isTurn = this.limits.tile === 0 || plan.decodeRows > 0 || this.queue.streams.length === 0;
+    if (isTurn) this.interlude.served(adapters);
     const sampled =
-      plan.steps > 1 ? this.results.applySteps(plan, tokens, ms) : this.results.apply(plan, tokens, ms, streams);
+      plan.steps > 1
+        ? this.results.applySteps(plan, tokens, ms)
+        : this.results.apply(plan, tokens, ms, this.pricedAs(plan));
     for (const sequence of this.queue.running) if (sequence.isFull) this.shift(sequence);
     return sampled;
   }
@@ -256,6 +255,15 @@ export class Scheduler {
    */
   preemptNewest(now: number): boolean {
     return this.queue.preemptNewest(now);
+  }
+
+  /** Returns as how many rows of streams and of prompts the cost of a step is recorded. */
+  private pricedAs({ decodeRows, prefillRows }: StepPlan): { readonly streams: number; readonly prompts: number } {
+    // Where prompts have steps of their own, those beside streams have one row each, which costs as much as a stream's.
+    if (this.limits.tile > 0 && decodeRows > 0) return { streams: decodeRows + prefillRows, prompts: 0 };
+    if (this.limits.tile > 0 || prefillRows === 0) return { streams: decodeRows, prompts: prefillRows };
+    // Streams of other adapters wait for these prompts too, so prompts are sized as if all streams were in the step.
+    return { streams: this.queue.streams.length, prompts: prefillRows };
   }
 
   /** Drops older tokens; the tokens after them are computed again at their new positions, like a prompt. */

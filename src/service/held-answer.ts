@@ -7,10 +7,10 @@ import { memoryOf } from "../domain/json-bounds.ts";
 import type { RecognizedPage } from "../domain/recognition.ts";
 
 /**
- * Bytes of memory of a character, of a call, of the log probability of a token or of one of its alternatives, and of a
- * word with its place on a page.
+ * Bytes of memory of a character, of a call, of the log probability of a token or of one of its alternatives, of a word
+ * with its place on a page, and of a cell of a table. Answers repeat the text of pages several times.
  */
-const BYTES = { character: 2, call: 256, logprob: 192, word: 1024 } as const;
+const BYTES = { character: 2, call: 256, logprob: 192, word: 1024, pageCharacter: 16, cell: 128 } as const;
 
 export class HeldAnswer {
   private readonly account;
@@ -39,9 +39,13 @@ export class HeldAnswer {
   }
 
   /** Counts what a page adds to the answer; throws like `add`. */
-  addPage({ lines, picture, saliency }: RecognizedPage): void {
-    const words = lines.reduce((sum, line) => sum + BYTES.word * line.words.length, 0);
-    this.hold(words + (picture?.length ?? 0) + (saliency?.heatMap?.length ?? 0));
+  addPage({ lines, tables, picture, saliency }: RecognizedPage): void {
+    const text = lines.reduce(
+      (sum, line) => sum + BYTES.word * line.words.length + BYTES.pageCharacter * line.text.length,
+      0,
+    );
+    const cells = tables.reduce((sum, { rows, columnCount }) => sum + rows.length * columnCount, 0);
+    this.hold(text + BYTES.cell * cells + (picture?.length ?? 0) + (saliency?.heatMap?.length ?? 0));
   }
 
   /** Called when the client has the answer, or will not get it. */
@@ -64,9 +68,9 @@ function bytesOf(event: GenerateEvent): number {
   return logprobs.reduce((sum, { top }) => sum + BYTES.logprob * (1 + top.length), BYTES.character * text.length);
 }
 
-/** Returns the error about pages with too many words. */
+/** Returns the error about pages with too much on them. */
 export const fewerPages = (limit: string): SvcError =>
-  fieldError("unprocessable_media", "pages", `must name fewer pages: the words of these take more than ${limit}`);
+  fieldError("unprocessable_media", "pages", `must name fewer pages: what is on these takes more than ${limit}`);
 
 const streamIt = (limit: string) =>
   fieldError(

@@ -15,6 +15,7 @@ export const LIMITS: SchedulerLimits = {
   parallel: 4,
   layout: "unified",
   tile: 0,
+  microBatch: 128,
   cells: 1024,
   sequences: 16,
   batch: 128,

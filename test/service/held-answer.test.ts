@@ -59,6 +59,42 @@ test("an answer that restarts gives back what it took, and other answers of the 
   expect(codeOf(() => held.add(said(5 * MB, 1)))).toBe("invalid_value");
 });
 
+test("pages count with the length of their text and the cells of their tables", () => {
+  const box = { x: 0, y: 0, width: 1, height: 1 };
+  const long = { text: "a".repeat(MB / 2), confidence: 1, box, block: 0, words: [] };
+  const rows = Array.from({ length: 200 }, () => []);
+  const table = {
+    box,
+    rows,
+    columnCount: 200,
+    headers: [],
+    rowObjects: [],
+    mergedCells: [],
+    averageConfidence: 1,
+    csv: "",
+  };
+  const page = {
+    number: 1,
+    width: 1,
+    height: 1,
+    source: "text",
+    lines: [],
+    tables: [],
+    barcodes: [],
+    notes: [],
+  } as const;
+  for (const full of [
+    { ...page, lines: [long] },
+    { ...page, tables: [table] },
+  ]) {
+    const held = new HeldAnswer(new BodyBudget(10 * MB, "answers"), fewerPages);
+    held.addPage(full);
+    expect(() => [1, 2, 3].forEach(() => held.addPage(full))).toThrow(
+      expect.objectContaining({ code: "unprocessable_media" }),
+    );
+  }
+});
+
 test("pages count with their words and pictures, and too many are refused by the field that names fewer", () => {
   const box = { x: 0, y: 0, width: 1, height: 1 };
   const word = { text: "a", confidence: 1, box };

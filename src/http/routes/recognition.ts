@@ -137,10 +137,12 @@ function jsonOrText(
   if (mode === "classify") return json(encodeLabels(documents, labels ?? [], call));
   const encoded = mode === "auto" ? encodeAnything(documents, call, labels) : encodeDocuments(documents, mode, call);
   if (format === "json") return json(encoded);
+  const answer =
+    format === "text"
+      ? plain(combinedText(documents), "text/plain")
+      : plain(combinedMarkdown(documents), "text/markdown");
   ends();
-  return format === "text"
-    ? plain(combinedText(documents), "text/plain")
-    : plain(combinedMarkdown(documents), "text/markdown");
+  return answer;
 }
 
 const plain = (text: string, type: string) =>

@@ -19,7 +19,7 @@ const PROMPT_IDLE_SHARE = 0.01;
 const MASKED_SHARE = 1 / 16;
 /** This many idle cells may always stay. */
 const FEWEST_CELLS = 1024;
-/** Steps to measure before tiles are chosen, which costs little if it is wrong. */
+/** The same before tiles are chosen: few, because a wrong choice costs no more than a short step. */
 const FEWEST_FOR_TILES = 4;
 /** How many times as much a cell costs a row that attention computes alone: 5.2 measured where tiles are fastest. */
 const ALONE = 4;
@@ -72,7 +72,7 @@ export class PromptCellCost {
   }
 }
 
-/** The cost of whole tiles of a prompt's rows: ms = a · rows + b · rows · cells + c. */
+/** The cost of a prompt's rows, of which attention computes whole tiles: ms = a · rows + b · rows · cells + c. */
 export class TileCost {
   private readonly fit = new LeastSquares(FEWEST_FOR_TILES, 2, IDLE_RIDGE);
 

@@ -1,5 +1,6 @@
 // Decides which prompts are computed next, and how much of them in one step.
 
+import { TILE_ROWS } from "../../domain/kv-layout.ts";
 import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
 import { rowOf, type PlanRow } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
@@ -13,8 +14,6 @@ const BURST_SHARE_MS = 200;
 const QUIET_BURST_STEP_MS = 4000;
 /** Prefill reaches its full rate at about this size; smaller steps read all weights for fewer tokens. */
 const EFFICIENT_CHUNK = 128;
-/** Attention computes this many rows at once; a last tile with fewer rows costs as much. */
-const TILE_ROWS = 64;
 
 export interface PrefillLimits {
   /** Maximum number of rows in one decode call. */
@@ -40,23 +39,30 @@ export function byRemainingWork(sequences: readonly Sequence[], cost: StepCost, 
 }
 
 /**
- * Returns rows of prompts, in their order, at most `budget`; `endOf`: up to where one step can compute a prompt. `tiles`
- * may make short prompts begin earlier.
+ * Returns rows of prompts, in their order, at most `budget`; `endOf`: up to where one step can compute a prompt. Those that
+ * are computed as one tile are cut to begin there.
  */
 export function promptRows(
   prompts: readonly Sequence[],
   budget: number,
   endOf: (prompt: Sequence) => number,
-  tiles: Pick<Tiles, "fill">,
+  tiles: Tiles,
 ): { readonly rows: PlanRow[]; readonly started: Key[] } {
+  const { tile, microBatch } = tiles.limits;
   const rows: PlanRow[] = [];
   const started: Key[] = [];
+  let areTiles: boolean | undefined;
   for (const prompt of prompts) {
-    const left = budget - rows.length;
+    const last = endOf(prompt);
+    const isTile = tiles.isOne(prompt, last);
+    // Beside prompts of other lengths, a tile would be computed in parts.
+    if (isTile !== (areTiles ??= isTile)) break;
+    const left = (isTile ? Math.min(budget, microBatch) : budget) - rows.length;
+    const wanted = isTile ? tile : last - prompt.computed;
     // Where sequences lie apart, part of a prompt beside whole prompts would take one more pass over the weights.
-    if (left <= 0 || (rows.length > 0 && endOf(prompt) - prompt.computed > left)) break;
-    tiles.fill(prompt, endOf(prompt), left);
-    const end = Math.min(endOf(prompt), prompt.computed + left);
+    if (left <= 0 || (rows.length > 0 && wanted > left)) break;
+    if (isTile && wanted <= left) tiles.fill(prompt, last);
+    const end = Math.min(last, prompt.computed + left);
     if (!prompt.started && end > prompt.computed) {
       prompt.started = true;
       started.push(prompt.key);

@@ -51,8 +51,8 @@ export class StepPlanner {
     const prefillRows = this.addPrefill(rows, own, setsOf(prompts), started, now);
     // No prompt fits now: the streams have their turn.
     if (rows.length === 0) return decoding.length < streams.length ? this.plan(group, now) : undefined;
-    const isDecoding = prefillRows === 0 && own.length === ready.length;
-    const speculativeRows = isDecoding ? this.speculation.add(rows, decoding, now) : 0;
+    const isDecoding = own.length === ready.length;
+    const speculativeRows = prefillRows === 0 ? this.speculation.add(rows, isDecoding ? decoding : [], now) : 0;
     if (prefillRows === 0) {
       this.kv.offloadBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     } else if (this.queue.streams.length === 0) this.clearFor(prompts, now);

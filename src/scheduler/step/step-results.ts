@@ -16,11 +16,16 @@ export class StepResults {
     private readonly speculation: Speculation,
   ) {}
 
-  /** Applies one step, or a whole chunk of prompts. Its cost is recorded as that of a step with `streams` streams. */
-  apply(plan: StepPlan, tokens: ArrayLike<number>, ms: number, streams: number): Sampled[] {
+  /** Applies one step, or a whole chunk of prompts. Its cost is recorded as that of so many rows of streams and prompts. */
+  apply(
+    plan: StepPlan,
+    tokens: ArrayLike<number>,
+    ms: number,
+    { streams, prompts }: { readonly streams: number; readonly prompts: number },
+  ): Sampled[] {
     const { inUse } = this.kv;
-    if (plan.speculativeRows === 0) this.cost.record(streams, plan.prefillRows, ms, inUse);
-    if (this.queue.running.length === 1 && streams === 0) this.cost.recordAlone(plan.prefillRows, ms, inUse);
+    if (plan.speculativeRows === 0) this.cost.record(streams, prompts, ms, inUse);
+    if (this.queue.running.length === 1 && streams === 0) this.cost.recordAlone(prompts, ms, inUse);
     const sampled: Sampled[] = [];
     let next = 0;
     for (const [at, row] of plan.rows.entries()) {

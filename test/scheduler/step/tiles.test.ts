@@ -5,7 +5,15 @@ import { Random } from "../../support/random.ts";
 import { FakeEngine, LIMITS, type Cost } from "../fake-engine.ts";
 
 const TILE = 16;
-const limits = { ...LIMITS, layout: "paged", tile: TILE, cells: 16_384, batch: 128, sequences: 8 } as const;
+const limits = {
+  ...LIMITS,
+  parallel: 8,
+  layout: "paged",
+  tile: TILE,
+  cells: 16_384,
+  batch: 128,
+  sequences: 8,
+} as const;
 const range = (length: number, from: number) => Array.from({ length }, (_, at) => from + at);
 const header = range(1000, 1_000_000);
 
@@ -88,6 +96,32 @@ describe("beside streams", () => {
     expect(engine.plans.at(-1)).toMatchObject({ decodeRows: 1, prefillRows: 1 });
     engine.run();
   });
+});
+
+test("a tile is not computed beside a shorter or longer prompt, which would divide it", () => {
+  const engine = warm();
+  const before = engine.plans.length;
+  for (const [at, tail] of [2, 8, 3, 9, 40].entries())
+    engine.add(2 + at, [...header, ...range(tail, 100 * (at + 2))], 1);
+  engine.run();
+  const mixed = engine.plans.slice(before).map(({ rows }) => [...Map.groupBy(rows, ({ key }) => key).values()]);
+  const lengths = mixed.map((prompts) => prompts.map(({ length }) => length)).filter((all) => all.includes(TILE));
+  expect(lengths.flat()).toEqual([TILE, TILE]);
+});
+
+test("streams and prompts of several adapter sets all get on", () => {
+  const engine = warm();
+  const sets = [[{ id: 0, scale: 1 }], [{ id: 1, scale: 1 }]];
+  for (const [at, adapters] of sets.entries()) engine.add(2 + at, range(4, 900), 200, "", { adapters });
+  while (engine.output(2).length < 3 || engine.output(3).length < 3) engine.step();
+  for (const [at, adapters] of sets.entries()) {
+    for (const key of [4, 5]) engine.add(2 * key + at, range(3000, 10_000 * key + at * 5000), 2, "", { adapters });
+  }
+  const said = () => [2, 3].map((key) => engine.output(key).length);
+  const before = said();
+  for (let step = 0; step < 24; step++) engine.step();
+  for (const [at, count] of said().entries()) expect(count - (before[at] ?? 0)).toBeGreaterThan(4);
+  engine.run();
 });
 
 test("any requests get the same answers as without tiles", () => {

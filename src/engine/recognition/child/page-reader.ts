@@ -71,7 +71,7 @@ export class PageReader {
       this.options.check();
       const { width, height } = page;
       const { words, tables, source, notes } = await this.text(page, task);
-      if (words.length > MOST_WORDS) throw tooManyWords(document.field, number, words.length);
+      if (words.length > MOST_WORDS) throw tooManyWords(document.field, words.length);
       return {
         number,
         width,
@@ -164,8 +164,8 @@ export class PageReader {
   }
 }
 
-const tooManyWords = (field: string, page: number, count: number) => {
-  const sentence = `must have pages of at most ${MOST_WORDS} words; page ${page} has ${count}`;
+const tooManyWords = (field: string, count: number) => {
+  const sentence = `must have pages of at most ${MOST_WORDS} words; got one of ${count}`;
   return fieldError("unprocessable_media", field, sentence);
 };
 

@@ -1,6 +1,7 @@
 // Derives the scheduler's limits from a loaded model and the engine's options.
 
 import type { LoadedModel } from "../../../../ffi/llama/api.ts";
+import { TILE_ROWS } from "../../../domain/kv-layout.ts";
 import type { SchedulerLimits } from "../../../scheduler/scheduler.ts";
 import type { EngineOptions } from "../protocol.ts";
 
@@ -11,8 +12,7 @@ const OFFLOAD_BYTES_PER_MS = 1e6;
 /** Bytes per millisecond that a slow machine reads from disk. */
 const READ_BYTES_PER_MS = 3e5;
 
-/** Rows that attention on the CPU computes together, for these types of the KV cache; ggml calls them GGML_FA_TILE_Q. */
-const TILE_ROWS = 64;
+/** Types of the KV cache for which attention on the CPU computes tiles of rows. */
 const TILED_TYPES: ReadonlySet<string> = new Set(["f16", "f32"]);
 
 /** `hasDisk`: whether there is a disk cache. */
@@ -26,6 +26,7 @@ export function schedulerLimits(options: EngineOptions, model: LoadedModel, hasD
     draftAdaptive: options.draft?.adaptive ?? true,
     layout: model.layout,
     tile: model.layout === "paged" && TILED_TYPES.has(options.kvType) ? TILE_ROWS : 0,
+    microBatch: options.microBatch,
     cells: model.context,
     sequences: model.sequences,
     reuse: options.prefixCache,
