@@ -37,8 +37,6 @@ const CHARACTERS_IN_A_TURN = 2 ** 20;
 const SHORTEST_COUNTS = 4096;
 /** Most events of a session that may wait: all the sound that may wait, in pieces of 15 ms. */
 const MOST_EVENTS = 20_000;
-/** Events to take from those that wait at a time; taking each alone would move all others each time. */
-const EVENTS_AT_ONCE = 64;
 /** Most characters of waiting events. */
 const MOST_WAITING = 4 * LARGEST_MESSAGE;
 
@@ -123,8 +121,9 @@ class RealtimeSocket implements SocketHandler {
   how: LiveEnd | undefined;
   private connection: SocketConnection | undefined;
   private readonly end = Promise.withResolvers<void>();
-  private readonly messages: (string | Uint8Array)[] = [];
-  private readonly waiting = { events: 0, characters: 0 };
+  private readonly waiting: (string | Uint8Array)[] = [];
+  /** Characters of the messages that are waiting. */
+  private waitingCharacters = 0;
 
   /** `turns`: the turns of all sessions, of which each waits for one at a time. */
   constructor(
@@ -146,25 +145,20 @@ class RealtimeSocket implements SocketHandler {
 
   received(message: string | Uint8Array): void {
     if (this.how) return;
-    const { waiting } = this;
-    if (waiting.events >= MOST_EVENTS || waiting.characters > MOST_WAITING) return this.refuseMore();
-    this.messages.push(message);
-    waiting.events++;
-    waiting.characters += message.length;
-    if (waiting.events === 1) void this.work();
+    if (this.waiting.length >= MOST_EVENTS || this.waitingCharacters > MOST_WAITING) return this.refuseMore();
+    this.waitingCharacters += message.length;
+    if (this.waiting.push(message) === 1) void this.work();
   }
 
   /** Handles the waiting messages, each in its turn, until none is left or the session has ended. */
   private async work(): Promise<void> {
-    while (this.messages.length > 0) {
-      for (const message of this.messages.splice(0, EVENTS_AT_ONCE)) {
-        const turn = this.turns.enter(Math.max(message.length, SHORTEST_COUNTS));
-        if (turn) await turn;
-        if (this.how) return void this.messages.splice(0);
-        this.waiting.events--;
-        this.waiting.characters -= message.length;
-        this.take(message);
-      }
+    for (let [message] = this.waiting; message !== undefined; [message] = this.waiting) {
+      const turn = this.turns.enter(Math.max(message.length, SHORTEST_COUNTS));
+      if (turn) await turn;
+      if (this.how) return void this.waiting.splice(0);
+      this.waiting.shift();
+      this.waitingCharacters -= message.length;
+      this.take(message);
     }
   }
 

@@ -51,8 +51,9 @@ export class StepPlanner {
     const prefillRows = this.addPrefill(rows, own, setsOf(prompts), started, now);
     // No prompt fits now: the streams have their turn.
     if (rows.length === 0) return decoding.length < streams.length ? this.plan(group, now) : undefined;
-    const isDecoding = own.length === ready.length;
-    const speculativeRows = prefillRows === 0 ? this.speculation.add(rows, isDecoding ? decoding : [], now) : 0;
+    // No streams speculate while prompts wait for their turn.
+    const speculating = own.length === ready.length ? decoding : [];
+    const speculativeRows = prefillRows === 0 ? this.speculation.add(rows, speculating, now) : 0;
     if (prefillRows === 0) {
       this.kv.offloadBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
     } else if (this.queue.streams.length === 0) this.clearFor(prompts, now);
