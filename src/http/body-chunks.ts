@@ -14,8 +14,16 @@ const SMALL_BYTES = 64 * 1024;
  * `request_timeout` when nothing arrives for `patienceMs`, and whatever Bun throws when the client disconnects. Time
  * spent processing a piece does not count.
  */
-export const bodyChunks = (request: Request, patienceMs = BODY_PATIENCE_MS): AsyncGenerator<Uint8Array, void, void> =>
-  gathered(arriving(request, patienceMs));
+export function bodyChunks(request: Request, patienceMs = BODY_PATIENCE_MS): AsyncGenerator<Uint8Array, void, void> {
+  const stated = request.headers.get("content-length");
+  if (stated !== null && Number(stated) <= SMALL_BYTES) return whole(request, patienceMs);
+  return gathered(arriving(request.body ?? none(), patienceMs));
+}
+
+async function* whole(request: Request, patienceMs: number): AsyncGenerator<Uint8Array, void, void> {
+  const body = await soon(request.bytes(), patienceMs);
+  if (body.length > 0) yield body;
+}
 
 async function* gathered(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   let piece = new Uint8Array(PIECE_BYTES);
@@ -39,8 +47,8 @@ async function* gathered(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   if (length > 0) yield piece.subarray(0, length);
 }
 
-async function* arriving(request: Request, patienceMs: number): AsyncGenerator<Uint8Array, void, void> {
-  const chunks = pieces(request)[Symbol.asyncIterator]();
+async function* arriving(body: AsyncIterable<Uint8Array>, patienceMs: number): AsyncGenerator<Uint8Array, void, void> {
+  const chunks = body[Symbol.asyncIterator]();
   try {
     for (;;) {
       const { value, done } = await soon(chunks.next(), patienceMs);
@@ -51,15 +59,6 @@ async function* arriving(request: Request, patienceMs: number): AsyncGenerator<U
     // Not awaited: while a piece is pending that never arrives, it would not settle.
     chunks.return?.().catch(() => {});
   }
-}
-
-function pieces(request: Request): AsyncIterable<Uint8Array> {
-  const stated = request.headers.get("content-length");
-  return stated !== null && Number(stated) <= SMALL_BYTES ? whole(request) : (request.body ?? none());
-}
-
-async function* whole(request: Request): AsyncGenerator<Uint8Array, void, void> {
-  yield await request.bytes();
 }
 
 async function* none(): AsyncGenerator<Uint8Array, void, void> {}
