@@ -90,8 +90,10 @@ export class StepPlanner {
     return prompts.filter((prompt) => !prompt.scored || prompt === scored);
   }
 
-  private isShort({ remaining }: Sequence): boolean {
-    return remaining === 1 || this.cost.prefillMs(remaining) < SHORT_SHARE * this.limits.stallBudgetMs;
+  private isShort(prompt: Sequence): boolean {
+    const { remaining, textEnd } = prompt;
+    const rows = this.tiles.isOne(prompt, textEnd) ? this.limits.tile : remaining;
+    return remaining === 1 || this.cost.prefillMs(rows) < SHORT_SHARE * this.limits.stallBudgetMs;
   }
 
   /** Cells that no running request holds. */

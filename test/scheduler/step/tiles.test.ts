@@ -21,8 +21,8 @@ const header = range(1000, 1_000_000);
 const attention: Cost = (decode, prefill, cells) => (decode + prefill) * (0.1 + cells / 1000);
 
 /** Returns an engine that has computed the header. */
-function warm(cost: Cost = attention) {
-  const engine = new FakeEngine(limits, cost);
+function warm(cost: Cost = attention, changes: { readonly chunk?: number; readonly stallBudgetMs?: number } = {}) {
+  const engine = new FakeEngine({ ...limits, ...changes }, cost);
   engine.add(1, [...header, 1], 2);
   engine.run();
   return engine;
@@ -84,6 +84,17 @@ describe("beside streams", () => {
     const prompts = steps.map(({ prefillRows }) => prefillRows > 0);
     expect(prompts.some((one, at) => one && prompts[at + 1])).toBe(false);
     expect(computedFor(engine, 3).filter(({ index }) => index < 1008)).toHaveLength(TILE);
+    engine.run();
+  });
+
+  test("a tile that takes longer than streams may wait is computed in slices", () => {
+    const engine = warm(attention, { chunk: 64, stallBudgetMs: 2 });
+    engine.add(2, range(4, 900), 80);
+    while (engine.output(2).length < 3) engine.step();
+    engine.add(3, [...header, ...range(8, 300)], 3);
+    while (engine.output(3).length === 0) engine.step();
+    expect(engine.slices.length).toBeGreaterThan(0);
+    expect(computedFor(engine, 3).map(({ index }) => index)).toEqual(range(TILE + 1, header.length + 7 - TILE));
     engine.run();
   });
 
