@@ -33,6 +33,8 @@ export async function startListening(services: Services): Promise<RunningServer>
     const app = createApp(services);
     const server = listen(app, services.config, services);
     app.batches.start();
+    // The models take longer to load.
+    void app.rehearse();
     return server;
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;

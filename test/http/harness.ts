@@ -18,7 +18,7 @@ import { FakeReader } from "../support/fake-recognition-engine.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
-import { createApp } from "../../src/http/app.ts";
+import { createApp, type App } from "../../src/http/app.ts";
 import { listen, type RunningServer } from "../../src/http/server.ts";
 import { InputReaders } from "../../src/service/input-readers.ts";
 import { localRouter } from "../../src/service/local-model.ts";
@@ -222,6 +222,7 @@ export interface TestServer extends RunningServer {
   readonly metrics: RecordingMetrics;
   readonly log: RecordingLog;
   readonly clock: TestClock;
+  readonly rehearse: App["rehearse"];
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Response>;
   chat(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
 }
@@ -375,6 +376,7 @@ export function serve(
     metrics,
     log,
     clock,
+    rehearse: app.rehearse,
     post,
     chat: (body, headers) => post("/v1/chat/completions", { messages, ...body }, headers),
   };
