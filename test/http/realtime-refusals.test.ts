@@ -50,6 +50,18 @@ describe("an invalid event yields an error with its id, and the session goes on"
     ["no session", { type: "session.update" }, "missing_required_parameter", "session"],
     ["a session that is none", update("x"), "invalid_type", "session"],
     ["a conversation", update({ type: "realtime" }), "unsupported_parameter", "session.type"],
+    [
+      "a format in the other form",
+      update({ type: "transcription", input_audio_format: "g711_ulaw" }),
+      "unsupported_parameter",
+      "session.input_audio_format",
+    ],
+    [
+      "turns in the other form",
+      update({ type: "transcription", turn_detection: null, input_audio_transcription: { language: "de" } }),
+      "unsupported_parameter",
+      "session.input_audio_transcription",
+    ],
     ["another session", update({ type: "x" }), "invalid_value", "session.type"],
     [
       "instructions",

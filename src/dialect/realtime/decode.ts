@@ -64,6 +64,17 @@ const CONVERSATION_FIELDS: Unsupported = {
   voice: always,
 };
 const TRANSCRIPTION_FIELDS: Unsupported = { delay: always, keywords: notEmpty, languages: notEmpty };
+/** What to send instead of fields of the other form, which would not be looked at. */
+const NESTED_INSTEAD = {
+  input_audio_format: "must be 'session.audio.input.format' here",
+  input_audio_transcription: "must be 'session.audio.input.transcription' here",
+  input_audio_noise_reduction: "must be 'session.audio.input.noise_reduction' here",
+  turn_detection: "must be 'session.audio.input.turn_detection' here",
+};
+const FLAT_INSTEAD = {
+  audio: "must be input_audio_format, input_audio_transcription and turn_detection here",
+  session: "must not enclose the settings here",
+};
 const TURN_FIELDS: Unsupported = { create_response: Boolean, interrupt_response: Boolean, idle_timeout_ms: always };
 
 /** Parses an event. Throws SvcError `invalid_json` or `invalid_type`. */
@@ -144,6 +155,7 @@ function nestedChanges(session: Static<typeof SessionUpdate>["session"]): LiveCh
   if (session.type === "realtime") {
     throw fieldError("unsupported_parameter", "session.type", 'must be "transcription": this route transcribes only');
   }
+  refuseOtherForm(session, "session.", NESTED_INSTEAD);
   refuseUnsupported(session, CONVERSATION_FIELDS);
   if (session.audio) refuseUnsupported(session.audio, { output: always });
   const { format, transcription, turn_detection } = session.audio?.input ?? {};
@@ -156,6 +168,7 @@ function nestedChanges(session: Static<typeof SessionUpdate>["session"]): LiveCh
 
 /** Decodes a session. `path`: where the session is in the body. */
 function flatChanges(session: Static<typeof FlatSessionUpdate>["session"], path: string): LiveChanges {
+  refuseOtherForm(session, path, FLAT_INSTEAD);
   refuseUnsupported(session, CONVERSATION_FIELDS);
   const { input_audio_format: format, input_audio_transcription: transcription, turn_detection } = session;
   return {
@@ -163,6 +176,13 @@ function flatChanges(session: Static<typeof FlatSessionUpdate>["session"], path:
     ...transcriptionChanges(transcription, `${path}input_audio_transcription`),
     ...turnChanges(turn_detection),
   };
+}
+
+function refuseOtherForm(session: object, path: string, instead: Readonly<Record<string, string>>): void {
+  for (const [name, sentence] of Object.entries(instead)) {
+    if ((session as Readonly<Record<string, unknown>>)[name] == null) continue;
+    throw fieldError("unsupported_parameter", path + name, sentence);
+  }
 }
 
 const PCM_RATES: readonly number[] = [24_000, 16_000];

@@ -164,7 +164,8 @@ export class TurnDetector {
 
   private stopped(): void {
     const { emit, clock } = this.deps;
-    if (this.utterance) emit({ type: "speech-stopped", item: this.utterance.id, atMs: clock.ms(this.place) });
+    // Speech may have begun while the client wanted no turns, and was not told of it.
+    if (this.utterance?.isKnown) emit({ type: "speech-stopped", item: this.utterance.id, atMs: clock.ms(this.place) });
   }
 
   private end(settings: LiveSettings): void {

@@ -125,6 +125,13 @@ describe("an utterance", () => {
 });
 
 describe("without turn detection", () => {
+  test("is not said to stop when the client was not told that it started", () => {
+    const { turns, hear, types } = start(byHand);
+    hear(seconds(1), 0.9);
+    for (let frame = 0; frame < seconds(2); frame++) turns.hear(0, settings);
+    expect(types()).toEqual(["committed"]);
+  });
+
   test("an utterance is all speech up to the commit, without the silence in between", () => {
     const { turns, hear, pieces, frameNow, events } = start(byHand);
     hear(50, 0);
