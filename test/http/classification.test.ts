@@ -60,6 +60,18 @@ test("mode auto adds labels when the model has vision and still works when it do
   expect(await found(seeing("I see a dog."))).toEqual([["text", "barcode"], undefined]);
 });
 
+test("mode auto still works when the model cannot label now", async () => {
+  const server = serve(() => ({ steps: [{ wait: new Promise(() => {}) }] }), { parallel: 1, maxQueue: 0 });
+  server.engine.model = { ...fakeModel, vision: true };
+  const held = server.chat({}, { "x-request-id": "held" });
+  await until(() => server.engine.live === 1);
+  const answer = (await (await server.post(PATH, { data, mode: "auto" })).json()) as FoundAnything;
+  expect(answer.modes_run).toEqual(["text", "barcode"]);
+  expect(await fault(await server.post(PATH, body))).toEqual([503, "server_busy", null]);
+  await server.post("/v1/chat/completions/held/cancel", {});
+  await held;
+});
+
 test("the model gets a picture of the first page, whatever the kind of document", async () => {
   const server = seeing('{"labels": ["letter"]}');
   for (const mode of ["classify", "auto"]) {

@@ -42,7 +42,8 @@ async function answer(deps: AppDeps, files: FilesService, request: Request): Pro
     work: {
       task: { text, tables: true as const },
       maxPages: MOST_PAGES,
-      ...(pages && { pages, countsFromZero: true as const }),
+      countsFromZero: true as const,
+      ...(pages && { pages }),
     },
     model,
   };

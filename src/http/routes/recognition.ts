@@ -114,14 +114,14 @@ async function labelsOf(
     try {
       labels.push(...(await classification.labels(picture, { ...origin, most }, signal)));
     } catch (error) {
-      if (mode === "classify" || !(error instanceof SvcError && WORDLESS.has(error.code))) throw error;
+      if (mode === "classify" || !(error instanceof SvcError) || ENDING.has(error.code)) throw error;
     }
   }
   return mode === "classify" || labels.length > 0 ? labels : undefined;
 }
 
-/** Error codes for a picture that cannot be labelled. */
-const WORDLESS: ReadonlySet<string> = new Set(["unprocessable_media", "mode_unavailable"]);
+/** Error codes that end a request even if its labels are optional. */
+const ENDING: ReadonlySet<string> = new Set(["request_cancelled", "deadline_exceeded", "shutting_down"]);
 
 /** `ends` is called when the client has the answer. */
 function jsonOrText(

@@ -24,4 +24,7 @@ test("missing pages are named with the client's numbering", () => {
   expect(message({ countsFromZero: true }, 1)).toBe(
     "'pages' must name pages of the document, which has only 0; got 7.",
   );
+  const all = { pages: [{ first: 1 }] };
+  expect(message(all, 10)).toBe("'max_pages' is 9; got a document of 10 pages. 'pages' selects some of them.");
+  expect(message({ ...all, countsFromZero: true }, 10)).toBe("'pages' must select at most 9 pages; got 10.");
 });

@@ -17,6 +17,7 @@ export function wantedPages(
   const isWanted = (number: number) => pages.some(({ first, last = count }) => first <= number && number <= last);
   const wanted = Array.from({ length: count }, (_, at) => at + 1).filter(isWanted);
   if (wanted.length <= maxPages) return wanted;
+  if (countsFromZero) throw invalidValue("pages", `select at most ${maxPages} pages`, wanted.length);
   const sentence = `is ${maxPages}; got a document of ${wanted.length} pages. 'pages' selects some of them`;
   throw fieldError("unprocessable_media", "max_pages", sentence);
 }
