@@ -73,7 +73,8 @@ const common = {
     t.Array(oneOf("segment", "word"), {
       minItems: 1,
       maxItems: 2,
-      description: "What `verbose_json` reports times for; default: segments. In a form: `timestamp_granularities[]`.",
+      description:
+        "What `verbose_json` reports times for; default: segments. Not with `stream`. In a form: `timestamp_granularities[]`.",
     }),
   ),
   chunking_strategy: opt(

@@ -72,11 +72,6 @@ export interface PageRange {
   readonly last?: number;
 }
 
-/** Where the document of a request is; `field`: the request field that says so. */
-export type DocumentSource =
-  | { readonly kind: "path"; readonly path: string; readonly field: string }
-  | { readonly kind: "data"; readonly data: string; readonly field: string };
-
 /** A document, and what to recognise in it. */
 export interface RecognitionWork {
   /** Path of the file. */

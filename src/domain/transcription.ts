@@ -118,10 +118,6 @@ export interface TranscriptionModel {
   readonly device: string;
 }
 
-/** Where a recording is that was not sent as multipart: a file on the server, or base64. */
-export type RecordingSource =
-  { readonly kind: "path"; readonly path: string } | { readonly kind: "base64"; readonly data: string };
-
 /** Recognised seconds of a recording. */
 export interface TranscriptionProgress {
   readonly seconds: number;

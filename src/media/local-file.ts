@@ -8,6 +8,9 @@ import { checkSize, Refusal } from "./refusal.ts";
 const LONGEST_PATH = 4096;
 const rule = "name a file in the server's media folder";
 
+/** A path names no file of the folder, or none that can be read. */
+export class NoSuchFile extends Refusal {}
+
 /**
  * Reads the file that a path or file: URL names, at most `limit` bytes. A relative path starts at `root`. Throws
  * Refusal, with the same message for outside and missing files: clients must not learn which files exist.
@@ -56,9 +59,9 @@ function pathOf(reference: string): string {
     const path = url === undefined ? reference : withoutSlash(decodeURIComponent(url));
     if (path.length <= LONGEST_PATH && !path.includes("\0")) return path;
   } catch {
-    throw new Refusal(rule, "a file: URL with a broken escape");
+    throw new NoSuchFile(rule, "a file: URL with a broken escape");
   }
-  throw new Refusal(rule, `a string of length ${reference.length} that is no path`);
+  throw new NoSuchFile(rule, `a string of length ${reference.length} that is no path`);
 }
 
 /** In a URL, a slash precedes the drive of a Windows path. */
@@ -67,7 +70,7 @@ const withoutSlash = (path: string): string =>
 
 /** Returns the path with all links resolved when it is inside the root, whose links are resolved, too. */
 async function withinRoot(path: string, root: string): Promise<string> {
-  const elsewhere = new Refusal(rule, "a path that names none there");
+  const elsewhere = new NoSuchFile(rule, "a path that names none there");
   try {
     const realRoot = await realpath(root);
     const real = await realpath(isAbsolute(path) ? path : join(realRoot, path));
@@ -83,10 +86,10 @@ async function openPlain(path: string): Promise<FileHandle> {
   // Without O_NONBLOCK, opening a named pipe would wait for a writer. Windows has neither flag.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(path, flags).catch(() => undefined);
-  if (!file) throw new Refusal("name a file that the server can read", "a file that it cannot open");
+  if (!file) throw new NoSuchFile("name a file that the server can read", "a file that it cannot open");
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw new Refusal(rule, "something that is no plain file");
+  throw new NoSuchFile(rule, "something that is no plain file");
 }
 
 /** Reads up to the size that was checked, even when the file grows meanwhile. */

@@ -1,20 +1,12 @@
 // Recognises the pages of pictures and documents: opens files, chooses the model, and deletes the files at the end.
 
-import { fieldError } from "../domain/errors.ts";
-import type {
-  DocumentSource,
-  RecognitionEvent,
-  RecognitionProgress,
-  RecognitionWork,
-  TextTask,
-} from "../domain/recognition.ts";
+import type { FileSource } from "../domain/file-source.ts";
+import type { RecognitionEvent, RecognitionProgress, RecognitionWork, TextTask } from "../domain/recognition.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
-import { inlineBytes } from "../media/load-media.ts";
-import { localPath } from "../media/local-file.ts";
-import { atField, Refusal } from "../media/refusal.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
+import { namedFile } from "./named-file.ts";
 import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 import type { TextLanguages } from "./text-languages.ts";
@@ -77,11 +69,9 @@ export class RecognitionService {
    * Returns the document that a request refers to. Throws SvcError `invalid_value`, `not_found`, `payload_too_large` or
    * `storage_full`, or the signal's reason.
    */
-  async document(source: DocumentSource, signal: AbortSignal): Promise<TemporaryFile> {
-    const { field } = source;
-    if (source.kind === "path") return atField(field, () => this.local(source.path, field));
-    const bytes = await atField(field, () => inlineBytes(source.data, Number.POSITIVE_INFINITY, signal));
-    return this.documents.receive([bytes], field);
+  document(source: FileSource, signal: AbortSignal): Promise<TemporaryFile> {
+    const { documents: files, mediaRoot } = this.deps;
+    return namedFile(source, { files, mediaRoot }, signal);
   }
 
   /**
@@ -119,22 +109,6 @@ export class RecognitionService {
 
   private textTask({ languages, field = "languages", ...task }: TextWish): TextTask {
     return { ...task, ...this.deps.languages.of(languages, field) };
-  }
-
-  /**
-   * Returns a file of the operator, which `discard` does not delete. A file outside the media folder and a missing file
-   * cause the same error.
-   */
-  private async local(path: string, field: string): Promise<TemporaryFile> {
-    const { documents, mediaRoot } = this.deps;
-    try {
-      const found = await localPath(path, mediaRoot, Number.POSITIVE_INFINITY);
-      if (Bun.file(found).size > documents.largest) throw documents.tooLarge(field);
-      return { path: found, field, discard: async () => {} };
-    } catch (error) {
-      if (!(error instanceof Refusal) || mediaRoot === undefined) throw error;
-      throw fieldError("not_found", field, `must ${error.rule}; got ${error.got}`);
-    }
   }
 }
 

@@ -31,7 +31,7 @@ export class SoundReader implements InputReader<SoundSource> {
   ): Promise<ReadText> {
     const { transcriptions } = this;
     const { name: model } = transcriptions.model();
-    const recording = await transcriptions.recording({ kind: "base64", data }, signal, param);
+    const recording = await transcriptions.recording({ kind: "data", data, field: param }, signal);
     const run = { ...part, model, work: { translate: false, temperature: 0, words: false, ...spoken } };
     const segments: SpeechSegment[] = [];
     for await (const event of transcriptions.transcribe(recording, run, signal, {})) {

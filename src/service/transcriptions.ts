@@ -1,12 +1,12 @@
 // Transcribes recordings: opens the file, chooses the model, and deletes the file at the end.
 
-import { fieldError, SvcError } from "../domain/errors.ts";
+import { fieldError, missing, SvcError } from "../domain/errors.ts";
+import type { FileSource } from "../domain/file-source.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type {
   Heard,
   ListeningWork,
   RawSound,
-  RecordingSource,
   TranscriptionTask,
   TranscriptionEvent,
   TranscriptionProgress,
@@ -14,11 +14,9 @@ import type {
 import type { TranscriptionJob } from "../engine/transcription/port.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
-import { localPath } from "../media/local-file.ts";
-import { inlineBytes } from "../media/load-media.ts";
-import { atField } from "../media/refusal.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
+import { namedFile } from "./named-file.ts";
 import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
@@ -60,19 +58,11 @@ export class TranscriptionService {
     return this.progress.of(id);
   }
 
-  /**
-   * Returns the recording that a request refers to; `field` names the request's base64 field. Throws SvcError
-   * `invalid_value`, `payload_too_large` or `storage_full`, or the signal's reason.
-   */
-  async recording(source: RecordingSource | undefined, signal: AbortSignal, field = "data"): Promise<TemporaryFile> {
-    const { recordings } = this.deps;
-    if (!source) {
-      const sentence = "is required: the recording, in a form or by its path; 'data' has it in base64";
-      throw fieldError("missing_required_parameter", "file", sentence);
-    }
-    if (source.kind === "path") return this.local(source.path);
-    const bytes = await atField(field, () => inlineBytes(source.data, recordings.largest, signal));
-    return recordings.receive([bytes], field);
+  /** Returns the recording that a request refers to. Throws `missing_required_parameter`, or as `namedFile` does. */
+  async recording(source: FileSource | undefined, signal: AbortSignal): Promise<TemporaryFile> {
+    const { recordings: files, mediaLimits } = this.deps;
+    if (source) return namedFile(source, { files, mediaRoot: mediaLimits.mediaRoot }, signal);
+    throw missing("file", "the recording, in a form or by its path; 'data' has it in base64");
   }
 
   /**
@@ -140,13 +130,6 @@ export class TranscriptionService {
     } finally {
       end();
     }
-  }
-
-  /** Returns a file of the operator, which `discard` does not delete. */
-  private async local(path: string): Promise<TemporaryFile> {
-    const { recordings, mediaLimits } = this.deps;
-    const found = await atField("file", () => localPath(path, mediaLimits.mediaRoot, recordings.largest));
-    return { path: found, field: "file", discard: async () => {} };
   }
 }
 

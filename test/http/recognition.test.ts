@@ -171,6 +171,8 @@ describe("documents are accepted", () => {
     for (const file of ["b.png", "/etc/passwd", "../x", "folder"]) {
       expect(await fault(await server.post(PATH, { file }))).toEqual([404, "not_found", "file"]);
     }
+    writeFileSync(join(mediaRoot, "empty.png"), "");
+    expect(await fault(await server.post(PATH, { file: "empty.png" }))).toEqual([400, "invalid_value", "file"]);
     expect(await fault(await serve().post(PATH, { file: "a.png" }))).toEqual([400, "invalid_value", "file"]);
   });
 });

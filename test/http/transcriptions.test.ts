@@ -159,6 +159,18 @@ describe("requests", () => {
     expect(server.transcriber.asked.map(({ early }) => early)).toEqual([true, undefined]);
   });
 
+  test("have lists in forms with numbered fields, as some programs write them", async () => {
+    const fields = [
+      ["response_format", "verbose_json"],
+      ["timestamp_granularities[0]", "word"],
+      ["timestamp_granularities[1]", "segment"],
+    ] as const;
+    const answer = await (await send(serve(), form(fields))).json();
+    expect(answer).toMatchObject({ words: expect.any(Array), segments: expect.any(Array) });
+    const speakers = await send(serve(), form([["known_speaker_names[0]", "x"]]));
+    expect(await fault(speakers)).toEqual([400, "unsupported_parameter", "known_speaker_names"]);
+  });
+
   test("ignore unknown fields of a form, whatever their names", async () => {
     const fields = ["__defineGetter__", "__proto__", "__proto__[]", "constructor"].map((name) => [name, "x"] as const);
     expect((await send(serve(), form(fields))).status).toBe(200);
@@ -216,6 +228,11 @@ describe("requests", () => {
     ["an unknown granularity", { data: "AAAA", timestamp_granularities: ["line"] }, "timestamp_granularities.0"],
     ["a long prompt", { data: "AAAA", prompt: "x".repeat(10_001) }, "prompt"],
     ["subtitles as a stream", { data: "AAAA", response_format: "srt", stream: true }, "stream"],
+    [
+      "times in a stream",
+      { data: "AAAA", stream: true, response_format: "verbose_json", timestamp_granularities: ["word"] },
+      "timestamp_granularities",
+    ],
     ["log probabilities", { data: "AAAA", include: ["logprobs"] }, "include"],
     ["an unknown strategy", { data: "AAAA", chunking_strategy: "none" }, "chunking_strategy"],
     [
@@ -254,6 +271,19 @@ describe("requests", () => {
     expect(leftovers(server)).toEqual([]);
   });
 
+  test("by path, a large recording is 413, an empty one 400, and one that is not there 404", async () => {
+    const mediaRoot = temporaryFolder();
+    writeFileSync(join(mediaRoot, "large.wav"), "x".repeat(1001));
+    writeFileSync(join(mediaRoot, "empty.wav"), "");
+    const server = serve(undefined, { maxAudioBytes: 1000, mediaRoot });
+    const asked = async (file: string) => fault(await server.post(PATH, { file }));
+    expect(await asked("large.wav")).toEqual([413, "payload_too_large", "file"]);
+    expect(await asked("empty.wav")).toEqual([400, "invalid_value", "file"]);
+    for (const file of ["missing.wav", "../large.wav", "/etc/passwd"]) {
+      expect(await asked(file)).toEqual([404, "not_found", "file"]);
+    }
+  });
+
   test("more than --max-audio-mb is 413 and names the option, in a form and in base64", async () => {
     const server = serve(undefined, { maxAudioBytes: 1000 });
     const large = "x".repeat(100_000);
@@ -261,7 +291,7 @@ describe("requests", () => {
     const error = await errorOf(response);
     expect([response.status, error.code]).toEqual([413, "payload_too_large"]);
     expect(error.message).toContain("--max-audio-mb");
-    expect((await server.post(PATH, { data: large })).status).toBe(400);
+    expect(await fault(await server.post(PATH, { data: large }))).toEqual([413, "payload_too_large", "data"]);
     expect(leftovers(server)).toEqual([]);
   });
 });

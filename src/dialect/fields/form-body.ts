@@ -4,7 +4,7 @@ import { alternatives, type TSchema } from "../../contract/schema.ts";
 
 /**
  * Type of a field's value; unknown fields are strings. `object`: an object, or a list of objects, in JSON, or fields
- * `name[key]`. `list`: strings, as repeated fields, also named `name[]`, as one comma-separated string, or in JSON.
+ * `name[key]`. `list`: strings, as repeated fields, also named `name[]` or `name[0]`, as one comma-separated string, or in JSON.
  */
 type Kind = "string" | "number" | "integer" | "boolean" | "object" | "list";
 export type FormFields = Readonly<Record<string, Kind>>;
@@ -31,7 +31,7 @@ export function formBody(fields: Iterable<readonly [name: string, value: string]
       body.set(owner, { ...(typeof known === "object" && known), [key]: read("number", value) });
       continue;
     }
-    const list = /^(.+)\[\]$/.exec(name)?.[1] ?? (kind === "list" ? name : undefined);
+    const list = /^(.+)\[\d*\]$/.exec(name)?.[1] ?? (kind === "list" ? name : undefined);
     if (list === undefined) body.set(name, read(kind, value));
     else {
       const values = body.get(list);

@@ -3,7 +3,8 @@
 import { OcrRequest } from "../../contract/ocr.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, missing } from "../../domain/errors.ts";
-import type { DocumentSource, PageRange } from "../../domain/recognition.ts";
+import type { FileSource } from "../../domain/file-source.ts";
+import type { PageRange } from "../../domain/recognition.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { urlSource } from "../recognition/sources.ts";
 
@@ -16,7 +17,7 @@ interface StoredSource {
 
 export interface OcrCall {
   readonly model?: string;
-  readonly source: DocumentSource | StoredSource;
+  readonly source: FileSource | StoredSource;
   readonly languages: readonly string[];
   readonly pages?: readonly PageRange[];
   /** Format of tables that are separate from the Markdown. */

@@ -3,10 +3,10 @@
 import type { RecognitionRequest } from "../../contract/recognition.ts";
 import { received } from "../../contract/schema.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
-import type { DocumentSource } from "../../domain/recognition.ts";
+import type { FileSource } from "../../domain/file-source.ts";
 
 export interface NamedSource {
-  readonly source: DocumentSource;
+  readonly source: FileSource;
   readonly type: "file" | "data" | "image_url" | "message_image";
   /** The name of the document in answers. */
   readonly name: string;
@@ -36,7 +36,7 @@ export function decodeSources({ file, data, filename, image_url, messages }: Rec
 }
 
 /** Returns the source for a client's URL: a data: URL or a path. Throws SvcError about other URLs. */
-export function urlSource(url: string, field: string): DocumentSource {
+export function urlSource(url: string, field: string): FileSource {
   const scheme = /^([a-z][a-z0-9+.-]+):/i.exec(url.slice(0, 32))?.[1]?.toLowerCase();
   if (scheme === "data") return { kind: "data", data: url, field };
   if ((scheme === undefined || scheme === "file") && url.length <= LONGEST_URL)
@@ -95,9 +95,9 @@ function blockSource({ type, url, data }: Json, title: unknown, path: string): N
   return [inMessage(inline(data, `${path}.source.data`), path, title)];
 }
 
-const inline = (data: string, field: string): DocumentSource => ({ kind: "data", data, field });
+const inline = (data: string, field: string): FileSource => ({ kind: "data", data, field });
 
-const inMessage = (source: DocumentSource, path = source.field, name?: unknown): NamedSource => ({
+const inMessage = (source: FileSource, path = source.field, name?: unknown): NamedSource => ({
   source,
   type: "message_image",
   name: typeof name === "string" && name !== "" ? name : path,

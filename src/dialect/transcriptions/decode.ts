@@ -4,14 +4,15 @@ import { checker } from "../../contract/schema.ts";
 import { TranscriptionRequest, TranslationRequest } from "../../contract/transcriptions.ts";
 import { fieldError } from "../../domain/errors.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
-import type { RecordingSource, SpeechDetection, TranscriptionWork } from "../../domain/transcription.ts";
+import type { FileSource } from "../../domain/file-source.ts";
+import type { SpeechDetection, TranscriptionWork } from "../../domain/transcription.ts";
 import { formFields, type FormFields } from "../fields/form-body.ts";
 import { SPEECH_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
 export interface TranscriptionCall {
   readonly model?: string;
-  readonly source?: RecordingSource;
+  readonly source?: FileSource;
   readonly work: Omit<TranscriptionWork, "path" | "field">;
   readonly format: "json" | "verbose_json" | "text" | "srt" | "vtt";
   readonly segments: boolean;
@@ -41,6 +42,9 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
   if (stream && (format === "srt" || format === "vtt")) {
     throw fieldError("unsupported_parameter", "stream", `sends text; with response_format ${format} it must be false`);
   }
+  if (stream && asked.timestamp_granularities?.length) {
+    throw fieldError("unsupported_parameter", "timestamp_granularities", "needs an answer that is not streamed");
+  }
   if (file && data) {
     throw fieldError("invalid_value", "data", "must be absent where 'file' is given");
   }
@@ -50,8 +54,8 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
   const detection = detectionOf(asked);
   return {
     ...(model && { model }),
-    ...(file && { source: { kind: "path", path: file } }),
-    ...(data && { source: { kind: "base64", data } }),
+    ...(file && { source: { kind: "path", path: file, field: "file" } }),
+    ...(data && { source: { kind: "data", data, field: "data" } }),
     work: {
       translate,
       temperature: temperature ?? 0,
