@@ -3,7 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { checker } from "../../src/contract/schema.ts";
 import { SdapiImages, SdapiProgress } from "../../src/contract/sdapi.ts";
+import { decodeTextToImage } from "../../src/dialect/sdapi/decode.ts";
 import { SvcError } from "../../src/domain/errors.ts";
+import { planOf } from "../../src/engine/image/child/plan.ts";
 import { OfferedModels, offeredImages } from "../../src/service/offered-models.ts";
 import { FakeDrawer } from "../support/fake-image-engine.ts";
 import { pngHeader } from "../media/files.ts";
@@ -13,6 +15,121 @@ import { serve, type TestServer } from "./harness.ts";
 
 const prompt = "a red circle";
 const image = Buffer.from(pngHeader(64, 96)).toString("base64");
+/** What webuiapi sends for either route unless it is told otherwise. */
+const webuiapiDefaults = {
+  prompt,
+  styles: [],
+  seed: -1,
+  subseed: -1,
+  subseed_strength: 0,
+  seed_resize_from_h: 0,
+  seed_resize_from_w: 0,
+  batch_size: 1,
+  n_iter: 1,
+  steps: 20,
+  cfg_scale: 7,
+  width: 512,
+  height: 512,
+  restore_faces: false,
+  tiling: false,
+  do_not_save_samples: false,
+  do_not_save_grid: false,
+  negative_prompt: "",
+  eta: 1,
+  s_churn: 0,
+  s_tmax: 0,
+  s_tmin: 0,
+  s_noise: 1,
+  override_settings: {},
+  override_settings_restore_afterwards: true,
+  sampler_name: "Euler a",
+  scheduler: "automatic",
+  sampler_index: "Euler a",
+  script_name: null,
+  script_args: [],
+  send_images: true,
+  save_images: false,
+  alwayson_scripts: {},
+};
+/** The default form of the interface itself, as far as both routes have it. */
+const interfaceDefaults = {
+  ...webuiapiDefaults,
+  styles: null,
+  seed_resize_from_h: -1,
+  seed_resize_from_w: -1,
+  sampler_name: null,
+  scheduler: null,
+  sampler_index: "Euler",
+  restore_faces: null,
+  tiling: null,
+  eta: null,
+  s_min_uncond: null,
+  s_churn: null,
+  s_tmax: null,
+  s_tmin: null,
+  s_noise: null,
+  override_settings: null,
+  refiner_checkpoint: null,
+  refiner_switch_at: null,
+  disable_extra_networks: false,
+  firstpass_image: null,
+  comments: null,
+  force_task_id: null,
+  infotext: null,
+};
+const secondPass = {
+  enable_hr: false,
+  hr_scale: 2,
+  hr_upscaler: "Latent",
+  hr_second_pass_steps: 0,
+  hr_resize_x: 0,
+  hr_resize_y: 0,
+  hr_checkpoint_name: null,
+  hr_sampler_name: null,
+  hr_scheduler: null,
+  hr_prompt: "",
+  hr_negative_prompt: "",
+  denoising_strength: 0.7,
+  firstphase_width: 0,
+  firstphase_height: 0,
+};
+const imageDefaults = {
+  init_images: [`data:image/png;base64,${image}`],
+  resize_mode: 0,
+  denoising_strength: 0.75,
+  mask_blur: 4,
+  inpainting_fill: 0,
+  inpaint_full_res: true,
+  inpaint_full_res_padding: 0,
+  inpainting_mask_invert: 0,
+  include_init_images: false,
+};
+const sillyTavern = {
+  url: "http://127.0.0.1:9999",
+  auth: "any:key",
+  prompt,
+  negative_prompt: "blurry",
+  sampler_name: "Euler a",
+  scheduler: "karras",
+  steps: 20,
+  cfg_scale: 7,
+  width: 512,
+  height: 512,
+  restore_faces: false,
+  enable_hr: false,
+  hr_upscaler: "Latent",
+  hr_scale: 1,
+  hr_additional_modules: [],
+  denoising_strength: 0.7,
+  hr_second_pass_steps: 0,
+  override_settings: { CLIP_stop_at_last_layers: 1, forge_additional_modules: [] },
+  override_settings_restore_afterwards: true,
+  clip_skip: 1,
+  save_images: true,
+  send_images: true,
+  do_not_save_grid: false,
+  do_not_save_samples: false,
+};
 const get = async ({ url }: TestServer, path: string) => (await fetch(`${url}/sdapi/v1/${path}`)).json();
 const draw = ({ post }: TestServer, body: object, headers = {}) => post("/sdapi/v1/txt2img", body, headers);
 
@@ -49,7 +166,7 @@ describe("POST /sdapi/v1/txt2img", () => {
       styles: [],
       subseed: -1,
       alwayson_scripts: {},
-      override_settings: { CLIP_stop_at_last_layers: 1 },
+      override_settings: { CLIP_stop_at_last_layers: 1, sd_vae: "Automatic" },
       script_args: [],
     };
     expect((await draw(server, asked)).status).toBe(200);
@@ -60,6 +177,47 @@ describe("POST /sdapi/v1/txt2img", () => {
       { name: "oil", scale: 1 },
     ]);
     expect(work).not.toHaveProperty("scheduler");
+  });
+
+  test.each([
+    ["webuiapi", { ...webuiapiDefaults, ...secondPass }, "euler_a", undefined],
+    ["SillyTavern", sillyTavern, "euler_a", "karras"],
+    ["the interface", { ...interfaceDefaults, ...secondPass }, "euler", undefined],
+  ])("accepts all that %s sends by default", async (_, body, sampler, scheduler) => {
+    const server = serve();
+    expect((await draw(server, body)).status).toBe(200);
+    const [work] = server.drawer.asked;
+    expect([work?.sampler, work?.scheduler, work?.steps]).toEqual([sampler, scheduler, 20]);
+  });
+
+  test.each([
+    ["DPM++ 2M", "SGM Uniform", "dpm++2m", "sgm_uniform"],
+    ["DPM++ 2M", "SGMUniform", "dpm++2m", "sgm_uniform"],
+    ["dpm++2m", "kl_optimal", "dpm++2m", "kl_optimal"],
+    ["Euler", "KL Optimal", "euler", "kl_optimal"],
+    ["Euler", "Normal", "euler", "discrete"],
+    ["Euler", "Align Your Steps", "euler", "ays"],
+    ["DPM++ 2M Karras", undefined, "dpm++2m", "karras"],
+    ["DPM++ 2S a Karras", "Automatic", "dpm++2s_a", "karras"],
+    ["DPM++ 2M Exponential", "Exponential", "dpm++2m", "exponential"],
+    ["LMS Karras", "", "lms", "karras"],
+    // The model refuses these two: no sampler has such a name, and it has no such scheduler.
+    ["DPM++ 2M Karras", "Exponential", "dpm++2mkarras", "exponential"],
+    ["Euler", "Beta", "euler", "beta"],
+  ])("takes the names %j and %j", async (sampler_name, scheduler, sampler, schedule) => {
+    const server = serve();
+    await draw(server, { prompt, sampler_name, scheduler });
+    const [work] = server.drawer.asked;
+    expect([work?.sampler, work?.scheduler]).toEqual([sampler, schedule]);
+  });
+
+  test("lists the names that there are when one is none of them", () => {
+    const painter = { model: serve().drawer.known, multiple: 16, needsImage: false, scheduler: "simple", scale: 1 };
+    const plan = (names: object) =>
+      planOf({ ...decodeTextToImage({ prompt, ...names }).work, seed: 1 }, { ...painter, adapters: [] });
+    expect(() => plan({ sampler_name: "UniPC" })).toThrow("must be one of euler, euler_a");
+    expect(() => plan({ sampler_name: "Euler Karras" })).toThrow("'scheduler' must be one of simple");
+    expect(() => plan({ scheduler: "Beta" })).toThrow("'scheduler' must be one of simple");
   });
 
   test.each([
@@ -76,6 +234,13 @@ describe("POST /sdapi/v1/txt2img", () => {
     [{ prompt, tiling: true }],
     [{ prompt, styles: ["x"] }],
     [{ prompt, send_images: false }],
+    [{ prompt, eta: 0.5 }],
+    [{ prompt, s_noise: 1.1 }],
+    [{ prompt, s_churn: 1 }],
+    [{ prompt, clip_skip: 2 }],
+    [{ prompt, clip_skip: "1" }],
+    [{ prompt, toString: 1 }],
+    [{ prompt, override_settings: { CLIP_stop_at_last_layers: 2 } }],
     [{ prompt, script_name: "X/Y/Z plot" }],
     [{ prompt, alwayson_scripts: { controlnet: {} } }],
     [{ prompt, override_settings: { sd_vae: "x" } }],
@@ -89,6 +254,7 @@ describe("POST /sdapi/v1/txt2img", () => {
   test.each([
     [{ sampler_name: "qq" }, "sampler", "sampler_name"],
     [{ sampler_index: "qq" }, "sampler", "sampler_index"],
+    [{ scheduler: "Beta" }, "scheduler", "scheduler"],
     [{}, "size", "width"],
     [{ prompt: `${prompt} <lora:qq:1>` }, "lora", "prompt.lora"],
   ])("names the field of this interface when the model refuses %j", async (body, ours, theirs) => {
@@ -117,12 +283,22 @@ describe("POST /sdapi/v1/img2img", () => {
   });
 
   test.each([
+    ["webuiapi", { ...webuiapiDefaults, ...imageDefaults, image_cfg_scale: 1.5, initial_noise_multiplier: 1 }],
+    ["the interface", { ...interfaceDefaults, ...imageDefaults, image_cfg_scale: null, mask: null, latent_mask: null }],
+  ])("accepts all that %s sends by default", async (_, body) => {
+    const server = serve();
+    expect((await change(server, body)).status).toBe(200);
+    expect(server.drawer.asked[0]?.edit?.strength).toBe(0.75);
+  });
+
+  test.each([
     [{}, 400],
     [{ init_images: [] }, 400],
     [{ init_images: [image, image] }, 400],
     [{ init_images: ["no base64!"] }, 400],
     [{ init_images: ["aGk="] }, 400],
     [{ init_images: [image], mask: image }, 400],
+    [{ init_images: [image], initial_noise_multiplier: 0.5 }, 400],
     [{ init_images: [image], denoising_strength: 0 }, 400],
     [{ init_images: [Buffer.alloc(20 * 1024 * 1024 + 1).toString("base64")] }, 413],
   ])("refuses an unsupported request", async (body, status) => {

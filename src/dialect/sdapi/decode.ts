@@ -21,13 +21,21 @@ export interface SdapiEditCall extends SdapiCall {
   readonly strength: number;
 }
 
+interface Methods {
+  readonly sampler?: string | undefined;
+  readonly scheduler?: string | undefined;
+}
+
 /** Adapters are named in the prompt. */
 const FIELDS = { size: "width", image: "init_images", strength: "denoising_strength", lora: "prompt.lora" };
 const USUAL_STRENGTH = 0.75;
 const checkText = checker(TextToImageRequest);
 const checkImage = checker(ImageToImageRequest);
 
-/** Fields ignored whatever their value: they concern files and pages of the web interface, or features that are off. */
+/**
+ * Fields ignored whatever their value: they concern the client itself, files and pages of the web interface, or features
+ * that are off.
+ */
 const IGNORED: ReadonlySet<string> = new Set([
   "save_images",
   "do_not_save_samples",
@@ -36,6 +44,11 @@ const IGNORED: ReadonlySet<string> = new Set([
   "script_args",
   "force_task_id",
   "comments",
+  // SillyTavern sends the address and password that it uses along with the form.
+  "url",
+  "auth",
+  // Only InstructPix2Pix has this second guidance.
+  "image_cfg_scale",
   // Parameters of a second pass or of another model for the last steps; the fields that enable these are refused.
   "denoising_strength",
   "refiner_switch_at",
@@ -64,9 +77,28 @@ const IGNORED: ReadonlySet<string> = new Set([
   "mask_round",
   "include_init_images",
 ]);
+/**
+ * Values that are not off, but change nothing: clients send the web interface's defaults in every request. They send an
+ * `eta` of 1 for all samplers; those that add noise in each step have it here too.
+ */
+const USUAL: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ["eta", 1],
+  ["s_noise", 1],
+  ["initial_noise_multiplier", 1],
+  ["clip_skip", 1],
+  ["CLIP_stop_at_last_layers", 1],
+  ["sd_vae", "Automatic"],
+]);
 /** Must not be false: the images are the answer. */
 const REQUIRED_TRUE = "send_images";
 const CHECKPOINT = "sd_model_checkpoint";
+/** Schedulers that stable-diffusion.cpp has under another name. */
+const SCHEDULERS: ReadonlyMap<string, string> = new Map([
+  ["sgmuniform", "sgm_uniform"],
+  ["uniform", "discrete"],
+  ["normal", "discrete"],
+  ["align_your_steps", "ays"],
+]);
 const checkOptions = checker(SdapiOptionsRequest);
 
 /** Decodes a txt2img request. Throws SvcError naming the invalid field. */
@@ -92,13 +124,13 @@ export function decodeOptions(body: unknown): string | undefined {
   const asked = checkOptions(body);
   for (const [name, value] of Object.entries(asked)) {
     const isOwn = name === CHECKPOINT || (name === "samples_format" && value === "png");
-    if (!isOwn && isWanted(value)) throw unsupported(shownName(name));
+    if (!isOwn && isWanted(name, value)) throw unsupported(shownName(name));
   }
   return asked.sd_model_checkpoint || undefined;
 }
 
 function callOf(asked: TextToImageRequest): SdapiCall {
-  const { negative_prompt, steps, cfg_scale, scheduler } = asked;
+  const { negative_prompt, steps, cfg_scale } = asked;
   const { prompt, adapters } = decodePrompt(asked.prompt ?? "");
   checkPrompt(prompt);
   const size = decodeSize(asked);
@@ -107,7 +139,7 @@ function callOf(asked: TextToImageRequest): SdapiCall {
     throw invalidValue("batch_size", `be at most ${MOST_IMAGES} times 'n_iter' together`, `${count} images`);
   }
   const seed = decodeSeed(asked.seed === -1 ? undefined : asked.seed, count);
-  const sampler = samplerOf(asked);
+  const { sampler, scheduler } = methodsOf(asked);
   const model = modelOf(asked.override_settings);
   return {
     ...(model && { model }),
@@ -121,7 +153,7 @@ function callOf(asked: TextToImageRequest): SdapiCall {
       ...(steps != null && { steps }),
       ...(cfg_scale != null && { guidance: cfg_scale }),
       ...(sampler && { sampler }),
-      ...(scheduler && scheduler.toLowerCase() !== "automatic" && { scheduler: plainName(scheduler) }),
+      ...(scheduler && { scheduler }),
       ...(adapters.length > 0 && { adapters }),
       previews: 0,
       encoding: { format: "png", tellsHow: true },
@@ -152,21 +184,34 @@ function decodePrompt(text: string): { prompt: string; adapters: ImageAdapter[] 
   return { prompt: prompt.trim(), adapters };
 }
 
-function samplerOf({ sampler_name, sampler_index }: TextToImageRequest): string | undefined {
+/** Returns the engine's names of sampler and scheduler; older clients name both in one: `DPM++ 2M Karras`. */
+function methodsOf({ sampler_name, sampler_index, scheduler: label }: TextToImageRequest): Methods {
   const name = sampler_name || sampler_index;
   if (typeof name === "number") throw invalidValue("sampler_index", "be the name of a sampler", "a number");
-  return name && name.toLowerCase() !== "automatic" ? plainName(name) : undefined;
+  const scheduler = isChosen(label) ? schedulerName(label) : undefined;
+  if (!isChosen(name)) return { scheduler };
+  const [, sampler, end] = /^(.+)\s(karras|exponential)$/i.exec(name.trim()) ?? [];
+  const ending = end?.toLowerCase();
+  if (!sampler || (scheduler && scheduler !== ending)) return { sampler: samplerName(name), scheduler };
+  return { sampler: samplerName(sampler), scheduler: ending };
 }
 
+const isChosen = (name: string | null | undefined): name is string => !!name && name.toLowerCase() !== "automatic";
+
 /** Turns `Euler a`, `DPM++ 2S a` and `DPM++ 2M` into `euler_a`, `dpm++2s_a` and `dpm++2m`. */
-const plainName = (label: string): string => label.trim().toLowerCase().replace(/\s+a$/, "_a").replace(/\s+/g, "");
+const samplerName = (label: string): string => label.trim().toLowerCase().replace(/\s+a$/, "_a").replace(/\s+/g, "");
+
+/** Turns `SGM Uniform` and `KL Optimal` into `sgm_uniform` and `kl_optimal`. */
+function schedulerName(label: string): string {
+  const name = label.trim().toLowerCase().replace(/\s+/g, "_");
+  return SCHEDULERS.get(name) ?? name;
+}
 
 /** Returns the model that this request's server settings name; other settings are refused. */
 function modelOf(settings: TextToImageRequest["override_settings"]): string | undefined {
   for (const [name, value] of Object.entries(settings ?? {})) {
     const param = `override_settings.${shownName(name)}`;
-    const isUsual = name === "CLIP_stop_at_last_layers" && value === 1;
-    if (name !== CHECKPOINT && !isUsual && isWanted(value)) throw unsupported(param);
+    if (name !== CHECKPOINT && isWanted(name, value)) throw unsupported(param);
     if (name === CHECKPOINT && value != null && typeof value !== "string") {
       throw invalidValue(param, "be the title of a model", received(value));
     }
@@ -179,11 +224,12 @@ function refuseOthers(asked: object, known: object): void {
   for (const [name, value] of Object.entries(asked)) {
     if (Object.hasOwn(known, name) || IGNORED.has(name)) continue;
     const param = shownName(name);
-    if (name === REQUIRED_TRUE ? value === false : isWanted(value)) throw unsupported(param);
+    if (name === REQUIRED_TRUE ? value === false : isWanted(name, value)) throw unsupported(param);
   }
 }
 
-function isWanted(value: unknown): boolean {
+function isWanted(name: string, value: unknown): boolean {
+  if (value === USUAL.get(name)) return false;
   if (value == null || value === false || value === "" || value === 0) return false;
   return typeof value !== "object" || Object.keys(value).length > 0;
 }

@@ -5,11 +5,13 @@ import { badRequest, tooLarge, type Operations } from "./operation.ts";
 
 const about = `A compatibility API, for tools that know no other, such as Open WebUI; off with --no-compatibility-apis.
 The model that was selected by /sdapi/v1/options draws. Images are PNG. \`width\` and \`height\` must be given together
-and be divisible by 16. \`sampler_name\` may be written as in the web interface (Euler a) or as here (euler_a).
+and be divisible by 16. \`sampler_name\` and \`scheduler\` may be written as in the web interface (Euler a, SGM Uniform)
+or as here (euler_a, sgm_uniform); DPM++ 2M Karras names both.
 \`override_settings\` may name \`sd_model_checkpoint\`. Fields of the web interface without a meaning here are ignored
-if they are off or concern its files and pages (save_images, do_not_save_samples, script_args, subseed, hr_… without
-enable_hr, …). Fields that would change the image (restore_faces, tiling, enable_hr, styles, mask, alwayson_scripts, …)
-are refused when they are on. Errors are \`{"error": code, "detail": message, …}\`.`;
+if they are off, have its default (eta 1, clip_skip 1, …) or concern its files and pages (save_images,
+do_not_save_samples, script_args, subseed, hr_… without enable_hr, …). Fields that would change the image
+(restore_faces, tiling, enable_hr, styles, mask, alwayson_scripts, …) are refused when they are on. Errors
+are \`{"error": code, "detail": message, …}\`.`;
 
 const optionErrors = { 400: badRequest, 413: tooLarge("1 MiB") };
 
