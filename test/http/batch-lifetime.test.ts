@@ -19,14 +19,15 @@ import {
   untilStatus,
   upload,
 } from "./batch-client.ts";
-import { hello, messages, serve, temporaryFolder } from "./harness.ts";
+import { hello, messages, serve, temporaryFolder, testConfig } from "./harness.ts";
 
 interface Failure {
   readonly error: { readonly code: string; readonly param: string | null; readonly message: string };
 }
 
 describe("cancelling", () => {
-  const stuck = () => serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello));
+  const stuck = (overrides = {}) =>
+    serve(({ maxTokens }) => (maxTokens === 1 ? { steps: [{ wait: never }] } : hello), overrides);
   const halfStuck = [...many(5), ...Array.from({ length: 20 }, (_, at) => lineOf(5 + at, { messages, max_tokens: 1 }))];
 
   test("keeps the answers, reports every other line as cancelled, and frees the engine", async () => {
@@ -50,6 +51,17 @@ describe("cancelling", () => {
     const { id } = await create(server, halfStuck);
     expect((await cancel(server, id)).status).toBe(200);
     await untilStatus(server, id, "cancelled");
+  });
+
+  test("works while lines of megabytes, which are read when it is their turn, still wait", async () => {
+    const server = stuck({ files: { ...testConfig.files, bytes: 10_000_000 } });
+    const long = [{ role: "user", content: "x".repeat(1_500_000) }];
+    const lines = [0, 1, 2].map((at) => lineOf(at, { messages: long, max_tokens: 1 }));
+    const { id } = await create(server, lines);
+    await until(() => server.engine.live > 0);
+    expect((await cancel(server, id)).status).toBe(200);
+    const done = await untilStatus(server, id, "cancelled");
+    expect(customIds(await output(server, done))).toEqual(customIds(lines));
   });
 
   test("is 400 for a batch that has ended and 404 for an unknown one", async () => {

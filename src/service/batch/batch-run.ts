@@ -172,7 +172,8 @@ export class BatchRun {
         if (underWay.size >= linesAtOnce) await Promise.race(underWay);
       }
     } catch (error) {
-      this.giveUp(error);
+      // Reading a long line ends with the signal's reason when the run ends.
+      if (!signal.aborted) this.giveUp(error);
     }
     await Promise.all(underWay);
     if (this.failure) throw this.failure.error;
