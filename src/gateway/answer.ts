@@ -2,21 +2,17 @@
 
 import { cancelledReason, type CancelCause } from "../domain/cancel.ts";
 import type { FinishEvent, OutputEvent } from "../domain/generate.ts";
-import { newToolCallId } from "../domain/ids.ts";
 import type { FinishReason } from "../domain/usage.ts";
-import type { CallPiece, Piece, UpstreamUsage } from "./output.ts";
+import type { Piece, UpstreamUsage } from "./output.ts";
 import { ThinkTags } from "./think-tags.ts";
-import { lost, malformed, wrongCall } from "./upstream-failure.ts";
+import { ToolCalls, type ToolCallOptions } from "./tool-calls.ts";
+import { lost, malformed } from "./upstream-failure.ts";
 
-interface AnswerOptions {
+interface AnswerOptions extends ToolCallOptions {
   /** Whether the server may leave `<think>` tags in the text. */
   readonly splitThinking: boolean;
   /** The assistant prefill, which the server may repeat at the start; the repetition is not part of the answer. */
   readonly beginning: string;
-  /** Tools that the answer may call; absent: even an invented name goes to the client, as with any other server. */
-  readonly callable?: ReadonlySet<string>;
-  /** false: the answer is cut before a second call. */
-  readonly parallelToolCalls: boolean;
   /** Stop sequences of the request. */
   readonly stop: readonly string[];
   readonly maxTokens?: number | undefined;
@@ -43,8 +39,6 @@ const REASONS: Readonly<Record<string, FinishReason>> = {
 /** Finish reasons of a server that aborted the answer. */
 const ABORTED: ReadonlySet<string> = new Set(["abort", "error"]);
 
-const NO_ARGUMENTS = "{}";
-
 /** Maximum characters of an answer and the data beside its text, as a whole answer is held in memory. */
 const LARGEST_ANSWER = 32 * 2 ** 20;
 /** Minimum size of each, in characters. */
@@ -53,8 +47,6 @@ const SIZE = { piece: 16, call: 256, alternative: 32 } as const;
 export class RemoteAnswer {
   /** Whether the server sent a finish reason. */
   isFinished = false;
-  /** Whether the answer is cut because it has everything requested; the server may want to continue. */
-  isCut = false;
   private reason: FinishReason = "stop";
   /** The finish reason as the server sent it. */
   private givenReason: string | undefined;
@@ -69,13 +61,10 @@ export class RemoteAnswer {
   /** Size in the sense of `LARGEST_ANSWER`. */
   private size = 0;
   private readonly thinking: ThinkTags | undefined;
-  /** Maps the server's number of a call to the call's id and svc's number. */
-  private readonly calls = new Map<number, { readonly id: string | undefined; readonly index: number }>();
-  private callCount = 0;
-  /** The latest call, held until part of its arguments confirms it. */
-  private held: { readonly index: number; readonly id: string; readonly name: string } | undefined;
+  private readonly calls: ToolCalls;
 
   constructor(private readonly options: AnswerOptions) {
+    this.calls = new ToolCalls(options);
     if (options.splitThinking) this.thinking = new ThinkTags();
   }
 
@@ -95,7 +84,11 @@ export class RemoteAnswer {
       this.pieces++;
       this.addText(piece.text, piece.logprobs, added);
     } else if (piece.logprobs) added.push({ type: "text", text: "", logprobs: piece.logprobs });
-    for (const call of piece.calls ?? []) this.addCall(call, added);
+    for (const call of piece.calls ?? []) {
+      const before = this.calls.count;
+      this.calls.add(call, added);
+      this.pieces += this.calls.count - before;
+    }
     if (piece.usage) this.usage = piece.usage;
     if (piece.stopSequence !== undefined && this.options.stop.includes(piece.stopSequence)) {
       this.stopSequence = piece.stopSequence;
@@ -104,14 +97,18 @@ export class RemoteAnswer {
       if (ABORTED.has(piece.reason)) throw lost("aborted the answer");
       this.givenReason = piece.reason;
       this.reason = REASONS[piece.reason] ?? "stop";
-      // A call cut off before its first argument is dropped.
-      if (this.reason === "length") this.held = undefined;
-      this.endHeld(added);
+      if (this.reason === "length") this.calls.cutOff();
+      this.calls.end(added);
       this.addRest(added);
       this.isFinished = true;
     }
     this.count(piece, added);
     return added;
+  }
+
+  /** Whether the answer is cut because it has everything requested; the server may want to continue. */
+  get isCut(): boolean {
+    return this.calls.isCut;
   }
 
   /** The usage so far. Without the server's counts, pieces count as tokens: these servers send one per token. */
@@ -124,7 +121,7 @@ export class RemoteAnswer {
   /** Returns the last event. */
   finish(cancelled: CancelCause | undefined, times: AnswerTimes): FinishEvent {
     const usage = this.tokens;
-    const called = this.callCount > 0 && this.reason === "stop";
+    const called = this.calls.count > 0 && this.reason === "stop";
     const reason = cancelled ? cancelledReason(cancelled) : called ? "tool_calls" : this.reason;
     const { maxTokens } = this.options;
     const contextFull =
@@ -191,51 +188,6 @@ export class RemoteAnswer {
     }
     this.repeated = undefined;
     return isSame ? text.slice(rest) : beginning.slice(0, said) + text;
-  }
-
-  private addCall({ index: given, id, name, arguments: json }: CallPiece, added: OutputEvent[]): void {
-    const number = given ?? this.callCount;
-    const known = this.calls.get(number);
-    // Some servers send complete calls, each with the number 0.
-    const isNew = !known || (id !== undefined && known.id !== undefined && id !== known.id);
-    if (isNew && name === undefined) return;
-    if (isNew) {
-      if (this.callCount > 0 && !this.options.parallelToolCalls) {
-        this.isCut = true;
-        return;
-      }
-      // With tool choice `none`, the client would not answer the call.
-      if (this.options.callable?.size === 0) return;
-      this.endHeld(added);
-      this.pieces++;
-      this.calls.set(number, { id, index: this.callCount });
-      this.held = { index: this.callCount++, id: id ?? newToolCallId(), name: name ?? "" };
-    }
-    const index = this.calls.get(number)?.index;
-    if (index === undefined || json === "") return;
-    if (this.held?.index === index) {
-      if (json.trim() === "") return;
-      this.release(json, added);
-    }
-    added.push({ type: "tool_arguments", index, text: json });
-  }
-
-  /** Emits the held call, whose arguments begin with `json`. Throws UpstreamFailure if the call is not allowed. */
-  private release(json: string, added: OutputEvent[]): void {
-    const { held } = this;
-    if (!held) return;
-    this.held = undefined;
-    if (this.options.callable?.has(held.name) === false) throw wrongCall("called another tool than the requested one");
-    if (!json.trimStart().startsWith("{")) throw wrongCall("called a tool with arguments that are no JSON object");
-    added.push({ type: "tool_call", ...held });
-  }
-
-  /** Ends the held call, which has no arguments, with an empty object, because clients parse arguments as JSON. */
-  private endHeld(added: OutputEvent[]): void {
-    if (!this.held) return;
-    const { index } = this.held;
-    this.release(NO_ARGUMENTS, added);
-    added.push({ type: "tool_arguments", index, text: NO_ARGUMENTS });
   }
 }
 

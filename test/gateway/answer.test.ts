@@ -1,19 +1,58 @@
 // What an upstream's answer may contain.
 
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { RemoteAnswer } from "../../src/gateway/answer.ts";
+import type { CallPiece } from "../../src/gateway/output.ts";
+
+const open = (parallelToolCalls = true) =>
+  new RemoteAnswer({ splitThinking: false, beginning: "", parallelToolCalls, stop: [], counts: false });
 
 test("call arguments can be as long as those of an agent that writes a large file, even one token at a time", () => {
-  const answer = new RemoteAnswer({
-    splitThinking: false,
-    beginning: "",
-    parallelToolCalls: true,
-    stop: [],
-    counts: false,
-  });
+  const answer = open();
   answer.add({ calls: [{ index: 0, id: "a", name: "write", arguments: '{"text":"' }] });
   const goOn = { calls: [{ index: 0, arguments: "word" }] };
   for (let token = 0; token < 200_000; token++) answer.add(goOn);
   answer.add({ calls: [{ index: 0, arguments: '"}' }], reason: "tool_calls" });
   expect(answer.isFinished).toBe(true);
+});
+
+describe("several calls", () => {
+  const f = { index: 0, id: "a", name: "f", arguments: "" };
+  const g = { index: 1, id: "b", name: "g", arguments: "" };
+  const more = (index: number, json: string): CallPiece => ({ index, arguments: json });
+
+  /** Returns each call with its arguments, in the order of the calls' events. */
+  const callsOf = (pieces: readonly CallPiece[], reason = "tool_calls", answer = open()) => {
+    const events = pieces.flatMap((call) => answer.add({ calls: [call] }));
+    // Nothing more is read of an answer that is cut.
+    if (!answer.isCut) events.push(...answer.add({ reason }));
+    const calls: string[] = [];
+    for (const event of events) {
+      if (event.type === "tool_call") calls[event.index] = event.name;
+      if (event.type === "tool_arguments") calls[event.index] += event.text;
+    }
+    const order = events.flatMap((event) => (event.type === "tool_call" ? [event.index] : []));
+    expect(order).toEqual([...calls.keys()]);
+    return calls;
+  };
+
+  test("may be interleaved", () => {
+    const pieces = [f, g, more(0, '{"x":'), more(1, '{"y":'), more(0, "1}"), more(1, "2}")];
+    expect(callsOf(pieces)).toEqual(['f{"x":1}', 'g{"y":2}']);
+  });
+
+  test("come in their order, whichever has its arguments first", () => {
+    expect(callsOf([f, g, more(1, "{"), more(1, "}"), more(0, "{}")])).toEqual(["f{}", "g{}"]);
+    expect(callsOf([f, { ...g, arguments: '{"y":2}' }])).toEqual(["f{}", 'g{"y":2}']);
+  });
+
+  test("are cut before the second where only one may be, and the first is kept", () => {
+    const answer = open(false);
+    expect(callsOf([f, { ...g, arguments: "{}" }], "tool_calls", answer)).toEqual(["f{}"]);
+    expect(answer.isCut).toBe(true);
+  });
+
+  test("without the last where the answer was cut off before its arguments", () => {
+    expect(callsOf([f, more(0, "{}"), g], "length")).toEqual(["f{}"]);
+  });
 });
