@@ -105,14 +105,20 @@ async function resultOf(
 /** Throws ExitError when the file is missing, no regular file, or not readable. */
 function expectThere(file: string): void {
   if (file === "-") return;
-  const found = statSync(file, { throwIfNoEntry: false });
+  // A path below a file, or of a name that is too long, throws all the same.
+  const found = orUnreadable(file, () => statSync(file, { throwIfNoEntry: false }));
   if (!found) throw new ExitError("failure", `${file}: there is no such file.`);
   if (found.isDirectory()) throw new ExitError("failure", `${file}: it is a folder.`);
   // A pipe made by the shell, such as `<(…)`.
   if (!found.isFile())
     throw new ExitError("failure", `${file}: it is no regular file; send it to standard input, named -.`);
+  orUnreadable(file, () => accessSync(file, constants.R_OK));
+}
+
+/** Throws ExitError in place of a system error. */
+function orUnreadable<T>(file: string, look: () => T): T {
   try {
-    accessSync(file, constants.R_OK);
+    return look();
   } catch (error) {
     throw new ExitError("failure", `${file}: it cannot be read: ${fileReason(error)}.`);
   }

@@ -60,6 +60,8 @@ test.each([
   ["standard input twice", ["transcribe", "-", "-"], 2, "Standard input can be named once; got 2 times."],
   ["a folder", ["transcribe", at("")], 1, "it is a folder."],
   ["a recording that is not there", ["transcribe", at("c.wav")], 1, "c.wav: there is no such file."],
+  ["a path below a file", ["transcribe", at("a.wav/b.wav")], 1, "cannot be read: a folder of its path is a file."],
+  ["a name that is too long", ["transcribe", "x".repeat(300)], 1, "cannot be read: the name is too long."],
   ["a speed that is no number", ["say", "hi", "--speed", "fast", "-o", at("hi.wav")], 2, "--speed must be a number"],
   ["a form of no list", ["say", "hi", "--json", "-o", at("hi.wav")], 2, "--json belongs to"],
   ["a folder for sound", ["say", "hi", "-o", at("")], 2, "is a folder."],
@@ -71,11 +73,14 @@ test.each([
 });
 
 test.skipIf(!isBuilt)("a result that cannot be written is told in one sentence", async () => {
-  const [exit, text] = await endOf(start("transcribe", clip, "-o", at("taken/texts")));
-  expect([exit, text]).toEqual([
+  const written = (...args: string[]) => endOf(start(...args));
+  const refused = (name: string): [number, string] => [
     1,
-    expect.stringMatching(/^svc: .*clip\.txt cannot be written: a folder of its path is a file\.\n$/),
-  ]);
+    expect.stringMatching(new RegExp(`^svc: .*${name} cannot be written: a folder of its path is a file\\.\n$`)),
+  ];
+  expect(await written("transcribe", clip, "-o", at("taken/texts"))).toEqual(refused("clip.txt"));
+  expect(await written("transcribe", clip, "-o", at("taken/said.vtt"))).toEqual(refused("said.vtt"));
+  expect(await written("say", "hi", "-o", at("taken/sounds/hi.wav"))).toEqual(refused("hi.wav"));
 });
 
 test.skipIf(!isBuilt)("a value that the API refuses is told by the option that was typed", async () => {
@@ -94,7 +99,7 @@ const SAID = "my fellow Americans";
 test.skipIf(!isBuilt)(
   "of several recordings, those that fail are told and the others go on",
   async () => {
-    const child = start("transcribe", at("c.wav"), at("a.wav"), clip, "--format", "json");
+    const child = start("transcribe", at("c.wav"), at("b.wav/c.wav"), at("a.wav"), clip, "--format", "json");
     const [[code, errors], out] = await Promise.all([endOf(child), new Response(child.stdout).text()]);
     const lines = out.trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -102,8 +107,9 @@ test.skipIf(!isBuilt)(
     ]);
     expect(errors.trimEnd().split("\n")).toEqual([
       `svc: ${at("c.wav")}: there is no such file.`,
+      `svc: ${at("b.wav/c.wav")}: it cannot be read: a folder of its path is a file.`,
       expect.stringContaining(`svc: ${at("a.wav")}: it must be WAV`),
-      "svc: 2 of 3 recordings could not be transcribed.",
+      "svc: 3 of 4 recordings could not be transcribed.",
     ]);
     expect(code).toBe(1);
   },
