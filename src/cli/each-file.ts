@@ -12,7 +12,7 @@ import { fileReason } from "../domain/system-error-code.ts";
 import { ExitError, type ExitReason } from "./exit-codes.ts";
 import { ProgressLine, whileLooking, type Measure } from "./progress-line.ts";
 import type { ResultFiles } from "./result-files.ts";
-import { progressOutput } from "./terminal.ts";
+import { progressOutput, writeError } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
 
@@ -68,7 +68,7 @@ export async function eachFile(files: readonly string[], options: FileWork): Pro
     } catch (error) {
       if (!(error instanceof ExitError) || signal.aborted) throw error;
       if (files.length === 1) throw new ExitError(error.reason, told(error, name));
-      shown.note(`svc: ${told(error, name)}`);
+      writeError(told(error, name), config.logFormat);
       failed.push(error.reason);
     }
   }

@@ -116,6 +116,17 @@ test.skipIf(!isBuilt)(
   60_000,
 );
 
+test("why a recording failed is told at any log level, in the log's format", async () => {
+  const missing = [at("c.wav"), at("d.wav")];
+  const reasons = missing.map((file) => `${file}: there is no such file.`);
+  const messages = [...reasons, "2 of 2 recordings could not be transcribed."];
+  const [, text] = await endOf(start("transcribe", ...missing, "--quiet"));
+  expect(text).toBe(messages.map((message) => `svc: ${message}\n`).join(""));
+  const [, json] = await endOf(start("transcribe", ...missing, "--log-level", "error", "--log-format", "json"));
+  const lines = json.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject(messages.map((message) => ({ level: "error", message })));
+});
+
 test.skipIf(!isBuilt)(
   "one result goes to the file that -o names, whose ending says what it is",
   async () => {
