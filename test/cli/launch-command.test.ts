@@ -114,6 +114,13 @@ describe("svc launch", () => {
     );
   }, 30_000);
 
+  test("reports why a server refuses it", async () => {
+    const refusal = { error: { message: "This Host is not served here.", code: "forbidden_host" } };
+    using server = Bun.serve({ port: 0, fetch: () => Response.json(refusal, { status: 403 }) });
+    const { code, out, err } = await launch(["codex", ...at(server.port ?? 0)], { script: "echo started" }).ended;
+    expect([code, out, err]).toEqual([1, "", expect.stringContaining(refusal.error.message)]);
+  }, 30_000);
+
   test("reports how to install an agent that is missing", async () => {
     const { code, err } = await launch(["opencode", ...at(serve().port)]).ended;
     expect([code, err]).toEqual([
