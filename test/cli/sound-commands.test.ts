@@ -63,6 +63,7 @@ test.each([
   ["a path below a file", ["transcribe", at("a.wav/b.wav")], 1, "cannot be read: a folder of its path is a file."],
   ["a name that is too long", ["transcribe", "x".repeat(300)], 1, "cannot be read: the name is too long."],
   ["a speed that is no number", ["say", "hi", "--speed", "fast", "-o", at("hi.wav")], 2, "--speed must be a number"],
+  ["an infinite speed", ["say", "hi", "--speed", "1e999", "-o", at("hi.wav")], 2, "--speed must be a number"],
   ["a form of no list", ["say", "hi", "--json", "-o", at("hi.wav")], 2, "--json belongs to"],
   ["a folder for sound", ["say", "hi", "-o", at("")], 2, "is a folder."],
   ["no speed", ["say", "hi", "--speed", "", "-o", at("hi.wav")], 2, "--speed must be a number"],
