@@ -20,6 +20,8 @@ import { writeResult } from "./write-result.ts";
 const PATIENCE_MS = 10_000;
 /** Milliseconds over which the rate is averaged: a page, or half a minute of sound, takes seconds. */
 const RATE_MS = 60_000;
+/** Name of the copy of standard input. */
+const INPUT = "input";
 
 interface FileWork {
   readonly config: Config;
@@ -88,17 +90,31 @@ async function resultOf(
     const { done, of: total } = progressOf(id) ?? { done: 0 };
     shown.show({ name: label, done, ...(total !== undefined && { total }) });
   };
-  const folder = file === "-" ? mkdtempSync(join(tmpdir(), "svc-stdin-")) : undefined;
   shown.begin();
+  const folder = file === "-" ? await folderOfInput(signal) : undefined;
   try {
     expectThere(file);
-    const path = folder === undefined ? resolve(file) : join(folder, "input");
-    if (folder !== undefined) await pipeline(Readable.fromWeb(Bun.stdin.stream()), createWriteStream(path), { signal });
+    const path = folder === undefined ? resolve(file) : join(folder, INPUT);
     const text = await whileLooking(look, () => work(path, id));
     return text.endsWith("\n") ? text : `${text}\n`;
   } finally {
     shown.end();
     if (folder !== undefined) rmSync(folder, { recursive: true });
+  }
+}
+
+/** Copies standard input to a new temporary folder, as INPUT. Throws ExitError, or the error of an aborted copy. */
+async function folderOfInput(signal: AbortSignal): Promise<string> {
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(tmpdir(), "svc-stdin-"));
+    const copy = createWriteStream(join(folder, INPUT));
+    await pipeline(Readable.fromWeb(Bun.stdin.stream()), copy, { signal });
+    return folder;
+  } catch (error) {
+    if (folder !== undefined) rmSync(folder, { recursive: true });
+    if (signal.aborted) throw error;
+    throw new ExitError("failure", `it cannot be copied to ${tmpdir()}: ${fileReason(error)}.`);
   }
 }
 

@@ -35,7 +35,7 @@ function start(...args: string[]) {
   return Bun.spawn([process.execPath, main, ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
 }
 
-async function endOf(child: ReturnType<typeof start>): Promise<[number, string]> {
+async function endOf(child: Pick<ReturnType<typeof start>, "exited" | "stderr">): Promise<[number, string]> {
   const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()]);
   // On a busy machine they take so long that lines tell how far they are.
   const lines = text.split("\n").filter((line) => !/: (?:\d+ % {2})?\d+:\d\d/.test(line));
@@ -162,6 +162,24 @@ test.skipIf(!isBuilt)("the voices are listed, as lines or as JSON, also those of
   const [, json] = await voicesOf("--json", "--locale", "tlh");
   expect(JSON.parse(json)).toEqual({ voices: [] });
 });
+
+test.skipIf(!isBuilt)(
+  "standard input that cannot be copied is told in one sentence, and leaves nothing behind",
+  async () => {
+    const refused = async (setting: string) => {
+      const command = ["sh", "-c", `${setting}; exec "$0" "$@"`, process.execPath, main, "transcribe", "-"];
+      const env = { ...process.env, TMPDIR: folder };
+      return endOf(Bun.spawn(command, { env, stdin: new Blob(["x".repeat(1e6)]), stdout: "pipe", stderr: "pipe" }));
+    };
+    const sentence = (where: string, why: string) => `svc: standard input: it cannot be copied to ${where}: ${why}.\n`;
+    expect(await refused(`export TMPDIR=${at("nowhere")}`)).toEqual([
+      1,
+      sentence(at("nowhere"), "there is no such file or folder"),
+    ]);
+    expect(await refused("ulimit -f 100")).toEqual([1, expect.stringContaining("the file is too large for this disk")]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("svc-stdin-"))).toEqual([]);
+  },
+);
 
 test.skipIf(!isBuilt)("an interrupt ends the wait for standard input, and leaves nothing behind", async () => {
   const child = start("transcribe", "-");
