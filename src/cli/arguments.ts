@@ -6,6 +6,7 @@ import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
 import { commandNames, commandOf, isCommand, type CommandName, type Flag } from "./commands.ts";
 import { translateArguments } from "./llama-options.ts";
+import { own } from "./own.ts";
 
 /** What is printed without running anything. */
 type Information = "help" | "help-all" | "help-json" | "version";
@@ -56,11 +57,12 @@ export function parseArguments(args: readonly string[]): CommandLine {
   const queue = [...translated];
   while (queue.length > 0) {
     const argument = queue.shift() as string;
-    const own = command === undefined ? [JSON_FLAG] : flagsOf(command);
-    if (readFlag(own, argument, queue, flags)) continue;
-    if (INFORMATION[argument]) information = INFORMATION[argument];
+    const known = command === undefined ? [JSON_FLAG] : flagsOf(command);
+    if (readFlag(known, argument, queue, flags)) continue;
+    const asked = own(INFORMATION, argument);
+    if (asked) information = asked;
     else if (argument === "--") positionals.push(...queue.splice(0));
-    else if (argument.startsWith("--")) readLong(argument, queue, values, own);
+    else if (argument.startsWith("--")) readLong(argument, queue, values, known);
     else if (argument.startsWith("-") && argument.length > 1) readShort(argument, queue, values);
     else if (command === undefined && positionals.length === 0 && isCommand(argument)) {
       command = argument;
@@ -69,8 +71,9 @@ export function parseArguments(args: readonly string[]): CommandLine {
   }
   const line = { explicitServe: command === "serve", values, operands: positionals, flags, notes };
   const [word = "", about] = positionals;
-  if (command === undefined && WORDS[word] && (about === undefined || (word === "help" && isCommand(about)))) {
-    return { ...line, action: WORDS[word], operands: [], ...(isCommand(about) && { command: about }) };
+  const meant = own(WORDS, word);
+  if (command === undefined && meant && (about === undefined || (word === "help" && isCommand(about)))) {
+    return { ...line, action: meant, operands: [], ...(isCommand(about) && { command: about }) };
   }
   if (information !== undefined) return { ...line, action: information, ...(command && { command }) };
   if (command === undefined || command === "serve") readModel(positionals, values, command);
@@ -100,7 +103,7 @@ function readModel(
   command: CommandName | undefined,
 ): void {
   if (surplus !== undefined) {
-    const word = file === undefined || WORDS[file] ? surplus : file;
+    const word = file === undefined || own(WORDS, file) ? surplus : file;
     const meant = nearest(word, commandNames);
     const hint = meant === undefined ? "" : ` Did you mean svc ${meant}?`;
     throw new UsageError(
@@ -193,7 +196,7 @@ function store(
 
 /** Returns whether the argument is a known option, so the option before it lacks a value: values may begin with -. */
 function isOption(argument: string | undefined): boolean {
-  if (argument === undefined || argument in INFORMATION) return argument !== undefined;
+  if (argument === undefined || own(INFORMATION, argument)) return argument !== undefined;
   const name = /^--(no-)?([^=]+)/.exec(argument)?.[2];
   return name !== undefined && findLong(name) !== undefined;
 }

@@ -12,7 +12,7 @@ import { fileReason } from "../domain/system-error-code.ts";
 import { ExitError, type ExitReason } from "./exit-codes.ts";
 import { ProgressLine, whileLooking, type Measure } from "./progress-line.ts";
 import type { ResultFiles } from "./result-files.ts";
-import { progressOutput } from "./terminal.ts";
+import { progressOutput, writeError } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
 
@@ -20,6 +20,8 @@ import { writeResult } from "./write-result.ts";
 const PATIENCE_MS = 10_000;
 /** Milliseconds over which the rate is averaged: a page, or half a minute of sound, takes seconds. */
 const RATE_MS = 60_000;
+/** Name of the copy of standard input. */
+const INPUT = "input";
 
 interface FileWork {
   readonly config: Config;
@@ -68,7 +70,7 @@ export async function eachFile(files: readonly string[], options: FileWork): Pro
     } catch (error) {
       if (!(error instanceof ExitError) || signal.aborted) throw error;
       if (files.length === 1) throw new ExitError(error.reason, told(error, name));
-      shown.note(`svc: ${told(error, name)}`);
+      writeError(told(error, name), config.logFormat);
       failed.push(error.reason);
     }
   }
@@ -88,12 +90,11 @@ async function resultOf(
     const { done, of: total } = progressOf(id) ?? { done: 0 };
     shown.show({ name: label, done, ...(total !== undefined && { total }) });
   };
-  const folder = file === "-" ? mkdtempSync(join(tmpdir(), "svc-stdin-")) : undefined;
   shown.begin();
+  const folder = file === "-" ? await folderOfInput(signal) : undefined;
   try {
     expectThere(file);
-    const path = folder === undefined ? resolve(file) : join(folder, "input");
-    if (folder !== undefined) await pipeline(Readable.fromWeb(Bun.stdin.stream()), createWriteStream(path), { signal });
+    const path = folder === undefined ? resolve(file) : join(folder, INPUT);
     const text = await whileLooking(look, () => work(path, id));
     return text.endsWith("\n") ? text : `${text}\n`;
   } finally {
@@ -102,17 +103,38 @@ async function resultOf(
   }
 }
 
+/** Copies standard input to a new temporary folder, as INPUT. Throws ExitError, or the error of an aborted copy. */
+async function folderOfInput(signal: AbortSignal): Promise<string> {
+  let folder: string | undefined;
+  try {
+    folder = mkdtempSync(join(tmpdir(), "svc-stdin-"));
+    const copy = createWriteStream(join(folder, INPUT));
+    await pipeline(Readable.fromWeb(Bun.stdin.stream()), copy, { signal });
+    return folder;
+  } catch (error) {
+    if (folder !== undefined) rmSync(folder, { recursive: true });
+    if (signal.aborted) throw error;
+    throw new ExitError("failure", `it cannot be copied to ${tmpdir()}: ${fileReason(error)}.`);
+  }
+}
+
 /** Throws ExitError when the file is missing, no regular file, or not readable. */
 function expectThere(file: string): void {
   if (file === "-") return;
-  const found = statSync(file, { throwIfNoEntry: false });
+  // A path below a file, or of a name that is too long, throws all the same.
+  const found = orUnreadable(file, () => statSync(file, { throwIfNoEntry: false }));
   if (!found) throw new ExitError("failure", `${file}: there is no such file.`);
   if (found.isDirectory()) throw new ExitError("failure", `${file}: it is a folder.`);
   // A pipe made by the shell, such as `<(…)`.
   if (!found.isFile())
     throw new ExitError("failure", `${file}: it is no regular file; send it to standard input, named -.`);
+  orUnreadable(file, () => accessSync(file, constants.R_OK));
+}
+
+/** Throws ExitError in place of a system error. */
+function orUnreadable<T>(file: string, look: () => T): T {
   try {
-    accessSync(file, constants.R_OK);
+    return look();
   } catch (error) {
     throw new ExitError("failure", `${file}: it cannot be read: ${fileReason(error)}.`);
   }

@@ -8,7 +8,7 @@ import type { Config } from "../config/config.ts";
 import { environmentOf, type Environment } from "../config/environment.ts";
 import { didYouMean, UsageError } from "../config/parse.ts";
 import { availableMemory } from "../engine/process/memory.ts";
-import { findProgram, runAttached } from "../engine/process/program.ts";
+import { findProgram, ProgramError, runAttached } from "../engine/process/program.ts";
 import { modelId } from "../model/model-file.ts";
 import { ModelStore } from "../store/models/model-store.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
@@ -116,6 +116,8 @@ async function startAgent(
     const settings = agent.settings(target, write);
     const trust = config.tls && trusting(agent, config.tls.cert, user, write);
     return await runAttached([program, ...settings.args, ...args], environmentOf(user, { ...settings.env, ...trust }));
+  } catch (error) {
+    throw error instanceof ProgramError ? new ExitError("failure", `${program}: ${error.message}.`) : error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -3,6 +3,7 @@
 import type { Option } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { UsageError } from "../config/parse.ts";
+import { own } from "./own.ts";
 
 /** llama.cpp's names that are not aliases in svc's option table, with svc's name for each. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -173,9 +174,6 @@ function refuse(name: string): void {
   if (OTHERS.has(name))
     throw new UsageError(`There is no ${name}: svc has no equivalent of this option of llama.cpp's server.`);
 }
-
-const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
-  Object.hasOwn(table, key) ? table[key] : undefined;
 
 /** Returns the option with this long name or letter. */
 function optionOf(argument: string): Option | undefined {

@@ -7,12 +7,12 @@ import { options } from "../config/options.ts";
 import { misspeltVariables, UsageError, type Values } from "../config/parse.ts";
 import { readConfig } from "../config/read-config.ts";
 import { commit, version } from "../config/version.ts";
-import { createLogger } from "../telemetry/log.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
 import { commandNames, commandOf, isCommand } from "./commands.ts";
 import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
+import { writeError } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 
 /** Runs the program and returns its exit code (see `exit-codes.ts`). `user`: the user's unmodified environment. */
@@ -162,8 +162,6 @@ const namesServer = (values: Values): boolean =>
 
 /** Reports why the program ends, in the log's format. Returns the exit code. */
 function complain(message: string, reason: ExitReason, config: Config | undefined): number {
-  const write = (line: string) => void process.stderr.write(line);
-  if (config?.logFormat !== "json") write(`svc: ${message}\n`);
-  else createLogger({ level: "error", format: "json", write, now: Date.now }).error(message);
+  writeError(message, config?.logFormat ?? "text");
   return exitCodes[reason].code;
 }

@@ -1,7 +1,7 @@
 // Decides where the results of a command on files go: one file, a folder, or standard output.
 
-import { statSync } from "node:fs";
 import { basename, extname, join } from "node:path";
+import { found } from "../config/found.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /** The formats of a command with their file name endings; the first is the default. */
@@ -44,4 +44,4 @@ export function resultFiles(
   return { format: wanted, paths };
 }
 
-const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+const isFolder = (path: string): boolean => found(path)?.isDirectory() === true;

@@ -25,16 +25,24 @@ export function askServer(config: Where, path: string, body?: object): Promise<R
   return fetch(serverUrl(config) + path, { ...sent, headers, tls, signal: AbortSignal.timeout(TIMEOUT_MS) });
 }
 
+/** Throws ExitError with the reason when the server refuses this caller: asking again would not help. */
+export async function checkAdmitted(url: string, response: Response): Promise<void> {
+  if (response.status === 401)
+    throw new ExitError(
+      "failure",
+      `${url} requires an API key; svc sends the first one of --api-key and --api-key-file.`,
+    );
+  if (response.status !== 403) return;
+  const told = (await response.json().catch(() => undefined)) as { readonly error?: { message?: string } } | undefined;
+  throw new ExitError("failure", `${url} refuses this request: ${told?.error?.message ?? "403 Forbidden."}`);
+}
+
 /** Fetches a list from the server, with its other fields. Throws ExitError when there is none. */
 export async function fetchList<Entry>(config: Where, path: string): Promise<{ readonly data: readonly Entry[] }> {
   const url = serverUrl(config);
   try {
     const response = await askServer(config, path);
-    if (response.status === 401)
-      throw new ExitError(
-        "failure",
-        `${url} requires an API key; svc sends the first one of --api-key and --api-key-file.`,
-      );
+    await checkAdmitted(url, response);
     const listing = (await response.json()) as { readonly data?: readonly Entry[] };
     if (response.ok && Array.isArray(listing.data)) return { ...listing, data: listing.data };
   } catch (error) {

@@ -43,7 +43,7 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
     throw new ExitError("usage", "svc say writes sound: name a file with -o, or pipe it into a player.");
   }
   // NaN and Infinity would become null in JSON, which means the default speed.
-  if (speed !== undefined && !(Number(speed) > 0))
+  if (speed !== undefined && !(Number(speed) > 0 && Number(speed) < Infinity))
     throw new ExitError("usage", "--speed must be a number above 0, such as 1.25.");
   if (output !== undefined) expectFileName(output);
   const input = await wordsOrInput(words);

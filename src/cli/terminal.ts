@@ -1,8 +1,8 @@
-// Standard error: whether a person watches it, and how progress is shown there beside the log.
+// Standard error: whether a person watches it, and how errors and progress are shown there beside the log.
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
-import { isLogged } from "../telemetry/log.ts";
+import { createLogger, isLogged } from "../telemetry/log.ts";
 import type { ProgressOptions } from "./progress-line.ts";
 
 /** Returns whether the log level hides messages of level info. */
@@ -16,6 +16,13 @@ export const hasColours = (): boolean => isTerminal() && process.stderr.hasColor
 
 /** Clears a redrawn line; the cursor must be at its start. */
 export const CLEAR_LINE = "\x1b[K";
+
+/** Writes an error in the log's format, at any log level. */
+export function writeError(message: string, format: Config["logFormat"]): void {
+  const write = (line: string) => void process.stderr.write(line);
+  if (format === "text") write(`svc: ${message}\n`);
+  else createLogger({ level: "error", format, write, now: Date.now }).error(message);
+}
 
 /** Returns where and in which format progress is shown. */
 export function progressOutput(

@@ -2,13 +2,16 @@
 
 import type { Config } from "../config/config.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
-import { askServer, serverUrl } from "./running-server.ts";
+import { askServer, checkAdmitted, serverUrl } from "./running-server.ts";
 import { writeOut } from "./write-out.ts";
 
 const USUAL_S = 300;
 const PAUSE_MS = 100;
 
-/** Prints the address of the server at --host and --port when it is healthy. Throws ExitError at the timeout. */
+/**
+ * Prints the address of the server at --host and --port when it is healthy. Throws ExitError at the timeout, and when the
+ * server refuses this caller.
+ */
 export async function waitForServer(
   config: Config,
   { timeout }: { readonly timeout?: string | true },
@@ -32,12 +35,15 @@ export async function waitForServer(
   return exitCodes.ok.code;
 }
 
-/** Returns the status that /health reports; undefined while nothing answers. */
+/** Returns the status that /health reports; undefined while nothing answers. Throws ExitError for a refusal. */
 async function statusOf(config: Config): Promise<string | undefined> {
   try {
-    const { status } = (await (await askServer(config, "/health")).json()) as { status?: string };
+    const response = await askServer(config, "/health");
+    await checkAdmitted(serverUrl(config), response);
+    const { status } = (await response.json()) as { status?: string };
     return status;
-  } catch {
+  } catch (error) {
+    if (error instanceof ExitError) throw error;
     return undefined;
   }
 }

@@ -5,12 +5,13 @@ import { mkdir, open } from "node:fs/promises";
 import { dirname, extname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { HEAD_BYTES } from "../audio/encode/encoder.ts";
+import { found } from "../config/found.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /** Throws ExitError when the path is no file name, before anything is computed for it. */
 export function expectFileName(path: string): void {
-  const isFolder = /[/\\]$/.test(path) || statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  const isFolder = /[/\\]$/.test(path) || found(path)?.isDirectory();
   if (isFolder) throw new ExitError("usage", `-o must name a file; ${path} is a folder.`);
 }
 
@@ -69,6 +70,8 @@ export async function writeAsItComes(
     await pipeline(all, createWriteStream(path));
     if (statSync(path).isFile()) await changeHead(path, complete);
   } catch (error) {
+    // Without a stream that does so, for example below a file, their source would wait to be read.
+    await parts.return();
     throw failure ?? unwritable(path, error);
   }
 }

@@ -1,7 +1,7 @@
 // Checks the folders that options name, so that errors are reported at start, not by the first request that needs one.
 
-import { statSync, type Stats } from "node:fs";
 import { dirname } from "node:path";
+import { found } from "./found.ts";
 import { UsageError } from "./parse.ts";
 
 /** Options whose folders svc reads, but never creates. */
@@ -24,13 +24,4 @@ export function checkFolders(given: (option: string) => unknown): void {
 function nearestExisting(path: string): string {
   const parent = dirname(path);
   return found(path) || parent === path ? path : nearestExisting(parent);
-}
-
-function found(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false });
-  } catch {
-    // The path is below a file, or in a folder without access: its first use reports the error.
-    return undefined;
-  }
 }

@@ -1,7 +1,8 @@
 // Reads text files that options name.
 
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileReason } from "../domain/system-error-code.ts";
+import { found } from "./found.ts";
 import { UsageError } from "./parse.ts";
 
 /** `<(…)` and standard input: these already have a writer. */
@@ -10,7 +11,7 @@ const SHELL_PIPE = /^\/(?:dev\/(?:fd\/|stdin$)|proc\/)/;
 /** Returns the text of a file; `what` names the kind of file in errors. Throws UsageError. */
 export function readText(file: string, what: string): string {
   // Reading a named pipe would block until a writer opens it, and forever at a reload.
-  if (!SHELL_PIPE.test(file) && statSync(file, { throwIfNoEntry: false })?.isFIFO())
+  if (!SHELL_PIPE.test(file) && found(file)?.isFIFO())
     throw new UsageError(`The ${what} ${file} is a named pipe: name a regular file, or <(…) of a shell.`);
   try {
     return readFileSync(file, "utf8");

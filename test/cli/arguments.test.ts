@@ -67,6 +67,14 @@ describe("actions", () => {
   });
 });
 
+test.each(["constructor", "toString", "valueOf"])("%s is a word like any other", (word) => {
+  expect(parseArguments(["say", "the", word, "fails"]).operands).toEqual(["the", word, "fails"]);
+  expect(parseArguments(["rm", word])).toMatchObject({ action: "rm", operands: [word] });
+  expect(values("-s", word)).toEqual({ prompt: word });
+  expect(values(word)).toEqual({ model: word });
+  expect(() => parseArguments([word, "b.gguf"])).toThrow(UsageError);
+});
+
 describe("llama.cpp's names", () => {
   const values = (...args: string[]) => Object.fromEntries(parseArguments(args).values);
 

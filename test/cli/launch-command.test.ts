@@ -9,11 +9,18 @@ import { freePort } from "../support/free-port.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
+interface Setting {
+  readonly script?: string;
+  readonly interpreter?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** Runs `svc launch` with an agent that executes this script, in an empty home folder. */
-function launch(args: readonly string[], { script, env = {} }: { script?: string; env?: Record<string, string> } = {}) {
+function launch(args: readonly string[], { script, interpreter = "/bin/sh", env = {} }: Setting = {}) {
   const home = temporaryFolder();
   if (script !== undefined) {
-    for (const agent of ["codex", "aider"]) writeFileSync(join(home, agent), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    for (const agent of ["codex", "aider"])
+      writeFileSync(join(home, agent), `#!${interpreter}\n${script}\n`, { mode: 0o755 });
   }
   const child = Bun.spawn([process.execPath, MAIN, "launch", ...args], {
     env: { PATH: `${home}:/usr/bin:/bin`, HOME: home, ...env },
@@ -112,6 +119,20 @@ describe("svc launch", () => {
     expect(err).toMatch(
       /No server answers at \S+\. Start one, or name the model: svc launch codex --model MODEL\. Models that/,
     );
+  }, 30_000);
+
+  test("reports why a server refuses it", async () => {
+    const refusal = { error: { message: "This Host is not served here.", code: "forbidden_host" } };
+    using server = Bun.serve({ port: 0, fetch: () => Response.json(refusal, { status: 403 }) });
+    const { code, out, err } = await launch(["codex", ...at(server.port ?? 0)], { script: "echo started" }).ended;
+    expect([code, out, err]).toEqual([1, "", expect.stringContaining(refusal.error.message)]);
+  }, 30_000);
+
+  test("reports an agent that cannot be started", async () => {
+    const { ended, home } = launch(["aider", ...at(serve().port)], { script: "", interpreter: "/nowhere/sh" });
+    const { code, err } = await ended;
+    expect(code).toBe(1);
+    expect(err).toEndWith(`svc: ${join(home, "aider")}: a program cannot be started (ENOENT).\n`);
   }, 30_000);
 
   test("reports how to install an agent that is missing", async () => {

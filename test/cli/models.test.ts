@@ -7,8 +7,10 @@ import { freePort } from "../support/free-port.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-async function models(port: number, ...more: string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, "models", "--port", String(port), ...more], {
+const models = (port: number, ...more: string[]) => ask("models", port, ...more);
+
+async function ask(command: string, port: number, ...more: string[]) {
+  const child = Bun.spawn([process.execPath, MAIN, command, "--port", String(port), ...more], {
     env: { HOME: "/nonexistent" },
     stdin: "ignore",
     stdout: "pipe",
@@ -40,6 +42,40 @@ test("svc models sends the first of its API keys, and reports when the server re
   const { code, err } = await models(port, "--api-key", "wrong");
   expect([code, err]).toEqual([1, expect.stringContaining("requires an API key")]);
   expect(err).not.toContain("wrong");
+}, 30_000);
+
+test.each(["models", "upstreams", "wait"])(
+  "svc %s tells at once why a server refuses it",
+  async (command) => {
+    const message = "This Host is not served here; --allowed-host admits more names.";
+    const answers = [
+      Response.json({ error: { message, code: "forbidden_host" } }, { status: 403 }),
+      new Response("", { status: 403 }),
+      Response.json({ error: { message: "No key." } }, { status: 401 }),
+    ];
+    using server = Bun.serve({ port: 0, fetch: () => answers.shift() ?? new Response("", { status: 500 }) });
+    const { port = 0 } = server;
+    const refusal = async () => {
+      const { code, out, err } = await ask(command, port);
+      expect([code, out]).toEqual([1, ""]);
+      return err;
+    };
+    const url = `http://127.0.0.1:${port}`;
+    expect(await refusal()).toBe(`svc: ${url} refuses this request: ${message}\n`);
+    expect(await refusal()).toBe(`svc: ${url} refuses this request: 403 Forbidden.\n`);
+    expect(await refusal()).toStartWith(`svc: ${url} requires an API key`);
+  },
+  30_000,
+);
+
+test("svc wait waits for a server that is loading", async () => {
+  const answers = [
+    Response.json({ status: "loading" }, { status: 503 }),
+    Response.json({ error: { message: "Starting." } }, { status: 503 }),
+  ];
+  using server = Bun.serve({ port: 0, fetch: () => answers.shift() ?? Response.json({ status: "healthy" }) });
+  const { port = 0 } = server;
+  expect(await ask("wait", port)).toEqual({ code: 0, out: `http://127.0.0.1:${port}\n`, err: "" });
 }, 30_000);
 
 test("svc models uses HTTPS for a server with a certificate, and refuses a different certificate", async () => {

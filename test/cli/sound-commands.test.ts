@@ -35,7 +35,7 @@ function start(...args: string[]) {
   return Bun.spawn([process.execPath, main, ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
 }
 
-async function endOf(child: ReturnType<typeof start>): Promise<[number, string]> {
+async function endOf(child: Pick<ReturnType<typeof start>, "exited" | "stderr">): Promise<[number, string]> {
   const [code, text] = await Promise.all([child.exited, new Response(child.stderr).text()]);
   // On a busy machine they take so long that lines tell how far they are.
   const lines = text.split("\n").filter((line) => !/: (?:\d+ % {2})?\d+:\d\d/.test(line));
@@ -60,7 +60,10 @@ test.each([
   ["standard input twice", ["transcribe", "-", "-"], 2, "Standard input can be named once; got 2 times."],
   ["a folder", ["transcribe", at("")], 1, "it is a folder."],
   ["a recording that is not there", ["transcribe", at("c.wav")], 1, "c.wav: there is no such file."],
+  ["a path below a file", ["transcribe", at("a.wav/b.wav")], 1, "cannot be read: a folder of its path is a file."],
+  ["a name that is too long", ["transcribe", "x".repeat(300)], 1, "cannot be read: the name is too long."],
   ["a speed that is no number", ["say", "hi", "--speed", "fast", "-o", at("hi.wav")], 2, "--speed must be a number"],
+  ["an infinite speed", ["say", "hi", "--speed", "1e999", "-o", at("hi.wav")], 2, "--speed must be a number"],
   ["a form of no list", ["say", "hi", "--json", "-o", at("hi.wav")], 2, "--json belongs to"],
   ["a folder for sound", ["say", "hi", "-o", at("")], 2, "is a folder."],
   ["no speed", ["say", "hi", "--speed", "", "-o", at("hi.wav")], 2, "--speed must be a number"],
@@ -71,11 +74,14 @@ test.each([
 });
 
 test.skipIf(!isBuilt)("a result that cannot be written is told in one sentence", async () => {
-  const [exit, text] = await endOf(start("transcribe", clip, "-o", at("taken/texts")));
-  expect([exit, text]).toEqual([
+  const written = (...args: string[]) => endOf(start(...args));
+  const refused = (name: string): [number, string] => [
     1,
-    expect.stringMatching(/^svc: .*clip\.txt cannot be written: a folder of its path is a file\.\n$/),
-  ]);
+    expect.stringMatching(new RegExp(`^svc: .*${name} cannot be written: a folder of its path is a file\\.\n$`)),
+  ];
+  expect(await written("transcribe", clip, "-o", at("taken/texts"))).toEqual(refused("clip.txt"));
+  expect(await written("transcribe", clip, "-o", at("taken/said.vtt"))).toEqual(refused("said.vtt"));
+  expect(await written("say", "hi", "-o", at("taken/sounds/hi.wav"))).toEqual(refused("hi.wav"));
 });
 
 test.skipIf(!isBuilt)("a value that the API refuses is told by the option that was typed", async () => {
@@ -94,7 +100,7 @@ const SAID = "my fellow Americans";
 test.skipIf(!isBuilt)(
   "of several recordings, those that fail are told and the others go on",
   async () => {
-    const child = start("transcribe", at("c.wav"), at("a.wav"), clip, "--format", "json");
+    const child = start("transcribe", at("c.wav"), at("b.wav/c.wav"), at("a.wav"), clip, "--format", "json");
     const [[code, errors], out] = await Promise.all([endOf(child), new Response(child.stdout).text()]);
     const lines = out.trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -102,13 +108,25 @@ test.skipIf(!isBuilt)(
     ]);
     expect(errors.trimEnd().split("\n")).toEqual([
       `svc: ${at("c.wav")}: there is no such file.`,
+      `svc: ${at("b.wav/c.wav")}: it cannot be read: a folder of its path is a file.`,
       expect.stringContaining(`svc: ${at("a.wav")}: it must be WAV`),
-      "svc: 2 of 3 recordings could not be transcribed.",
+      "svc: 3 of 4 recordings could not be transcribed.",
     ]);
     expect(code).toBe(1);
   },
   60_000,
 );
+
+test("why a recording failed is told at any log level, in the log's format", async () => {
+  const missing = [at("c.wav"), at("d.wav")];
+  const reasons = missing.map((file) => `${file}: there is no such file.`);
+  const messages = [...reasons, "2 of 2 recordings could not be transcribed."];
+  const [, text] = await endOf(start("transcribe", ...missing, "--quiet"));
+  expect(text).toBe(messages.map((message) => `svc: ${message}\n`).join(""));
+  const [, json] = await endOf(start("transcribe", ...missing, "--log-level", "error", "--log-format", "json"));
+  const lines = json.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject(messages.map((message) => ({ level: "error", message })));
+});
 
 test.skipIf(!isBuilt)(
   "one result goes to the file that -o names, whose ending says what it is",
@@ -144,6 +162,24 @@ test.skipIf(!isBuilt)("the voices are listed, as lines or as JSON, also those of
   const [, json] = await voicesOf("--json", "--locale", "tlh");
   expect(JSON.parse(json)).toEqual({ voices: [] });
 });
+
+test.skipIf(!isBuilt)(
+  "standard input that cannot be copied is told in one sentence, and leaves nothing behind",
+  async () => {
+    const refused = async (setting: string) => {
+      const command = ["sh", "-c", `${setting}; exec "$0" "$@"`, process.execPath, main, "transcribe", "-"];
+      const env = { ...process.env, TMPDIR: folder };
+      return endOf(Bun.spawn(command, { env, stdin: new Blob(["x".repeat(1e6)]), stdout: "pipe", stderr: "pipe" }));
+    };
+    const sentence = (where: string, why: string) => `svc: standard input: it cannot be copied to ${where}: ${why}.\n`;
+    expect(await refused(`export TMPDIR=${at("nowhere")}`)).toEqual([
+      1,
+      sentence(at("nowhere"), "there is no such file or folder"),
+    ]);
+    expect(await refused("ulimit -f 100")).toEqual([1, expect.stringContaining("the file is too large for this disk")]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("svc-stdin-"))).toEqual([]);
+  },
+);
 
 test.skipIf(!isBuilt)("an interrupt ends the wait for standard input, and leaves nothing behind", async () => {
   const child = start("transcribe", "-");

@@ -48,6 +48,9 @@ describe("precedence", () => {
     expect(() => settings({ config: "missing.toml" })).toThrow(
       "The config file /srv/missing.toml cannot be read: there is no such file or folder.",
     );
+    expect(() => settings({ config: join(file, "below.toml") })).toThrow(
+      new UsageError(`The config file ${file}/below.toml cannot be read: a folder of its path is a file.`),
+    );
   });
 });
 
