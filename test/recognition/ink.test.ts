@@ -71,6 +71,23 @@ test("letters on a dark band are inverted, and the page around it is not", () =>
   expect(Buffer.from(darkOnLight(page).data).equals(wanted.data)).toBe(true);
 });
 
+test("the dark head of a table is inverted between its rules, which stay", () => {
+  const [left, right, head, bottom] = [20, 380, 60, 250] as const;
+  const page = new Drawing(400, 280).box(left, 20, right - left, head - 20, 40).text(30, 32, "another", 2, 255);
+  page.text(220, 32, "stone", 2, 255).text(30, 90, "bread").text(220, 90, "north");
+  for (const y of [20, head, 120, 180, bottom]) page.box(left, y, right - left + 1, 1);
+  for (const x of [left, 200, right]) page.box(x, 20, 1, bottom - 20);
+  const at = (bitmap: { readonly data: Uint8Array }, x: number, y: number) => bitmap.data[y * 400 + x] as number;
+  const made = darkOnLight(page);
+  for (const x of [25, 120, 210]) {
+    expect([at(made, x, 40), at(made, x, head)]).toEqual([255, 0]);
+  }
+  for (const y of [30, 40, 50]) expect([at(made, left, y), at(made, 200, y), at(made, right, y)]).toEqual([0, 0, 0]);
+  const letters = new Drawing(400, 280).text(30, 32, "another").text(220, 32, "stone");
+  for (const [index, value] of letters.data.entries()) if (value === 0) expect(made.data[index]).toBe(0);
+  for (let y = head + 1; y < 280; y++) for (let x = 0; x < 400; x++) expect(at(made, x, y)).toBe(at(page, x, y));
+});
+
 test("a thick letter and a bar are not treated as dark backgrounds", () => {
   const page = new Drawing(300, 200).text(30, 20, "e", 16).box(180, 20, 80, 30);
   expect(darkOnLight(page)).toBe(page);
