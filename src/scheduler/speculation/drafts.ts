@@ -112,12 +112,14 @@ export class Drafts {
 
   /** Applies the results of jobs. `running` returns the request with a key, if it still exists. */
   apply({ jobs, tokens: drafted, rounds, ms }: DraftsDone, running: (key: Key) => Sequence | undefined): void {
+    let failed = drafted === undefined;
     for (const [at, { key, sequence: id, position, tokens }] of jobs.entries()) {
       const sequence = key === undefined ? undefined : running(key);
       if (!sequence) continue;
       const draft = drafted?.[at];
       if (!draft) {
-        this.held.delete(id);
+        failed = true;
+        this.release(id);
         this.gateOf(sequence).closed = true;
         continue;
       }
@@ -125,7 +127,8 @@ export class Drafts {
       this.held.set(id, { key: sequence.key, length, drafted: Math.max(0, draft.length - 1) });
       if (draft.length > 0) this.drafted.set(sequence, { length, tokens: draft });
     }
-    if (!drafted) return;
+    // What was not computed took no time, which is no price.
+    if (failed) return;
     const fed = jobs.reduce((sum, { tokens }) => sum + tokens.length, 0);
     if (jobs.every(({ count }) => count === 0)) this.cost.recordFeed(fed, ms);
     else if (jobs.every(({ count, tokens }) => count > 0 || tokens.length === 0)) this.cost.recordDraft(rounds, ms);

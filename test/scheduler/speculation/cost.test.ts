@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SpeculationCost, type SpeculativeStep } from "../../../src/scheduler/speculation/cost.ts";
+import { Drafts } from "../../../src/scheduler/speculation/drafts.ts";
+import type { Sequence } from "../../../src/scheduler/sequence.ts";
 import { AcceptanceRate, SpeculationGate } from "../../../src/scheduler/speculation/gate.ts";
 
 /** Costs measured from a step of 100 ms, 10 ms per speculative token and `round` ms per drafted token. */
@@ -10,6 +12,24 @@ function costs(round: number): SpeculationCost {
   cost.recordDraft(4, 4 * round);
   return cost;
 }
+
+const drafted = (cost: SpeculationCost, tokens: Int32Array | undefined) => {
+  const sequence = { key: 1, id: 0 } as unknown as Sequence;
+  const job = { key: 1, sequence: 0, position: 0, tokens: Int32Array.of(1), count: 4 };
+  const ms = tokens ? 20 : 0.01;
+  new Drafts({ draftMax: 8, draftAdaptive: true, batch: 64, stallBudgetMs: 50 }, cost).apply(
+    { jobs: [job], tokens: [tokens], rounds: tokens ? 4 : 0, ms },
+    () => sequence,
+  );
+};
+
+test("a draft that could not be computed costs nothing that later drafts would pay", () => {
+  const cost = costs(5);
+  drafted(cost, undefined);
+  expect(cost.best(alone(1)).count).toBe(8);
+  drafted(cost, Int32Array.of(1, 2, 3, 4));
+  expect(cost.best(alone(1)).count).toBe(8);
+});
 
 const alone = (acceptance: number): SpeculativeStep => ({
   acceptance,
