@@ -191,11 +191,16 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
   }
 
   kvSave(sequence: number, from: number, to: number): Uint8Array | undefined {
-    const size = this.native.svc_kv_save_begin(sequence, from, to);
+    const { native } = this;
+    const size = native.svc_kv_save_begin(sequence, from, to);
     if (size <= 0) return undefined;
     const saved = allocate(size);
-    if (!saved) return undefined;
-    const written = this.native.svc_kv_save(saved, size);
+    if (!saved) {
+      // Without room it fails, and gives back the sequence that held what was to be saved.
+      native.svc_kv_save(new Uint8Array(1), 0);
+      return undefined;
+    }
+    const written = native.svc_kv_save(saved, size);
     if (written > 0) return saved.subarray(0, written);
     release(saved);
     return undefined;

@@ -32,6 +32,23 @@ test("copies of a sequence that could not be restored are reported as lost with 
   expect(kv.run([{ type: "copy", from: 0, to: 1, position: 7, cells: 7 }])).toEqual([]);
 });
 
+test("a sequence that could not be restored is not offloaded as if it held its tokens", () => {
+  const saved: number[] = [];
+  const llama = {
+    kvSave: (sequence: number) => (saved.push(sequence), new Uint8Array(1)),
+    kvRestore: () => false,
+    kvRemove: () => true,
+  } as unknown as Llama;
+  const kv = new KvCommands(llama, host, clock);
+  kv.run([
+    { type: "restore", sequence: 4, hostId: 8 },
+    { type: "offload", sequence: 4, hostId: 9, from: 0, to: -1 },
+    { type: "offload", sequence: 5, hostId: 10, from: 0, to: -1 },
+  ]);
+  expect([kv.take(9), kv.take(10)?.length]).toEqual([undefined, 1]);
+  expect(saved).toEqual([5]);
+});
+
 test("a state too large for an array is not offloaded: it is lost, and nothing else is", () => {
   const size = 2 ** 33 + 1;
   const events: unknown[][] = [];

@@ -35,10 +35,12 @@ export class KvCommands {
         if (!this.restore(command)) this.fail(command.sequence, command.hostId, failed);
         continue;
       }
-      // A copy of a sequence that could not be restored fails too.
+      // What is copied or offloaded from a sequence that could not be restored fails too.
       const source = command.type === "copy" ? failed.find(({ sequence }) => sequence === command.from) : undefined;
       if (command.type === "copy" && source) this.fail(command.to, source.hostId, failed);
-      else this.carryOut(command);
+      else if (command.type === "offload" && failed.some(({ sequence }) => sequence === command.sequence)) {
+        this.add(command.hostId, undefined);
+      } else this.carryOut(command);
     }
     return failed;
   }
@@ -86,10 +88,12 @@ export class KvCommands {
   }
 
   private offload({ sequence, hostId, from, to }: Of<"offload">): void {
-    const parts = this.entries.get(hostId) ?? [];
-    this.entries.set(hostId, parts);
-    const part = this.llama.kvSave(sequence, from, to);
-    parts.push(part);
+    this.add(hostId, this.llama.kvSave(sequence, from, to));
+  }
+
+  /** Adds the next part of an entry; undefined: it could not be offloaded. */
+  private add(hostId: HostId, part: Uint8Array | undefined): void {
+    this.entries.set(hostId, [...(this.entries.get(hostId) ?? []), part]);
     this.host.wrote(hostId, part?.length ?? 0, this.clock.now());
   }
 
