@@ -94,7 +94,10 @@ export class SpokenNumbers {
   }
 
   #money(parts: readonly string[], names: readonly [string, string]): string[] {
-    const amounts = parts.map((part, at) => ({ digits: part.replace(/^0+/, "") || "0", name: names[at] ?? "" }));
+    const amounts = parts.map((part, at) => {
+      const digits = at === 1 ? part.padEnd(2, "0") : part;
+      return { digits: digits.replace(/^0+/, "") || "0", name: names[at] ?? "" };
+    });
     const [whole, hundredths] = amounts;
     const isWhole = hundredths === undefined || hundredths.digits === "0";
     const spoken = isWhole ? amounts.slice(0, 1) : whole?.digits === "0" ? [hundredths] : amounts;

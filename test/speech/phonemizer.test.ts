@@ -28,6 +28,12 @@ test.skipIf(!reader)("names behind which no numeral stands keep their letters", 
   expect(phonemes("Louis XIV")).toBe(phonemes("Louis the fourteenth"));
 });
 
+test.skipIf(!reader)("one digit after the point of an amount counts tens of cents", () => {
+  expect(phonemes("It costs $3.5.")).toBe(phonemes("It costs $3.50."));
+  expect(phonemes("£0.5")).toBe(phonemes("£0.50"));
+  expect(phonemes("$3.05")).not.toBe(phonemes("$3.5"));
+});
+
 test.skipIf(!reader)("a link is read without its target, a picture as its description", () => {
   const plain = phonemes("see the docs here");
   expect(phonemes("see [the docs](https://example.com/a_(b)?c) here")).toBe(plain);
