@@ -97,8 +97,15 @@ class SoundSource {
         };
         if ((has(0, "RIFF") || has(0, LONG_FORM)) && has(8, "WAVE")) return ma_encoding_format_wav;
         if (has(0, "fLaC")) return ma_encoding_format_flac;
-        // Either a tag, or the eleven sync bits and layer III that start each frame.
-        if (has(0, "ID3") || (head[0] == 0xff && (head[1] & 0xe6) == 0xe2)) return ma_encoding_format_mp3;
+        if (has(0, "ID3")) {
+            // The tag's length has seven bits in each byte.
+            const uint64_t tag = (head[6] & 127) << 21 | (head[7] & 127) << 14 | (head[8] & 127) << 7 | (head[9] & 127);
+            uint8_t magic[4];
+            const bool is_flac = read_at(10 + tag, magic, sizeof(magic)) && std::memcmp(magic, "fLaC", 4) == 0;
+            return is_flac ? ma_encoding_format_flac : ma_encoding_format_mp3;
+        }
+        // The eleven sync bits and layer III that start each frame.
+        if (head[0] == 0xff && (head[1] & 0xe6) == 0xe2) return ma_encoding_format_mp3;
         throw SoundError("the audio is neither WAV, MP3 nor FLAC");
     }
 

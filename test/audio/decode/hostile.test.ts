@@ -90,6 +90,12 @@ describe.skipIf(!isBuilt)("refused with the reason is", () => {
 });
 
 describe.skipIf(!isBuilt)("whatever length a file claims", () => {
+  test("a FLAC file behind a tag of MP3 files is decoded", async () => {
+    const tag = Buffer.concat([Buffer.from("ID3\x03\0\0\0\0\x02\x01", "latin1"), Buffer.alloc(257)]);
+    const tagged = Buffer.concat([tag, await Bun.file(fixture("tone.flac")).bytes()]);
+    expect((await rig.decode(await rig.keep(tagged))).length).toBe(2 * SAMPLE_RATE);
+  });
+
   test("the data that exists is played", async () => {
     const hours = wav({ seconds: 1, dataBytes: 8 * 3600 * 32_000 });
     expect((await rig.decode(await rig.keep(hours))).length).toBe(SAMPLE_RATE);
