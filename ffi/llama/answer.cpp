@@ -98,22 +98,26 @@ common_json AnswerReader::news(bool complete) {
     return out;
 }
 
-// Returns the text after what was reported as reasoning and content.
-std::string AnswerReader::unread() const {
-    const std::string written = reported.content.substr(given);
-    if (!written.empty()) {
-        const size_t at = text.find(written);
-        return at == std::string::npos ? "" : text.substr(at + written.size());
-    }
-    if (reported.reasoning_content.empty()) return text;
+// Returns where the text goes on after the reported reasoning; npos where that is not known.
+size_t AnswerReader::after_reasoning() const {
+    if (reported.reasoning_content.empty()) return 0;
     // Reasoning that began in the prompt is not found in the text.
     const size_t at = text.find(reported.reasoning_content);
-    const std::string rest = at == std::string::npos ? text : text.substr(at + reported.reasoning_content.size());
+    const size_t rest = at == std::string::npos ? 0 : at + reported.reasoning_content.size();
     for (const auto & tag : format->thinking_ends) {
-        const size_t end = rest.find(tag);
-        if (end != std::string::npos) return rest.substr(end + tag.size());
+        const size_t end = text.find(tag, rest);
+        if (end != std::string::npos) return end + tag.size();
     }
-    return at == std::string::npos ? "" : rest;
+    return at == std::string::npos ? at : rest;
+}
+
+// Returns the text after what was reported as reasoning and content.
+std::string AnswerReader::unread() const {
+    const size_t from = after_reasoning();
+    const std::string written = reported.content.substr(given);
+    if (written.empty()) return from == std::string::npos ? "" : text.substr(from);
+    const size_t at = text.find(written, from == std::string::npos ? 0 : from);
+    return at == std::string::npos ? "" : text.substr(at + written.size());
 }
 
 common_json AnswerReader::read(bool final) {

@@ -20,6 +20,7 @@ class AnswerReader {
     bool parse_to(size_t length, bool partial);
     bool parse(bool final);
     common_json news(bool complete);
+    size_t after_reasoning() const;
     std::string unread() const;
 
     std::shared_ptr<const AnswerFormat> format;

@@ -183,7 +183,7 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
   }
 
   kvGiveBack(sequence: number, cells: number): void {
-    this.native.svc_kv_give_back(sequence, cells);
+    this.check(this.native.svc_kv_give_back(sequence, cells), "give back cells");
   }
 
   kvCopy(from: number, to: number, length: number, cells: number): void {
@@ -212,7 +212,7 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
   }
 
   kvClear(): void {
-    this.native.svc_kv_clear();
+    this.check(this.native.svc_kv_clear(), "clear the KV cache");
   }
 
   private readPiece(token: number, special: boolean): Uint8Array {

@@ -256,8 +256,11 @@ int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to) {
     });
 }
 
-void svc_kv_give_back(int32_t sequence, int32_t cells) {
-    if (is_loaded() && sequence >= 0 && sequence < state.n_seq_max && cells >= 0) give_back(state.context, sequence, cells);
+int32_t svc_kv_give_back(int32_t sequence, int32_t cells) {
+    return guarded<int32_t>(-1, [&] {
+        if (is_loaded() && sequence >= 0 && sequence < state.n_seq_max && cells >= 0) give_back(state.context, sequence, cells);
+        return 0;
+    });
 }
 
 int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells) {
@@ -326,10 +329,13 @@ int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, i
     });
 }
 
-void svc_kv_clear(void) {
-    if (!is_loaded()) return;
-    abandon_chunk();
-    llama_memory_clear(llama_get_memory(state.context), true);
+int32_t svc_kv_clear(void) {
+    return guarded<int32_t>(-1, [&] {
+        if (!is_loaded()) return 0;
+        abandon_chunk();
+        llama_memory_clear(llama_get_memory(state.context), true);
+        return 0;
+    });
 }
 
 } // extern "C"

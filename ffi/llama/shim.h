@@ -215,8 +215,8 @@ SVC_API int32_t svc_adapters_set(const int32_t * ids, const float * scales, int3
 // Removes positions [from, to) of a sequence; to < 0 means the end. Returns 1, or 0 when this model cannot.
 SVC_API int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to);
 // Releases the memory of a paged sequence's cells except the first `cells`, which hold all its tokens. Needed after
-// each svc_kv_remove of tokens that the sequence may share, unless that empties it.
-SVC_API void svc_kv_give_back(int32_t sequence, int32_t cells);
+// each svc_kv_remove of tokens that the sequence may share, unless that empties it. Returns 0, or a negative number.
+SVC_API int32_t svc_kv_give_back(int32_t sequence, int32_t cells);
 // Replaces the contents of `to` by the first `length` positions of `from`: shares them (unified and paged; `cells`:
 // number of cells that they take) or copies them (streams). Returns 0, or a negative number.
 SVC_API int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells);
@@ -228,7 +228,8 @@ SVC_API double svc_kv_save(uint8_t * out, double capacity);
 // Adds a saved part to a sequence that holds what precedes it; `first`: the part replaces what the sequence held.
 // Returns 1, or 0 when that failed; the sequence is then empty.
 SVC_API int32_t svc_kv_restore(int32_t sequence, const uint8_t * bytes, double length, int32_t first);
-SVC_API void svc_kv_clear(void);
+// Empties all sequences. Returns 0, or a negative number.
+SVC_API int32_t svc_kv_clear(void);
 
 // ---- workers: serve this machine's devices to models on other machines, by llama.cpp's RPC protocol ----
 

@@ -140,6 +140,13 @@ describe("svc-mini's own template", () => {
     expect(told(text)).toEqual({ reasoning: "", content: text, calls: [] });
   });
 
+  test("treats it as text behind words that the reasoning has too", () => {
+    const text = `Let me check. <tool_call>{"name": "launch", "arguments": {}}</tool_call>`;
+    const reasoning = "I say: Let me check. Then I do it.";
+    const said = told(`<think>${reasoning}</think>${text}`, true, { enableThinking: true });
+    expect(said).toEqual({ reasoning, content: text, calls: [] });
+  });
+
   test("gives a call without arguments empty ones", () => {
     expect(told(ping)).toEqual({ reasoning: "", content: "", calls: [{ name: "ping", arguments: "{}" }] });
   });
