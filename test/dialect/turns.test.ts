@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { joinTurns } from "../../src/dialect/fields/turns.ts";
+import { joinTurns, withOrderedResults } from "../../src/dialect/fields/turns.ts";
 import type { ChatMessage } from "../../src/domain/generate.ts";
 
 const say = (text: string): ChatMessage[] =>
@@ -58,4 +58,17 @@ describe("turns", () => {
       expect(whole.slice(0, before.length)).toEqual(before);
     }
   });
+});
+
+test("results of calls in several turns in a row get the order and names of those", () => {
+  const asking = (id: string): ChatMessage => ({
+    role: "assistant",
+    content: "",
+    toolCalls: [{ id, name: `tool-${id}`, arguments: "{}" }],
+  });
+  const result = (toolCallId: string): ChatMessage => ({ role: "tool", toolCallId, content: "dry" });
+  const named = (id: string) => ({ ...result(id), name: `tool-${id}` });
+  const turns = [asking("a"), asking("b"), result("b"), result("a"), asking("c"), result("a"), result("c")];
+  const expected = [asking("a"), asking("b"), named("a"), named("b"), asking("c"), named("c"), result("a")];
+  expect(withOrderedResults(turns)).toEqual(expected);
 });

@@ -1,7 +1,7 @@
 // Rewrites turns so that every chat template takes them. Agents send several user turns in a row and system turns
-// anywhere; a third of the templates in use refuse, drop or move such turns.
+// anywhere; a third of the templates in use refuse, drop or move such turns. Some identify results by their position.
 
-import type { ChatMessage } from "../../domain/generate.ts";
+import type { ChatMessage, ToolCall } from "../../domain/generate.ts";
 
 type Content = ChatMessage["content"];
 
@@ -57,3 +57,30 @@ const textOf = (content: Content): string =>
   partsOf(content)
     .map((part) => (part.type === "text" ? part.text : ""))
     .join("\n");
+
+/**
+ * Puts results in the order of their calls, because templates without call ids identify results by position, and gives
+ * each result the name of its tool. The calls may be spread over several turns in a row.
+ */
+export function withOrderedResults(messages: readonly ChatMessage[]): ChatMessage[] {
+  const ordered: ChatMessage[] = [];
+  let calls: ToolCall[] = [];
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index] as ChatMessage;
+    ordered.push(message);
+    if (messages[index - 1]?.role !== "assistant") calls = [];
+    for (const call of message.toolCalls ?? []) calls.push(call);
+    if (calls.length === 0 || messages[index + 1]?.role !== "tool") continue;
+    let end = index + 1;
+    while (messages[end]?.role === "tool") end++;
+    const place = new Map(calls.map(({ id }, order) => [id, order]));
+    const placeOf = ({ toolCallId }: ChatMessage) => place.get(toolCallId ?? "") ?? place.size;
+    const results = messages.slice(index + 1, end).toSorted((a, b) => placeOf(a) - placeOf(b));
+    for (const result of results) {
+      const name = result.name ?? calls[placeOf(result)]?.name;
+      ordered.push(name === undefined ? result : { ...result, name });
+    }
+    index = end - 1;
+  }
+  return ordered;
+}
