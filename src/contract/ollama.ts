@@ -8,16 +8,22 @@ import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
-const ToolCall = t.Object({ function: t.Object({ name: t.String(), arguments: opt(JsonObject) }) });
+const called = { function: t.Object({ name: t.String(), arguments: opt(JsonObject) }) };
+const ToolCall = t.Object(called);
 
 const Message = t.Object({
   role: oneOf("system", "user", "assistant", "tool"),
   content: opt(t.String()),
   thinking: opt(t.String()),
   images: opt(t.Array(t.String({ description: "Base64." }))),
-  tool_calls: opt(t.Array(ToolCall)),
+  tool_calls: opt(t.Array(t.Object({ id: opt(t.String()), ...called }))),
   tool_name: opt(t.String()),
-  tool_call_id: opt(t.String()),
+  tool_call_id: opt(
+    t.String({
+      description:
+        "The call that a result answers; without it, the first unanswered call of tool_name, or else the first unanswered one.",
+    }),
+  ),
 });
 
 const Tool = t.Object({

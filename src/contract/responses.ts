@@ -18,7 +18,7 @@ export const InputItem = t.Object({
   content: opt(
     t.Unknown({
       description:
-        "For a message: a string, or parts of the types input_text, output_text, input_image, input_audio and input_file.",
+        "For a message: a string, or parts of the types input_text, output_text, input_image, input_audio and input_file. For reasoning: parts of the type reasoning_text; without any, summary is used.",
     }),
   ),
   id: opt(t.String()),

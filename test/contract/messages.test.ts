@@ -94,6 +94,21 @@ describe("messages", () => {
     expect(told).toEqual(["", "", "one", "", "one"]);
   });
 
+  test("results come in the order of their calls and get the names of those", async () => {
+    const server = serve(scripts.text);
+    const names = ["first", "second"];
+    const calls = names.map((name) => ({ type: "tool_use", id: `toolu_${name}`, name, input: {} }));
+    const results = calls.map((call) => ({ type: "tool_result", tool_use_id: call.id, content: `of ${call.name}` }));
+    const messages = [
+      { role: "assistant", content: calls },
+      { role: "user", content: results.toReversed() },
+    ];
+    expect((await server.post("/v1/messages", { ...body, messages })).status).toBe(200);
+    expect(server.engine.requests[0]?.messages.slice(1)).toEqual(
+      names.map((name) => ({ role: "tool", toolCallId: `toolu_${name}`, name, content: `of ${name}` })),
+    );
+  });
+
   test("search results are passed on with title and source, in turns and in tool results", async () => {
     const server = serve(scripts.text);
     const found = {

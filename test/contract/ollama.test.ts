@@ -75,6 +75,23 @@ describe("chat", () => {
     expect(messages.slice(2).map(({ toolCallId }) => toolCallId)).toEqual(["call_1_0", "call_1_1"]);
   });
 
+  test.each<[string, string[], object[], string[]]>([
+    ["their ids", ["x", "y"], [{ tool_call_id: "y" }, { tool_call_id: "x" }], ["x 1 a", "y 0 b"]],
+    ["names", [], [{ tool_name: "b" }, { tool_name: "a" }], ["call_1_0 1 a", "call_1_1 0 b"]],
+    ["names before order", [], [{ tool_name: "b" }, {}], ["call_1_0 1 a", "call_1_1 0 b"]],
+    ["order, for unknown names", [], [{ tool_name: "c" }, { tool_name: "b" }], ["call_1_0 0 c", "call_1_1 1 b"]],
+    ["order, after one with an id", ["x", "y"], [{ tool_call_id: "x" }, {}], ["x 0 a", "y 1 b"]],
+    ["order, for empty ids", ["", ""], [{ tool_call_id: "" }, {}], ["call_1_0 0 a", "call_1_1 1 b"]],
+  ])("matches results with the calls before them by %s", async (_, ids, results, expected) => {
+    const server = serve();
+    const calls = ["a", "b"].map((name, index) => ({ id: ids[index] ?? null, function: { name, arguments: {} } }));
+    const answered = results.map((result, index) => ({ role: "tool", content: `${index}`, ...result }));
+    const messages = [...user, { role: "assistant", content: "", tool_calls: calls }, ...answered];
+    await (await server.post("/api/chat", { messages })).text();
+    const told = server.engine.requests[0]?.messages.slice(2) ?? [];
+    expect(told.map(({ toolCallId, content, name }) => `${toolCallId} ${content} ${name}`)).toEqual(expected);
+  });
+
   test("ignores unknown options, whatever their values", async () => {
     const server = serve(scripts.text as FakeScript);
     const unknown = { dry_penalty_last_n: 2 ** 31 - 1, xtc_probability: "x", logit_bias: { cat: 1 } };

@@ -68,6 +68,17 @@ describe("responses", () => {
     ]);
   });
 
+  test("results come in the order of calls that are stored and get the names of those", async () => {
+    const server = serve(scripts["two-tool-calls"]);
+    const tools = [{ type: "function", name: "weather", parameters: schema }];
+    const first = await json(server.post("/v1/responses", { input: "hi", tools }));
+    const input = ["call_2", "call_1"].map((call_id) => ({ type: "function_call_output", call_id, output: call_id }));
+    await (await server.post("/v1/responses", { input, tools, previous_response_id: first.id })).text();
+    expect(server.engine.requests[1]?.messages.slice(2)).toEqual(
+      ["call_1", "call_2"].map((call) => ({ role: "tool", toolCallId: call, name: "weather", content: call })),
+    );
+  });
+
   test("instructions apply to one turn and come before the conversation", async () => {
     const server = serve(scripts.text);
     const first = await json(server.post("/v1/responses", { input: "hi", instructions: "Be brief." }));

@@ -85,6 +85,26 @@ describe("references", () => {
   });
 });
 
+describe("reasoning", () => {
+  const summary = (...texts: string[]) => texts.map((text) => ({ type: "summary_text", text }));
+  const content = (...texts: string[]) => texts.map((text) => ({ type: "reasoning_text", text }));
+
+  test.each<[string, object[], string | undefined]>([
+    ["has the texts of its content", [{ summary: [], content: content("A", "B") }], "A\nB"],
+    ["has them rather than those of its summary", [{ summary: summary("S"), content: content("A") }], "A"],
+    ["has the summary without content", [{ summary: summary("S", "T"), content: null }], "S\nT"],
+    ["has the summary when the content is empty", [{ summary: summary("S"), content: [] }], "S"],
+    ["in a row is joined", [{ summary: summary("S") }, { content: content("A") }], "S\nA"],
+    ["loses nothing to empty items", [{ content: content("A") }, { summary: [] }, { content: content("B") }], "A\nB"],
+    ["that is not readable is left out", [{ summary: null, content: [null, {}, 5, { text: 5 }] }], undefined],
+  ])("%s", (_, items, reasoning) => {
+    const given = items.map((item) => ({ type: "reasoning", ...item }));
+    expect(decodeInput([...given, { role: "assistant", content: "C" }], nothing)).toEqual([
+      { role: "assistant", content: "C", ...(reasoning !== undefined && { reasoning }) },
+    ]);
+  });
+});
+
 test("a turn that was truncated inside a call is continued with its arguments as a JSON string", () => {
   const builder = new OutputBuilder(new Map(), () => {});
   for (const step of scripts["length-in-call"].steps) builder.add(step);

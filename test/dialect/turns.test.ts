@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { joinTurns } from "../../src/dialect/fields/turns.ts";
+import { joinTurns, withOrderedResults } from "../../src/dialect/fields/turns.ts";
 import type { ChatMessage } from "../../src/domain/generate.ts";
 
 const say = (text: string): ChatMessage[] =>
@@ -16,6 +16,7 @@ describe("turns", () => {
     ["system turns before the first answer are the first turn", "", "s:S u:A s:T a:B", "s:S\n\nT u:A a:B"],
     ["also where none stood first", "", "u:A s:T", "s:T u:A"],
     ["a user's turns in a row are one", "", "u:A u:B a:C u:D u:E", "u:A\n\nB a:C u:D\n\nE"],
+    ["an assistant's turns in a row are one", "", "u:A a:B a: a:C u:D", "u:A a:B\n\nC u:D"],
     ["later system turns stay where they are: after a user", "T", "u:A a:B u:C s:T a:D", "u:A a:B u:C\n\nT a:D"],
     ["after a result", "T", "u:A a:B t:C s:T t:D", "u:A a:B t:C\n\nT t:D"],
     ["after an answer", "T", "u:A a:B s:T u:C", "u:A a:B u:T\n\nC"],
@@ -27,6 +28,19 @@ describe("turns", () => {
       return { ...turn, content };
     });
     expect(joinTurns(say(before))).toEqual(expected);
+  });
+
+  test("an assistant's turns keep their reasoning, and end at one with calls", () => {
+    const role = "assistant";
+    const toolCalls = [{ id: "c", name: "f", arguments: "{}" }];
+    const thinking: ChatMessage = { role, content: "B", reasoning: "Q" };
+    const asking: ChatMessage = { role, content: "", reasoning: "R", toolCalls };
+    expect(joinTurns([...say("u:A"), thinking, ...say("a:C"), asking, asking, ...say("a:D a:E")])).toEqual([
+      ...say("u:A"),
+      { role, content: "B\n\nC", reasoning: "Q\nR", toolCalls },
+      asking,
+      { role, content: "D\n\nE" },
+    ]);
   });
 
   test("joining turns keeps their images, in order", () => {
@@ -58,4 +72,17 @@ describe("turns", () => {
       expect(whole.slice(0, before.length)).toEqual(before);
     }
   });
+});
+
+test("results of calls in several turns in a row get the order and names of those", () => {
+  const asking = (id: string): ChatMessage => ({
+    role: "assistant",
+    content: "",
+    toolCalls: [{ id, name: `tool-${id}`, arguments: "{}" }],
+  });
+  const result = (toolCallId: string): ChatMessage => ({ role: "tool", toolCallId, content: "dry" });
+  const named = (id: string) => ({ ...result(id), name: `tool-${id}` });
+  const turns = [asking("a"), asking("b"), result("b"), result("a"), asking("c"), result("a"), result("c")];
+  const expected = [asking("a"), asking("b"), named("a"), named("b"), asking("c"), named("c"), result("a")];
+  expect(withOrderedResults(turns)).toEqual(expected);
 });

@@ -6,6 +6,7 @@ import { fieldError, missing } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { fileParts } from "../fields/file-parts.ts";
 import { argumentsOf, CallArguments } from "../fields/json-object.ts";
+import { withOrderedResults } from "../fields/turns.ts";
 
 /**
  * Decodes the messages of a conversation. Throws SvcError when a message lacks what its role requires, has parts that
@@ -108,28 +109,4 @@ function decodePart(part: WirePart, path: string): ContentPart[] {
       return fileParts(data, filename, `${path}.file.file_data`);
     }
   }
-}
-
-/**
- * Puts results in the order of their calls, because templates without call ids identify results by position, and gives
- * each result the name of its tool.
- */
-function withOrderedResults(messages: readonly ChatMessage[]): ChatMessage[] {
-  const ordered: ChatMessage[] = [];
-  for (let index = 0; index < messages.length; index++) {
-    const message = messages[index] as ChatMessage;
-    ordered.push(message);
-    if (!message.toolCalls) continue;
-    let end = index + 1;
-    while (messages[end]?.role === "tool") end++;
-    const place = new Map(message.toolCalls.map(({ id }, order) => [id, order]));
-    const placeOf = ({ toolCallId }: ChatMessage) => place.get(toolCallId ?? "") ?? place.size;
-    const results = messages.slice(index + 1, end).toSorted((a, b) => placeOf(a) - placeOf(b));
-    for (const result of results) {
-      const name = result.name ?? message.toolCalls[placeOf(result)]?.name;
-      ordered.push(name === undefined ? result : { ...result, name });
-    }
-    index = end - 1;
-  }
-  return ordered;
 }

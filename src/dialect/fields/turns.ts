@@ -1,14 +1,15 @@
-// Rewrites turns so that every chat template takes them. Agents send several user turns in a row and system turns
-// anywhere; a third of the templates in use refuse, drop or move such turns.
+// Rewrites turns so that every chat template takes them. Agents send several turns of a role in a row and system turns
+// anywhere; a third of the templates in use refuse, drop or move such turns. Some identify results by their position.
 
-import type { ChatMessage } from "../../domain/generate.ts";
+import type { ChatMessage, ToolCall } from "../../domain/generate.ts";
 
 type Content = ChatMessage["content"];
 
 /**
- * Returns turns with at most one system turn, the first, and without consecutive user turns. System turns before the
- * first answer join the first one. Later ones stay in place, as reminders in the turn they follow, so that the prompt
- * of the next request begins with the prompt of this one.
+ * Returns turns with at most one system turn, the first, and without consecutive user turns. Consecutive assistant
+ * turns are one, which ends at calls. System turns before the first answer join the first one. Later ones stay in
+ * place, as reminders in the turn they follow, so that the prompt of the next request begins with the prompt of this
+ * one.
  */
 export function joinTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   const begin = messages.findIndex(({ role }) => role === "assistant");
@@ -17,24 +18,41 @@ export function joinTurns(messages: readonly ChatMessage[]): ChatMessage[] {
   const runs: Run[] = [];
   for (const message of head) if (message.role !== "system") addTurn(runs, message);
   for (const message of messages.slice(head.length)) addTurn(runs, message);
-  const turns = runs.map(({ first, contents }) => ({ ...first, content: joinContents(contents) }));
+  const turns = runs.map(joinRun);
   if (system.length === 0) return turns;
   return [{ role: "system", content: joinContents(system.map(({ content }) => content)) }, ...turns];
 }
 
 /** Turns to join into one. A conversation may be a single very long run, so a run is joined once, at its end. */
-interface Run {
-  readonly first: ChatMessage;
-  readonly contents: Content[];
-}
+type Run = [ChatMessage, ...ChatMessage[]];
 
 function addTurn(runs: Run[], message: ChatMessage): void {
   const last = runs.at(-1);
-  const reminder = message.role === "system";
-  const content = reminder ? `<system-reminder>\n${textOf(message.content)}\n</system-reminder>` : message.content;
-  const follows = last?.first.role === "user" || (reminder && last?.first.role === "tool");
-  if (last && follows && (reminder || message.role === "user")) last.contents.push(content);
-  else runs.push({ first: reminder ? { role: "user", content } : message, contents: [content] });
+  if (message.role === "system") {
+    const content = `<system-reminder>\n${textOf(message.content)}\n</system-reminder>`;
+    const turn = { role: "user", content } as const;
+    if (last?.[0].role === "user" || last?.[0].role === "tool") last.push(turn);
+    else runs.push([turn]);
+    return;
+  }
+  const joins = message.role === "user" || (message.role === "assistant" && !last?.at(-1)?.toolCalls);
+  if (joins && last?.[0].role === message.role) last.push(message);
+  else runs.push([message]);
+}
+
+function joinRun(run: Run): ChatMessage {
+  const [first] = run;
+  const contents = run.map(({ content }) => content);
+  if (first.role !== "assistant") return { ...first, content: joinContents(contents) };
+  const reasoning = run.flatMap((turn) => turn.reasoning || []).join("\n");
+  const toolCalls = run.at(-1)?.toolCalls;
+  return {
+    ...first,
+    // A turn may be only reasoning or calls.
+    content: joinContents(contents.filter((content) => content !== "")),
+    ...(reasoning !== "" && { reasoning }),
+    ...(toolCalls && { toolCalls }),
+  };
 }
 
 /** Joins contents. Consecutive texts become one text, also between media. */
@@ -57,3 +75,30 @@ const textOf = (content: Content): string =>
   partsOf(content)
     .map((part) => (part.type === "text" ? part.text : ""))
     .join("\n");
+
+/**
+ * Puts results in the order of their calls, because templates without call ids identify results by position, and gives
+ * each result the name of its tool. The calls may be spread over several turns in a row.
+ */
+export function withOrderedResults(messages: readonly ChatMessage[]): ChatMessage[] {
+  const ordered: ChatMessage[] = [];
+  let calls: ToolCall[] = [];
+  for (let index = 0; index < messages.length; index++) {
+    const message = messages[index] as ChatMessage;
+    ordered.push(message);
+    if (messages[index - 1]?.role !== "assistant") calls = [];
+    for (const call of message.toolCalls ?? []) calls.push(call);
+    if (calls.length === 0 || messages[index + 1]?.role !== "tool") continue;
+    let end = index + 1;
+    while (messages[end]?.role === "tool") end++;
+    const place = new Map(calls.map(({ id }, order) => [id, order]));
+    const placeOf = ({ toolCallId }: ChatMessage) => place.get(toolCallId ?? "") ?? place.size;
+    const results = messages.slice(index + 1, end).toSorted((a, b) => placeOf(a) - placeOf(b));
+    for (const result of results) {
+      const name = result.name ?? calls[placeOf(result)]?.name;
+      ordered.push(name === undefined ? result : { ...result, name });
+    }
+    index = end - 1;
+  }
+  return ordered;
+}

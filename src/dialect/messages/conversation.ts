@@ -5,7 +5,7 @@ import { fieldError, missing, SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { documentPart } from "../fields/file-parts.ts";
 import { argumentsOf } from "../fields/json-object.ts";
-import { joinTurns } from "../fields/turns.ts";
+import { joinTurns, withOrderedResults } from "../fields/turns.ts";
 import { toolDescriptions, type DescribeTool } from "./deferred-tools.ts";
 
 type WireMessage = MessagesPrompt["messages"][number];
@@ -22,7 +22,7 @@ export function decodeConversation({ system, messages, tools }: MessagesPrompt):
   const first: ChatMessage[] = instructions === "" ? [] : [{ role: "system", content: instructions }];
   const describe = toolDescriptions(tools ?? []);
   const rest = messages.flatMap((message, index) => decodeMessage(message, `messages.${index}`, describe));
-  return joinTurns([...first, ...rest]);
+  return withOrderedResults(joinTurns([...first, ...rest]));
 }
 
 function decodeSystem(system: NonNullable<MessagesPrompt["system"]>): string {

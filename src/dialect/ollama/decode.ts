@@ -3,7 +3,7 @@
 import { OllamaChatRequest, OllamaGenerateRequest, OllamaOptions } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
 import { fieldError, type SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, Constraint, ContentPart, Generation, JsonSchema } from "../../domain/generate.ts";
+import type { ChatMessage, Constraint, ContentPart, Generation, JsonSchema, ToolCall } from "../../domain/generate.ts";
 import { resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
@@ -14,6 +14,7 @@ import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
 import { structureNames } from "../fields/structured.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
+import { withOrderedResults } from "../fields/turns.ts";
 import { ollamaUnsupported } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
@@ -51,7 +52,7 @@ export function decodeOllamaChat(body: unknown, settings: OllamaSettings): Ollam
     return { ...tool.function, param: { name: `${path}.name`, parameters: `${path}.parameters` } };
   });
   const tools = chooseTools(definitions, { mode: "auto", param: { choice: "tools", name: "tools" } });
-  const messages = withCallIds(asked.messages.map(decodeMessage));
+  const messages = withOrderedResults(withCallIds(asked.messages.map(decodeMessage)));
   return { ...call, request: { ...common(asked, messages, settings, tools), choices: 1 } };
 }
 
@@ -139,7 +140,7 @@ type WireMessage = NonNullable<OllamaChatRequest["messages"]>[number];
 function decodeMessage(message: WireMessage, index: number): ChatMessage {
   const { role, thinking } = message;
   const calls = (message.tool_calls ?? []).map((call, number) => ({
-    id: `call_${index}_${number}`,
+    id: call.id || `call_${index}_${number}`,
     name: call.function.name,
     arguments: argumentsOf(call.function.arguments),
   }));
@@ -149,19 +150,43 @@ function decodeMessage(message: WireMessage, index: number): ChatMessage {
     ...(message.tool_name != null && { name: message.tool_name }),
     ...(role === "assistant" && thinking && { reasoning: thinking }),
     ...(role === "assistant" && calls.length > 0 && { toolCalls: calls }),
-    ...(message.tool_call_id != null && { toolCallId: message.tool_call_id }),
+    ...(message.tool_call_id && { toolCallId: message.tool_call_id }),
   };
 }
 
-/** Adds call ids, which Ollama's API lacks: results answer the preceding calls in order. */
+/** Adds the id of its call to each result that lacks one, as most clients of Ollama's API send none. */
 function withCallIds(messages: readonly ChatMessage[]): ChatMessage[] {
-  let open: string[] = [];
+  let open = new OpenCalls([]);
   return messages.map((message) => {
-    if (message.toolCalls) open = message.toolCalls.map(({ id }) => id);
-    if (message.role !== "tool" || message.toolCallId !== undefined) return message;
-    const toolCallId = open.shift();
+    if (message.toolCalls) open = new OpenCalls(message.toolCalls);
+    if (message.role !== "tool") return message;
+    const toolCallId = open.answer(message);
     return toolCallId === undefined ? message : { ...message, toolCallId };
   });
+}
+
+/** The calls of a turn that have no result yet. There may be very many, so none is looked at twice. */
+class OpenCalls {
+  private readonly answered = new Set<string>();
+  private readonly inOrder: Iterator<ToolCall, undefined>;
+  private readonly named = new Map<string, Iterator<ToolCall, undefined>>();
+
+  constructor(calls: readonly ToolCall[]) {
+    this.inOrder = this.unanswered(calls);
+    for (const [name, group] of Map.groupBy(calls, (call) => call.name)) this.named.set(name, this.unanswered(group));
+  }
+
+  /** Returns the id of the call that a result answers: its own, or the first of its tool, or the first of all. */
+  answer({ toolCallId, name }: ChatMessage): string | undefined {
+    const id = toolCallId ?? (this.named.get(name ?? "")?.next().value ?? this.inOrder.next().value)?.id;
+    if (id !== undefined) this.answered.add(id);
+    return id;
+  }
+
+  private *unanswered(calls: readonly ToolCall[]): Generator<ToolCall, undefined> {
+    for (const call of calls) if (!this.answered.has(call.id)) yield call;
+    return undefined;
+  }
 }
 
 function withImages(text: string, images: readonly string[] | null | undefined, param: string): ChatMessage["content"] {

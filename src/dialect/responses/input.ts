@@ -57,7 +57,7 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
         content: decodeContent(item.output ?? "", `${path}.output`, "tool"),
       });
     case "reasoning":
-      return turns.think((item.summary ?? []).map(({ text }) => text ?? "").join("\n"));
+      return turns.think(thoughtsOf(item));
     case "compaction":
       return turns.add({
         role: "user",
@@ -112,7 +112,7 @@ type OpenTurn = Omit<ChatMessage, "toolCalls"> & { toolCalls?: ToolCall[] };
 class Turns {
   readonly texts: CallArguments;
   private readonly messages: OpenTurn[] = [];
-  private thoughts = "";
+  private thoughts: string[] = [];
 
   constructor(path: string) {
     this.texts = new CallArguments(path);
@@ -122,19 +122,20 @@ class Turns {
   add(message: OpenTurn): void {
     if (message.role === "assistant") this.messages.push(this.withThoughts(message));
     else {
-      this.thoughts = "";
+      this.thoughts = [];
       this.messages.push(message);
     }
   }
 
   call(call: ToolCall): void {
     const last = this.messages.at(-1);
-    if (last?.role === "assistant" && this.thoughts === "") (last.toolCalls ??= []).push(call);
+    if (last?.role === "assistant" && this.thoughts.length === 0) (last.toolCalls ??= []).push(call);
     else this.messages.push(this.withThoughts({ role: "assistant", content: "", toolCalls: [call] }));
   }
 
+  /** Adds reasoning to that of the items just before. */
   think(thoughts: string): void {
-    this.thoughts = thoughts;
+    if (thoughts !== "") this.thoughts.push(thoughts);
   }
 
   finish(): ChatMessage[] {
@@ -143,9 +144,16 @@ class Turns {
 
   private withThoughts(message: OpenTurn): OpenTurn {
     const { thoughts } = this;
-    this.thoughts = "";
-    return thoughts === "" ? message : { ...message, reasoning: thoughts };
+    this.thoughts = [];
+    return thoughts.length === 0 ? message : { ...message, reasoning: thoughts.join("\n") };
   }
+}
+
+/** Returns the reasoning itself, or its summary when the item has only that. */
+function thoughtsOf({ content, summary }: Item): string {
+  const parts: readonly (Part | null)[] = Array.isArray(content) ? content : [];
+  const texts = parts.flatMap((part) => (typeof part?.text === "string" ? [part.text] : []));
+  return texts.join("\n") || (summary ?? []).map(({ text }) => text ?? "").join("\n");
 }
 
 function decodeMessage({ role, content }: Item, path: string): OpenTurn {
