@@ -60,6 +60,22 @@ test("text files are included in the message, and sound has its format", () => {
   ]);
 });
 
+test("a PDF is sent as a document, which the API has read as text", () => {
+  const data = `data:application/pdf;base64,${Buffer.from("%PDF-1.7").toString("base64")}`;
+  const attachments = [{ kind: "image", name: "bill.pdf", data }] as const;
+  const request = chatRequest([turn("user", "How much?", { attachments })], {}, LOCAL);
+  expect(request.messages[0]?.content).toEqual([
+    { type: "file", file: { file_data: data, filename: "bill.pdf" } },
+    { type: "text", text: "How much?" },
+  ]);
+  const [message] = decodeChat(request, testConfig).request.messages;
+  expect(message?.content).toContainEqual({
+    type: "media",
+    source: { kind: "image", url: data, detail: "auto", isDocument: true },
+    param: expect.any(String) as string,
+  });
+});
+
 test("tools may be one function or several, in either form", () => {
   const tool = { type: "function" as const, function: { name: "a" } };
   for (const text of ['{"name":"a"}', '[{"name":"a"}]', JSON.stringify(tool), JSON.stringify([tool])]) {

@@ -57,10 +57,13 @@ function partsOf(text: string, attachments: readonly Attachment[]): Parts {
   return [...media, ...(written === "" && media.length > 0 ? [] : [{ type: "text" as const, text: written }])];
 }
 
-function mediaPart({ kind, data }: Attachment): Parts[number] {
+function mediaPart({ kind, name, data }: Attachment): Parts[number] {
+  if (isPdf(data)) return { type: "file", file: { file_data: data, filename: name } };
   if (kind === "image") return { type: "image_url", image_url: { url: data } };
   return { type: "input_audio", input_audio: { data: data.slice(data.indexOf(",") + 1), format: formatOf(data) } };
 }
+
+const isPdf = (url: string): boolean => url.startsWith("data:application/pdf");
 
 /** Returns `wav` for `data:audio/x-wav;base64,…`. */
 const formatOf = (url: string): string => /^data:\w+\/(?:x-)?([\w]+)/.exec(url)?.[1]?.replace("mpeg", "mp3") ?? "wav";

@@ -2,10 +2,11 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { contextUsed, pathOf, type Attachment } from "../logic/conversation.ts";
+import { acceptedBy } from "../logic/files.ts";
 import { whole } from "../logic/format.ts";
 import { messageOf } from "../state/api.ts";
 import { Act } from "./act.tsx";
-import { acceptedBy, attach, Attachments } from "./attachments.tsx";
+import { attach, Attachments } from "./attachments.tsx";
 import { chooseFiles } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Problem } from "./problem.tsx";
