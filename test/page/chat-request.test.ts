@@ -35,16 +35,33 @@ test("a conversation becomes a valid request", () => {
   expect(() => decodeChat(request, testConfig)).not.toThrow();
 });
 
-test("unset parameters are left to the server, and a missing answer is not sent", () => {
+test("unset parameters are left to the server, and a missing answer joins the messages around it", () => {
   const request = chatRequest(
     [turn("user", "hi"), turn("assistant", "", { error: "x" }), turn("user", "again")],
     {},
     { id: "m", reports: false },
   );
   expect(Object.keys(request).toSorted()).toEqual(["messages", "model", "stream"]);
+  expect(request.messages).toEqual([{ role: "user", content: "hi\n\nagain" }]);
+});
+
+test("messages with attachments are joined, too", () => {
+  const attachments = [{ kind: "image", name: "a.png", data: PIXEL }] as const;
+  const request = chatRequest(
+    [turn("user", "hi"), turn("assistant", ""), turn("user", "What is it?", { attachments }), turn("assistant", "A.")],
+    {},
+    LOCAL,
+  );
   expect(request.messages).toEqual([
-    { role: "user", content: "hi" },
-    { role: "user", content: "again" },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "hi" },
+        { type: "image_url", image_url: { url: PIXEL } },
+        { type: "text", text: "What is it?" },
+      ],
+    },
+    { role: "assistant", content: "A." },
   ]);
 });
 

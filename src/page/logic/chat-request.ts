@@ -17,7 +17,7 @@ export function chatRequest(
   const given = system?.trim() ? [{ role: "system", content: system } as const] : [];
   return {
     model: id,
-    messages: [...given, ...path.flatMap(messageOf)],
+    messages: [...given, ...joined(path.flatMap(messageOf))],
     stream: true,
     ...(reports && { timings_per_token: true, return_progress: true }),
     ...sampling,
@@ -46,6 +46,24 @@ function messageOf({ role, text, attachments = [], toolCalls, toolCallId }: Turn
     function: { name, arguments: given },
   }));
   return [{ role, content: text, ...(calls && { tool_calls: calls }) }];
+}
+
+/** Joins successive messages of the user, since the templates of some models refuse them. */
+function joined(messages: readonly Message[]): Message[] {
+  const all: Message[] = [];
+  for (const message of messages) {
+    const last = all.at(-1);
+    if (last?.role !== "user" || message.role !== "user") all.push(message);
+    else all[all.length - 1] = { role: "user", content: joinedContent(last.content, message.content) };
+  }
+  return all;
+}
+
+function joinedContent(first: Message["content"], second: Message["content"]): string | Parts {
+  if (typeof first === "string" && typeof second === "string") return `${first}\n\n${second}`;
+  return [first, second].flatMap((content) =>
+    typeof content === "string" ? [{ type: "text" as const, text: content }] : (content ?? []),
+  );
 }
 
 function partsOf(text: string, attachments: readonly Attachment[]): Parts {
