@@ -162,9 +162,10 @@ function ToolsField({ value = "", onChange }: FieldProps<string>) {
 }
 
 function Appearance() {
-  const [theme, setTheme] = useState(chosenTheme());
+  const { kept } = usePage();
+  const [theme, setTheme] = useState(chosenTheme(kept));
   const choose = (chosen: Theme) => {
-    applyTheme(chosen);
+    applyTheme(kept, chosen);
     setTheme(chosen);
   };
   return (
