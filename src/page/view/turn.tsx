@@ -156,7 +156,10 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
   const { session } = usePage();
   const area = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => area.current?.focus(), []);
+  // Only a user's turn needs a model: it is sent again.
+  const isBlocked = session.run !== undefined || (turn.role === "user" && !session.model);
   const save = () => {
+    if (isBlocked) return;
     onDone();
     session.edit(turn, area.current?.value ?? "");
   };
@@ -168,7 +171,11 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
         save();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Escape") onDone();
+        if (event.key === "Escape") {
+          // Else it would stop the answer, too.
+          event.stopPropagation();
+          onDone();
+        }
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
       }}
     >
@@ -182,7 +189,7 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
         <button type="button" onClick={onDone}>
           Cancel
         </button>
-        <button type="submit" class="primary" disabled={session.run !== undefined}>
+        <button type="submit" class="primary" disabled={isBlocked}>
           {label}
         </button>
       </div>
