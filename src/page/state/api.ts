@@ -21,12 +21,22 @@ export class Api {
   /** The server requires an API key: `missing` when the page has none, `refused` when the server rejected it. */
   readonly needsKey = signal<"" | "missing" | "refused">("");
 
+  /** The user was asked for a key and gave none: what is requested without their doing should wait. */
+  isKeyDeclined = false;
+
   constructor(private readonly kept = new Kept("sessionStorage")) {}
 
   /** Stores the key until the tab is closed. */
   useKey(key: string): void {
     this.needsKey.value = "";
+    this.isKeyDeclined = false;
     this.kept.set(KEY, key);
+  }
+
+  /** Ends the question for a key; what the user does next may ask again. */
+  declineKey(): void {
+    this.needsKey.value = "";
+    this.isKeyDeclined = true;
   }
 
   /** Sends a request: POST with a body, else GET. Throws ApiError. */
