@@ -29,7 +29,7 @@ const SETTINGS = "svc.settings";
 
 export class Session {
   readonly models = signal<readonly Model[]>([]);
-  readonly abilities = signal<Abilities>({ speech: false, images: false });
+  readonly abilities = signal<Abilities>({ speech: false, images: false, transcription: false });
   /** Why the models could not be listed; empty while they are loading or loaded. */
   readonly trouble = signal("");
   readonly modelId: Signal<string>;
@@ -109,9 +109,10 @@ export class Session {
   }
 
   /** Adds a branch in place of a turn: a user's turn is sent again, an answer only gets the other text. */
-  edit(turn: Turn, text: string): void {
-    const { parent, role, attachments, model } = turn;
-    const changed = { parent, role, text, ...(attachments && { attachments }), ...(model !== undefined && { model }) };
+  edit(turn: Turn, text: string, attachments: readonly Attachment[] = turn.attachments ?? []): void {
+    const { parent, role, model } = turn;
+    const attached = attachments.length > 0 && { attachments };
+    const changed = { parent, role, text, ...attached, ...(model !== undefined && { model }) };
     if (role === "user") this.ask(changed);
     else this.change((conversation) => tree.addTurn(conversation, newTurn({ ...changed, finish: "edited" })));
   }

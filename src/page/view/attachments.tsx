@@ -2,15 +2,15 @@
 
 import type { Attachment } from "../logic/conversation.ts";
 import { kindOf } from "../logic/files.ts";
-import type { Model } from "../logic/models.ts";
+import type { Abilities, Model } from "../logic/models.ts";
 import { Act } from "./act.tsx";
 import { dataUrl } from "./browser.ts";
 import { Icon } from "./icons.tsx";
 
 /** Reads a file as an attachment. Throws Error with a message for the user when the model does not accept the file. */
-export async function attach(file: File, model: Model | undefined): Promise<Attachment> {
+export async function attach(file: File, model: Model | undefined, abilities: Abilities): Promise<Attachment> {
   const { name } = file;
-  const kind = kindOf(file, model);
+  const kind = kindOf(file, model, abilities);
   if (kind !== "text") return { kind, name, data: await dataUrl(file) };
   const data = await file.text();
   if (data.includes("\0")) throw new Error(`${name} is neither text, an image nor sound.`);

@@ -42,7 +42,7 @@ export function Composer() {
     setProblem("");
     for (const file of files) {
       try {
-        const attached = await attach(file, model);
+        const attached = await attach(file, model, session.abilities.value);
         setAttachments((others) => [...others, attached]);
       } catch (error) {
         setProblem(messageOf(error));
@@ -89,7 +89,7 @@ export function Composer() {
           <Act
             icon="clip"
             label="Attach files"
-            onClick={() => chooseFiles(acceptedBy(model), (files) => void add(files))}
+            onClick={() => chooseFiles(acceptedBy(model, session.abilities.value), (files) => void add(files))}
           />
           <Context />
           {run ? (

@@ -155,13 +155,15 @@ function Branches({ turn }: { readonly turn: Turn }) {
 function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: string; readonly onDone: () => void }) {
   const { session } = usePage();
   const area = useRef<HTMLTextAreaElement>(null);
+  const [attachments, setAttachments] = useState(turn.attachments ?? []);
   useLayoutEffect(() => area.current?.focus(), []);
   // Only a user's turn needs a model: it is sent again.
   const isBlocked = session.run !== undefined || (turn.role === "user" && !session.model);
   const save = () => {
-    if (isBlocked) return;
+    const text = area.current?.value ?? "";
+    if (isBlocked || (turn.role === "user" && text.trim() === "" && attachments.length === 0)) return;
     onDone();
-    session.edit(turn, area.current?.value ?? "");
+    session.edit(turn, text, attachments);
   };
   return (
     <form
@@ -179,6 +181,12 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
       }}
     >
+      {attachments.length > 0 && (
+        <Attachments
+          attachments={attachments}
+          onRemove={(at) => setAttachments(attachments.filter((_, index) => index !== at))}
+        />
+      )}
       <textarea
         ref={area}
         aria-label="Text"
