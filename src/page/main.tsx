@@ -4,6 +4,7 @@ import { render } from "preact";
 import { createMarkdown } from "./logic/markdown.ts";
 import { Api } from "./state/api.ts";
 import { History } from "./state/history.ts";
+import { Kept } from "./state/kept.ts";
 import { Session } from "./state/session.ts";
 import { Watch } from "./state/watch.ts";
 import { App } from "./view/app.tsx";
@@ -11,10 +12,11 @@ import { PageContext } from "./view/context.ts";
 import { applyTheme } from "./view/theme.ts";
 import { sanitised } from "./view/sanitise.ts";
 
-applyTheme();
+const kept = new Kept("localStorage");
+applyTheme(kept);
 const api = new Api();
-const session = new Session(api);
-const page = { api, session, watch: new Watch(api), toBlocks: createMarkdown(), sanitised };
+const session = new Session(api, kept);
+const page = { api, kept, session, watch: new Watch(api), toBlocks: createMarkdown(), sanitised };
 // Without a database, as in some private windows, everything but the history works.
 const history = await History.open(() => void session.list()).catch(() => undefined);
 if (history) await session.useHistory(history);

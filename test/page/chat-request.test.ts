@@ -35,16 +35,33 @@ test("a conversation becomes a valid request", () => {
   expect(() => decodeChat(request, testConfig)).not.toThrow();
 });
 
-test("unset parameters are left to the server, and a missing answer is not sent", () => {
+test("unset parameters are left to the server, and a missing answer joins the messages around it", () => {
   const request = chatRequest(
     [turn("user", "hi"), turn("assistant", "", { error: "x" }), turn("user", "again")],
     {},
     { id: "m", reports: false },
   );
   expect(Object.keys(request).toSorted()).toEqual(["messages", "model", "stream"]);
+  expect(request.messages).toEqual([{ role: "user", content: "hi\n\nagain" }]);
+});
+
+test("messages with attachments are joined, too", () => {
+  const attachments = [{ kind: "image", name: "a.png", data: PIXEL }] as const;
+  const request = chatRequest(
+    [turn("user", "hi"), turn("assistant", ""), turn("user", "What is it?", { attachments }), turn("assistant", "A.")],
+    {},
+    LOCAL,
+  );
   expect(request.messages).toEqual([
-    { role: "user", content: "hi" },
-    { role: "user", content: "again" },
+    {
+      role: "user",
+      content: [
+        { type: "text", text: "hi" },
+        { type: "image_url", image_url: { url: PIXEL } },
+        { type: "text", text: "What is it?" },
+      ],
+    },
+    { role: "assistant", content: "A." },
   ]);
 });
 
@@ -58,6 +75,22 @@ test("text files are included in the message, and sound has its format", () => {
     { type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } },
     { type: "text", text: "a.md:\n\n````\none\n```\ntwo\n````\n\nWhat is it?" },
   ]);
+});
+
+test("a PDF is sent as a document, which the API has read as text", () => {
+  const data = `data:application/pdf;base64,${Buffer.from("%PDF-1.7").toString("base64")}`;
+  const attachments = [{ kind: "image", name: "bill.pdf", data }] as const;
+  const request = chatRequest([turn("user", "How much?", { attachments })], {}, LOCAL);
+  expect(request.messages[0]?.content).toEqual([
+    { type: "file", file: { file_data: data, filename: "bill.pdf" } },
+    { type: "text", text: "How much?" },
+  ]);
+  const [message] = decodeChat(request, testConfig).request.messages;
+  expect(message?.content).toContainEqual({
+    type: "media",
+    source: { kind: "image", url: data, detail: "auto", isDocument: true },
+    param: expect.any(String) as string,
+  });
 });
 
 test("tools may be one function or several, in either form", () => {

@@ -34,6 +34,13 @@ test("only links to the web work, and open in a new tab", () => {
   expect(html("![a cat](https://a.example/cat.png)")).not.toContain("<img");
 });
 
+test("a link leads to its definition as soon as the text has it", () => {
+  const [before] = toBlocks("See [the page][1].\n\n");
+  const [after] = toBlocks("See [the page][1].\n\n[1]: https://a.example/\n");
+  expect(before?.html).toBe("<p>See [the page][1].</p>\n");
+  expect(after?.html).toContain('<a href="https://a.example/"');
+});
+
 test("code has its language and colours, and its exact text", () => {
   const [block] = toBlocks("```python title=x\nif a < b: pass\n```");
   expect(block?.code).toEqual({ text: "if a < b: pass", language: "python" });

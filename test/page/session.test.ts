@@ -106,3 +106,24 @@ test("all chats that are deleted during an answer stay deleted", async () => {
   expect([...kept.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === shown, session.runs.value.size]).toEqual([false, 0]);
 });
+
+test("an edited message has the attachments that were not removed", async () => {
+  const attachments = ["a.txt", "b.txt"].map((name) => ({ kind: "text", name, data: name }) as const);
+  session.begin();
+  session.send("Hi", attachments);
+  session.stop();
+  await settled();
+  const [asked] = Object.values(session.conversation.value.turns);
+  if (asked) session.edit(asked, "Hi again", attachments.slice(1));
+  session.stop();
+  await settled();
+  if (asked) session.edit(asked, "Hi once more", []);
+  const users = Object.values(session.conversation.value.turns).filter(({ role }) => role === "user");
+  expect(users.map((one) => one.attachments?.map(({ name }) => name))).toEqual([
+    ["a.txt", "b.txt"],
+    ["b.txt"],
+    undefined,
+  ]);
+  session.stop();
+  await settled();
+});

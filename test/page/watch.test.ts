@@ -31,3 +31,35 @@ test("a server that does not answer is reported until it answers again", async (
   expect(changes).toEqual(["", "The server does not answer.", ""]);
   expect(watch.health.value).toMatchObject({ version: "1" });
 });
+
+/** A server that requires a key, and accepts none. */
+class LockedApi extends Api {
+  asked = 0;
+
+  override async fetch(): Promise<Response> {
+    this.asked++;
+    this.needsKey.value = "missing";
+    throw new Error("A key is required.");
+  }
+}
+
+test("after the question for the key is closed, only opening the view again or a key leads to another request", async () => {
+  const api = new LockedApi();
+  const watch = new Watch(api, 1000, 5);
+  const isAsked = async () => {
+    while (!api.needsKey.value) await Bun.sleep(1);
+  };
+  let stop = watch.start();
+  await isAsked();
+  api.declineKey();
+  const { asked } = api;
+  await Bun.sleep(50);
+  expect([api.asked, api.needsKey.value, watch.trouble.value]).toEqual([asked, "", "The server requires an API key."]);
+  stop();
+  stop = watch.start();
+  await isAsked();
+  api.declineKey();
+  api.useKey("k");
+  await isAsked();
+  stop();
+});

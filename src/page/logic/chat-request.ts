@@ -17,7 +17,7 @@ export function chatRequest(
   const given = system?.trim() ? [{ role: "system", content: system } as const] : [];
   return {
     model: id,
-    messages: [...given, ...path.flatMap(messageOf)],
+    messages: [...given, ...joined(path.flatMap(messageOf))],
     stream: true,
     ...(reports && { timings_per_token: true, return_progress: true }),
     ...sampling,
@@ -48,6 +48,24 @@ function messageOf({ role, text, attachments = [], toolCalls, toolCallId }: Turn
   return [{ role, content: text, ...(calls && { tool_calls: calls }) }];
 }
 
+/** Joins successive messages of the user, since the templates of some models refuse them. */
+function joined(messages: readonly Message[]): Message[] {
+  const all: Message[] = [];
+  for (const message of messages) {
+    const last = all.at(-1);
+    if (last?.role !== "user" || message.role !== "user") all.push(message);
+    else all[all.length - 1] = { role: "user", content: joinedContent(last.content, message.content) };
+  }
+  return all;
+}
+
+function joinedContent(first: Message["content"], second: Message["content"]): string | Parts {
+  if (typeof first === "string" && typeof second === "string") return `${first}\n\n${second}`;
+  return [first, second].flatMap((content) =>
+    typeof content === "string" ? [{ type: "text" as const, text: content }] : (content ?? []),
+  );
+}
+
 function partsOf(text: string, attachments: readonly Attachment[]): Parts {
   const media = attachments.filter(({ kind }) => kind !== "text").map(mediaPart);
   const files = attachments
@@ -57,10 +75,13 @@ function partsOf(text: string, attachments: readonly Attachment[]): Parts {
   return [...media, ...(written === "" && media.length > 0 ? [] : [{ type: "text" as const, text: written }])];
 }
 
-function mediaPart({ kind, data }: Attachment): Parts[number] {
+function mediaPart({ kind, name, data }: Attachment): Parts[number] {
+  if (isPdf(data)) return { type: "file", file: { file_data: data, filename: name } };
   if (kind === "image") return { type: "image_url", image_url: { url: data } };
   return { type: "input_audio", input_audio: { data: data.slice(data.indexOf(",") + 1), format: formatOf(data) } };
 }
+
+const isPdf = (url: string): boolean => url.startsWith("data:application/pdf");
 
 /** Returns `wav` for `data:audio/x-wav;base64,…`. */
 const formatOf = (url: string): string => /^data:\w+\/(?:x-)?([\w]+)/.exec(url)?.[1]?.replace("mpeg", "mp3") ?? "wav";

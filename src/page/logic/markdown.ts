@@ -40,7 +40,7 @@ const languages = {
 };
 
 export interface Block {
-  /** The Markdown source of the block; the same source gives the same HTML. */
+  /** The Markdown source of the block. Its HTML also depends on the link definitions elsewhere in the text. */
   readonly raw: string;
   readonly html: string;
   /** For a code block: the code, and the name of its language, which may be empty. */

@@ -21,6 +21,7 @@ export interface Model {
 export interface Abilities {
   readonly speech: boolean;
   readonly images: boolean;
+  readonly transcription: boolean;
 }
 
 /** Owners of models whose servers report progress: svc, its system models, and llama.cpp. */
@@ -58,7 +59,7 @@ export function modelsOf({ data, models }: ModelList): Model[] {
 
 export function abilitiesOf({ models }: ModelList): Abilities {
   const has = (capability: string) => models.some(({ capabilities }) => capabilities.includes(capability));
-  return { speech: has("speech"), images: has("images") };
+  return { speech: has("speech"), images: has("images"), transcription: has("transcription") };
 }
 
 /** Capabilities by which people choose a model, with the names that the page shows. */

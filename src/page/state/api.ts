@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { EventSourceParserStream } from "eventsource-parser/stream";
+import { Kept } from "./kept.ts";
 
 const KEY = "svc.api-key";
 
@@ -20,15 +21,27 @@ export class Api {
   /** The server requires an API key: `missing` when the page has none, `refused` when the server rejected it. */
   readonly needsKey = signal<"" | "missing" | "refused">("");
 
+  /** The user was asked for a key and gave none: what is requested without their doing should wait. */
+  isKeyDeclined = false;
+
+  constructor(private readonly kept = new Kept("sessionStorage")) {}
+
   /** Stores the key until the tab is closed. */
   useKey(key: string): void {
-    sessionStorage.setItem(KEY, key);
     this.needsKey.value = "";
+    this.isKeyDeclined = false;
+    this.kept.set(KEY, key);
+  }
+
+  /** Ends the question for a key; what the user does next may ask again. */
+  declineKey(): void {
+    this.needsKey.value = "";
+    this.isKeyDeclined = true;
   }
 
   /** Sends a request: POST with a body, else GET. Throws ApiError. */
   async fetch(path: string, body?: object, init: RequestInit = {}): Promise<Response> {
-    const key = sessionStorage.getItem(KEY);
+    const key = this.kept.get(KEY);
     const isForm = body instanceof FormData;
     const response = await fetch(path, {
       ...init,

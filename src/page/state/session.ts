@@ -9,6 +9,7 @@ import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/mode
 import { writeAnswer } from "./answering.ts";
 import { messageOf, type Api } from "./api.ts";
 import type { History, Summary } from "./history.ts";
+import { Kept } from "./kept.ts";
 
 /** An answer that is being generated. */
 export interface Run {
@@ -20,7 +21,7 @@ export interface Run {
 }
 
 /** Where conversations are stored. */
-type Kept = Pick<History, keyof History>;
+type Store = Pick<History, keyof History>;
 
 const SAVE_MS = 2000;
 const MODEL = "svc.model";
@@ -28,10 +29,10 @@ const SETTINGS = "svc.settings";
 
 export class Session {
   readonly models = signal<readonly Model[]>([]);
-  readonly abilities = signal<Abilities>({ speech: false, images: false });
+  readonly abilities = signal<Abilities>({ speech: false, images: false, transcription: false });
   /** Why the models could not be listed; empty while they are loading or loaded. */
   readonly trouble = signal("");
-  readonly modelId = signal(localStorage.getItem(MODEL) ?? "");
+  readonly modelId: Signal<string>;
   readonly conversation: Signal<Conversation>;
   readonly summaries = signal<readonly Summary[]>([]);
   /** Answers being generated, by conversation. */
@@ -40,11 +41,15 @@ export class Session {
   readonly unsaved = signal("");
   /** Text that screen readers announce. */
   readonly announcement = signal("");
-  private history: Kept | undefined;
+  private history: Store | undefined;
   /** Conversations with a run, shown or not. */
   private readonly busy = new Map<string, Conversation>();
 
-  constructor(private readonly api: Api) {
+  constructor(
+    private readonly api: Api,
+    private readonly kept = new Kept("localStorage"),
+  ) {
+    this.modelId = signal(kept.get(MODEL) ?? "");
     this.conversation = signal(this.fresh());
   }
 
@@ -57,7 +62,7 @@ export class Session {
     return this.runs.value.get(this.conversation.value.id);
   }
 
-  async useHistory(history: Kept): Promise<void> {
+  async useHistory(history: Store): Promise<void> {
     this.history = history;
     await this.list();
   }
@@ -80,8 +85,8 @@ export class Session {
   }
 
   chooseModel(id: string): void {
-    localStorage.setItem(MODEL, id);
     this.modelId.value = id;
+    this.kept.set(MODEL, id);
   }
 
   /** Shows an empty conversation with the last used settings. */
@@ -104,9 +109,10 @@ export class Session {
   }
 
   /** Adds a branch in place of a turn: a user's turn is sent again, an answer only gets the other text. */
-  edit(turn: Turn, text: string): void {
-    const { parent, role, attachments, model } = turn;
-    const changed = { parent, role, text, ...(attachments && { attachments }), ...(model !== undefined && { model }) };
+  edit(turn: Turn, text: string, attachments: readonly Attachment[] = turn.attachments ?? []): void {
+    const { parent, role, model } = turn;
+    const attached = attachments.length > 0 && { attachments };
+    const changed = { parent, role, text, ...attached, ...(model !== undefined && { model }) };
     if (role === "user") this.ask(changed);
     else this.change((conversation) => tree.addTurn(conversation, newTurn({ ...changed, finish: "edited" })));
   }
@@ -143,8 +149,8 @@ export class Session {
   }
 
   setSettings(settings: Settings): void {
-    localStorage.setItem(SETTINGS, JSON.stringify(settings));
     this.change((conversation) => ({ ...conversation, settings }));
+    this.kept.set(SETTINGS, JSON.stringify(settings));
   }
 
   rename(title: string): void {
@@ -290,21 +296,21 @@ export class Session {
   }
 
   private fresh(): Conversation {
-    return tree.newConversation(newId(), Date.now(), lastSettings());
+    return tree.newConversation(newId(), Date.now(), this.lastSettings());
+  }
+
+  private lastSettings(): Settings {
+    try {
+      return JSON.parse(this.kept.get(SETTINGS) ?? "{}") as Settings;
+    } catch {
+      return {};
+    }
   }
 }
 
 type NewTurn = Omit<Turn, "id" | "createdAt">;
 
 const newTurn = (turn: NewTurn): Turn => ({ ...turn, id: newId(), createdAt: Date.now() });
-
-function lastSettings(): Settings {
-  try {
-    return JSON.parse(localStorage.getItem(SETTINGS) ?? "{}") as Settings;
-  } catch {
-    return {};
-  }
-}
 
 /** Returns a unique id; unlike `crypto.randomUUID`, it also works on pages loaded over plain HTTP. */
 const newId = (): string =>

@@ -25,14 +25,18 @@ export class Watch {
   constructor(
     private readonly api: Api,
     private readonly patienceMs = PATIENCE_MS,
+    private readonly everyMs = EVERY_MS,
   ) {}
 
-  /** Requests the state until the returned function is called. */
+  /** Requests the state until the returned function is called; pauses while there is no key that the server requires. */
   start(): () => void {
+    const { api } = this;
+    api.isKeyDeclined = false;
     const stopped = new AbortController();
     const look = async () => {
-      if (!document.hidden && !this.api.needsKey.value) await this.look(stopped.signal);
-      if (!stopped.signal.aborted) timer = setTimeout(() => void look(), EVERY_MS);
+      if (api.isKeyDeclined) this.trouble.value = "The server requires an API key.";
+      else if (!document.hidden && !api.needsKey.value) await this.look(stopped.signal);
+      if (!stopped.signal.aborted) timer = setTimeout(() => void look(), this.everyMs);
     };
     let timer = setTimeout(() => void look(), 0);
     return () => {

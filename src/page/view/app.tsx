@@ -99,14 +99,20 @@ function usePlace(): Place {
   return place;
 }
 
+const IS_APPLE = /^(?:Mac|iPhone|iPad)/.test(navigator.platform);
+
 /** Handles shortcuts: Escape stops the answer, Alt-N begins a chat, / focuses the message field. */
 function useShortcuts(): void {
   const { session } = usePage();
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof Element && event.target.closest("input, textarea, select, dialog");
-      if (event.key === "Escape" && session.run && !document.querySelector("dialog[open]")) session.stop();
-      else if (event.altKey && event.code === "KeyN") {
+      const isModal = document.querySelector("dialog[open]") !== null;
+      const { altKey, ctrlKey, metaKey, code } = event;
+      // On Apple's keyboards, Option-N types a tilde. Ctrl with Alt may be AltGr.
+      const begins = altKey && code === "KeyN" && !ctrlKey && !metaKey && !isModal && !(isTyping && IS_APPLE);
+      if (event.key === "Escape" && session.run && !isModal) session.stop();
+      else if (begins) {
         session.begin();
         location.hash = hashOf({ view: "chat" });
       } else if (event.key === "/" && !isTyping) focusMessage();

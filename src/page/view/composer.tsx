@@ -2,10 +2,11 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { contextUsed, pathOf, type Attachment } from "../logic/conversation.ts";
+import { acceptedBy } from "../logic/files.ts";
 import { whole } from "../logic/format.ts";
 import { messageOf } from "../state/api.ts";
 import { Act } from "./act.tsx";
-import { acceptedBy, attach, Attachments } from "./attachments.tsx";
+import { attach, Attachments } from "./attachments.tsx";
 import { chooseFiles } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Problem } from "./problem.tsx";
@@ -41,7 +42,7 @@ export function Composer() {
     setProblem("");
     for (const file of files) {
       try {
-        const attached = await attach(file, model);
+        const attached = await attach(file, model, session.abilities.value);
         setAttachments((others) => [...others, attached]);
       } catch (error) {
         setProblem(messageOf(error));
@@ -88,7 +89,7 @@ export function Composer() {
           <Act
             icon="clip"
             label="Attach files"
-            onClick={() => chooseFiles(acceptedBy(model), (files) => void add(files))}
+            onClick={() => chooseFiles(acceptedBy(model, session.abilities.value), (files) => void add(files))}
           />
           <Context />
           {run ? (

@@ -22,8 +22,9 @@ export function Dialog({ title, class: name = "", onClose, children }: DialogPro
       aria-labelledby={id}
       onClose={onClose}
       onPointerDown={(event) => {
-        // The pointer is on the backdrop when the target is the dialog element itself.
-        if (event.target === element.current) element.current?.close();
+        // The backdrop's target is the dialog element, as is that of the dialog's own empty parts.
+        const { current } = element;
+        if (current && event.target === current && !isWithin(event, current)) current.close();
       }}
     >
       <div class="sheet">
@@ -35,4 +36,9 @@ export function Dialog({ title, class: name = "", onClose, children }: DialogPro
       </div>
     </dialog>
   );
+}
+
+function isWithin({ clientX: x, clientY: y }: PointerEvent, element: Element): boolean {
+  const { left, right, top, bottom } = element.getBoundingClientRect();
+  return x >= left && x <= right && y >= top && y <= bottom;
 }

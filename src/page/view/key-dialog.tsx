@@ -9,7 +9,7 @@ export function KeyDialog() {
   const { api, session } = usePage();
   const field = useRef<HTMLInputElement>(null);
   return (
-    <Dialog title="API key" onClose={() => (api.needsKey.value = "")}>
+    <Dialog title="API key" onClose={() => api.declineKey()}>
       <form
         onSubmit={(event) => {
           event.preventDefault();

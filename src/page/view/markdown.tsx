@@ -18,7 +18,7 @@ export function Markdown({ text }: { readonly text: string }) {
   );
 }
 
-function BlockView({ block: { raw, html, code } }: { readonly block: Block }) {
+function BlockView({ block: { html, code } }: { readonly block: Block }) {
   const { sanitised } = usePage();
   return useMemo(() => {
     const content = <div class="block" dangerouslySetInnerHTML={{ __html: sanitised(html) }} />;
@@ -32,7 +32,7 @@ function BlockView({ block: { raw, html, code } }: { readonly block: Block }) {
         {content}
       </div>
     );
-  }, [raw]);
+  }, [html, code?.language]);
 }
 
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {

@@ -17,14 +17,14 @@ interface NumberSetting {
   readonly hint: string;
   readonly min: number;
   readonly max?: number;
-  readonly step: number;
+  readonly step: number | "any";
 }
 
 const NUMBERS: readonly NumberSetting[] = [
-  { name: "temperature", label: "Temperature", hint: "0: always the likeliest token", min: 0, max: 2, step: 0.05 },
-  { name: "top_p", label: "Top P", hint: "total probability of the candidate tokens", min: 0, max: 1, step: 0.01 },
+  { name: "temperature", label: "Temperature", hint: "0: always the likeliest token", min: 0, max: 5, step: "any" },
+  { name: "top_p", label: "Top P", hint: "total probability of the candidate tokens", min: 0, max: 1, step: "any" },
   { name: "top_k", label: "Top K", hint: "number of candidate tokens", min: 0, step: 1 },
-  { name: "min_p", label: "Min P", hint: "minimum relative to the likeliest token", min: 0, max: 1, step: 0.01 },
+  { name: "min_p", label: "Min P", hint: "minimum relative to the likeliest token", min: 0, max: 1, step: "any" },
   { name: "max_tokens", label: "Maximum tokens", hint: "length limit of answers", min: 1, step: 1 },
   { name: "seed", label: "Seed", hint: "the same seed repeats an answer", min: 0, step: 1 },
 ];
@@ -162,9 +162,10 @@ function ToolsField({ value = "", onChange }: FieldProps<string>) {
 }
 
 function Appearance() {
-  const [theme, setTheme] = useState(chosenTheme());
+  const { kept } = usePage();
+  const [theme, setTheme] = useState(chosenTheme(kept));
   const choose = (chosen: Theme) => {
-    applyTheme(chosen);
+    applyTheme(kept, chosen);
     setTheme(chosen);
   };
   return (

@@ -155,10 +155,15 @@ function Branches({ turn }: { readonly turn: Turn }) {
 function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: string; readonly onDone: () => void }) {
   const { session } = usePage();
   const area = useRef<HTMLTextAreaElement>(null);
+  const [attachments, setAttachments] = useState(turn.attachments ?? []);
   useLayoutEffect(() => area.current?.focus(), []);
+  // Only a user's turn needs a model: it is sent again.
+  const isBlocked = session.run !== undefined || (turn.role === "user" && !session.model);
   const save = () => {
+    const text = area.current?.value ?? "";
+    if (isBlocked || (turn.role === "user" && text.trim() === "" && attachments.length === 0)) return;
     onDone();
-    session.edit(turn, area.current?.value ?? "");
+    session.edit(turn, text, attachments);
   };
   return (
     <form
@@ -168,10 +173,20 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
         save();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Escape") onDone();
+        if (event.key === "Escape") {
+          // Else it would stop the answer, too.
+          event.stopPropagation();
+          onDone();
+        }
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
       }}
     >
+      {attachments.length > 0 && (
+        <Attachments
+          attachments={attachments}
+          onRemove={(at) => setAttachments(attachments.filter((_, index) => index !== at))}
+        />
+      )}
       <textarea
         ref={area}
         aria-label="Text"
@@ -182,7 +197,7 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
         <button type="button" onClick={onDone}>
           Cancel
         </button>
-        <button type="submit" class="primary" disabled={session.run !== undefined}>
+        <button type="submit" class="primary" disabled={isBlocked}>
           {label}
         </button>
       </div>

@@ -1,0 +1,49 @@
+// Which files a model accepts as attachments.
+
+import type { Attachment } from "./conversation.ts";
+import type { Abilities, Model } from "./models.ts";
+
+/** Maximum sizes in bytes; for media, those of the API. */
+const LARGEST = { text: 512 * 1024, image: 20_000_000, audio: 25_000_000, pdf: 25_000_000 };
+
+const PDF = "application/pdf";
+/** Types of the sounds that models hear. Others only become text. */
+const HEARD = /^audio\/(?:x-|x-pn-|vnd\.)?(?:wave?|mpeg|mp3|flac)$/;
+
+/** A server without a transcription model cannot read sound. One that has it does not report for which models it does. */
+type Reads = Pick<Abilities, "transcription">;
+
+/** Returns the file types that a model accepts, for the browser's file dialog. */
+export function acceptedBy(model: Model | undefined, { transcription }: Reads): string {
+  const kinds = [
+    ...(takesImages(model) ? ["image/*"] : []),
+    ...(takesDocuments(model) ? [PDF] : []),
+    ...(model?.capabilities.has("audio") ? (transcription ? ["audio/*"] : [".wav", ".mp3", ".flac"]) : []),
+    ...(model?.use === "image"
+      ? []
+      : ["text/*", ".md", ".json", ".csv", ".log", ".ts", ".py", ".rs", ".go", ".c", ".h"]),
+  ];
+  return kinds.join(",");
+}
+
+/** Returns what a file is to a model. Throws Error with a message for the user when the model does not accept it. */
+export function kindOf(
+  { name, type, size }: Pick<File, "name" | "type" | "size">,
+  model: Model | undefined,
+  { transcription }: Reads,
+): Attachment["kind"] {
+  const kind = type.startsWith("image/") || type === PDF ? "image" : type.startsWith("audio/") ? "audio" : "text";
+  const who = model?.id ?? "The model";
+  if (size > LARGEST[type === PDF ? "pdf" : kind]) throw new Error(`${name} is too large.`);
+  if (type === PDF && !takesDocuments(model)) throw new Error(`${who} takes no documents.`);
+  if (kind === "image" && !takesImages(model)) throw new Error(`${who} takes no images.`);
+  if (kind === "audio" && !model?.capabilities.has("audio")) throw new Error(`${who} takes no sound.`);
+  if (kind === "audio" && !transcription && !HEARD.test(type)) throw new Error(`${name} is not WAV, MP3 or FLAC.`);
+  return kind;
+}
+
+const takesImages = (model: Model | undefined): boolean =>
+  takesDocuments(model) || (model?.capabilities.has("image_edits") ?? false);
+
+/** Models that only edit images take no documents. */
+const takesDocuments = (model: Model | undefined): boolean => model?.capabilities.has("vision") ?? false;

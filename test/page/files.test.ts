@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { defaultMediaLimits } from "../../src/media/limits.ts";
+import { acceptedBy, kindOf } from "../../src/page/logic/files.ts";
+import type { Model } from "../../src/page/logic/models.ts";
+
+const model = (use: Model["use"], ...capabilities: string[]): Model => {
+  return { id: "m", use, capabilities: new Set(capabilities), loaded: true, reports: true, about: "" };
+};
+const reading = { transcription: true };
+const hearing = { transcription: false };
+const file = (name: string, type: string, size = 1) => ({ name, type, size });
+
+test("PDF documents are for models that see, not for those that only edit images", () => {
+  const editor = model("image", "images", "image_edits");
+  const seeing = model("chat", "chat", "vision");
+  expect(acceptedBy(editor, reading)).toBe("image/*");
+  expect(() => kindOf(file("a.pdf", "application/pdf"), editor, reading)).toThrow("m takes no documents.");
+  expect(acceptedBy(seeing, reading)).toContain("application/pdf");
+  expect(kindOf(file("a.pdf", "application/pdf"), seeing, reading)).toBe("image");
+});
+
+test("images are as large as the API takes them, at most", () => {
+  const seeing = model("chat", "chat", "vision");
+  const { maxImageBytes } = defaultMediaLimits;
+  expect(kindOf(file("a.png", "image/png", maxImageBytes), seeing, reading)).toBe("image");
+  expect(() => kindOf(file("a.png", "image/png", maxImageBytes + 1), seeing, reading)).toThrow("a.png is too large.");
+});
+
+test("a model hears WAV, MP3 and FLAC; other sound is for servers that transcribe", () => {
+  const able = model("chat", "chat", "audio");
+  expect(acceptedBy(able, hearing)).toStartWith(".wav,.mp3,.flac,");
+  expect(acceptedBy(able, reading)).toStartWith("audio/*,");
+  for (const type of ["audio/wav", "audio/x-wav", "audio/mpeg", "audio/flac", "audio/x-flac"]) {
+    expect(kindOf(file("a", type), able, hearing)).toBe("audio");
+  }
+  expect(() => kindOf(file("a.ogg", "audio/ogg"), able, hearing)).toThrow("a.ogg is not WAV, MP3 or FLAC.");
+  expect(kindOf(file("a.ogg", "audio/ogg"), able, reading)).toBe("audio");
+});
