@@ -36,6 +36,12 @@ const common = {
         "With --context-shift: number of first tokens to keep; -1: the whole prompt. Without it, a value above 0 is refused.",
     }),
   ),
+  n_indent: opt(
+    t.Integer({
+      minimum: 0,
+      description: "Without effect: the answer does not end at a line that is indented less. It may thus be longer.",
+    }),
+  ),
   n_probs: opt(
     t.Integer({
       minimum: 0,

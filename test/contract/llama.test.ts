@@ -160,7 +160,8 @@ describe("POST /completion", () => {
     [{ prompt: { prompt_string: "a", multimodal_data: ["eA=="] } }, "prompt.multimodal_data"],
     [{ prompt: "a", n_predict: -2 }, "n_predict"],
     [{ prompt: "a", samplers: ["temperature", "top_k"] }, "samplers.1"],
-    [{ prompt: "a", samplers: ["infill"] }, "samplers.0"],
+    [{ prompt: "a", samplers: ["infill", "top_k"] }, "samplers.1"],
+    [{ prompt: "a", n_indent: -1 }, "n_indent"],
     [{ prompt: ["a", "b", "c"], n_cmpl: 86 }, "n_cmpl"],
     [{ prompt: "a", n_probs: 21 }, "n_probs"],
     [{ prompt: "a", json_schema: {}, grammar: 'root ::= "x"' }, "grammar"],
@@ -245,6 +246,16 @@ describe("POST /infill", () => {
       gap: { begun: "b", files: [{ filename: "tmp", text: "x" }] },
       maxTokens: 3,
     });
+  });
+
+  test("takes the default request of editor plugins", async () => {
+    const server = serve(script);
+    const ends = { input_prefix: "a(", input_suffix: ")", input_extra: [], prompt: "", n_indent: 4 };
+    const sampling = { top_k: 40, top_p: 0.9, samplers: ["top_k", "top_p", "infill"] };
+    const limits = { n_predict: 128, stop: [], t_max_prompt_ms: 500, t_max_predict_ms: 1000, cache_prompt: true };
+    const { status } = await server.post("/infill", { ...ends, ...sampling, ...limits, stream: false });
+    expect(status).toBe(200);
+    expect(server.engine.requests[0]?.sampling).toMatchObject({ topK: 40, topP: 0.9, minP: 0, temperature: 1 });
   });
 
   test.each([

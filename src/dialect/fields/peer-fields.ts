@@ -90,8 +90,8 @@ export function decodeForeign(body: unknown, known: Unsupported): Pick<EmbedWork
 /** llama.cpp's fields that are always refused, also for models of upstreams. */
 const LLAMA_NOWHERE: Unsupported = { post_sampling_probs: unless(false), sse_ping_interval: always };
 
-/** llama.cpp's fields on all routes that generate. */
-export const LLAMA_UNSUPPORTED: Unsupported = { ...FOREIGN_LLAMA, ...LLAMA_NOWHERE };
+/** llama.cpp's fields on its own routes, which take `n_indent` for editors that always send it. */
+export const LLAMA_UNSUPPORTED: Unsupported = { ...FOREIGN_LLAMA, ...LLAMA_NOWHERE, n_indent: () => false };
 
 /** llama.cpp's fields on its own routes when the server drops older tokens of a full context. */
 export const LLAMA_SHIFT_UNSUPPORTED: Unsupported = { ...LLAMA_UNSUPPORTED, n_keep: () => false };

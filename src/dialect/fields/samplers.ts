@@ -16,10 +16,18 @@ const CHAIN: readonly (readonly [names: readonly string[], off: Sampling])[] = [
   [["temperature"], { temperature: 1, dynatempRange: 0 }],
 ];
 
+/**
+ * llama.cpp's sampler for filling gaps, which clients of /infill put last. It has no effect here: it only prefers the end
+ * of the answer and joins tokens with a common beginning.
+ */
+const INFILL = "infill";
+
 /** Returns settings that switch off omitted samplers. Throws SvcError about an unknown sampler or order. */
 export function decodeSamplers(samplers: readonly string[] | null | undefined): Sampling {
   if (samplers == null) return {};
-  const places = samplers.map((name) => CHAIN.findIndex(([names]) => names.includes(name)));
+  const places = samplers.map((name) =>
+    name === INFILL ? CHAIN.length : CHAIN.findIndex(([names]) => names.includes(name)),
+  );
   const wrong = places.findIndex((place, at) => place < 0 || (at > 0 && place <= (places[at - 1] ?? -1)));
   if (wrong < 0) return Object.assign({}, ...CHAIN.filter((_, at) => !places.includes(at)).map(([, off]) => off));
   const param = `samplers.${wrong}`;
