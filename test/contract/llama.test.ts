@@ -133,6 +133,15 @@ describe("POST /completion", () => {
     expect(server.engine.requests[0]?.sampling).not.toHaveProperty("topK");
   });
 
+  test.each([undefined, null, -1, -0.01])("adaptive_p has no effect with an adaptive_target of %p", async (target) => {
+    const server = serve(script);
+    const body = { prompt: "a", adaptive_target: target, adaptive_decay: 0.9 };
+    const samplers = ["penalties", "adaptive_p", "top_k", "temperature", "adaptive_p"];
+    expect((await server.post("/completion", { ...body, samplers })).status).toBe(200);
+    expect(server.engine.requests[0]?.sampling).toMatchObject({ topP: 1, minP: 0, dryMultiplier: 0, typicalP: 1 });
+    expect(server.engine.requests[0]?.sampling).not.toHaveProperty("repetitionPenalty");
+  });
+
   test("keeps n_keep tokens when the server shifts a full context, and refuses n_keep otherwise", async () => {
     const shifted = { ...script, finish: { ...script.finish, contextShifted: true } };
     const server = serve(shifted, { contextShift: true });
@@ -162,6 +171,8 @@ describe("POST /completion", () => {
     [{ prompt: "a", samplers: ["temperature", "top_k"] }, "samplers.1"],
     [{ prompt: "a", samplers: ["infill", "top_k"] }, "samplers.1"],
     [{ prompt: "a", n_indent: -1 }, "n_indent"],
+    [{ prompt: "a", adaptive_target: 0 }, "adaptive_target"],
+    [{ prompt: "a", adaptive_target: 0.5, samplers: ["top_k", "adaptive_p"] }, "adaptive_target"],
     [{ prompt: ["a", "b", "c"], n_cmpl: 86 }, "n_cmpl"],
     [{ prompt: "a", n_probs: 21 }, "n_probs"],
     [{ prompt: "a", json_schema: {}, grammar: 'root ::= "x"' }, "grammar"],

@@ -18,6 +18,10 @@ const above =
 
 const REASONING_FORMATS: readonly unknown[] = ["auto", "deepseek"];
 
+/** Whether a value of `adaptive_target` has an effect: a negative one means off, whatever its size. */
+export const setsAdaptiveTarget = (value: unknown): boolean =>
+  value != null && !(typeof value === "number" && value < 0);
+
 /** llama.cpp's fields of chat completions and completions that an upstream may support. */
 const FOREIGN_LLAMA: Unsupported = {
   n_indent: above(0),
@@ -25,7 +29,7 @@ const FOREIGN_LLAMA: Unsupported = {
   min_keep: above(0),
   n_keep: above(0),
   n_discard: above(0),
-  adaptive_target: above(-1),
+  adaptive_target: setsAdaptiveTarget,
 };
 
 /** SGLang's fields of this kind. */

@@ -22,17 +22,30 @@ const CHAIN: readonly (readonly [names: readonly string[], off: Sampling])[] = [
  */
 const INFILL = "infill";
 
-/** Returns settings that switch off omitted samplers. Throws SvcError about an unknown sampler or order. */
-export function decodeSamplers(samplers: readonly string[] | null | undefined): Sampling {
+/** llama.cpp's sampler that does nothing unless `adaptive_target` is set, wherever it is named. */
+const ADAPTIVE = "adaptive_p";
+
+/**
+ * Returns settings that switch off omitted samplers. `adapts`: the request sets `adaptive_target`. Throws SvcError about
+ * an unknown sampler or order.
+ */
+export function decodeSamplers(samplers: readonly string[] | null | undefined, adapts: boolean): Sampling {
   if (samplers == null) return {};
-  const places = samplers.map((name) =>
-    name === INFILL ? CHAIN.length : CHAIN.findIndex(([names]) => names.includes(name)),
-  );
-  const wrong = places.findIndex((place, at) => place < 0 || (at > 0 && place <= (places[at - 1] ?? -1)));
-  if (wrong < 0) return Object.assign({}, ...CHAIN.filter((_, at) => !places.includes(at)).map(([, off]) => off));
-  const param = `samplers.${wrong}`;
+  const places = new Set<number>();
+  let last = -1;
+  for (const [at, name] of samplers.entries()) {
+    if (name === ADAPTIVE && !adapts) continue;
+    const place = name === INFILL ? CHAIN.length : CHAIN.findIndex(([names]) => names.includes(name));
+    if (place <= last) throw misplaced(`samplers.${at}`);
+    places.add(place);
+    last = place;
+  }
+  return Object.assign({}, ...CHAIN.filter((_, at) => !places.has(at)).map(([, off]) => off));
+}
+
+function misplaced(param: string): SvcError {
   const names = CHAIN.map(([[name]]) => name).join(", ");
-  throw new SvcError("unsupported_parameter", `'${param}': samplers are applied in this order: ${names}.`, { param });
+  return new SvcError("unsupported_parameter", `'${param}': samplers are applied in this order: ${names}.`, { param });
 }
 
 /** The names of the samplers in this order. */
