@@ -25,18 +25,36 @@ const INFILL = "infill";
 /** llama.cpp's sampler that does nothing unless `adaptive_target` is set, wherever it is named. */
 const ADAPTIVE = "adaptive_p";
 
+/** llama.cpp's letters for samplers. */
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ["e", "penalties"],
+  ["d", "dry"],
+  ["s", "top_n_sigma"],
+  ["k", "top_k"],
+  ["y", "typ_p"],
+  ["p", "top_p"],
+  ["m", "min_p"],
+  ["x", "xtc"],
+  ["t", "temperature"],
+  ["i", INFILL],
+  ["a", ADAPTIVE],
+]);
+
 /**
- * Returns settings that switch off omitted samplers. `adapts`: the request sets `adaptive_target`. Throws SvcError about
- * an unknown sampler or order.
+ * Returns settings that switch off omitted samplers. A string has their letters; letters without a meaning are skipped,
+ * as by llama.cpp, which has dropped samplers that clients still name. `adapts`: the request sets `adaptive_target`.
+ * Throws SvcError about an unknown sampler or order.
  */
-export function decodeSamplers(samplers: readonly string[] | null | undefined, adapts: boolean): Sampling {
-  if (samplers == null) return {};
+export function decodeSamplers(asked: string | readonly string[] | null | undefined, adapts: boolean): Sampling {
+  if (asked == null) return {};
+  const letters = typeof asked === "string";
+  const samplers = letters ? [...asked].flatMap((letter) => LETTERS.get(letter) ?? []) : asked;
   const places = new Set<number>();
   let last = -1;
   for (const [at, name] of samplers.entries()) {
     if (name === ADAPTIVE && !adapts) continue;
     const place = name === INFILL ? CHAIN.length : CHAIN.findIndex(([names]) => names.includes(name));
-    if (place <= last) throw misplaced(`samplers.${at}`);
+    if (place <= last) throw misplaced(letters ? "samplers" : `samplers.${at}`);
     places.add(place);
     last = place;
   }
