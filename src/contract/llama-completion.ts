@@ -5,7 +5,7 @@ import { MOST_ANSWERS } from "./completions.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { PromptProgress, runningFields } from "./running.ts";
-import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
+import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenId } from "./token-ids.ts";
@@ -28,7 +28,7 @@ const common = {
   ),
   n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Used when n_cmpl is absent." })),
   stream: opt(t.Boolean()),
-  stop: opt(t.Union([t.String({ maxLength: 1000, description: "Empty: none." }), stopSequences])),
+  stop,
   n_keep: opt(
     t.Integer({
       minimum: -1,

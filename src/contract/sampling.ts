@@ -4,9 +4,11 @@
 import { opt, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 
-const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
-export const stopSequences = t.Array(StopSequence, { maxItems: 16 });
-export const stop = opt(t.Union([StopSequence, stopSequences]));
+const StopSequence = t.String({ maxLength: 1000 });
+export const stopSequences = t.Array(StopSequence, { maxItems: 128, description: "Empty texts are ignored." });
+export const stop = opt(
+  t.Union([StopSequence, stopSequences], { description: "At most 128 texts; empty ones are ignored." }),
+);
 export const grammar = opt(
   t.String({ maxLength: 1_000_000, description: "GBNF grammar that the answer must follow; empty: none." }),
 );

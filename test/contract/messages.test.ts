@@ -136,6 +136,12 @@ describe("messages", () => {
       expect(await told([text, image], isError)).toEqual(["one", "media"]);
   });
 
+  test("empty stop sequences are ignored", async () => {
+    const server = serve(scripts.text);
+    expect((await server.post("/v1/messages", { ...body, stop_sequences: ["", "two"] })).status).toBe(200);
+    expect(server.engine.requests[0]?.stop).toEqual(["two"]);
+  });
+
   test("--guided-json applies to messages that name no format", async () => {
     const guidedJson = { type: "array" };
     const server = serve(scripts.text, { guidedJson });

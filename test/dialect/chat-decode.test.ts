@@ -174,6 +174,11 @@ describe("fields", () => {
     expect(decode({ stop: ["b", "a", "b"] }, { stop: ["a", "c"] }).request.stop).toEqual(["a", "c", "b"]);
     expect(decode({ stop: "x" }).request.stop).toEqual(["x"]);
     expect(decode({ stop: [] }, { stop: ["a"] }).request.stop).toEqual(["a"]);
+    expect(decode({ stop: "" }, { stop: ["a"] }).request.stop).toEqual(["a"]);
+    expect(decode({ stop: ["", "x"] }).request.stop).toEqual(["x"]);
+    const many = Array.from({ length: 128 }, (_, at) => `${at}`);
+    expect(decode({ stop: many }).request.stop).toEqual(many);
+    expect(() => decode({ stop: [...many, "x"] })).toThrow("'stop'");
   });
 
   test("template values of the request have priority over launch values", () => {
