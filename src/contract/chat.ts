@@ -14,12 +14,16 @@ import { MOST_TOOLS } from "./tools.ts";
 export const Effort = oneOf("none", "minimal", "low", "medium", "high", "xhigh", "max");
 
 const ContentPart = t.Object({
-  type: oneOf("text", "image_url", "input_audio", "file"),
+  type: oneOf("text", "image_url", "input_audio", "file", "refusal"),
   text: opt(t.String()),
+  refusal: opt(t.String({ description: "Text of a part of type refusal, which an earlier answer may have." })),
   image_url: opt(
-    t.Union([t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high")), languages }), t.String()], {
-      description: "A string is the url.",
-    }),
+    t.Union(
+      [t.Object({ url: t.String(), detail: opt(oneOf("auto", "low", "high", "original")), languages }), t.String()],
+      {
+        description: "A string is the url.",
+      },
+    ),
   ),
   input_audio: opt(t.Object({ data: t.String(), format: opt(t.String()), language: opt(t.String()) })),
   file: opt(

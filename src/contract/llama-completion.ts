@@ -5,7 +5,7 @@ import { MOST_ANSWERS } from "./completions.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { PromptProgress, runningFields } from "./running.ts";
-import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stopSequences } from "./sampling.ts";
+import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenId } from "./token-ids.ts";
@@ -28,12 +28,18 @@ const common = {
   ),
   n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Used when n_cmpl is absent." })),
   stream: opt(t.Boolean()),
-  stop: opt(t.Union([t.String({ maxLength: 1000, description: "Empty: none." }), stopSequences])),
+  stop,
   n_keep: opt(
     t.Integer({
       minimum: -1,
       description:
         "With --context-shift: number of first tokens to keep; -1: the whole prompt. Without it, a value above 0 is refused.",
+    }),
+  ),
+  n_indent: opt(
+    t.Integer({
+      minimum: 0,
+      description: "Without effect: the answer does not end at a line that is indented less. It may thus be longer.",
     }),
   ),
   n_probs: opt(

@@ -4,9 +4,11 @@
 import { opt, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 
-const StopSequence = t.String({ minLength: 1, maxLength: 1000 });
-export const stopSequences = t.Array(StopSequence, { maxItems: 16 });
-export const stop = opt(t.Union([StopSequence, stopSequences]));
+const StopSequence = t.String({ maxLength: 1000 });
+export const stopSequences = t.Array(StopSequence, { maxItems: 128, description: "Empty texts are ignored." });
+export const stop = opt(
+  t.Union([StopSequence, stopSequences], { description: "At most 128 texts; empty ones are ignored." }),
+);
 export const grammar = opt(
   t.String({ maxLength: 1_000_000, description: "GBNF grammar that the answer must follow; empty: none." }),
 );
@@ -98,9 +100,9 @@ export const samplingFields = {
     ),
   ),
   samplers: opt(
-    t.Array(t.String(), {
-      maxItems: 32,
-      description: "Names of samplers in their fixed order; samplers that are not named are off.",
+    t.Union([t.Array(t.String(), { maxItems: 32 }), t.String({ maxLength: 32 })], {
+      description:
+        "Names of samplers in their fixed order, or a text of llama.cpp's letters for them (edskypmxt); samplers that are not named are off.",
     }),
   ),
   seed: opt(t.Integer({ description: "-1: random; other values are taken modulo 2^32." })),

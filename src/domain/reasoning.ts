@@ -26,6 +26,8 @@ export interface AskedReasoning {
   /** An explicit yes or no; takes precedence over `effort`. */
   readonly enabled?: boolean;
   readonly effort?: Effort;
+  /** False: `effort` does not turn reasoning on or off, but templates that always reason receive it. */
+  readonly effortDecides?: false;
   /** Tokens; -1 removes the server's default limit. */
   readonly budget?: number;
   /** The request field of the budget, if clients send that field only to enforce it. */
@@ -43,13 +45,14 @@ export type Reasoning = Pick<Generation, "thinking" | "templateKwargs" | "reason
  * among the template values is kept either way, for templates that always reason.
  */
 export function resolveReasoning(asked: AskedReasoning, settings: ReasoningSettings): Reasoning {
-  const { effort } = asked;
+  const { effort, effortDecides = true } = asked;
   const kwargs: Record<string, unknown> = { ...settings.templateKwargs, ...asked.kwargs };
-  const wanted = asked.enabled ?? (effort === undefined ? yesOrNo(kwargs["enable_thinking"]) : effort !== "none");
+  const byEffort = effort === undefined || !effortDecides ? undefined : effort !== "none";
+  const wanted = asked.enabled ?? byEffort ?? yesOrNo(kwargs["enable_thinking"]);
   const thinking = settings.think ? (wanted ?? asked.usual) : false;
   delete kwargs["enable_thinking"];
   if (effort === "none" || !settings.think) delete kwargs["reasoning_effort"];
-  else if (effort !== undefined && thinking) kwargs["reasoning_effort"] = EFFORTS[effort];
+  else if (effort !== undefined && (thinking || !effortDecides)) kwargs["reasoning_effort"] = EFFORTS[effort];
   const budget = asked.budget ?? settings.reasoningBudget ?? -1;
   const field = asked.budget === undefined ? undefined : asked.budgetField;
   return {

@@ -133,6 +133,15 @@ describe("POST /completion", () => {
     expect(server.engine.requests[0]?.sampling).not.toHaveProperty("topK");
   });
 
+  test.each([undefined, null, -1, -0.01])("adaptive_p has no effect with an adaptive_target of %p", async (target) => {
+    const server = serve(script);
+    const body = { prompt: "a", adaptive_target: target, adaptive_decay: 0.9 };
+    const samplers = ["penalties", "adaptive_p", "top_k", "temperature", "adaptive_p"];
+    expect((await server.post("/completion", { ...body, samplers })).status).toBe(200);
+    expect(server.engine.requests[0]?.sampling).toMatchObject({ topP: 1, minP: 0, dryMultiplier: 0, typicalP: 1 });
+    expect(server.engine.requests[0]?.sampling).not.toHaveProperty("repetitionPenalty");
+  });
+
   test("keeps n_keep tokens when the server shifts a full context, and refuses n_keep otherwise", async () => {
     const shifted = { ...script, finish: { ...script.finish, contextShifted: true } };
     const server = serve(shifted, { contextShift: true });
@@ -160,7 +169,10 @@ describe("POST /completion", () => {
     [{ prompt: { prompt_string: "a", multimodal_data: ["eA=="] } }, "prompt.multimodal_data"],
     [{ prompt: "a", n_predict: -2 }, "n_predict"],
     [{ prompt: "a", samplers: ["temperature", "top_k"] }, "samplers.1"],
-    [{ prompt: "a", samplers: ["infill"] }, "samplers.0"],
+    [{ prompt: "a", samplers: ["infill", "top_k"] }, "samplers.1"],
+    [{ prompt: "a", n_indent: -1 }, "n_indent"],
+    [{ prompt: "a", adaptive_target: 0 }, "adaptive_target"],
+    [{ prompt: "a", adaptive_target: 0.5, samplers: ["top_k", "adaptive_p"] }, "adaptive_target"],
     [{ prompt: ["a", "b", "c"], n_cmpl: 86 }, "n_cmpl"],
     [{ prompt: "a", n_probs: 21 }, "n_probs"],
     [{ prompt: "a", json_schema: {}, grammar: 'root ::= "x"' }, "grammar"],
@@ -228,8 +240,8 @@ describe.each([
 
   test("treats an empty stop sequence as absent", async () => {
     const server = serve(script, { stop: ["x"] });
-    await server.post(path, { ...body, stop: "" });
-    expect(server.engine.requests[0]?.stop).toEqual(["x"]);
+    for (const stop of ["", [""]]) expect((await server.post(path, { ...body, stop })).status).toBe(200);
+    expect(server.engine.requests.map(({ stop }) => stop)).toEqual([["x"], ["x"]]);
   });
 });
 
@@ -245,6 +257,16 @@ describe("POST /infill", () => {
       gap: { begun: "b", files: [{ filename: "tmp", text: "x" }] },
       maxTokens: 3,
     });
+  });
+
+  test("takes the default request of editor plugins", async () => {
+    const server = serve(script);
+    const ends = { input_prefix: "a(", input_suffix: ")", input_extra: [], prompt: "", n_indent: 4 };
+    const sampling = { top_k: 40, top_p: 0.9, samplers: ["top_k", "top_p", "infill"] };
+    const limits = { n_predict: 128, stop: [], t_max_prompt_ms: 500, t_max_predict_ms: 1000, cache_prompt: true };
+    const { status } = await server.post("/infill", { ...ends, ...sampling, ...limits, stream: false });
+    expect(status).toBe(200);
+    expect(server.engine.requests[0]?.sampling).toMatchObject({ topK: 40, topP: 0.9, minP: 0, temperature: 1 });
   });
 
   test.each([

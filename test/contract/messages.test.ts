@@ -151,6 +151,30 @@ describe("messages", () => {
       expect(await told([text, image], isError)).toEqual(["one", "media"]);
   });
 
+  test.each([
+    [{}, false, "low"],
+    [{ thinking: { type: "adaptive" } }, true, "low"],
+    [{ thinking: { type: "disabled" } }, false, undefined],
+    [{ chat_template_kwargs: { enable_thinking: true } }, true, "low"],
+  ])("effort does not decide about reasoning: with %j it is %p", async (fields, thinking, effort) => {
+    const server = serve(scripts.text);
+    await server.post("/v1/messages", { ...body, thinking: null, ...fields, output_config: { effort: "low" } });
+    const [asked] = server.engine.requests;
+    expect([asked?.thinking, asked?.templateKwargs["reasoning_effort"]]).toEqual([thinking, effort]);
+  });
+
+  test("a launch option that turns reasoning on applies beside an effort", async () => {
+    const server = serve(scripts.text, { templateKwargs: { enable_thinking: true } });
+    await server.post("/v1/messages", { ...body, thinking: null, output_config: { effort: "high" } });
+    expect(server.engine.requests[0]).toMatchObject({ thinking: true, templateKwargs: { reasoning_effort: "high" } });
+  });
+
+  test("empty stop sequences are ignored", async () => {
+    const server = serve(scripts.text);
+    expect((await server.post("/v1/messages", { ...body, stop_sequences: ["", "two"] })).status).toBe(200);
+    expect(server.engine.requests[0]?.stop).toEqual(["two"]);
+  });
+
   test("--guided-json applies to messages that name no format", async () => {
     const guidedJson = { type: "array" };
     const server = serve(scripts.text, { guidedJson });

@@ -25,6 +25,22 @@ describe("messages", () => {
     ] as never);
   });
 
+  test("the detail original of an image means high", () => {
+    const url = "data:image/png;base64,eA==";
+    const content = [{ type: "image_url", image_url: { url, detail: "original" } }];
+    expect(messagesOf({ role: "user", content })[0]?.content).toMatchObject([{ source: { detail: "high" } }]);
+  });
+
+  test("an earlier refusal is text", () => {
+    const content = [
+      { type: "text", text: "a" },
+      { type: "refusal", refusal: "I can't." },
+    ];
+    expect(messagesOf(user, { role: "assistant", content }, user)[1]?.content).toBe("a\nI can't.");
+    const partless = { role: "assistant", content: [{ type: "refusal", text: "x" }] };
+    expect(() => messagesOf(user, partless)).toThrow("messages.1.content.0.refusal");
+  });
+
   test("developer counts as system, and consecutive system turns are joined by a blank line", () => {
     expect(
       messagesOf({ role: "system", content: "A" }, { role: "developer", content: "B" }, user, {
@@ -174,6 +190,11 @@ describe("fields", () => {
     expect(decode({ stop: ["b", "a", "b"] }, { stop: ["a", "c"] }).request.stop).toEqual(["a", "c", "b"]);
     expect(decode({ stop: "x" }).request.stop).toEqual(["x"]);
     expect(decode({ stop: [] }, { stop: ["a"] }).request.stop).toEqual(["a"]);
+    expect(decode({ stop: "" }, { stop: ["a"] }).request.stop).toEqual(["a"]);
+    expect(decode({ stop: ["", "x"] }).request.stop).toEqual(["x"]);
+    const many = Array.from({ length: 128 }, (_, at) => `${at}`);
+    expect(decode({ stop: many }).request.stop).toEqual(many);
+    expect(() => decode({ stop: [...many, "x"] })).toThrow("'stop'");
   });
 
   test("template values of the request have priority over launch values", () => {

@@ -320,6 +320,17 @@ describe("llama.cpp's further samplers", () => {
     });
   });
 
+  test("samplers may be letters, of which unknown ones are skipped", () => {
+    const named = ["penalties", "dry", "top_k", "typ_p", "top_p", "min_p", "xtc", "temperature"];
+    expect(decode({ samplers: "edkypmxt" }).sampling).toEqual(decode({ samplers: named }).sampling);
+    expect(decode({ samplers: "edkypmxt" }).sampling).toEqual({ topNSigma: -1 });
+    expect(decode({ samplers: "kfz pai" }).sampling).toEqual(decode({ samplers: ["top_k", "top_p"] }).sampling);
+    expect(decode({ samplers: "edskypmxt", top_k: 5 }).sampling).toEqual({ topK: 5 });
+    expect(thrown(() => decode({ samplers: "tk" }))).toEqual(["unsupported_parameter", "samplers"]);
+    expect(thrown(() => decode({ samplers: "k".repeat(33) }))).toEqual(["invalid_value", "samplers"]);
+    expect(thrown(() => decode({ samplers: 5 }))).toEqual(["invalid_type", "samplers"]);
+  });
+
   test("logit_bias takes token ids, and -100 bans a token", () => {
     expect(decode({ logit_bias: { 5: 1.5, 7: -100 } }).sampling.logitBias).toEqual([
       [5, 1.5],

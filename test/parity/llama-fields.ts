@@ -51,9 +51,10 @@ const llamaSampling = rows(
   ["id_slot", 0, "which slot POST /slots saves afterwards; each request finds every prefix"],
 );
 const llamaNone = rows("none", ["frequency_penalty", 1, OWN]);
+const llamaUnindented = rows("none", ["n_indent", 2, "an answer does not end at a line that is indented less"]);
+const llamaIndented = rows("refused", ["n_indent", 2]);
 const llamaRefused = rows(
   "refused",
-  ["n_indent", 2],
   ["n_keep", 4, "honoured on /completion and /infill with --context-shift"],
   ["n_cache_reuse", 16],
   ["min_keep", 2],
@@ -87,6 +88,7 @@ export const llamaRoutes: readonly PeerRoute[] = [
         ...llamaForm,
       ),
       ...llamaNone,
+      ...llamaUnindented,
       ...llamaRefused,
       ...lora,
       ...rows("refused", ["prompt", { prompt_string: "a", multimodal_data: ["eA=="] }, "media in a raw prompt"]),
@@ -110,6 +112,7 @@ export const llamaRoutes: readonly PeerRoute[] = [
         ...llamaForm,
       ),
       ...llamaNone,
+      ...llamaUnindented,
       ...llamaRefused,
     ],
   },
@@ -139,6 +142,7 @@ export const llamaRoutes: readonly PeerRoute[] = [
       ),
       ...usual(["max_tokens", -1], ["reasoning_format", "deepseek", "the default; none is refused"]),
       ...llamaNone,
+      ...llamaIndented,
       ...llamaRefused,
       ...lora,
       ...rows(
@@ -170,6 +174,7 @@ export const llamaRoutes: readonly PeerRoute[] = [
         ...llamaReports,
       ),
       ...llamaNone,
+      ...llamaIndented,
       ...llamaRefused,
       ...lora,
       ...rows("refused", ...llamaForm, ["n_cmpl", 2, "n"]),

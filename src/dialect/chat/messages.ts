@@ -86,14 +86,18 @@ function decodePart(part: WirePart, path: string): ContentPart[] {
     case "text":
       if (part.text == null) throw absent("text", "a string");
       return [{ type: "text", text: part.text }];
+    case "refusal":
+      if (part.refusal == null) throw absent("refusal", "a string");
+      return [{ type: "text", text: part.refusal }];
     case "image_url": {
       if (part.image_url == null) throw absent("image_url", "an object");
       const param = `${path}.image_url`;
       if (typeof part.image_url === "string") {
         return [{ type: "media", source: { kind: "image", url: part.image_url, detail: "auto" }, param }];
       }
-      const { url, detail, languages } = part.image_url;
-      const source = { kind: "image", url, detail: detail ?? "auto", ...(languages && { languages }) } as const;
+      const { url, detail: asked, languages } = part.image_url;
+      const detail = asked === "original" ? "high" : (asked ?? "auto");
+      const source = { kind: "image", url, detail, ...(languages && { languages }) } as const;
       return [{ type: "media", source, param: `${param}.url` }];
     }
     case "input_audio": {

@@ -18,6 +18,10 @@ const above =
 
 const REASONING_FORMATS: readonly unknown[] = ["auto", "deepseek"];
 
+/** Whether a value of `adaptive_target` has an effect: a negative one means off, whatever its size. */
+export const setsAdaptiveTarget = (value: unknown): boolean =>
+  value != null && !(typeof value === "number" && value < 0);
+
 /** llama.cpp's fields of chat completions and completions that an upstream may support. */
 const FOREIGN_LLAMA: Unsupported = {
   n_indent: above(0),
@@ -25,7 +29,7 @@ const FOREIGN_LLAMA: Unsupported = {
   min_keep: above(0),
   n_keep: above(0),
   n_discard: above(0),
-  adaptive_target: above(-1),
+  adaptive_target: setsAdaptiveTarget,
 };
 
 /** SGLang's fields of this kind. */
@@ -90,8 +94,8 @@ export function decodeForeign(body: unknown, known: Unsupported): Pick<EmbedWork
 /** llama.cpp's fields that are always refused, also for models of upstreams. */
 const LLAMA_NOWHERE: Unsupported = { post_sampling_probs: unless(false), sse_ping_interval: always };
 
-/** llama.cpp's fields on all routes that generate. */
-export const LLAMA_UNSUPPORTED: Unsupported = { ...FOREIGN_LLAMA, ...LLAMA_NOWHERE };
+/** llama.cpp's fields on its own routes, which take `n_indent` for editors that always send it. */
+export const LLAMA_UNSUPPORTED: Unsupported = { ...FOREIGN_LLAMA, ...LLAMA_NOWHERE, n_indent: () => false };
 
 /** llama.cpp's fields on its own routes when the server drops older tokens of a full context. */
 export const LLAMA_SHIFT_UNSUPPORTED: Unsupported = { ...LLAMA_UNSUPPORTED, n_keep: () => false };

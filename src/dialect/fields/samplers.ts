@@ -16,15 +16,54 @@ const CHAIN: readonly (readonly [names: readonly string[], off: Sampling])[] = [
   [["temperature"], { temperature: 1, dynatempRange: 0 }],
 ];
 
-/** Returns settings that switch off omitted samplers. Throws SvcError about an unknown sampler or order. */
-export function decodeSamplers(samplers: readonly string[] | null | undefined): Sampling {
-  if (samplers == null) return {};
-  const places = samplers.map((name) => CHAIN.findIndex(([names]) => names.includes(name)));
-  const wrong = places.findIndex((place, at) => place < 0 || (at > 0 && place <= (places[at - 1] ?? -1)));
-  if (wrong < 0) return Object.assign({}, ...CHAIN.filter((_, at) => !places.includes(at)).map(([, off]) => off));
-  const param = `samplers.${wrong}`;
+/**
+ * llama.cpp's sampler for filling gaps, which clients of /infill put last. It has no effect here: it only prefers the end
+ * of the answer and joins tokens with a common beginning.
+ */
+const INFILL = "infill";
+
+/** llama.cpp's sampler that does nothing unless `adaptive_target` is set, wherever it is named. */
+const ADAPTIVE = "adaptive_p";
+
+/** llama.cpp's letters for samplers. */
+const LETTERS: ReadonlyMap<string, string> = new Map([
+  ["e", "penalties"],
+  ["d", "dry"],
+  ["s", "top_n_sigma"],
+  ["k", "top_k"],
+  ["y", "typ_p"],
+  ["p", "top_p"],
+  ["m", "min_p"],
+  ["x", "xtc"],
+  ["t", "temperature"],
+  ["i", INFILL],
+  ["a", ADAPTIVE],
+]);
+
+/**
+ * Returns settings that switch off omitted samplers. A string has their letters; letters without a meaning are skipped,
+ * as by llama.cpp, which has dropped samplers that clients still name. `adapts`: the request sets `adaptive_target`.
+ * Throws SvcError about an unknown sampler or order.
+ */
+export function decodeSamplers(asked: string | readonly string[] | null | undefined, adapts: boolean): Sampling {
+  if (asked == null) return {};
+  const letters = typeof asked === "string";
+  const samplers = letters ? [...asked].flatMap((letter) => LETTERS.get(letter) ?? []) : asked;
+  const places = new Set<number>();
+  let last = -1;
+  for (const [at, name] of samplers.entries()) {
+    if (name === ADAPTIVE && !adapts) continue;
+    const place = name === INFILL ? CHAIN.length : CHAIN.findIndex(([names]) => names.includes(name));
+    if (place <= last) throw misplaced(letters ? "samplers" : `samplers.${at}`);
+    places.add(place);
+    last = place;
+  }
+  return Object.assign({}, ...CHAIN.filter((_, at) => !places.has(at)).map(([, off]) => off));
+}
+
+function misplaced(param: string): SvcError {
   const names = CHAIN.map(([[name]]) => name).join(", ");
-  throw new SvcError("unsupported_parameter", `'${param}': samplers are applied in this order: ${names}.`, { param });
+  return new SvcError("unsupported_parameter", `'${param}': samplers are applied in this order: ${names}.`, { param });
 }
 
 /** The names of the samplers in this order. */

@@ -3,6 +3,7 @@
 import type { SamplingFields } from "../../contract/sampling.ts";
 import { fieldError } from "../../domain/errors.ts";
 import type { Sampling } from "../../domain/generate.ts";
+import { setsAdaptiveTarget } from "./peer-fields.ts";
 import { decodeSamplers } from "./samplers.ts";
 
 /** Fields whose values are used unchanged. */
@@ -54,7 +55,10 @@ export function decodeSampling(asked: SamplingFields, schema: { readonly propert
     ...(Object.fromEntries(plain) as Sampling),
     ...(fields.top_p != null && { topP: Math.max(fields.top_p, LEAST_TOP_P) }),
     ...(fields.top_k != null && { topK: Math.min(Math.max(fields.top_k, 0), MOST) }),
-    ...decodeSamplers(fields.samplers),
+    ...decodeSamplers(
+      fields.samplers,
+      setsAdaptiveTarget((asked as Readonly<Record<string, unknown>>)["adaptive_target"]),
+    ),
     ...(fields.logit_bias != null && { logitBias: decodeBias(fields.logit_bias) }),
     ...(fields.seed != null && { seed: decodeSeed(fields.seed) }),
   };

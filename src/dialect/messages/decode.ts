@@ -75,7 +75,8 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<G
       {
         usual: false,
         ...decodeKwargs(asked.chat_template_kwargs),
-        ...(thinking != null && { enabled: thinking !== "disabled" }),
+        // Without `thinking`, an answer does not show its thoughts: the client would wait and pay for nothing.
+        ...(thinking == null ? { effortDecides: false } : { enabled: thinking !== "disabled" }),
         ...(effort !== undefined && { effort }),
         ...(thinking === "enabled" && budget != null && { budget }),
       },

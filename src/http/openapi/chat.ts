@@ -57,11 +57,11 @@ the content alone, and logprobs cover the content alone.
 **Images and sound** need a model with a projector (--mmproj); otherwise they are a 400 \`unsupported_media_input\`.
 image_url, an object or the URL itself, takes data URLs, http(s) URLs (unless --no-media-fetch) and files under
 --media-root: PNG, JPEG, WebP, GIF (first frame) and BMP of at most 20 MB and 50 megapixels. detail low, auto and high
-scale the longer side down to 512, 1024 and 2048 pixels. URLs may lead to public addresses, and with
---media-fetch-private to loopback and private ones, but never to link-local and metadata addresses. An image that cannot
-be fetched within 10 s and 3 redirects is a 400 \`invalid_value\`, which does not give the cause. input_audio takes WAV,
-MP3 and FLAC in base64, at most 25 MB and 30 minutes; its language is ignored. A request may have at most 32 images and
-sounds.
+scale the longer side down to 512, 1024 and 2048 pixels; original means high. URLs may lead to public addresses, and
+with --media-fetch-private to loopback and private ones, but never to link-local and metadata addresses. An image that
+cannot be fetched within 10 s and 3 redirects is a 400 \`invalid_value\`, which does not give the cause. input_audio
+takes WAV, MP3 and FLAC in base64, at most 25 MB and 30 minutes; its language is ignored. A request may have at most 32
+images and sounds.
 
 **Sound for models without audio input.** On a server with --transcribe-input, the transcription model transcribes
 input_audio to such a model, and the text replaces the sound in the prompt. It may have every format of POST

@@ -21,11 +21,12 @@ export const llamaOperations: Operations = {
     summary: "Continue a text, in llama.cpp's form",
     description: `Like POST /v1/completions, but special tokens that are written out in a text count as special tokens,
 so that the output of /apply-template can be sent here. A model of another server, and svc-system, take a text or token
-ids, but not a mixture of both. samplers may omit some of llama.cpp's samplers, but cannot change their order. n_keep
-needs --context-shift. n_discard, n_indent, n_cache_reuse, min_keep, post_sampling_probs, adaptive_target,
-sse_ping_interval and media are a 400 \`unsupported_parameter\` where they would have an effect. id_slot names the slot
-that POST /slots can save afterwards, and is repeated in the answer; the prompt may continue the content of any slot.
-timings in pieces of a stream are measured where the stream is written.`,
+ids, but not a mixture of both. samplers may omit some of llama.cpp's samplers, but cannot change their order. infill,
+as the last of them, adaptive_p without an adaptive_target, and n_indent are accepted without effect. n_keep needs
+--context-shift. n_discard, n_cache_reuse, min_keep, post_sampling_probs, adaptive_target, sse_ping_interval and media
+are a 400 \`unsupported_parameter\` where they would have an effect. id_slot names the slot that POST /slots can save
+afterwards, and is repeated in the answer; the prompt may continue the content of any slot. timings in pieces of a
+stream are measured where the stream is written.`,
     answers: completionAnswers,
     errors: generationErrors,
     example: { prompt: "Once upon a time", n_predict: 32 },
