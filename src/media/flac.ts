@@ -1,6 +1,7 @@
 // Determines a FLAC file's duration by counting frames: headers may omit it or lie, and silence compresses 10,000 to 1.
 
 import { crc } from "../audio/crc.ts";
+import { tagBytes } from "../audio/decode/format.ts";
 import { dataView } from "../domain/data-view.ts";
 import { Refusal } from "./refusal.ts";
 import { inSlices } from "./slices.ts";
@@ -17,7 +18,8 @@ const headerChecksum = crc(8, 0x07);
  * Returns the duration of a FLAC file in seconds, from its frame headers. Throws Refusal when its header is invalid or
  * no frame follows, or the signal's reason.
  */
-export async function flacSeconds(bytes: Uint8Array, signal: AbortSignal): Promise<number> {
+export async function flacSeconds(file: Uint8Array, signal: AbortSignal): Promise<number> {
+  const bytes = file.subarray(tagBytes(file));
   const view = dataView(bytes);
   if (bytes.length < HEAD_BYTES || (view.getUint32(4) & 0x7fff_ffff) !== 34) {
     throw new Refusal("be a whole FLAC file", "one without stream information");

@@ -1,5 +1,7 @@
 // Detects file formats by their first bytes; labels and file names are not trusted.
 
+import { tagBytes } from "../audio/decode/format.ts";
+
 export type ImageFormat = "png" | "jpeg" | "webp" | "gif" | "bmp";
 export type AudioFormat = "wav" | "mp3" | "flac";
 /** Documents, and images that the runtime alone cannot decode. */
@@ -18,7 +20,6 @@ const signatures: readonly Signature[] = [
   { text: "GIF87a", name: "gif" },
   { text: "GIF89a", name: "gif" },
   { text: "fLaC", name: "flac" },
-  { text: "ID3", name: "mp3" },
   { at: 8, text: "WEBP", name: "webp" },
   { at: 8, text: "WAVE", name: "wav" },
   { at: 4, text: "ftypavi", name: "an AVIF image" },
@@ -96,6 +97,8 @@ const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 function known(bytes: Uint8Array): string | undefined {
   const head = latin1(bytes.subarray(0, 16));
+  // Several taggers put such a tag before FLAC, too.
+  if (head.startsWith("ID3")) return latin1(bytes.subarray(tagBytes(bytes)).subarray(0, 4)) === "fLaC" ? "flac" : "mp3";
   const riff = head.startsWith("RIFF");
   for (const { at = 0, text, name } of signatures) {
     if (head.startsWith(text, at) && (at !== 8 || riff)) return name;

@@ -134,6 +134,13 @@ test("an invalid wav is refused", async () => {
   expect(await message(wav().subarray(0, 1000))).toBe("hold 32000 bytes of sound, as its header says; got 956 bytes.");
 });
 
+test("flac behind a tag of mp3 files is recognized", async () => {
+  const tagged = Buffer.concat([id3(257), flac(120, 4096)]);
+  expect(await message(tagged, limitsWith({ maxAudioSeconds: 10 }))).toBe(
+    "play for at most 10 seconds; got 12 seconds.",
+  );
+});
+
 test("mp3 and flac without sound are refused", async () => {
   expect(await message(id3(100))).toBe("be MP3 audio; got an MP3 tag or header without sound behind it.");
   expect(await message(Uint8Array.of(0xff, 0xfb, 0x90, 0xc4, 1, 2, 3))).toContain("without sound behind it");
