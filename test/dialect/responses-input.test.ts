@@ -29,6 +29,16 @@ const stored = (id: string) => output.find((item) => item.id === id);
 const references = output.map(({ id }) => ({ type: "item_reference", id }));
 const nothing = () => undefined;
 
+test("the detail original of an image means high", () => {
+  const part = (detail: string) => ({ type: "input_image", image_url: "data:image/png;base64,AA", detail });
+  const detailOf = (detail: string) => {
+    const [turn] = decodeInput([{ role: "user", content: [part(detail)] }], nothing);
+    return turn?.content;
+  };
+  expect(detailOf("original")).toMatchObject([{ source: { detail: "high" } }]);
+  expect(detailOf("auto")).toMatchObject([{ source: { detail: "auto" } }]);
+});
+
 describe("references", () => {
   test("yield the same turns as the items themselves", () => {
     const turns = decodeInput(references, stored);

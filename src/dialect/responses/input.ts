@@ -207,7 +207,8 @@ function decodePart(value: unknown, path: string): ContentPart[] {
     case "input_image": {
       const param = `${path}.image_url`;
       const url = need(part.image_url, param);
-      const detail = part.detail === "low" || part.detail === "high" ? part.detail : "auto";
+      const { detail: asked } = part;
+      const detail = asked === "original" ? "high" : asked === "low" || asked === "high" ? asked : "auto";
       const written = part.languages == null ? {} : { languages: tags(part.languages, `${path}.languages`) };
       return [{ type: "media", source: { kind: "image", url, detail, ...written }, param }];
     }
