@@ -18,7 +18,7 @@ const api = new Api();
 const session = new Session(api, kept);
 const page = { api, kept, session, watch: new Watch(api), toBlocks: createMarkdown(), sanitised };
 // Without a database, as in some private windows, everything but the history works.
-const history = await History.open(() => void session.list()).catch(() => undefined);
+const history = await History.open((change) => void session.changedElsewhere(change)).catch(() => undefined);
 if (history) await session.useHistory(history);
 render(
   <PageContext.Provider value={page}>

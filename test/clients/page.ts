@@ -114,6 +114,21 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await until(page, `document.querySelector(".thread").innerText.includes("Rome")`);
     same(await turns(), before);
   });
+  await check("what another tab says is shown in this one, and stored with what this one says", async () => {
+    const before = await turns();
+    const { page: other } = await openTab(browser, url);
+    try {
+      await other.goto(page.url());
+      await until(other, `document.querySelector(".thread")?.innerText.includes("Rome")`);
+      await say(other, "What is the capital of Spain?");
+      await answered(other);
+      await until(page, `document.querySelector(".thread").innerText.includes("Spain")`);
+    } finally {
+      await other.close();
+      await page.bringToFront();
+    }
+    ok((await turns()).length > before.length, "no turn was added");
+  });
   await check("Escape stops an answer, whose text so far stays; the server stops too", async () => {
     await page.click(".button.new");
     await choose(page, "script/script");

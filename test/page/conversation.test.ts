@@ -9,6 +9,7 @@ import {
   showBranch,
   siblingsOf,
   titleOf,
+  withTurnsOf,
   type Turn,
 } from "../../src/page/logic/conversation.ts";
 
@@ -24,6 +25,14 @@ test("the latest branch is shown, from the beginning", () => {
   expect(ids(pathOf(one))).toBe("hi hello more");
   expect(ids(pathOf(one, "hello"))).toBe("hi hello");
   expect(ids(pathOf(newConversation("c", 0)))).toBe("");
+});
+
+test("two tabs that continue one conversation keep the turns of both, and the own version of a turn", () => {
+  const hi = turn("hi", null);
+  const [here, there] = [talk(hi, turn("here", "hi")), talk({ ...hi, text: "old" }, turn("there", "hi"))];
+  const both = withTurnsOf(here, there);
+  expect(Object.keys(both.turns).toSorted()).toEqual(["here", "hi", "there"]);
+  expect([both.turns["hi"]?.text, ids(pathOf(both))]).toEqual(["hi", "hi here"]);
 });
 
 test("an edit adds a branch next to the first version, and both can be shown with what follows them", () => {

@@ -107,6 +107,27 @@ test("all chats that are deleted during an answer stay deleted", async () => {
   expect([session.conversation.value.id === shown, session.runs.value.size]).toEqual([false, 0]);
 });
 
+test("a chat that another tab continues goes on here, and one that it deletes is gone here, even during an answer", async () => {
+  const id = await ask();
+  session.stop();
+  await settled();
+  const other = new Session(new EndlessApi());
+  await other.useHistory(kept);
+  await other.loadModels();
+  await other.show(id);
+  other.send("And now?");
+  other.stop();
+  await settled();
+  await session.changedElsewhere({ id, isRemoved: false });
+  expect(session.conversation.value).toEqual(other.conversation.value);
+  other.send("Once more");
+  await settled();
+  await session.remove(id);
+  await other.changedElsewhere({ id, isRemoved: true });
+  await settled();
+  expect([other.conversation.value.id === id, other.runs.value.size, kept.conversations.size]).toEqual([false, 0, 0]);
+});
+
 test("an edited message has the attachments that were not removed", async () => {
   const attachments = ["a.txt", "b.txt"].map((name) => ({ kind: "text", name, data: name }) as const);
   session.begin();

@@ -102,6 +102,12 @@ export const siblingsOf = ({ turns }: Conversation, { parent }: Turn): Turn[] =>
     .filter((turn) => turn.parent === parent)
     .toSorted((a, b) => a.createdAt - b.createdAt);
 
+/** Returns a conversation with the turns of another version of it, to which another tab may have added some. */
+export const withTurnsOf = (conversation: Conversation, other: Conversation): Conversation => ({
+  ...conversation,
+  turns: { ...other.turns, ...conversation.turns },
+});
+
 /** Adds a turn and shows it. The first turn names the conversation. */
 export function addTurn(conversation: Conversation, turn: Turn): Conversation {
   return {

@@ -1,13 +1,19 @@
 // Stores conversations in the browser's database; they never leave the browser.
 
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
-import type { Conversation } from "../logic/conversation.ts";
+import { withTurnsOf, type Conversation } from "../logic/conversation.ts";
 
 /** A conversation as the list shows it. */
 export interface Summary {
   readonly id: string;
   readonly title: string;
   readonly updatedAt: number;
+}
+
+/** What another tab did to a conversation; `id` is absent when it removed all. */
+export interface Change {
+  readonly id?: string;
+  readonly isRemoved: boolean;
 }
 
 interface Schema extends DBSchema {
@@ -20,15 +26,15 @@ export class History {
     private readonly channel: BroadcastChannel,
   ) {}
 
-  /** Opens the database; throws when there is none. `changed` is called when another tab has stored something. */
-  static async open(changed: () => void): Promise<History> {
+  /** Opens the database; throws when there is none. `changed` is called when another tab has changed something. */
+  static async open(changed: (change: Change) => void): Promise<History> {
     const database = await openDB<Schema>("svc", 1, {
       upgrade(made) {
         made.createObjectStore("conversations", { keyPath: "id" }).createIndex("list", ["updatedAt", "title"]);
       },
     });
     const channel = new BroadcastChannel("svc.history");
-    channel.addEventListener("message", changed);
+    channel.addEventListener("message", ({ data }: MessageEvent<Change>) => changed(data));
     return new History(database, channel);
   }
 
@@ -51,18 +57,26 @@ export class History {
     return this.database.getAll("conversations");
   }
 
+  /** Stores a conversation, together with the turns that another tab has stored of it. */
   async put(conversation: Conversation): Promise<void> {
-    await this.database.put("conversations", conversation);
-    this.channel.postMessage("");
+    const { store, done } = this.database.transaction("conversations", "readwrite");
+    const known = await store.get(conversation.id);
+    await store.put(known ? withTurnsOf(conversation, known) : conversation);
+    await done;
+    this.tell({ id: conversation.id, isRemoved: false });
   }
 
   async remove(id: string): Promise<void> {
     await this.database.delete("conversations", id);
-    this.channel.postMessage("");
+    this.tell({ id, isRemoved: true });
   }
 
   async clear(): Promise<void> {
     await this.database.clear("conversations");
-    this.channel.postMessage("");
+    this.tell({ isRemoved: true });
+  }
+
+  private tell(change: Change): void {
+    this.channel.postMessage(change);
   }
 }

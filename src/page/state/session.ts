@@ -8,7 +8,7 @@ import type { Attachment, Conversation, Settings, Turn } from "../logic/conversa
 import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/models.ts";
 import { writeAnswer } from "./answering.ts";
 import { messageOf, type Api } from "./api.ts";
-import type { History, Summary } from "./history.ts";
+import type { Change, History, Summary } from "./history.ts";
 import { Kept } from "./kept.ts";
 
 /** An answer that is being generated. */
@@ -69,6 +69,23 @@ export class Session {
 
   async list(): Promise<void> {
     if (this.history) this.summaries.value = await this.history.list();
+  }
+
+  /** Follows what another tab did. */
+  async changedElsewhere({ id, isRemoved }: Change): Promise<void> {
+    if (isRemoved) {
+      for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
+      if (id === undefined || id === this.conversation.value.id) this.begin();
+    } else if (id === this.conversation.value.id && !this.busy.has(id)) {
+      const found = await this.history?.get(id);
+      // Meanwhile an answer may have begun here, or another conversation may be shown.
+      if (found && id === this.conversation.value.id && !this.busy.has(id)) {
+        const { leaf } = this.conversation.value;
+        // Each tab shows the branch that was chosen in it, which may go on in the other.
+        this.conversation.value = leaf === null ? found : tree.showBranch(found, leaf);
+      }
+    }
+    await this.list();
   }
 
   async loadModels(): Promise<void> {
