@@ -59,7 +59,7 @@ describe("a batch", () => {
     const bodies = [{ file: "talk.wav", response_format: "srt" }, { file: "missing.wav" }, { file: "talk.wav" }];
     const { answers, done } = await run(server, "/v1/audio/transcriptions", bodies);
     expect(answers[0]?.response?.body).toStartWith("1\n00:00:00,320 --> 00:00:02,500\nHello there.");
-    expect(answers[1]?.response).toMatchObject({ status_code: 400, body: { error: { param: "file" } } });
+    expect(answers[1]?.response).toMatchObject({ status_code: 404, body: { error: { param: "file" } } });
     expect(answers[2]?.response?.body).toMatchObject({ text: "Hello there. A <b> & so on." });
     expect(done.request_counts).toEqual({ total: 3, completed: 2, failed: 1 });
     expect(server.transcriber.asked.map(({ content }) => content)).toEqual(["from disk", "from disk"]);

@@ -195,14 +195,18 @@ describe("failures", () => {
   });
 
   test.each([
-    ["no base64", { data: "AA AA?" }, param],
-    ["nothing", { data: "" }, param],
-    ["more than may be", { data: Buffer.alloc(100_001).toBase64() }, param],
-    ["an unknown language", { language: "klingon" }, "messages.0.content.1.input_audio.language"],
-  ])("of the sound itself name its field: %s", async (_, input_audio, field) => {
+    ["no base64", { data: "AA AA?" }, [400, "invalid_value", param]],
+    ["nothing", { data: "" }, [400, "invalid_value", param]],
+    ["more than may be", { data: Buffer.alloc(100_001).toBase64() }, [413, "payload_too_large", param]],
+    [
+      "an unknown language",
+      { language: "klingon" },
+      [400, "invalid_value", "messages.0.content.1.input_audio.language"],
+    ],
+  ] as const)("of the sound itself name its field: %s", async (_, input_audio, refusal) => {
     const server = serve(hello, on);
     const answer = await server.chat({ messages: user(text("hi"), sound("one", input_audio)) });
-    expect(await fault(answer)).toEqual([400, "invalid_value", field]);
+    expect(await fault(answer)).toEqual([...refusal]);
     expect([prompts(server), leftovers(server)]).toEqual([[], []]);
   });
 
