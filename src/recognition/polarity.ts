@@ -49,24 +49,25 @@ const isSolid = ({ area, width, height }: Component): boolean => area >= SOLID *
 
 /** Returns the bands of rows in which components are dark from side to side. */
 function bandsOf(found: readonly Component[], runs: Runs): Ground[] {
-  const rows = new Map(found.map((one) => [one.region, new Uint32Array(one.y + one.height)]));
+  // There may be tens of thousands of components, so each has counts only for its own rows.
+  const rows = new Map(found.map((one) => [one.region, { top: one.y, counts: new Uint32Array(one.height) }]));
   for (let at = 0; at < runs.count; at++) {
-    const counts = rows.get(runs.region[at] as number);
-    const row = runs.row[at] as number;
-    if (counts) counts[row] = (counts[row] as number) + (runs.end[at] as number) - (runs.start[at] as number);
+    const own = rows.get(runs.region[at] as number);
+    if (!own) continue;
+    const row = (runs.row[at] as number) - own.top;
+    own.counts[row] = (own.counts[row] as number) + (runs.end[at] as number) - (runs.start[at] as number);
   }
   return found.flatMap((one) => {
-    const bottom = one.y + one.height;
-    const shareOf = (row: number) => (rows.get(one.region)?.[row] ?? 0) / one.width;
-    const isBeside = (row: number) => row < one.y || row >= bottom || shareOf(row) < BESIDE;
+    const counts = rows.get(one.region)?.counts ?? new Uint32Array();
+    const shareOf = (row: number) => (counts[row] ?? 0) / one.width;
     const bands: Ground[] = [];
-    for (let y = one.y; y < bottom; y++) {
-      const start = y;
+    for (let row = 0; row < one.height; row++) {
+      const start = row;
       let area = 0;
-      for (; y < bottom && shareOf(y) >= SOLID; y++) area += shareOf(y) * one.width;
-      const height = y - start;
-      if (height < LEAST.height || !isBeside(start - BORDER) || !isBeside(y - 1 + BORDER)) continue;
-      bands.push({ ...one, y: start, height, area, isBand: true });
+      for (; row < one.height && shareOf(row) >= SOLID; row++) area += shareOf(row) * one.width;
+      const height = row - start;
+      const isAlone = shareOf(start - BORDER) < BESIDE && shareOf(row - 1 + BORDER) < BESIDE;
+      if (height >= LEAST.height && isAlone) bands.push({ ...one, y: one.y + start, height, area, isBand: true });
     }
     return bands;
   });
