@@ -80,15 +80,10 @@ export class InputReader {
   }
 
   private async pairs(query: string, documents: readonly string[], of: Of): Promise<PreparedInput[]> {
-    const { rerankTemplate, stripsAccents } = this.model;
+    const { rerankTemplate } = this.model;
     if (rerankTemplate !== undefined) return this.fill(rerankTemplate, query, documents, of);
     const texts = [query, ...documents].map((text) => this.bare(text));
-    // The unknown token of `bare` must be read as a token.
-    const special = stripsAccents ? "parsed" : "none";
-    const [asked = new Int32Array(), ...read] = await this.texts.tokenize(texts, special, {
-      ...of,
-      field: "documents",
-    });
+    const [asked = new Int32Array(), ...read] = await this.texts.tokenize(texts, "none", { ...of, field: "documents" });
     return read.map((document) => this.join(asked, document));
   }
 
