@@ -122,6 +122,8 @@ async function checkPage(url: string, executable: string): Promise<void> {
       await until(other, `document.querySelector(".thread")?.innerText.includes("Rome")`);
       await say(other, "What is the capital of Spain?");
       await answered(other);
+      // A tab in the background draws no frames, for which the check would wait.
+      await page.bringToFront();
       await until(page, `document.querySelector(".thread").innerText.includes("Spain")`);
     } finally {
       await other.close();
