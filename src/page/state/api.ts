@@ -21,7 +21,7 @@ export class Api {
   /** The server requires an API key: `missing` when the page has none, `refused` when the server rejected it. */
   readonly needsKey = signal<"" | "missing" | "refused">("");
 
-  /** The user was asked for a key and gave none: what is requested without their doing should wait. */
+  /** Whether the user closed the dialog for a key: requests that they did not cause wait until they give one. */
   isKeyDeclined = false;
 
   constructor(private readonly kept = new Kept("sessionStorage")) {}

@@ -1,7 +1,7 @@
 // Texts that the browser keeps for the page.
 
 /**
- * Keeps texts in one of the browser's storages. Where that refuses (blocked site data, no room), they stay in memory
+ * Keeps texts in one of the browser's storages. Where that refuses (blocked site data, no space), they stay in memory
  * until the page is closed.
  */
 export class Kept {

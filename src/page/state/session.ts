@@ -76,16 +76,17 @@ export class Session {
     if (isRemoved) {
       for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
       if (id === undefined || id === this.conversation.value.id) this.begin();
-    } else if (id === this.conversation.value.id && !this.busy.has(id)) {
-      const found = await this.history?.get(id);
-      // Meanwhile an answer may have begun here, or another conversation may be shown.
-      if (found && id === this.conversation.value.id && !this.busy.has(id)) {
-        const { leaf } = this.conversation.value;
-        // Each tab shows the branch that was chosen in it, which may go on in the other.
-        this.conversation.value = leaf === null ? found : tree.showBranch(found, leaf);
-      }
-    }
+    } else if (id === this.conversation.value.id) await this.reread(id);
     await this.list();
+  }
+
+  /** Shows what is stored of the shown conversation, unless an answer is being generated in it here. */
+  private async reread(id: string): Promise<void> {
+    const found = await this.history?.get(id);
+    const { id: shown, leaf } = this.conversation.value;
+    if (!found || id !== shown || this.busy.has(id)) return;
+    // Each tab shows the branch that was chosen in it, which may go on in the other.
+    this.conversation.value = leaf === null ? found : tree.showBranch(found, leaf);
   }
 
   async loadModels(): Promise<void> {
