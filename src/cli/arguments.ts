@@ -6,7 +6,7 @@ import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
 import { commandNames, commandOf, isCommand, type CommandName, type Flag } from "./commands.ts";
 import { translateArguments } from "./llama-options.ts";
-import { own } from "./own.ts";
+import { own } from "../domain/own.ts";
 
 /** What is printed without running anything. */
 type Information = "help" | "help-all" | "help-json" | "version";

@@ -4,12 +4,13 @@ import type { Option } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { UsageError } from "../config/parse.ts";
 import { commandNames, commandOf, type Command } from "./commands.ts";
+import { own } from "../domain/own.ts";
 
 const SHELLS: Readonly<Record<string, () => string>> = { bash, zsh, fish };
 
 /** Returns the script for a shell. Throws UsageError for an unknown shell. */
 export function completion(shell: string): string {
-  const make = Object.hasOwn(SHELLS, shell) ? SHELLS[shell] : undefined;
+  const make = own(SHELLS, shell);
   if (!make) throw new UsageError(`svc completion knows bash, zsh and fish, not "${shell.slice(0, 20)}".`);
   return make();
 }

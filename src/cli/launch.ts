@@ -19,6 +19,7 @@ import { ExitError } from "./exit-codes.ts";
 import { fetchListing, type Listing } from "./models.ts";
 import { whileServing } from "./open-server.ts";
 import { askServer, serverUrl } from "./running-server.ts";
+import { own } from "../domain/own.ts";
 
 /**
  * Recommended minimum context in tokens. The first prompt of an agent has up to 25,000; in a smaller context, the agent
@@ -76,7 +77,7 @@ export async function launch(
 }
 
 function agentOf(name: string): Agent {
-  const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+  const agent = own(agents, name);
   if (agent) return agent;
   const known = Object.keys(agents);
   const hint = didYouMean(name, [], known);

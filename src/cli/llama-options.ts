@@ -3,7 +3,7 @@
 import type { Option } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { UsageError } from "../config/parse.ts";
-import { own } from "./own.ts";
+import { own } from "../domain/own.ts";
 
 /** llama.cpp's names that are not aliases in svc's option table, with svc's name for each. */
 const NAMES: Readonly<Record<string, string>> = {

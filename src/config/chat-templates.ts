@@ -4,6 +4,7 @@
 
 import { UsageError } from "./parse.ts";
 import { readText } from "./read-text.ts";
+import { own } from "../domain/own.ts";
 
 const GENERATION = "{% if add_generation_prompt %}";
 
@@ -61,7 +62,7 @@ export const isTemplate = (text: string): boolean => /\{\{|\{%/.test(text);
 /** Returns the Jinja source for a template name, a template or the path of a file. Throws UsageError. */
 export function chatTemplateOf(given: string): string {
   if (isTemplate(given)) return given;
-  const named = Object.hasOwn(TEMPLATES, given) ? TEMPLATES[given] : undefined;
+  const named = own(TEMPLATES, given);
   if (named !== undefined) return named;
   if (!/^\w[\w.-]*$/.test(given)) return readText(given, "chat template");
   const names = Object.keys(TEMPLATES).join(", ");

@@ -1,5 +1,7 @@
 // Maps language tags to the names of Tesseract's trained data.
 
+import { own } from "./own.ts";
+
 /** By ISO 639-1 code. Languages that are not listed have the same three letters in both, or no trained data. */
 const NAMES: Readonly<Record<string, string>> = {
   af: "afr",
@@ -142,7 +144,7 @@ export function tessdataName(tag: string): string | undefined {
   const language = implied ? "zh" : given;
   const subtags = [...named, ...(implied ?? [])];
   const written = subtags.map((subtag) => WRITTEN[`${language}-${subtag}`]).find((name) => name !== undefined);
-  const name = written ?? (Object.hasOwn(NAMES, language) ? NAMES[language] : undefined);
+  const name = written ?? own(NAMES, language);
   if (name !== undefined) return name;
   if (DATA_NAME.test(tag)) return tag;
   // Three letters with subtags, such as a region.

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import { invalidValue, shownName, SvcError } from "../domain/errors.ts";
 import { bodyChunks } from "./body-chunks.ts";
+import { own } from "../domain/own.ts";
 
 /** Form parts or query parameters in order; a name may occur several times. */
 export type Fields = readonly (readonly [name: string, value: string])[];
@@ -117,7 +118,7 @@ async function read<Content extends Received>(
     else fail(broken(`'${param}' is longer than ${fieldBytes} bytes.`, param));
   });
   form.on("file", (name: string, stream: BusboyFileStream, filename: string | undefined) => {
-    const most = Object.hasOwn(known, name) ? known[name] : undefined;
+    const most = own(known, name);
     const excess = most === undefined ? unknownFile(names) : tooMany(files, name, most, names);
     if (excess) {
       stream.resume();

@@ -1,6 +1,7 @@
 // Turns the fields of a form into the equivalent JSON body.
 
 import { alternatives, type TSchema } from "../../contract/schema.ts";
+import { own } from "../../domain/own.ts";
 
 /**
  * Type of a field's value; unknown fields are strings. `object`: an object, or a list of objects, in JSON, or fields
@@ -24,7 +25,7 @@ function kindOf(schema: TSchema): Kind {
 export function formBody(fields: Iterable<readonly [name: string, value: string]>, kinds: FormFields): object {
   const body = new Map<string, unknown>();
   for (const [name, value] of fields) {
-    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined;
+    const kind = own(kinds, name);
     const [, owner = "", key] = /^(\w+)\[(\w+)\]$/.exec(name) ?? [];
     if (key !== undefined && Object.hasOwn(kinds, owner) && kinds[owner] === "object") {
       const known = body.get(owner);

@@ -18,6 +18,7 @@ import { languageCode } from "../../domain/languages.ts";
 import type { LiveChanges, LiveCommand, TurnDetection } from "../../domain/live.ts";
 import type { RawFormat } from "../../domain/transcription.ts";
 import { always, notEmpty, refuseUnsupported, type Unsupported } from "../fields/unsupported.ts";
+import { own } from "../../domain/own.ts";
 
 /** An event before its fields are decoded. */
 export interface ClientEvent {
@@ -107,7 +108,7 @@ const READERS: Readonly<Record<string, (body: object) => LiveCommand>> = {
 
 /** Decodes an event. Throws SvcError naming the invalid field. */
 export function decodeEvent({ type, body }: ClientEvent): LiveCommand {
-  const read = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+  const read = own(READERS, type);
   if (read) return read(body);
   if (CONVERSATION.has(type)) {
     const message = `This route transcribes only: ${type} belongs to conversations, which it does not have.`;

@@ -1,6 +1,7 @@
 // Describes Kokoro's voices by their file names: `bf_emma` is British and female.
 
 import type { Voice } from "../../domain/speech.ts";
+import { own } from "../../domain/own.ts";
 
 /** The host's program that phonemizes languages which src/speech does not support. */
 export const READER = "espeak-ng";
@@ -52,5 +53,5 @@ export function kokoroVoices(files: readonly string[], hasReader: boolean): Voic
 /** Returns the language of a voice, by its id; undefined if it is unknown. */
 export const languageOf = (voice: string): Language | undefined => {
   const letter = voice.charAt(0);
-  return Object.hasOwn(LANGUAGES, letter) ? LANGUAGES[letter] : undefined;
+  return own(LANGUAGES, letter);
 };
