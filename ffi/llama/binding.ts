@@ -196,7 +196,7 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     if (size <= 0) return undefined;
     const saved = allocate(size);
     if (!saved) {
-      // Without room it fails, and gives back the sequence that held what was to be saved.
+      // With no capacity it fails, and frees the extra sequence that holds the selected positions.
       native.svc_kv_save(new Uint8Array(1), 0);
       return undefined;
     }

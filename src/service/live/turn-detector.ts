@@ -164,7 +164,7 @@ export class TurnDetector {
 
   private stopped(): void {
     const { emit, clock } = this.deps;
-    // Speech may have begun while the client wanted no turns, and was not told of it.
+    // Speech may have begun while turn detection was off: the client then does not know the utterance.
     if (this.utterance?.isKnown) emit({ type: "speech-stopped", item: this.utterance.id, atMs: clock.ms(this.place) });
   }
 

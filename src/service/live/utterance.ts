@@ -11,7 +11,7 @@ export class Utterance {
   /** Text not sent yet, because the client does not know the utterance yet. */
   private held = "";
   private failure: SvcError | undefined;
-  /** Whether the client was told of the utterance. */
+  /** Whether the client knows the utterance. */
   isKnown = false;
   private isOver = false;
   /** Length of the whole utterance, once it is committed. */
