@@ -11,7 +11,7 @@ import { crop } from "./resample.ts";
 import { median } from "./statistics.ts";
 import { gridsOf, type Grid } from "./tables/grid.ts";
 import { eraseRules, findRules } from "./tables/rules.ts";
-import { ruledTables } from "./tables/ruled.ts";
+import { ruledTables, type CellWords } from "./tables/ruled.ts";
 import { unruledTables } from "./tables/unruled.ts";
 
 /** A page that is ready for recognition. */
@@ -87,10 +87,10 @@ function drawnOn(bitmap: Bitmap, letterHeight: number) {
   return { rules, grids: gridsOf(rules, letterHeight), pixels, dark };
 }
 
-/** Returns the content of a page from the words that were recognised in its bitmap. */
-export function contentOf(page: ReadablePage, read: readonly RecognizedWord[]): PageContent {
+/** Returns the content of a page from the words that were recognised in its bitmap, and again in some of its cells. */
+export function contentOf(page: ReadablePage, read: readonly RecognizedWord[], separate?: CellWords): PageContent {
   const words = read.filter((word) => hasInk(page, word));
-  const ruled = ruledTables(page.grids, words);
+  const ruled = ruledTables(page.grids, words, separate);
   const unruled = unruledTables(ruled.rest);
   const inPlace = <One extends { readonly box: Box }>(one: One): One => ({
     ...one,

@@ -8,10 +8,17 @@ import { makeTable } from "./table.ts";
 /** Minimum number of cells with text; a grid with fewer is a drawing or a frame. */
 const FILLED = 2;
 
-/** Returns the tables that grids and words form, and the words outside of them. */
+/** The words of cells that were read on their own. */
+export type CellWords = ReadonlyMap<GridCell, readonly RecognizedWord[]>;
+
+/**
+ * Returns the tables that grids and words form, and the words outside of them. `separate` takes the place of the words
+ * in a cell, unless it has none.
+ */
 export function ruledTables(
   grids: readonly Grid[],
   words: readonly RecognizedWord[],
+  separate: CellWords = new Map(),
 ): { readonly tables: RecognizedTable[]; readonly rest: RecognizedWord[] } {
   let rest = [...words];
   const tables: RecognizedTable[] = [];
@@ -22,8 +29,8 @@ export function ruledTables(
       const cell = grid.cells.find((one) => isIn(word, one));
       if (cell) inside.get(cell)?.push(word);
     }
-    const cells = [...inside].map(([cell, found]) => ({ ...cell, words: inReadingOrder(found) }));
-    const taken = new Set(cells.flatMap((cell) => cell.words));
+    const taken = new Set([...inside.values()].flat());
+    const cells = [...inside].map(([cell, found]) => ({ ...cell, words: inReadingOrder(separate.get(cell) ?? found) }));
     if (cells.filter((cell) => cell.words.length > 0).length < FILLED) continue;
     rest = rest.filter((word) => !taken.has(word));
     tables.push(makeTable(grid.box, grid.rows, grid.columns, cells));

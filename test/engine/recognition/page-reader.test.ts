@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { RecognitionTask } from "../../../src/domain/recognition.ts";
+import type { Box, RecognitionTask, TextTask } from "../../../src/domain/recognition.ts";
 import { Documents } from "../../../src/engine/recognition/child/documents.ts";
 import { PageReader } from "../../../src/engine/recognition/child/page-reader.ts";
 import { Tesseract } from "../../../src/engine/recognition/child/tesseract.ts";
@@ -56,6 +56,15 @@ function photographed({ width, height, data }: Bitmap, margin: number): Bitmap {
     ground.set(data.subarray(y * width, (y + 1) * width), (y + margin) * across + margin);
   return { width: across, height: down, data: ground };
 }
+
+const blocks = () => Promise.reject(new Error("no cells are wanted"));
+const word = (text: string, x: number, y: number) => ({
+  text,
+  confidence: 1,
+  box: { x, y, width: 60, height: 30 },
+  line: 0,
+  block: 0,
+});
 
 let reader: PageReader;
 beforeAll(async () => {
@@ -135,9 +144,38 @@ describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {
   );
 });
 
+test("the cells of drawn tables are read one by one, unless nothing is found so", async () => {
+  const texts = ["A-1", "", "C-3"];
+  const asked: number[] = [];
+  const tesseract = {
+    words: async () => [word("A1", 250, 690), word("B2", 670, 690)],
+    blocks: async (_: Bitmap, __: number, ___: TextTask, parts: readonly Box[]) => {
+      asked.push(parts.length);
+      return parts.map((part, at) => (texts[at] ? [{ ...word(texts[at], 0, 0), box: part }] : []));
+    },
+  };
+  const barcodes = () => Promise.reject(new Error("no codes are wanted"));
+  const separate = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
+  const path = file(await pngOf(await drawn(tablePage(), 200)));
+  const text = { languages: [], level: "accurate", correction: true } as const;
+  const tables = async (task: RecognitionTask) =>
+    (await separate.read({ id: ++count, path, field: "file" }, 1, task)).tables.map(({ rows }) => rows);
+  expect(await tables({ text, tables: true })).toEqual([
+    [
+      ["A-1", "B2", "C-3"],
+      ["", "", ""],
+      ["", "", ""],
+    ],
+  ]);
+  expect(asked).toEqual([9]);
+  await tables({ text });
+  await tables({ text: { ...text, level: "fast" }, tables: true });
+  expect(asked).toEqual([9]);
+});
+
 test("a picture that does not say its resolution is read at one that suits its letters", async () => {
   const given: number[] = [];
-  const tesseract = { words: async (_: Bitmap, dotsPerInch: number) => (given.push(dotsPerInch), []) };
+  const tesseract = { words: async (_: Bitmap, dotsPerInch: number) => (given.push(dotsPerInch), []), blocks };
   const barcodes = () => Promise.reject(new Error("no codes are wanted"));
   const fitted = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
   const text = { languages: [], level: "accurate", correction: true } as const;
@@ -159,7 +197,7 @@ test("fast reads a page once, as large as it is", async () => {
   const content = await pngOf(page);
   const widths = async (level: "accurate" | "fast") => {
     const found: number[] = [];
-    const tesseract = { words: async ({ width }: Bitmap) => (found.push(width), []) };
+    const tesseract = { words: async ({ width }: Bitmap) => (found.push(width), []), blocks };
     const barcodes = () => Promise.reject(new Error("no codes are wanted"));
     const small = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
     const text = { languages: [], level, correction: true } as const;

@@ -14,6 +14,8 @@ import type {
 import { scaled } from "../../../recognition/boxes.ts";
 import { linesOf } from "../../../recognition/lines.ts";
 import { contentOf, known, readable, type PageContent, type ReadablePage } from "../../../recognition/page.ts";
+import type { CellWords } from "../../../recognition/tables/ruled.ts";
+import { separateCells } from "../../../recognition/tables/separate.ts";
 import type { DocumentFile } from "../protocol.ts";
 import type { BarcodeReader } from "./barcodes.ts";
 import type { DocumentPage } from "./document.ts";
@@ -36,7 +38,7 @@ const PLAUSIBLE = 0.6;
 
 interface PageReaderOptions {
   readonly documents: Documents;
-  readonly tesseract: Pick<Tesseract, "words">;
+  readonly tesseract: Pick<Tesseract, "words" | "blocks">;
   /** Loaded when it is first needed. */
   readonly ppocr?: () => Promise<Pick<Ppocr, "words">>;
   readonly barcodes: () => Promise<Pick<BarcodeReader, "read">>;
@@ -87,10 +89,10 @@ export class PageReader {
     });
   }
 
-  private async text(page: DocumentPage, { text, tables, crop }: RecognitionTask): Promise<Found> {
+  private async text(page: DocumentPage, task: RecognitionTask): Promise<Found> {
+    const { text, tables } = task;
     if (!text) return NOTHING;
-    const found =
-      page.words.length > 0 ? await this.own(page, tables) : await this.recognized(page, text, crop === true);
+    const found = page.words.length > 0 ? await this.own(page, tables) : await this.recognized(page, text, task);
     return tables ? found : { ...found, tables: [] };
   }
 
@@ -105,19 +107,25 @@ export class PageReader {
     return { words, tables: tablesIn(content, 1 / scale), source: "text", notes };
   }
 
-  private async recognized(page: DocumentPage, task: TextTask, crop: boolean): Promise<Found> {
+  private async recognized(
+    page: DocumentPage,
+    task: TextTask,
+    { tables, crop }: Pick<RecognitionTask, "tables" | "crop">,
+  ): Promise<Found> {
     const { bitmap, scale, ...picture } = await page.picture(DRAWN[task.level]);
     this.options.check();
     const isFast = task.level === "fast";
-    const ready = readable(bitmap, { crop, fast: isFast });
+    const ready = readable(bitmap, { crop: crop === true, fast: isFast });
     this.options.check();
     const { width, height } = ready.bitmap;
     const enlarged = enlargementOf(ready);
     // Without a resolution, Tesseract splits lines of large characters.
     const dotsPerInch = picture.dotsPerInch || (DOTS_A_LETTER * ready.letterHeight) / enlarged;
+    const readyDots = Math.round(dotsPerInch * enlarged);
     const reader = await this.reader(task);
-    const words = await reader.words(ready.bitmap, Math.round(dotsPerInch * enlarged), task);
-    let content = contentOf(ready, words);
+    const words = await reader.words(ready.bitmap, readyDots, task);
+    const separate = tables && !isFast ? await this.separate(ready, readyDots, task) : undefined;
+    let content = contentOf(ready, words, separate);
     const notes = [
       `${bitmap.width} × ${bitmap.height} pixels`,
       `read as ${width} × ${height}, turned by ${turnOf(ready)}°${ready.cropped ? ", cropped" : ""}`,
@@ -134,6 +142,16 @@ export class PageReader {
       source: "recognition",
       notes,
     };
+  }
+
+  /** Reads the cells of drawn tables one by one. PP-OCR finds each text by itself. */
+  private async separate(page: ReadablePage, dotsPerInch: number, task: TextTask): Promise<CellWords> {
+    const cells = task.engine === "ppocr" ? [] : separateCells(page);
+    if (cells.length === 0) return new Map();
+    this.options.check();
+    const parts = cells.map(({ inner }) => inner);
+    const read = await this.options.tesseract.blocks(page.bitmap, dotsPerInch, task, parts);
+    return new Map(cells.flatMap(({ cell }, at) => (read[at]?.length ? [[cell, read[at]] as const] : [])));
   }
 
   private async reader({ engine }: TextTask): Promise<Pick<Tesseract, "words">> {

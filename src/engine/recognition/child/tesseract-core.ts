@@ -14,6 +14,8 @@ export interface TessApi {
   /** Reads the picture `/input` from the core's files. Returns 0, or 1 when it is not a picture. */
   SetImageFile(exifOrientation: number, degrees: number): number;
   SetSourceResolution(dotsPerInch: number): void;
+  /** Limits `Recognize` to a part of the picture; words keep their positions in the picture. */
+  SetRectangle(left: number, top: number, width: number, height: number): void;
   /** Returns 0, or -1 when it failed. */
   Recognize(monitor: null): number;
   GetTSVText(page: number): string;

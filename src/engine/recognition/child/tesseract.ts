@@ -3,14 +3,14 @@
 import { readFileSync } from "node:fs";
 import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import { errorMessage } from "../../../domain/error-message.ts";
-import type { LanguageData, RecognizedWord, TextTask } from "../../../domain/recognition.ts";
+import type { Box, LanguageData, RecognizedWord, TextTask } from "../../../domain/recognition.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 import { compileTesseract, type TessApi, type TesseractCore, type TesseractProgram } from "./tesseract-core.ts";
 import { wordsOf } from "./tsv.ts";
 
 const LSTM_ONLY = 1;
-/** How a page is segmented: into columns and blocks, or into words anywhere. */
-const LAYOUT = { automatic: 3, sparse: 11 } as const;
+/** How a page is segmented: into columns and blocks, as one block of lines, or into words anywhere. */
+const LAYOUT = { automatic: 3, block: 6, sparse: 11 } as const;
 /** Dictionaries have an effect only if they are loaded, which is decided before initialization. */
 const NO_DICTIONARIES = "load_system_dawg 0\nload_freq_dawg 0\n";
 const CONFIG = "/config";
@@ -48,13 +48,38 @@ export class Tesseract {
    * Returns the words in a picture of this resolution, in reading order. Throws what `progress` throws, or
    * TesseractError; both discard the loaded data.
    */
-  async words(picture: Bitmap, dotsPerInch: number, task: TextTask): Promise<RecognizedWord[]> {
+  words(picture: Bitmap, dotsPerInch: number, task: TextTask): Promise<RecognizedWord[]> {
+    return this.reading(picture, dotsPerInch, task, (api) => {
+      const words = read(api, LAYOUT.automatic);
+      // A picture that is not a page of text, such as a photo of a sign, has no columns and blocks.
+      return words.length > 0 || task.level === "fast" ? words : read(api, LAYOUT.sparse);
+    });
+  }
+
+  /** Returns the words of each part of a picture, which is a block of lines. Throws as `words` does. */
+  blocks(picture: Bitmap, dotsPerInch: number, task: TextTask, parts: readonly Box[]): Promise<RecognizedWord[][]> {
+    return this.reading(picture, dotsPerInch, task, (api) =>
+      parts.map(({ x, y, width, height }) => {
+        api.SetRectangle(x, y, width, height);
+        return read(api, LAYOUT.block);
+      }),
+    );
+  }
+
+  private async reading<T>(
+    picture: Bitmap,
+    dotsPerInch: number,
+    task: TextTask,
+    work: (api: TessApi) => T,
+  ): Promise<T> {
     try {
       const { core, api } = await this.loadedFor(task);
       core.FS.writeFile("/input", graymap(picture));
-      const words = read(api, dotsPerInch, LAYOUT.automatic);
-      // A picture that is not a page of text, such as a photo of a sign, has no columns and blocks.
-      return words.length > 0 || task.level === "fast" ? words : read(api, dotsPerInch, LAYOUT.sparse);
+      if (api.SetImageFile(1, 0) !== 0) throw new TesseractError("the picture cannot be read");
+      api.SetSourceResolution(dotsPerInch);
+      const result = work(api);
+      api.Clear();
+      return result;
     } catch (error) {
       // It stopped in the middle and may be in any state.
       this.loaded = undefined;
@@ -100,14 +125,10 @@ function isInitialized(api: TessApi, languages: TextTask["languages"]): boolean 
   }
 }
 
-function read(api: TessApi, dotsPerInch: number, layout: number): RecognizedWord[] {
+function read(api: TessApi, layout: number): RecognizedWord[] {
   api.SetPageSegMode(layout);
-  if (api.SetImageFile(1, 0) !== 0) throw new TesseractError("the picture cannot be read");
-  api.SetSourceResolution(dotsPerInch);
   if (api.Recognize(null) !== 0) throw new TesseractError("the recognition failed");
-  const words = wordsOf(api.GetTSVText(0));
-  api.Clear();
-  return words;
+  return wordsOf(api.GetTSVText(0));
 }
 
 /** Returns the picture as a PGM file, the simplest format. */

@@ -1,0 +1,59 @@
+// Chooses the cells that are read again, one by one. Read with the rest of the page, cells lose separators, short texts
+// and capitals, since their line has the height of the largest text beside them and wide gaps.
+
+import type { Box } from "../../domain/recognition.ts";
+import type { Bitmap } from "../bitmap.ts";
+import { clipped } from "../boxes.ts";
+import { crop } from "../resample.ts";
+import type { Grid, GridCell } from "./grid.ts";
+
+/** Maximum height in letter heights; a larger cell may contain columns of text, or a table. */
+const HIGHEST = 10;
+/** Maximum number per page; each takes about 20 ms. */
+const MOST = 500;
+/** Pixels between the middle of a rule and what is read. */
+const INSET = 3;
+/** Minimum number of dark pixels, in letter heights: those of a dash. */
+const LEAST_INK = 0.5;
+
+/** A cell, and the part of the page between its rules. */
+export interface SeparateCell {
+  readonly cell: GridCell;
+  readonly inner: Box;
+}
+
+interface PageWithGrids {
+  readonly bitmap: Bitmap;
+  readonly grids: readonly Grid[];
+  readonly letterHeight: number;
+  /** The lightest value that counts as ink. */
+  readonly dark: number;
+}
+
+/** Returns the cells with one to a few lines of text; none if there are too many. */
+export function separateCells({ bitmap, grids, letterHeight, dark }: PageWithGrids): SeparateCell[] {
+  const all = grids.flatMap((grid) => grid.cells).map((cell) => ({ cell, inner: clipped(inset(cell.box), bitmap) }));
+  const found = all.filter(({ inner }) => {
+    const { width, height } = inner;
+    const isLow = width > 0 && height > 0 && height <= HIGHEST * letterHeight;
+    // A table inside a cell has its own cells.
+    return (
+      isLow &&
+      !grids.some((grid) => contains(inner, grid.box)) &&
+      inkIn(crop(bitmap, inner), dark) >= LEAST_INK * letterHeight
+    );
+  });
+  return found.length > MOST ? [] : found;
+}
+
+const inkIn = ({ data }: Bitmap, dark: number): number => data.reduce((sum, value) => sum + (value <= dark ? 1 : 0), 0);
+
+const contains = (outer: Box, { x, y, width, height }: Box): boolean =>
+  x >= outer.x && y >= outer.y && x + width <= outer.x + outer.width && y + height <= outer.y + outer.height;
+
+const inset = ({ x, y, width, height }: Box): Box => ({
+  x: x + INSET,
+  y: y + INSET,
+  width: width - 2 * INSET,
+  height: height - 2 * INSET,
+});
