@@ -6,7 +6,7 @@ import { fieldError, missing } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { fileParts } from "../fields/file-parts.ts";
 import { argumentsOf, CallArguments } from "../fields/json-object.ts";
-import { withOrderedResults } from "../fields/turns.ts";
+import { withOrderedResults } from "../../domain/turns.ts";
 
 /**
  * Decodes the messages of a conversation. Throws SvcError when a message lacks what its role requires, has parts that

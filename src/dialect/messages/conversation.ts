@@ -5,7 +5,7 @@ import { fieldError, missing, SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
 import { documentPart } from "../fields/file-parts.ts";
 import { argumentsOf } from "../fields/json-object.ts";
-import { joinTurns, withOrderedResults } from "../fields/turns.ts";
+import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
 import { toolDescriptions, type DescribeTool } from "./deferred-tools.ts";
 
 type WireMessage = MessagesPrompt["messages"][number];

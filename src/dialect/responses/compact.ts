@@ -4,7 +4,7 @@ import type { CompactedResponse } from "../../contract/responses.ts";
 import { fieldError } from "../../domain/errors.ts";
 import type { GenerateEvent, Generation } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
-import { joinTurns } from "../fields/turns.ts";
+import { joinTurns } from "../../domain/turns.ts";
 import { asIs, collect, CollectedAnswer } from "../stream/collect.ts";
 import { encodeUsage } from "./resource.ts";
 

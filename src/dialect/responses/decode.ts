@@ -23,7 +23,7 @@ import type { GenerationSettings } from "../fields/settings.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames, type Structure } from "../fields/structured.ts";
 import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
-import { joinTurns, withOrderedResults } from "../fields/turns.ts";
+import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
 import { decodeFunctions, flatName } from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 import { conversationId } from "./resource.ts";

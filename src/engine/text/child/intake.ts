@@ -17,6 +17,7 @@ import { renamed, type ErrorCode } from "../../../domain/errors.ts";
 import type { GenerateRequest, TokenIds } from "../../../domain/generate.ts";
 import { nextTurn } from "../../../domain/next-turn.ts";
 import { fieldOfPrompt, tooManyTokens, type PromptLimits } from "../../../domain/prompt-size.ts";
+import { joinTurns } from "../../../domain/turns.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
 import { asRefusal } from "../../process/refusal.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
@@ -54,7 +55,7 @@ interface IntakeHandlers {
 
 type PromptJob =
   | { readonly kind: "generate"; readonly key: JobKey; readonly request: GenerateRequest; readonly counts: boolean }
-  | { readonly kind: "show"; readonly key: JobKey }
+  | { readonly kind: "show"; readonly key: JobKey; readonly request: GenerateRequest }
   | { readonly kind: "tokenize"; readonly key: JobKey };
 
 type JobOf<Type extends TextJob["type"]> = Extract<TextJob, { type: Type }>;
@@ -146,7 +147,7 @@ export class Intake {
     if (tooMuch) return this.handlers.refused(key, tooMuch);
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const prompt = promptOf(request, sampler, false, MEDIUM);
-    this.start({ ...prompt, media: true }, { kind: "show", key }, request.client);
+    this.start({ ...prompt, media: true }, { kind: "show", key, request }, request.client);
   }
 
   /** Looks up tokens in pieces, so that decode steps can run in between. */
@@ -286,6 +287,10 @@ export class Intake {
     const { key } = job;
     const refusal = REFUSALS[code];
     if (refusal) return this.handlers.refused(key, "request" in job ? aboutPrompt(refusal, job.request) : refusal);
+    if ("request" in job) {
+      const joined = withJoinedTurns(job.request);
+      if (joined) return job.kind === "show" ? this.show(key, joined) : this.render(key, joined, job.counts);
+    }
     this.handlers.warn(`the model's chat template refused a request: ${error}`);
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
@@ -300,6 +305,18 @@ export class Intake {
   private refuse(key: JobKey, message: string, code: ErrorCode = "invalid_value"): void {
     this.handlers.refused(key, { code, message, param: "messages" });
   }
+}
+
+/**
+ * Returns a request with its turns joined, or undefined where nothing changes by that. Many templates refuse two turns
+ * of a role in a row, or a system turn that is not the first.
+ */
+function withJoinedTurns(request: GenerateRequest): GenerateRequest | undefined {
+  const messages = joinTurns(request.messages);
+  const isSame =
+    messages.length === request.messages.length &&
+    messages.every(({ role }, at) => role === request.messages[at]?.role);
+  return isSame ? undefined : { ...request, messages };
 }
 
 const aboutPrompt = (refusal: Refusal, request: GenerateRequest) =>

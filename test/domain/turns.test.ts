@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { joinTurns, withOrderedResults } from "../../src/dialect/fields/turns.ts";
+import { joinTurns, withOrderedResults } from "../../src/domain/turns.ts";
 import type { ChatMessage } from "../../src/domain/generate.ts";
 
 const say = (text: string): ChatMessage[] =>

@@ -1,7 +1,7 @@
 // Rewrites turns so that every chat template takes them. Agents send several turns of a role in a row and system turns
 // anywhere; a third of the templates in use refuse, drop or move such turns. Some identify results by their position.
 
-import type { ChatMessage, ToolCall } from "../../domain/generate.ts";
+import type { ChatMessage, ToolCall } from "./generate.ts";
 
 type Content = ChatMessage["content"];
 
