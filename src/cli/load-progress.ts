@@ -1,6 +1,7 @@
 // Shows the progress of loading a model.
 
 import { errorMessage } from "../domain/error-message.ts";
+import type { ModelInfo } from "../domain/model.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import { ExitError } from "./exit-codes.ts";
@@ -29,10 +30,10 @@ export function showLoading(engine: TextPort, output: Pick<ProgressOptions, "out
   };
 }
 
-/** Resolves when the model is loaded, and ends the progress in `shown`. Throws ExitError when loading fails. */
-export async function loaded(engine: TextEngine, shown: Shown | undefined): Promise<void> {
+/** Resolves to the model when it is loaded, and ends the progress in `shown`. Throws ExitError when loading fails. */
+export async function loaded(engine: TextEngine, shown: Shown | undefined): Promise<ModelInfo> {
   try {
-    await engine.ready();
+    return await engine.ready();
   } catch (error) {
     throw new ExitError("model", errorMessage(error));
   } finally {

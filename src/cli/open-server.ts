@@ -6,12 +6,36 @@ import type { Logger } from "../telemetry/log.ts";
 import { exposure } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
 import { loaded, showLoading } from "./load-progress.ts";
-import { createGatewayServices, createRuntime, stopEngines, type Services } from "./runtime.ts";
+import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
 import { progressOutput } from "./terminal.ts";
 import { findWorkers } from "./workers.ts";
 
+interface OpenServer {
+  readonly services: Services;
+  /** The same services with those of a model of this machine; absent for upstreams alone. */
+  readonly runtime?: Runtime;
+  readonly server: RunningServer;
+}
+
+/**
+ * Starts to load the configured model, if any, and to serve HTTP. `log` takes the place of the configured one. Throws
+ * ExitError when the configuration exposes too much or the address cannot be listened on.
+ */
+export async function openServer(config: Config, log?: Logger): Promise<OpenServer> {
+  checkExposure(config);
+  const runtime = config.serveModel ? createRuntime(config, log, await findWorkers(config)) : undefined;
+  const services: Services = runtime ?? createGatewayServices(config, log);
+  // The engine process starts while this process loads the HTTP code.
+  runtime?.engine.start();
+  const server = await startListening(services).catch(async (error: unknown) => {
+    await closeServices(services);
+    throw error;
+  });
+  return { services, ...(runtime && { runtime }), server };
+}
+
 /** Throws ExitError when --require-auth is set and everybody could call the server. */
-export function checkExposure(config: Config): void {
+function checkExposure(config: Config): void {
   if (!config.requireAuth || !exposure(config)) return;
   throw new ExitError(
     "usage",
@@ -26,7 +50,7 @@ export function warnOfExposure({ config, log }: Services, { port }: RunningServe
 }
 
 /** Starts to serve HTTP. Throws ExitError when the address cannot be listened on. */
-export async function startListening(services: Services): Promise<RunningServer> {
+async function startListening(services: Services): Promise<RunningServer> {
   const { createApp } = await import("../http/app.ts");
   const { listen, ListenError } = await import("../http/server.ts");
   try {
@@ -68,14 +92,7 @@ export async function closeServices(services: Services): Promise<void> {
  * Serves while `use` runs, which receives the port, and logs to `log`. Throws ExitError when the server cannot start.
  */
 export async function whileServing<T>(config: Config, log: Logger, use: (port: number) => Promise<T>): Promise<T> {
-  checkExposure(config);
-  const runtime = config.serveModel ? createRuntime(config, log, await findWorkers(config)) : undefined;
-  const services: Services = runtime ?? createGatewayServices(config, log);
-  runtime?.engine.start();
-  const server = await startListening(services).catch(async (error: unknown) => {
-    await closeServices(services);
-    throw error;
-  });
+  const { services, runtime, server } = await openServer(config, log);
   try {
     if (runtime) await loaded(runtime.engine, showLoading(runtime.engine, progressOutput(config)));
     await lookForOthers(services, server);

@@ -1,45 +1,64 @@
 // `--ready-file`: tells scripts and service managers when a server can answer.
 
-import { accessSync, constants, renameSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileReason } from "../domain/system-error-code.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { ExitError } from "./exit-codes.ts";
 
 /** A file that exists while the server is ready. Does nothing without a path. */
 export class ReadyFile {
+  private isWritten = false;
+  private isClosed = false;
+
   /**
    * Throws ExitError when the folder is not writable. An existing file stays until the port is bound: it may be another
    * server's.
    */
   constructor(private readonly path: string | undefined) {
-    this.orFail(() => {
-      if (path !== undefined) accessSync(dirname(path), constants.W_OK);
-    });
+    if (path === undefined) return;
+    this.orFail(() => accessSync(dirname(path), constants.W_OK));
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw failure(path, "it is a folder");
   }
 
-  /** Writes the address into the file atomically. Throws ExitError. */
+  /** Removes a file that an earlier server has left. Throws ExitError. */
+  clear(): void {
+    const { path } = this;
+    if (path !== undefined) this.orFail(() => rmSync(path, { force: true }));
+  }
+
+  /** Writes the address into the file atomically; does nothing once closed. Throws ExitError. */
   write(url: string): void {
     const { path } = this;
-    if (path === undefined) return;
+    if (path === undefined || this.isClosed) return;
     this.orFail(() => {
       const part = `${path}.part-${process.pid}`;
       writeFileSync(part, `${url}\n`);
       renameSync(part, path);
     });
+    this.isWritten = true;
   }
 
-  remove(): void {
-    if (this.path !== undefined) rmSync(this.path, { force: true });
+  /** Removes the file if this server has written it. A failure is only logged, since the server must still stop. */
+  close(log: Pick<Logger, "error">): void {
+    this.isClosed = true;
+    if (!this.isWritten) return;
+    this.isWritten = false;
+    try {
+      this.clear();
+    } catch (error) {
+      log.error((error as ExitError).message);
+    }
   }
 
   private orFail(work: () => void): void {
     try {
       work();
     } catch (error) {
-      throw new ExitError(
-        "failure",
-        `The file of --ready-file, ${this.path}, cannot be written: ${fileReason(error)}.`,
-      );
+      throw failure(this.path, fileReason(error));
     }
   }
 }
+
+const failure = (path: string | undefined, why: string) =>
+  new ExitError("failure", `The file of --ready-file, ${path}, cannot be written: ${why}.`);

@@ -2,84 +2,59 @@
 
 import type { Config } from "../config/config.ts";
 import { version } from "../config/version.ts";
-import { errorMessage } from "../domain/error-message.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { RunningServer } from "../http/server.ts";
 import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
-import { ExitError } from "./exit-codes.ts";
 import { LiveLine } from "./live-line.ts";
-import { showLoading } from "./load-progress.ts";
-import {
-  checkExposure,
-  closeServer,
-  closeServices,
-  lookForOthers,
-  startListening,
-  warnOfExposure,
-} from "./open-server.ts";
+import { loaded, showLoading } from "./load-progress.ts";
+import { closeServer, lookForOthers, openServer, warnOfExposure } from "./open-server.ts";
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { reloadOnHangup } from "./reload.ts";
-import { createGatewayServices, createRuntime, type Runtime, type Services } from "./runtime.ts";
-import { findWorkers } from "./workers.ts";
+import type { Runtime, Services } from "./runtime.ts";
 import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
+
+/** Milliseconds between the signals of one cause: `timeout` and terminals signal a process, and then its group. */
+const TOGETHER_MS = 250;
+/** Milliseconds after which a stopped server ends, whatever still waits, such as for an upstream that does not answer. */
+const LINGER_MS = 500;
 
 /**
  * Serves until SIGINT or SIGTERM and returns the exit code. `reread` reads the configuration again. Throws ExitError
  * when the server cannot start.
  */
 export async function serve(config: Config, reread: () => Config): Promise<number> {
-  checkExposure(config);
-  return config.serveModel ? serveModel(config, reread) : serveOthers(config, reread);
-}
-
-async function serveModel(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
-  const runtime = createRuntime(config, undefined, await findWorkers(config));
-  const { engine } = runtime;
-  // The engine process starts while this process loads the HTTP code. The port is bound long before the model is
-  // loaded: a port in use is reported at once, and early requests wait instead of being refused.
-  engine.start();
-  const server = await startListening(runtime).catch(async (error: unknown) => {
-    await closeServices(runtime);
-    throw error;
-  });
-  readyFile.remove();
-  const stopped = stopOnSignal(runtime, server, readyFile, reread);
-  const looked = lookForOthers(runtime, server);
-  const progress = config.logFormat === "text" ? showLoading(engine, progressOutput(config)) : undefined;
+  // The port is bound long before the model is loaded: a port in use is reported at once, and early requests wait
+  // instead of being refused.
+  const { services, runtime, server } = await openServer(config);
+  let progress: ReturnType<typeof showLoading> | undefined;
   try {
-    const model = await Promise.race([engine.ready(), stopped]);
-    progress?.end();
-    if (typeof model === "number") return model;
-    await Promise.race([looked, stopped]);
+    readyFile.clear();
+    const { begun, ended } = stopOnSignal(services, server, readyFile, reread);
+    const looked = lookForOthers(services, server);
+    if (runtime && config.logFormat === "text") progress = showLoading(runtime.engine, progressOutput(config));
+    const ready = (async () => {
+      const model = runtime && (await loaded(runtime.engine, progress));
+      await looked;
+      return { model };
+    })();
+    const found = await Promise.race([ready, begun]);
+    if (!found) {
+      progress?.end();
+      return await ended;
+    }
     readyFile.write(server.url);
-    announce(runtime, model, server);
+    if (runtime && found.model) announce(runtime, found.model, server);
+    else announceGateway(services, server);
+    warnOfExposure(services, server);
+    watch(services);
+    return await ended;
   } catch (error) {
     progress?.end();
-    await closeServer(runtime, server);
-    if (error instanceof ExitError) throw error;
-    throw new ExitError("model", errorMessage(error));
+    await closeServer(services, server);
+    throw error;
   }
-  return stopped;
-}
-
-/** Serves the models of upstreams alone. */
-async function serveOthers(config: Config, reread: () => Config): Promise<number> {
-  const readyFile = new ReadyFile(config.readyFile);
-  const services = createGatewayServices(config);
-  const { log } = services;
-  const server = await startListening(services);
-  readyFile.remove();
-  const stopped = stopOnSignal(services, server, readyFile, reread);
-  await Promise.race([lookForOthers(services, server), stopped]);
-  const models = services.router.models().filter(({ remote }) => remote).length;
-  readyFile.write(server.url);
-  if (config.logFormat === "json") log.info("ready", { version, url: server.url, models });
-  else greet(config, gatewayBanner(models, bannerOptions(config, server)));
-  warnOfExposure(services, server);
-  watch(services);
-  return stopped;
 }
 
 function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): void {
@@ -87,8 +62,13 @@ function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): vo
   const { url } = server;
   if (config.logFormat === "text") greet(config, banner(runtime, model, bannerOptions(config, server)));
   else log.info("ready", { version, url, model: model.id, context: model.context, device: model.device });
-  warnOfExposure(runtime, server);
-  watch(runtime);
+}
+
+/** Announces a server of the models of upstreams alone. */
+function announceGateway({ config, log, router }: Services, server: RunningServer): void {
+  const models = router.models().filter(({ remote }) => remote).length;
+  if (config.logFormat === "json") log.info("ready", { version, url: server.url, models });
+  else greet(config, gatewayBanner(models, bannerOptions(config, server)));
 }
 
 const bannerOptions = (config: Config, { port }: RunningServer): BannerOptions => ({
@@ -108,27 +88,36 @@ function watch({ config, requests }: Services): void {
   line.start();
 }
 
-/** Resolves with the exit code when everything has stopped after a signal; a second signal ends the process at once. */
+/**
+ * Stops the server after a signal; a second one ends the process at once. `begun` resolves when stopping begins, and
+ * `ended` with the exit code when everything has stopped.
+ */
 function stopOnSignal(
   services: Services,
   server: RunningServer,
   readyFile: ReadyFile,
   reread: () => Config,
-): Promise<number> {
-  const { log, requests, config } = services;
-  const { promise, resolve } = Promise.withResolvers<number>();
-  let stopping = false;
-  const stop = async (signal: string) => {
-    if (stopping) process.exit(1);
-    stopping = true;
-    readyFile.remove();
+): { readonly begun: Promise<undefined>; readonly ended: Promise<number> } {
+  const { log, requests, config, clock } = services;
+  const begun = Promise.withResolvers<undefined>();
+  const ended = Promise.withResolvers<number>();
+  let begunAt: number | undefined;
+  const stop = async (signal: NodeJS.Signals) => {
+    if (begunAt !== undefined) {
+      if (signal !== "SIGHUP" && clock.now() - begunAt > TOGETHER_MS) process.exit(1);
+      return;
+    }
+    begunAt = clock.now();
+    begun.resolve(undefined);
+    readyFile.close(log);
     const { activeCount: active } = requests;
     const hint = active > 0 && signal === "SIGINT" ? "; press Ctrl-C again to stop now" : "";
     log.info(`stopping${config.logFormat === "text" ? hint : ""}`, { signal, active, drain_ms: config.drainTimeoutMs });
     await closeServer(services, server);
-    resolve(0);
+    setTimeout(() => process.exit(), LINGER_MS).unref();
+    ended.resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));
   reloadOnHangup({ ...services, reread, hangUp: () => void stop("SIGHUP") });
-  return promise;
+  return { begun: begun.promise, ended: ended.promise };
 }

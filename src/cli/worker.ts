@@ -54,7 +54,7 @@ export async function serveDevices(config: Config, flags: WorkerFlags): Promise<
     const message = errorMessage(error);
     throw new ExitError(message.includes(CANNOT_LISTEN) ? "address" : "failure", message);
   } finally {
-    readyFile.remove();
+    readyFile.close(log);
     await worker.stop();
   }
 }

@@ -58,9 +58,8 @@ export function listen(
     port,
     async stop() {
       const closed = server.stop();
-      await app.batches.stop();
-      const sessions = app.realtime.drain();
-      const drained = Promise.all([requests.drain(), sessions]).then(() => idle(server));
+      const ended = Promise.all([app.batches.stop(), requests.drain(), app.realtime.drain()]);
+      const drained = ended.then(() => idle(server));
       await atMost(clock, config.drainTimeoutMs, drained);
       requests.cancelAll();
       await atMost(clock, LAST_BYTES_MS, drained);

@@ -112,14 +112,15 @@ export class LiveRequest {
     this.settled();
     this.entry.ended();
     const ms = this.context.clock.now() - this.admittedAt;
-    if (report.error) metrics.failed(report.error, ms);
+    if (report.error) metrics.failed(report.error, ms, this.completionTokens);
     else {
       const { reason = "cancelled", usage } = report;
       const times =
         usage && startedAt !== undefined
           ? { queueMs: startedAt - this.acceptedAt, computingMs: this.seenAt - startedAt }
           : undefined;
-      metrics.finished(reason, usage ?? noUsage(this.promptTokens), ms, times);
+      const known = { ...noUsage(this.promptTokens), completionTokens: this.completionTokens };
+      metrics.finished(reason, usage ?? known, ms, times);
     }
     return ms;
   }

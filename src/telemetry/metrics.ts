@@ -26,7 +26,8 @@ export interface RequestMetrics {
   interToken(ms: number, tokens?: number): void;
   /** Reports that a request ended in order. `times`: given, if known, for a request that was computed to its end. */
   finished(reason: FinishReason, usage: Usage, endToEndMs: number, times?: ComputingTimes): void;
-  failed(code: ErrorCode, endToEndMs: number): void;
+  /** `completionTokens`: tokens sampled before the failure. */
+  failed(code: ErrorCode, endToEndMs: number, completionTokens?: number): void;
   /** Reports that a request was rejected with `server_busy`. */
   rejected(reason: BusyReason): void;
 }

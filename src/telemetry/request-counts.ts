@@ -128,8 +128,9 @@ export class RequestCounts implements RequestMetrics {
     if (completionTokens > 1) times.perToken.observe(completionMs / (completionTokens - 1) / 1000);
   }
 
-  failed(code: ErrorCode, endToEndMs: number): void {
+  failed(code: ErrorCode, endToEndMs: number, completionTokens = 0): void {
     this.failures.add(code);
+    this.completionTokens += completionTokens;
     this.times.endToEnd.observe(endToEndMs / 1000);
   }
 

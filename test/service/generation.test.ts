@@ -16,16 +16,28 @@ const never = new Promise<void>(() => {});
 const request = (id: string): GenerateRequest => plainRequest("hi", { id });
 const live = new AbortController().signal;
 
-/** Also records the times between pieces of text. */
+/** Also records the times between pieces of text, and tokens. */
 class TimedMetrics extends RecordingMetrics {
   readonly pausesMs: number[] = [];
+  /** Tokens generated for requests that have ended. */
+  generated = 0;
   override of(subject: MetricSubject): RequestMetrics {
     const counts = super.of(subject);
-    const interToken = (ms: number) => {
-      this.pausesMs.push(ms);
-      counts.interToken(ms);
+    return {
+      ...counts,
+      interToken: (ms) => {
+        this.pausesMs.push(ms);
+        counts.interToken(ms);
+      },
+      finished: (reason, usage, ms) => {
+        this.generated += usage.completionTokens;
+        counts.finished(reason, usage, ms);
+      },
+      failed: (code, ms, tokens = 0) => {
+        this.generated += tokens;
+        counts.failed(code, ms);
+      },
     };
-    return { ...counts, interToken };
   }
 }
 
@@ -119,13 +131,15 @@ describe("a generation", () => {
       await expect(Array.fromAsync(generate(request("r"), live, report))).rejects.toBe(fail);
       expect(report.error).toBe(code);
       expect(metrics.calls.at(-1)).toBe(`failed ${code}`);
+      expect(metrics.generated).toBe(1);
       expect([requests.activeCount, requests.registeredCount]).toEqual([0, 0]);
     }
   });
 
-  test("whose consumer stops early releases its place", async () => {
-    const { requests, generate, engine } = setUp({ steps: [{ text: "a" }, { text: "b" }] });
+  test("whose consumer stops early releases its place, and what was generated counts", async () => {
+    const { requests, generate, engine, metrics } = setUp({ steps: [{ text: "a" }, { text: "b" }] });
     for await (const event of generate(request("r"))) if (event.type === "text") break;
+    expect(metrics.generated).toBe(1);
     expect([requests.activeCount, requests.registeredCount, engine.live]).toEqual([0, 0, 0]);
   });
 

@@ -22,8 +22,6 @@ const PROGRESS = { share: 0.01, ms: 1000 };
 const GROWTH_BYTES = 1 << 20;
 /** Exit code when the parent speaks another version of the protocol. */
 const EXIT_STALE = 64;
-/** How the parent asks this process to end. */
-const ENDING = process.platform === "win32" ? "disconnect" : "SIGTERM";
 /** Milliseconds that the parent has to read why loading failed. */
 const PATIENCE_MS = 10_000;
 
@@ -83,13 +81,15 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
   const send = (message: FromEngine<Ready, Event, Report>) => void process.send?.(message);
   const exit = () => process.exit(0);
   process.on("disconnect", exit);
-  // Ctrl-C signals the whole process group of the terminal: the parent drains first and then ends this process.
-  process.on("SIGINT", () => {});
+  // Terminals and service managers signal all processes of a group: the parent drains first and then ends this process.
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   type Message = ToEngine<Options, Job>;
   const early: Message[] = [];
   let receive = (message: Message): void => void early.push(message);
+  let end = (): void => exit();
   const options = await new Promise<Options>((resolve) => {
     process.on("message", (message: Message) => {
+      if (message.type === "end") return end();
       if (message.type !== "load") return receive(message);
       if (message.version !== PROTOCOL_VERSION) process.exit(EXIT_STALE);
       resolve(message.options);
@@ -100,10 +100,7 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
     send({ type: "load-failed", message: errorMessage(error) });
     return endUnloaded();
   });
-  if (worker.end) {
-    if (ENDING === "disconnect") process.off("disconnect", exit);
-    process.on(ENDING, () => void worker.end?.().finally(exit));
-  }
+  if (worker.end) end = () => void worker.end?.().finally(exit);
   const arriving = new Map<JobKey, Uint8Array[]>();
   const takeContents = (key: JobKey): Uint8Array[] => {
     const contents = arriving.get(key) ?? [];
@@ -160,7 +157,6 @@ function reportMemory(send: (memory: ProcessMemory) => void) {
  * reason and end it, because what is sent just before an exit may be lost.
  */
 async function endUnloaded(): Promise<never> {
-  process.once("SIGTERM", () => process.exit(1));
   await Bun.sleep(PATIENCE_MS);
   return process.exit(1);
 }

@@ -37,7 +37,7 @@ export class EngineProcess<To, From> {
   private readonly stderrTail: string[] = [];
   /** Closed here: Bun leaves it open when the process is gone. Then undefined, as another file may get its number. */
   private socket: ChildSocket | undefined;
-  /** Whether it was signalled to end. */
+  /** Whether it was asked to end. */
   private isEnding = false;
   private culprit: JobKey | undefined;
   private file: string | undefined;
@@ -133,12 +133,13 @@ export class EngineProcess<To, From> {
     this.socket = undefined;
   }
 
-  /** Ends the process, by force after `graceMs` milliseconds. Resolves when it is gone. */
-  async stop(graceMs: number): Promise<void> {
+  /**
+   * Asks the process to end by the message `request`; ends it by force after `graceMs` milliseconds. Resolves when it is
+   * gone.
+   */
+  async stop(request: To, graceMs: number): Promise<void> {
+    this.send(request);
     this.isEnding = true;
-    // On Windows, any signal would end it by force.
-    if (process.platform === "win32") this.child.disconnect();
-    else this.child.kill("SIGTERM");
     const killer = setTimeout(() => this.child.kill("SIGKILL"), graceMs);
     await this.child.exited;
     clearTimeout(killer);

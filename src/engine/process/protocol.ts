@@ -4,7 +4,7 @@
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { BusyReason, ErrorCode } from "../../domain/errors.ts";
 
-export const PROTOCOL_VERSION = 15;
+export const PROTOCOL_VERSION = 16;
 
 /**
  * File descriptor in the engine process on which the front process requests aborts, with a 4-byte key each. The engine
@@ -24,7 +24,9 @@ export type ToEngine<Options, Job> =
   /** With the cause `client` nobody reads the outcome, so none needs to be sent. */
   | { readonly type: "cancel"; readonly key: JobKey; readonly cause: CancelCause }
   /** The job's reader has fallen behind, or has caught up. */
-  | { readonly type: "hold"; readonly key: JobKey; readonly held: boolean };
+  | { readonly type: "hold"; readonly key: JobKey; readonly held: boolean }
+  /** The process stores what is worth keeping and ends. */
+  | { readonly type: "end" };
 
 /** Some bytes of a content that is too large for one message, which would delay all others. */
 export interface Part {

@@ -18,6 +18,8 @@ import { watchProcess } from "./watch-process.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 const STOP_GRACE_MS = 2000;
+/** Asks an engine process to end: terminals and service managers send signals to all processes of a group. */
+const END = { type: "end" } as const;
 const NO_MEMORY: ProcessMemory = { resident: 0, own: 0 };
 
 export class Supervisor<
@@ -222,7 +224,7 @@ export class Supervisor<
   }
 
   private endProcess(): Promise<void> | undefined {
-    return this.process?.stop(this.options.stopGraceMs ?? STOP_GRACE_MS);
+    return this.process?.stop(END, this.options.stopGraceMs ?? STOP_GRACE_MS);
   }
 
   /** Starts the process once its files and the memory for its model are there. Jobs wait for it. */
@@ -325,7 +327,7 @@ export class Supervisor<
         return this.hang === undefined ? this.becomeReady(message.ready) : undefined;
       case "load-failed":
         this.loadFailure = message.message;
-        return void this.process?.stop(STOP_GRACE_MS);
+        return void this.process?.stop(END, STOP_GRACE_MS);
       case "taken":
         return this.jobs.taken(message);
       case "accepted":

@@ -17,7 +17,7 @@ test("messages to an engine that has stopped listening are lost without an error
       await Bun.sleep(2);
     }
   } finally {
-    await engine.stop(1000);
+    await engine.stop("end", 100);
     await ended.promise;
   }
 });
@@ -52,7 +52,7 @@ test("when an engine ends itself because of a job, the exit report names the job
 
 test("the work that native code reports can be read once", async () => {
   const told = Promise.withResolvers<void>();
-  const engine = new EngineProcess<never, string>({
+  const engine = new EngineProcess<string, string>({
     command: [
       process.execPath,
       "-e",
@@ -67,7 +67,7 @@ test("the work that native code reports can be read once", async () => {
     expect(engine.pulse()).toEqual({ moved: true, work: "decoding a step" });
     expect(engine.pulse()).toBeUndefined();
   } finally {
-    await engine.stop(1000);
+    await engine.stop("end", 100);
   }
   expect(engine.pulse()).toBeUndefined();
 });

@@ -1,0 +1,167 @@
+// How a server stops: when all its processes are signalled, when signals repeat, and while it waits for others.
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { childrenOf } from "../support/processes.ts";
+
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+const TIMEOUT_MS = 60_000;
+
+let home: string;
+beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-stopping-"))));
+afterAll(() => rmSync(home, { recursive: true }));
+
+const start = (...args: string[]) =>
+  Bun.spawn([process.execPath, MAIN, ...args], {
+    env: { HOME: home },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
+  });
+
+async function ready(child: ReturnType<typeof start>, file: string): Promise<string> {
+  while (!existsSync(file)) {
+    if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${await child.stderr.text()}`);
+    await Bun.sleep(20);
+  }
+  return readFileSync(file, "utf8").trim();
+}
+
+/** Starts a server and a stream of it; `rest` resolves to all of the stream. */
+async function streaming() {
+  const file = join(home, `ready-${crypto.randomUUID()}`);
+  const child = start("serve", "--port", "0", "--ctx", "4096", "--ready-file", file);
+  const url = await ready(child, file);
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({
+      messages: [{ role: "user", content: "Tell me a story." }],
+      stream: true,
+      ignore_eos: true,
+      max_tokens: 1000,
+    }),
+  });
+  const chunks = response.body?.getReader();
+  if (!chunks) throw new Error("no stream");
+  let text = "";
+  const more = async () => {
+    const { done, value } = await chunks.read();
+    if (!done) text += Buffer.from(value).toString();
+    return !done;
+  };
+  // Work that has not begun would go to the engine's successor.
+  while (!/"content":"[^"]/.test(text) && (await more()));
+  const rest = (async () => {
+    while (await more());
+    return text;
+  })();
+  return { child, url, rest, file };
+}
+
+const whole = (text: string) => text.includes('"finish_reason":"length"') && text.endsWith("data: [DONE]\n\n");
+
+describe.skipIf(process.platform === "win32")("a stream goes on to its end (POSIX signals)", () => {
+  test(
+    "when all processes are asked to end, as service managers do",
+    async () => {
+      const { child, rest, file } = await streaming();
+      for (const pid of [...childrenOf(child.pid), child.pid]) process.kill(pid, "SIGTERM");
+      expect(whole(await rest)).toBeTrue();
+      expect(await child.exited).toBe(0);
+      expect(existsSync(file)).toBeFalse();
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "when the signal comes twice, as timeout sends it; a later one ends the server at once",
+    async () => {
+      const { child, rest } = await streaming();
+      child.kill("SIGTERM");
+      await Bun.sleep(50);
+      child.kill("SIGTERM");
+      await Bun.sleep(100);
+      expect(child.exitCode).toBeNull();
+      await Bun.sleep(300);
+      child.kill("SIGTERM");
+      await rest.catch(() => {});
+      expect(await child.exited).toBe(1);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    "when the processes of a closed terminal are told of it",
+    async () => {
+      const { child, rest, url } = await streaming();
+      for (const pid of [...childrenOf(child.pid), child.pid]) process.kill(pid, "SIGHUP");
+      expect(whole(await rest)).toBeTrue();
+      expect((await fetch(`${url}/health`)).status).toBe(200);
+      child.kill("SIGTERM");
+      expect(await child.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the file of --ready-file", () => {
+  test(
+    "is not written by a server that stops before it is ready, and nothing delays its end",
+    async () => {
+      const silent = createServer(() => {});
+      await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
+      const { port } = silent.address() as { port: number };
+      const file = join(home, "never");
+      const child = start(
+        "serve",
+        "--port",
+        "0",
+        "--no-model",
+        "--upstream",
+        `far=http://127.0.0.1:${port}`,
+        "--ready-file",
+        file,
+      );
+      const said = child.stderr.text();
+      await new Promise((resolve) => void silent.once("connection", resolve));
+      const signalled = performance.now();
+      child.kill("SIGTERM");
+      expect(await child.exited).toBe(0);
+      expect(performance.now() - signalled).toBeLessThan(8000);
+      expect(existsSync(file)).toBeFalse();
+      expect(await said).not.toContain("curl");
+      silent.close();
+    },
+    TIMEOUT_MS,
+  );
+
+  test("is refused where a folder is", async () => {
+    const folder = join(home, "folder");
+    mkdirSync(folder);
+    const child = start("serve", "--port", "0", "--ready-file", folder);
+    expect(await child.stderr.text()).toBe(
+      `svc: The file of --ready-file, ${folder}, cannot be written: it is a folder.\n`,
+    );
+    expect(await child.exited).toBe(1);
+  });
+
+  test(
+    "of one worker is not removed by another that cannot listen",
+    async () => {
+      const file = join(home, "worker");
+      const first = start("worker", "--port", "0", "--ready-file", file);
+      const address = await ready(first, file);
+      const second = start("worker", "--port", address.split(":")[1] ?? "", "--ready-file", file);
+      expect(await second.exited).toBe(4);
+      expect(readFileSync(file, "utf8").trim()).toBe(address);
+      first.kill("SIGTERM");
+      expect(await first.exited).toBe(0);
+      expect(existsSync(file)).toBeFalse();
+    },
+    TIMEOUT_MS,
+  );
+});
