@@ -140,6 +140,13 @@ test.skipIf(Bun.which("systemd-analyze") === null).each([
   expect([said.split("\n").filter((line) => line.includes("svc.service")), code]).toEqual([[], 0]);
 });
 
+test.each([
+  ["page", recipe("ini")],
+  ["packages", fill("svc.service", {})],
+])("the service of the %s may ask for the addresses of the machine", (_, unit) => {
+  expect(unit).toMatch(/^RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK AF_UNIX$/m);
+});
+
 test("the options of the service exist", () => {
   const units = recipe("ini") + fill("svc.service", {});
   const variables = [...units.matchAll(/\b(SVC_[A-Z_]+)=/g)].map(([, name]) => name);
