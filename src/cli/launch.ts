@@ -19,6 +19,7 @@ import { ExitError } from "./exit-codes.ts";
 import { fetchListing, type Listing } from "./models.ts";
 import { whileServing } from "./open-server.ts";
 import { askServer, serverUrl } from "./running-server.ts";
+import { stored } from "./stored.ts";
 import { own } from "../domain/own.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 
@@ -143,8 +144,8 @@ export function wantedModel(
   isAsked: boolean,
 ): Wanted | undefined {
   if (name === undefined) return undefined;
-  const stored = isAbsolute(name) ? [] : new ModelStore(modelsDir).findAll(name);
-  const files = [name, ...stored.flatMap(({ files: [first] }) => first?.path ?? [])];
+  const found = isAbsolute(name) ? [] : stored("model", () => new ModelStore(modelsDir).findAll(name));
+  const files = [name, ...found.flatMap(({ files: [first] }) => first?.path ?? [])];
   return { name, ids: [name, ...files.map(modelId), ...(isAsked ? [] : alias)], isAsked };
 }
 
