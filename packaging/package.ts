@@ -108,6 +108,7 @@ async function packagesOf(name: BinaryName, folder: string, platform: string): P
     version,
     description,
     folder,
+    templates: join(import.meta.dir, "templates"),
     nfpmArch: NFPM_ARCHITECTURES[process.arch],
     maintainer: "svc contributors",
   };

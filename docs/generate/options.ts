@@ -61,6 +61,7 @@ export const otherVariables: readonly (readonly [name: string, meaning: string])
     "Folder of trained data, as for Tesseract itself; it takes precedence over the folders of the system's packages.",
   ],
   ["HTTP_PROXY, HTTPS_PROXY, ALL_PROXY", "Proxy for downloads and for upstreams that are not on this machine."],
+  ["NODE_EXTRA_CA_CERTS", "File with further certificates to trust, such as a company's own, in PEM format."],
   ["NO_PROXY", "Hosts that are reached without a proxy; loopback always is."],
   ["HOME, XDG_CONFIG_HOME, APPDATA", "Folders in which svc looks for the config file."],
   ["XDG_CACHE_HOME", "Parent of the cache folder, without --cache-dir."],

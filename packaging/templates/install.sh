@@ -8,7 +8,10 @@
 #   SVC_PREFIX=DIR      where bin and share are; default: ~/.local, or /usr/local for root
 #   SVC_RELEASES=URL    another place to download from
 #   sh install.sh --uninstall   removes what this script installed; models and settings stay
+#   curl -fsSL {{releases}}/latest/download/install.sh | sh -s -- --uninstall   the same
 set -eu
+# Others run what root installs, whatever root's umask is.
+umask 022
 
 releases=${SVC_RELEASES:-{{releases}}}
 if [ "$(id -u)" = 0 ]; then default_prefix=/usr/local; else default_prefix=$HOME/.local; fi
@@ -32,6 +35,8 @@ END
 }
 
 uninstall() {
+  found=$(files | while read -r _ to; do [ ! -e "$prefix/$to" ] || echo "$to"; done)
+  [ -n "$found" ] || fail "no svc is installed in $prefix; SVC_PREFIX names another folder"
   files | while read -r _ to; do rm -f "$prefix/$to"; done
   echo "svc is removed from $prefix. Its models and settings stay: ~/.local/share/svc, ~/.config/svc, ~/.cache/svc."
 }
@@ -97,7 +102,9 @@ install() {
   [ "$(checksum "$part/$file")" = "$wanted" ] || fail "$file arrived damaged; nothing was installed"
   tar -xJf "$part/$file" -C "$part" || fail "$file cannot be unpacked: tar needs xz (the package xz-utils or xz)"
   folder=$part/${file%.tar.xz}
-  "$folder/svc" --version >/dev/null || fail "svc $version does not run on this machine; nothing was installed"
+  "$folder/svc" --version >/dev/null ||
+    fail "svc $version does not run on this machine; nothing was installed. If permission was denied, programs cannot" \
+      "run in $part (noexec): TMPDIR names another folder"
   files | while read -r from to; do
     mkdir -p "$(dirname "$prefix/$to")"
     # Under another name first: a running svc keeps its file, and nobody meets a part.

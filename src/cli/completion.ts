@@ -32,14 +32,18 @@ const everywhere = ["--help", "-h", "--help-all", "--version", "-V"];
 /** A command that prints the names of the downloaded models, in any shell. */
 const NAMES = 'svc list 2>/dev/null | tail -n +2 | cut -d " " -f 1';
 
+/** Before names of files or models become completions in bash: a name ends at the end of its line, not at a space. */
+const BY_LINE = "local IFS=$'\\n';";
+
 function bash(): string {
   const spelled = (wanted: (option: Option) => boolean | undefined) =>
     options.filter(wanted).flatMap(spellingsOf).join("|");
   const choices = options.filter(({ choices: some }) => some !== undefined);
   const operands = commandNames.map((name) => {
     const { operands: kind = [] } = commandOf(name);
-    const some = kind === "files" ? "-f" : `-W "${kind === "models" ? "$(_svc_models)" : kind.join(" ")}"`;
-    return `      ${name}) COMPREPLY=($(compgen ${some} -- "$current")) ;;`;
+    if (kind === "files") return `      ${name}) ${BY_LINE} COMPREPLY=($(compgen -f -- "$current")) ;;`;
+    const words = kind === "models" ? "$(_svc_models)" : kind.join(" ");
+    return `      ${name}) COMPREPLY=($(compgen -W "${words}" -- "$current")) ;;`;
   });
   const cases = commandNames
     .map((name) => [name, flagsOf(commandOf(name))] as const)
@@ -51,8 +55,8 @@ _svc() {
   local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} words
   COMPREPLY=()
   case "$before" in
-    ${spelled(({ orName }) => orName)}) COMPREPLY=($(compgen -W "$(_svc_models)" -- "$current") $(compgen -f -- "$current")); return ;;
-    ${spelled(takesFile)}|-o|--output) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    ${spelled(({ orName }) => orName)}) ${BY_LINE} COMPREPLY=($(compgen -W "$(_svc_models)" -- "$current") $(compgen -f -- "$current")); return ;;
+    ${spelled(takesFile)}|-o|--output) ${BY_LINE} COMPREPLY=($(compgen -f -- "$current")); return ;;
 ${choices
   .map((option) => [option, option.choices ?? []] as const)
   .map(
@@ -69,11 +73,12 @@ ${cases.join("\n")}
     esac
     COMPREPLY=($(compgen -W "$words" -- "$current"))
   elif [[ $COMP_CWORD == 1 ]]; then
-    COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$current") $(compgen -f -X '!*.gguf' -- "$current"))
+    COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$current"))
+    ${BY_LINE} COMPREPLY+=($(compgen -f -X '!*.gguf' -- "$current"))
   else
     case "\${COMP_WORDS[1]}" in
 ${operands.join("\n")}
-      *) COMPREPLY=($(compgen -f -- "$current")) ;;
+      *) ${BY_LINE} COMPREPLY=($(compgen -f -- "$current")) ;;
     esac
   fi
 }

@@ -19,7 +19,9 @@ import { ExitError } from "./exit-codes.ts";
 import { fetchListing, type Listing } from "./models.ts";
 import { whileServing } from "./open-server.ts";
 import { askServer, serverUrl } from "./running-server.ts";
+import { stored } from "./stored.ts";
 import { own } from "../domain/own.ts";
+import { fileReason } from "../domain/system-error-code.ts";
 
 /**
  * Recommended minimum context in tokens. The first prompt of an agent has up to 25,000; in a smaller context, the agent
@@ -106,7 +108,10 @@ async function startAgent(
   for (const warning of warnings) process.stderr.write(`svc: ${warning}\n`);
   // Waits for Enter, since the agent is about to clear the screen.
   if (warnings.length > 0 && process.stdin.isTTY) prompt("svc: Press Enter to start it anyway, or Ctrl-C to stop.");
-  const folder = mkdtempSync(join(tmpdir(), "svc-launch-"));
+  const temporary = tmpdir();
+  const folder = orExit(`A folder in ${temporary} cannot be created`, "TMPDIR names another.", () =>
+    mkdtempSync(join(temporary, "svc-launch-")),
+  );
   const write = (name: string, text: string) => {
     const path = join(folder, name);
     writeFileSync(path, text, { mode: 0o600 });
@@ -139,8 +144,8 @@ export function wantedModel(
   isAsked: boolean,
 ): Wanted | undefined {
   if (name === undefined) return undefined;
-  const stored = isAbsolute(name) ? [] : new ModelStore(modelsDir).findAll(name);
-  const files = [name, ...stored.flatMap(({ files: [first] }) => first?.path ?? [])];
+  const found = isAbsolute(name) ? [] : stored("model", () => new ModelStore(modelsDir).findAll(name));
+  const files = [name, ...found.flatMap(({ files: [first] }) => first?.path ?? [])];
   return { name, ids: [name, ...files.map(modelId), ...(isAsked ? [] : alias)], isAsked };
 }
 
@@ -192,10 +197,21 @@ function suggestions(): string {
   return `Models that call tools${fitting.length > 0 ? " and fit the memory" : ""}: ${list}.`;
 }
 
-/** Returns a logger that writes to a file, since the agent uses the terminal. */
+/** Returns a logger that writes to a file, since the agent uses the terminal. Throws ExitError. */
 function fileLog({ dataDir, logLevel: level, logFormat: format }: Config): Logger {
-  mkdirSync(dataDir, { recursive: true });
   const path = join(dataDir, "launch.log");
-  writeFileSync(path, "", { mode: 0o600 });
+  orExit(`The log ${path} cannot be written`, "--data-dir names another folder.", () => {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(path, "", { mode: 0o600 });
+  });
   return createLogger({ level, format, write: (line) => appendFileSync(path, line), now: Date.now });
+}
+
+/** Returns what `use` returns. Throws ExitError with what failed, why and a remedy, in place of a system error. */
+function orExit<T>(failed: string, remedy: string, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    throw new ExitError("failure", `${failed}: ${fileReason(error)}. ${remedy}`);
+  }
 }

@@ -7,6 +7,7 @@ import { options } from "../config/options.ts";
 import { misspeltVariables, UsageError, type Values } from "../config/parse.ts";
 import { readConfig } from "../config/read-config.ts";
 import { commit, version } from "../config/version.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
 import { commandNames, commandOf, isCommand } from "./commands.ts";
 import { completion } from "./completion.ts";
@@ -14,6 +15,9 @@ import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
 import { writeError } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
+
+/** Milliseconds for writing the last line. */
+const PATIENCE_MS = 1000;
 
 /** Runs the program and returns its exit code (see `exit-codes.ts`). `user`: the user's unmodified environment. */
 export async function main(args: readonly string[], user: Environment): Promise<number> {
@@ -41,8 +45,16 @@ export async function main(args: readonly string[], user: Environment): Promise<
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
-    throw error;
+    // What the failed command left running must not keep the program.
+    setTimeout(() => process.exit(exitCodes.failure.code), PATIENCE_MS).unref();
+    return complain(unexpected(error, config), "failure", config);
   }
+}
+
+/** Returns an unforeseen error as one line; with --log-level debug, with its stack. */
+function unexpected(error: unknown, config: Config | undefined): string {
+  const stack = error instanceof Error && config?.logLevel === "debug" ? error.stack : undefined;
+  return stack ?? errorMessage(error).replaceAll(/\s*\n\s*/g, " ");
 }
 
 /** Returns the help command that explains the command line in question. */

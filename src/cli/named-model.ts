@@ -10,6 +10,7 @@ import { isRepo } from "../store/models/reference.ts";
 import { inFull } from "../store/models/short-names.ts";
 import { commandNames } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
+import { stored } from "./stored.ts";
 
 export interface NamedModel {
   /** The file to load; the first one of a model in several files. */
@@ -25,12 +26,12 @@ export interface NamedModel {
 
 /**
  * Returns the files of the model `name`: an absolute path, or a name in the store. Throws ExitError when the store
- * lacks the model or has it only in part.
+ * lacks the model or has it only in part, or cannot be read.
  */
 export function namedModel(name: string, modelsDir: string): NamedModel {
   if (isAbsolute(name)) return { path: name };
   const store = new ModelStore(modelsDir);
-  const found = store.find(name);
+  const found = stored("model", () => store.find(name));
   if (!found) {
     // The model name behind a URL is unknown until svc pull has read the URL.
     const isUrl = /^https?:\/\//i.test(name);
@@ -73,7 +74,7 @@ export function filesInUse(config: Config): string[] {
   const lists = [embeddingModels, rerankModels, transcriptionModels, ...images];
   const named = [model, draft, mmproj, imageVae, imageTaesd, ...lists.flat()].filter((name) => name !== undefined);
   const filesOfName = (name: string) => {
-    const found = isAbsolute(name) ? undefined : store.find(name);
+    const found = isAbsolute(name) ? undefined : stored("model", () => store.find(name));
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
   };
   // These sets are served without being named in an option.

@@ -2,9 +2,9 @@
 
 import { X509Certificate } from "node:crypto";
 import { isIPv4 } from "node:net";
-import { networkInterfaces } from "node:os";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/host-name.ts";
+import { ownNetworks } from "../media/own-networks.ts";
 import { isFor } from "./agent-trust.ts";
 import { serverUrl, type Where } from "./running-server.ts";
 
@@ -19,7 +19,7 @@ export interface Reachable {
 }
 
 /** Returns the addresses of a server that listens on `host`; with HTTPS, those that its certificate covers, if any. */
-export function reachable(where: Where & Pick<Config, "allowedHosts">, interfaces = networkInterfaces()): Reachable {
+export function reachable(where: Where & Pick<Config, "allowedHosts">, interfaces = ownNetworks()): Reachable {
   const { host, tls, allowedHosts } = where;
   const urls = (hosts: readonly string[]) => hosts.map((one) => serverUrl({ ...where, host: one }));
   const certificate = tls && new X509Certificate(tls.cert);
@@ -35,7 +35,7 @@ export function reachable(where: Where & Pick<Config, "allowedHosts">, interface
 }
 
 /** Returns the machine's network addresses: IPv4 if there are any, virtual networks only if there are no others. */
-export function lanAddresses(interfaces = networkInterfaces()): string[] {
+export function lanAddresses(interfaces = ownNetworks()): string[] {
   const all = Object.entries(interfaces).flatMap(([name, addresses = []]) =>
     addresses
       .filter(({ internal, address }) => !internal && !/^(169\.254\.|fe80:)/i.test(address))

@@ -33,7 +33,7 @@ export function didYouMean(name: string, options: readonly Option[], others: rea
   return found === undefined ? "" : ` Did you mean ${found}?`;
 }
 
-/** Returns the values set by environment variables. Empty variables count as absent. */
+/** Returns the values set by environment variables. Empty variables count as absent, and so do those of Kubernetes. */
 export function parseEnvironment(
   options: readonly Option[],
   environment: Readonly<Record<string, string | undefined>>,
@@ -42,10 +42,14 @@ export function parseEnvironment(
   for (const option of options) {
     const name = environmentName(option);
     const given = environment[name];
-    if (given !== undefined && given !== "") values.set(option.name, parseValue(option, given, name));
+    if (given !== undefined && given !== "" && !isOfKubernetes(name, given))
+      values.set(option.name, parseValue(option, given, name));
   }
   return values;
 }
+
+/** In a pod, Kubernetes sets SVC_PORT=tcp://10.0.0.1:9999 for a Service named svc, and SVC_GATEWAY_PORT for svc-gateway. */
+const isOfKubernetes = (name: string, given: string): boolean => name.endsWith("_PORT") && given.startsWith("tcp://");
 
 /** Returns a sentence about each variable that is not an option's but nearly has the name of one. */
 export function misspeltVariables(

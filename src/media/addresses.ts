@@ -2,8 +2,8 @@
 // not reach, through this server, services that trust it because of its place in the network.
 
 import { BlockList, isIP } from "node:net";
-import { networkInterfaces } from "node:os";
 import { abortable } from "../domain/abortable.ts";
+import { ownNetworks } from "./own-networks.ts";
 
 export interface Address {
   readonly address: string;
@@ -89,15 +89,11 @@ export function addressFilter(privateToo: boolean, near = nearNetworks()): (addr
   };
 }
 
-/** Returns the networks of this machine as far as the system reports them: a sandbox may hide them. */
-function nearNetworks(): string[] {
-  try {
-    const found = Object.values(networkInterfaces()).flat();
-    return found.flatMap((network) => network?.cidr ?? []);
-  } catch {
-    return [];
-  }
-}
+/** Returns the networks of this machine. */
+const nearNetworks = (): string[] =>
+  Object.values(ownNetworks())
+    .flat()
+    .flatMap((network) => network?.cidr ?? []);
 
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();

@@ -43,7 +43,7 @@ export class StoredModels {
 
   /** Removes a model, by the names that `svc rm` accepts. Throws SvcError. */
   async remove(name: string): Promise<void> {
-    const [model, other] = this.store.findAll(name);
+    const [model, other] = this.findAll(name);
     if (!model) throw fieldError("model_not_found", "model", "names no downloaded model");
     if (other) throw invalid("'model' fits several downloaded models: name one in full, as svc list shows it.");
     if (filesOf(model).some(({ path }) => this.deps.inUse.includes(this.store.path(path)))) {
@@ -94,6 +94,14 @@ export class StoredModels {
     } catch (error) {
       const reason = errorMessage(error);
       throw new SvcError("download_failed", `${name} was downloaded, but cannot be served: ${reason}`);
+    }
+  }
+
+  private findAll(name: string): Manifest[] {
+    try {
+      return this.store.findAll(name);
+    } catch (error) {
+      return inWords(error, "storage_unavailable");
     }
   }
 

@@ -14,6 +14,7 @@ async function completed(...words: string[]): Promise<string[]> {
   const folder = temporaryFolder();
   await Bun.write(join(folder, "model.gguf"), "");
   await Bun.write(join(folder, "notes.txt"), "");
+  await Bun.write(join(folder, "a model.gguf"), "");
   const quoted = ["svc", ...words].map((word) => `'${word}'`).join(" ");
   const script = `${LIST}\n${completion("bash")}\nCOMP_WORDS=(${quoted}) COMP_CWORD=${words.length}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
   const run = Bun.spawn(["bash", "-c", script], { cwd: folder, stdout: "pipe", stderr: "pipe" });
@@ -36,6 +37,17 @@ describe("bash completes", () => {
     [["wait", "--time"], ["--timeout"]],
     [["draw", "--si"], ["--size"]],
     [["transcribe", "no"], ["notes.txt"]],
+    [["transcribe", "a m"], ["a model.gguf"]],
+    [
+      ["transcribe", ""],
+      ["a model.gguf", "model.gguf", "notes.txt"],
+    ],
+    [["--model", "a m"], ["a model.gguf"]],
+    [["-o", "a m"], ["a model.gguf"]],
+    [["--tls-cert", "a m"], ["a model.gguf"]],
+    [["a m"], ["a model.gguf"]],
+    [["serve", "a m"], ["a model.gguf"]],
+    [["a.gguf", "a m"], ["a model.gguf"]],
     [["--port", ""], [""]],
     [["-p", ""], [""]],
     [["-"], expect.arrayContaining(["-m", "-p", "-h", "--port"])],

@@ -1,7 +1,7 @@
 // `svc launch`, with a program in place of the agent that records how it was started.
 
 import { describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readTls } from "../../src/config/tls.ts";
 import { serve, temporaryFolder } from "../http/harness.ts";
@@ -126,6 +126,24 @@ describe("svc launch", () => {
     using server = Bun.serve({ port: 0, fetch: () => Response.json(refusal, { status: 403 }) });
     const { code, out, err } = await launch(["codex", ...at(server.port ?? 0)], { script: "echo started" }).ended;
     expect([code, out, err]).toEqual([1, "", expect.stringContaining(refusal.error.message)]);
+  }, 30_000);
+
+  test("reports a log that it cannot write", async () => {
+    const data = temporaryFolder();
+    const log = join(data, "launch.log");
+    mkdirSync(log);
+    const flags = [...at(await freePort()), "--model", "model.gguf", "--data-dir", data];
+    const { code, out, err } = await launch(["codex", ...flags], { script: "echo started" }).ended;
+    const why = `The log ${log} cannot be written: it is a folder. --data-dir names another folder.`;
+    expect([code, out, err]).toEqual([1, "", `svc: ${why}\n`]);
+  }, 30_000);
+
+  test("reports a temporary folder that is missing", async () => {
+    const env = { TMPDIR: "/nowhere" };
+    const { code, out, err } = await launch(["codex", ...at(serve().port)], { script: "echo started", env }).ended;
+    const why = "A folder in /nowhere cannot be created: there is no such file or folder. TMPDIR names another.";
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toEndWith(`svc: ${why}\n`);
   }, 30_000);
 
   test("reports an agent that cannot be started", async () => {

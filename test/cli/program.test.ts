@@ -113,6 +113,24 @@ describe("information and mistakes", () => {
     expect(err).toMatch(/^svc: .*notes\.gguf.*\n$/);
   });
 
+  test("an unforeseen error is one line, and has a stack only with --log-level debug", async () => {
+    const [list, preload] = [join(import.meta.dir, "../../src/cli/list.ts"), join(home, "broken.ts")];
+    const broken =
+      '{ listStored: () => { setInterval(() => {}, 1000); throw new TypeError("this is broken\\n  in two places"); } }';
+    const code = `import { mock } from "bun:test"; mock.module(${JSON.stringify(list)}, () => (${broken}));`;
+    writeFileSync(preload, code);
+    const run = async (...args: string[]) => {
+      const child = Bun.spawn([process.execPath, "--preload", preload, MAIN, "list", ...args], {
+        env: { HOME: home },
+        stderr: "pipe",
+      });
+      return [await child.exited, await child.stderr.text()];
+    };
+    expect(await run()).toEqual([1, "svc: this is broken in two places\n"]);
+    const [exitCode, err] = await run("--log-level", "debug");
+    expect([exitCode, err]).toEqual([1, expect.stringMatching(/^svc: TypeError: this is broken[^]*\n +at .*main\.ts/)]);
+  });
+
   test("in JSON logs a failure is JSON too", async () => {
     const { code, err } = await finish(["--model", join(home, "missing.gguf"), "--log-format", "json"]);
     expect(code).toBe(3);

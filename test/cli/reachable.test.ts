@@ -52,6 +52,22 @@ describe("a server", () => {
   });
 });
 
+test("where a sandbox hides the interfaces, a server on every interface is reachable from this machine", async () => {
+  const code = `
+    import { mock } from "bun:test";
+    import * as os from "node:os";
+    const refused = () => { throw new Error("uv_interface_addresses returned Unknown system error 97"); };
+    mock.module("node:os", () => ({ ...os, networkInterfaces: refused }));
+    const { reachable, lanAddresses } = await import(${JSON.stringify(join(import.meta.dir, "../../src/cli/reachable.ts"))});
+    const { addressFilter } = await import(${JSON.stringify(join(import.meta.dir, "../../src/media/addresses.ts"))});
+    const isPublic = addressFilter(false)({ address: "1.1.1.1", family: 4 });
+    console.log(JSON.stringify([reachable(${JSON.stringify({ ...where, host: "0.0.0.0" })}), lanAddresses(), isPublic]));`;
+  const child = Bun.spawn([process.execPath, "-e", code], { stdout: "pipe", stderr: "pipe" });
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  expect(err).toBe("");
+  expect(JSON.parse(out)).toEqual([{ here: "http://127.0.0.1:9999", others: [] }, [], true]);
+});
+
 describe("a server with HTTPS", () => {
   const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
   const withCertificate = (file: string) => {

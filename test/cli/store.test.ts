@@ -1,7 +1,7 @@
 // svc pull, list, rm and --model by name, as processes against a hub on loopback.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ggufBytes, llama } from "../support/gguf-bytes.ts";
@@ -61,6 +61,32 @@ test(
     expect([code, out]).toEqual([5, ""]);
     expect(err).toContain("has another onnx/model_quantized.onnx than the one that this svc knows");
     expect(await listed()).toMatchObject([{ name: "kokoro", complete: false, url: `https://huggingface.co/${repo}` }]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a folder of models that cannot be read is told, not taken for an empty one",
+  async () => {
+    const folder = join(home, "unreadable");
+    symlinkSync(folder, folder);
+    const why = `svc: The folder of models ${folder}/manifests cannot be read: ELOOP.\n`;
+    const flags = ["--models-dir", folder];
+    expect(await finish(["list", ...flags])).toEqual({ code: 1, out: "", err: why });
+    expect(await finish(["rm", NAME, ...flags])).toEqual({ code: 1, out: "", err: why });
+    expect(await finish(["-s", "Hi", "--model", NAME, ...flags])).toEqual({ code: 3, out: "", err: why });
+  },
+  TIMEOUT_MS,
+);
+
+test.skipIf(process.getuid?.() === 0)(
+  "a folder of models without permission is told",
+  async () => {
+    const folder = join(home, "forbidden");
+    mkdirSync(folder, { mode: 0 });
+    const { code, err } = await finish(["list", "--models-dir", folder]);
+    const why = `The folder of models ${folder}/manifests cannot be read: there is no permission.`;
+    expect([code, err]).toEqual([1, `svc: ${why}\n`]);
   },
   TIMEOUT_MS,
 );

@@ -75,7 +75,12 @@ describe("environment", () => {
   });
 
   test("is named in errors", () => {
-    expect(() => parseEnvironment(options, { SVC_PORT: "tcp://10.0.0.1:80" })).toThrow("SVC_PORT must be");
+    expect(() => parseEnvironment(options, { SVC_PORT: "http" })).toThrow("SVC_PORT must be");
+  });
+
+  test("of Kubernetes, for a Service named svc or svc-gateway, counts as absent", () => {
+    const address = "tcp://10.0.0.1:9999";
+    expect([...parseEnvironment(options, { SVC_PORT: address, SVC_GATEWAY_PORT: address })]).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { anchorsOf, linksOf, pages, root } from "./markdown.ts";
+import { anchorsOf, blocksOf, linksOf, pages, root } from "./markdown.ts";
 
 const all = pages();
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -40,4 +40,16 @@ test("the figures of the README match the documents", () => {
     return new RegExp(`(?<![\\d.])${RegExp.escape(number)}(?: / [\\d.]+)? ${RegExp.escape(unit)}`).test(documents);
   };
   expect(figures.filter((figure) => !isThere(figure))).toEqual([]);
+});
+
+test("the commands of code blocks need no Bun on the PATH, since npm installs it for the folder only", () => {
+  const blocks = all.flatMap(blocksOf).filter(({ language }) => language === "sh");
+  expect(blocks.filter(({ code }) => /^(\w+=\S+ )*bunx? /m.test(code)).map(({ place }) => place)).toEqual([]);
+});
+
+test("the scripts that docs/building.md runs with npm exist", () => {
+  const { scripts } = JSON.parse(read("package.json")) as { scripts: Readonly<Record<string, string>> };
+  const named = [...read("docs/building.md").matchAll(/\bnpm run ([\w:]+)/g)].map(([, name = ""]) => name);
+  expect(named).toEqual(expect.arrayContaining(["build", "build:slim", "docs"]));
+  expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
 });

@@ -140,6 +140,32 @@ test.skipIf(Bun.which("systemd-analyze") === null).each([
   expect([said.split("\n").filter((line) => line.includes("svc.service")), code]).toEqual([[], 0]);
 });
 
+test.each([
+  ["page", recipe("ini")],
+  ["packages", fill("svc.service", {})],
+])("the service of the %s may ask for the addresses of the machine", (_, unit) => {
+  expect(unit).toMatch(/^RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK AF_UNIX$/m);
+});
+
+test.each([
+  ["page", recipe("ini")],
+  ["packages", fill("svc.service", {})],
+])("the service of the %s can be reloaded, and older systemd knows what it says", (_, unit) => {
+  expect(unit).toMatch(/^ExecReload=\/bin\/kill -HUP \$MAINPID$/m);
+  // The folder of credentials as %d is of systemd 251.
+  expect(unit).not.toContain("%d");
+});
+
+test("the service of the packages has the folders and the file of variables that docs/install.md names", () => {
+  const unit = fill("svc.service", {});
+  const { text = "" } = pages().find(({ path }) => path === "docs/install.md") ?? {};
+  expect(unit).toMatch(/^EnvironmentFile=-\/etc\/svc\/environment$/m);
+  expect(text).toContain("SVC_API_KEY=");
+  expect(text).toContain("install -m 600 /dev/stdin /etc/svc/environment");
+  const [, dataDir = ""] = /SVC_DATA_DIR=(\S+)/.exec(unit) ?? [];
+  expect(text).toContain(`sudo svc pull --data-dir ${dataDir} `);
+});
+
 test("the options of the service exist", () => {
   const units = recipe("ini") + fill("svc.service", {});
   const variables = [...units.matchAll(/\b(SVC_[A-Z_]+)=/g)].map(([, name]) => name);

@@ -1,5 +1,5 @@
 // The container's files must agree: svc's folders belong to its user in the image, and are writable in the read-only
-// recipes. The image itself is built by the release.
+// recipes; a pod gets the variables that svc reads. The image itself is built by the release.
 
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -41,4 +41,10 @@ test("the read-only recipes mount these folders, and the folder for uploads", ()
   const [kind, program, ...args] = healthcheck.test;
   expect([kind, program]).toEqual(["CMD", "/usr/bin/svc"]);
   expect(parseArguments(args).action).toBe("wait");
+});
+
+test("a pod of the Kubernetes manifest gets no variables of the Service called svc", () => {
+  const manifests = block("docs/cluster.md", "yaml", "kind: Deployment").split(/^---$/m);
+  const [deployment] = manifests.filter((one) => one.includes("kind: Deployment")).map((one) => Bun.YAML.parse(one));
+  expect(deployment).toMatchObject({ spec: { template: { spec: { enableServiceLinks: false } } } });
 });

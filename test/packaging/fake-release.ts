@@ -18,6 +18,8 @@ interface FakeArchive {
   readonly fails?: boolean;
   /** A command for everything that the executable does other than printing its version. */
   readonly runs?: string;
+  /** Whether the executable must not be executed, as in a folder without execution. */
+  readonly runsNowhere?: boolean;
 }
 
 export interface FakeRelease extends AsyncDisposable {
@@ -56,15 +58,21 @@ export function fakeRelease(): FakeRelease {
     url,
     folder,
     requests,
-    async publish({ name, version, platform, says = `svc ${version} (0123abc)`, fails = false, runs = ":" }) {
+    async publish({
+      name,
+      version,
+      platform,
+      says = `svc ${version} (0123abc)`,
+      fails = false,
+      runs = ":",
+      runsNowhere = false,
+    }) {
       const rest = fails ? '[ "$1" != self-test ]' : runs;
       const executable = `#!/bin/sh\n[ "$1" = serve ] || echo "${says}"\n[ "$1" = --version ] || ${rest}\n`;
       const top = `${name}-${version}-${platform}`;
       const source = join(folder, "archives", top);
       mkdirSync(join(source, "completions"), { recursive: true });
-      writeFileSync(join(source, "svc"), executable, {
-        mode: 0o755,
-      });
+      writeFileSync(join(source, "svc"), executable, { mode: runsNowhere ? 0o644 : 0o755 });
       for (const file of ["svc.1.gz", ...COMPLETIONS]) writeFileSync(join(source, file), file);
       const file = `${top}.tar.xz`;
       const made = Bun.spawnSync(["tar", "-cJf", "-", "-C", join(folder, "archives"), top]);

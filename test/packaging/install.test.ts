@@ -1,7 +1,7 @@
 // The installer, with releases on this machine.
 
 import { expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fill } from "../../packaging/template.ts";
 import { blocksOf, pages } from "../docs/markdown.ts";
@@ -56,6 +56,38 @@ test("the newest version can be installed, installed again over itself, and remo
     expect(installed(release)).toEqual(FILES);
   }
   expect(await run(release, {}, "--uninstall")).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(installed(release)).toEqual([]);
+  expect(leftovers(release)).toEqual([]);
+});
+
+test("a strict umask leaves a program that others can run", async () => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM });
+  const before = process.umask(0o077);
+  const { exitCode } = await run(release).finally(() => process.umask(before));
+  expect(exitCode).toBe(0);
+  const modes = ["", "bin", "bin/svc", "share/man/man1/svc.1.gz"].map((path) =>
+    (statSync(join(release.folder, "prefix", path)).mode & 0o777).toString(8),
+  );
+  expect(modes).toEqual(["755", "755", "755", "644"]);
+});
+
+test("removing svc where none is installed is an error that names the variable for the folder", async () => {
+  await using release = fakeRelease();
+  expect(await run(release, {}, "--uninstall")).toEqual({
+    exitCode: 1,
+    stdout: "",
+    stderr: `install.sh: no svc is installed in ${join(release.folder, "prefix")}; SVC_PREFIX names another folder\n`,
+  });
+});
+
+test("a program that cannot be run may be in a folder without execution, which is told", async () => {
+  await using release = fakeRelease();
+  await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM, runsNowhere: true });
+  const { exitCode, stderr } = await run(release);
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("svc 1.2.3 does not run on this machine; nothing was installed.");
+  expect(stderr).toMatch(/noexec.* TMPDIR/);
   expect(installed(release)).toEqual([]);
   expect(leftovers(release)).toEqual([]);
 });

@@ -1,8 +1,9 @@
 // Manages the folder of downloaded models: files are in `hub/owner/repository/…`, `pypi/package/…` and `url/name/…`;
 // `manifests/` lists the files of each model; `locks/` prevents two programs from downloading the same file.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
+import { fileReason, systemErrorCode } from "../../domain/system-error-code.ts";
 import { tryLock } from "../process-lock.ts";
 import { quantRank } from "./choose-files.ts";
 import { KNOWN_SETS, type ModelPart } from "./known-sets.ts";
@@ -39,24 +40,24 @@ export class ModelStore {
   /** `folder` need not exist. */
   constructor(readonly folder: string) {}
 
-  /** Returns all models by name, including incomplete ones. */
+  /** Returns all models by name, including incomplete ones. Throws PullError when the folder cannot be read. */
   list(): Manifest[] {
-    const names = existsSync(this.manifests) ? readdirSync(this.manifests, { recursive: true, encoding: "utf8" }) : [];
-    return names
+    return namesIn(this.manifests)
       .filter((name) => name.endsWith(".json"))
       .map((name) => readManifest(join(this.manifests, name)))
       .filter((manifest) => manifest !== undefined)
       .sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Returns the first model that `findAll` finds for a name. */
+  /** Returns the first model that `findAll` finds for a name. Throws PullError. */
   find(name: string): Manifest | undefined {
     return this.findAll(name)[0];
   }
 
   /**
    * Returns the models that match a name, ignoring case: the full or short name, else the name without tag, owner or
-   * both, else the source URL. Complete models come first, then the default order of quantizations decides.
+   * both, else the source URL. Complete models come first, then the default order of quantizations decides. Throws
+   * PullError.
    */
   findAll(name: string): Manifest[] {
     const wanted = inFull(name).toLowerCase();
@@ -174,6 +175,16 @@ export const sourceOf = ({ name, url }: Manifest): string =>
   name.includes("/") || KNOWN_SETS.has(name) || tessdataLanguage(name) !== undefined ? name : url;
 
 export const bytesOf = (model: Manifest): number => filesOf(model).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+
+/** Returns the paths in a folder and its subfolders; none when it is missing. Throws PullError. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: "utf8" });
+  } catch (error) {
+    if (systemErrorCode(error) === "ENOENT") return [];
+    throw new PullError(`The folder of models ${folder} cannot be read: ${fileReason(error)}.`);
+  }
+}
 
 /** Reads a manifest; undefined when missing or not written by this program. */
 function readManifest(path: string): Manifest | undefined {
