@@ -57,7 +57,7 @@ const routes: Readonly<Record<string, Route>> = {
       "no-dimensions": { body: { input, dimensions: 0 }, status: 400 },
       dimensions: { body: { input, dimensions: 5 }, status: 400, isShaped: true },
       model: { body: { input, model: "nobody" }, status: 404, isShaped: true },
-      large: { body: { input: "x".repeat(1024 * 1024) }, status: 413, isShaped: true },
+      large: { body: { input: "x".repeat(8 * 1024 * 1024) }, status: 413, isShaped: true },
     },
     fields: ["dimensions", "encoding_format", "input", "model", "user"],
     required: ["input"],

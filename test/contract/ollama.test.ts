@@ -306,6 +306,10 @@ describe("embeddings", () => {
     expect<unknown>(older).toEqual({ embedding: embeddings[0] });
   });
 
+  test("are made for as many texts as clients send at once", async () => {
+    expect((await vectors({ input: Array(16_384).fill("a".repeat(400)) })).embeddings).toHaveLength(16_384);
+  });
+
   test("are none for an empty input, as in Ollama", async () => {
     for (const input of ["", []])
       expect(await vectors({ input })).toMatchObject({ embeddings: [], prompt_eval_count: 0 });
@@ -317,9 +321,9 @@ describe("embeddings", () => {
     ["/api/embed", {}, 400, "'input' is required"],
     [
       "/api/embed",
-      { input: Array(2049).fill("a") },
+      { input: Array(16_385).fill("a") },
       400,
-      "'input' must be an array of at most 2048 strings; got an array of length 2049",
+      "'input' must be an array of at most 16384 strings; got an array of length 16385",
     ],
     ["/api/embed", { input: 7 }, 400, "'input' must be a string"],
     ["/api/embed", { input: "a", dimensions: 0 }, 400, "'dimensions'"],

@@ -16,7 +16,7 @@ const embeddingErrors = (kind: string) => ({
   400: badRequest,
   ...jobErrors,
   404: `\`model_not_found\`: no ${kind} with this name, or none at all, is served.`,
-  413: tooLarge("1 MiB"),
+  413: tooLarge("8 MiB"),
   503: `${UNAVAILABLE} ${RETRY}`,
 });
 
