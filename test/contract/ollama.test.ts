@@ -146,6 +146,20 @@ describe("generate", () => {
     expect(server.engine.requests[0]).toMatchObject({ prompt: "def f(", suffix: "return", messages: [] });
   });
 
+  test("parses special tokens in a raw prompt, which a template has made, and in no other text", async () => {
+    const server = serve(scripts.text as FakeScript);
+    const prompt = "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n";
+    for (const more of [{ raw: true }, { raw: true, suffix: "!" }, { suffix: "!" }, {}]) {
+      await (await server.post("/api/generate", { prompt, stream: false, ...more })).text();
+    }
+    const [raw, rawGap, gap, chat] = server.engine.requests;
+    expect([raw, rawGap]).toMatchObject([
+      { prompt, parseSpecial: true },
+      { prompt, suffix: "!", parseSpecial: true },
+    ]);
+    expect([gap?.parseSpecial, chat?.parseSpecial]).toEqual([undefined, undefined]);
+  });
+
   test("treats an empty suffix as absent, because some clients always send one", async () => {
     const server = serve(scripts.text as FakeScript);
     await (
