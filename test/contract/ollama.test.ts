@@ -302,6 +302,10 @@ test("models have what clients show: their own digest, and their capabilities", 
   const capabilities = async (model: string) =>
     ((await (await server.post("/api/show", { model })).json()) as { capabilities: string[] }).capabilities;
   expect(await capabilities("fake-embedding")).toEqual(["embedding"]);
+  for (const name of ["fake-embedding:latest", "Fake-Embedding"]) {
+    expect([name, await capabilities(name)]).toEqual([name, ["embedding"]]);
+    expect((await server.post("/api/embed", { model: name, input: "a" })).status).toBe(200);
+  }
   expect(await capabilities("another")).toEqual(["completion", "tools", "thinking"]);
 });
 
