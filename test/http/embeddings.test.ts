@@ -182,6 +182,25 @@ describe("POST /v1/rerank", () => {
     });
   });
 
+  test("is answered alike on the path of Cohere's clients, whose other fields are refused unless null", async () => {
+    const { post } = serve();
+    const none = { max_tokens_per_doc: null, max_chunks_per_doc: null, rank_fields: null, priority: 0 };
+    const asked = { model: "fake-reranker", query: "blue sky", documents: ["grass", "blue sky"], ...none };
+    const answers = ["/v1/rerank", "/v2/rerank"].map(async (path) => (await post(path, asked)).text());
+    const [first = "", second] = await Promise.all(answers);
+    expect(second).toBe(first);
+    expect(checkRerank(JSON.parse(first)).results.map(({ index }) => index)).toEqual([1, 0]);
+    for (const [field, value] of Object.entries({
+      max_chunks_per_doc: 10,
+      rank_fields: ["text"],
+      relevant_spans: { max_spans: 1 },
+    })) {
+      const response = await post("/v2/rerank", { ...asked, [field]: value });
+      const { code, param } = await errorOf(response);
+      expect([response.status, code, param]).toEqual([400, "unsupported_parameter", field]);
+    }
+  });
+
   test("top_n limits the answer to the best documents", async () => {
     const asked = { query: "blue sky", documents: ["grass", "blue sky"], top_n: 1 };
     const { results } = checkRerank(await (await serve().post("/v1/rerank", asked)).json());
