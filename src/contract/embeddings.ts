@@ -51,14 +51,14 @@ export const EmbeddingList = t.Object({
 
 export type EmbeddingList = Static<typeof EmbeddingList>;
 
-/** A document as text, or as an object that holds the text. */
-const Document = t.Union([Text, t.Object({ text: Text })]);
+/** A document as text, or as an object that holds the text; it may be empty. */
+const Document = t.Union([t.String(), t.Object({ text: t.String() })]);
 
 export const RerankRequest = t.Object({
   query: Text,
   documents: opt(t.Array(Document, { minItems: 1, maxItems: MOST_INPUTS })),
   texts: opt(
-    t.Array(Text, {
+    t.Array(t.String(), {
       minItems: 1,
       maxItems: MOST_INPUTS,
       description: "Used in place of `documents`, as in text-embeddings-inference; the answer then also has its form.",

@@ -12,8 +12,8 @@ const common = {
 };
 
 export const OllamaEmbedRequest = t.Object({
-  input: t.Union([t.String(), t.Array(t.String({ minLength: 1 }), { maxItems: MOST_INPUTS })], {
-    description: `A text or a list of up to ${MOST_INPUTS} texts; an empty input is answered without vectors.`,
+  input: t.Union([t.String(), t.Array(t.String(), { maxItems: MOST_INPUTS })], {
+    description: `A text or a list of up to ${MOST_INPUTS} texts; an empty text or list is answered without vectors.`,
   }),
   truncate: opt(
     t.Boolean({ description: "false: inputs that are too long are refused. Default true: they are truncated." }),

@@ -52,6 +52,7 @@ const routes: Readonly<Record<string, Route>> = {
       type: { body: { input: 5 }, status: 400 },
       mixed: { body: { input: ["a", 5] }, status: 400 },
       size: { body: { input: Array.from({ length: 2049 }, () => "a") }, status: 400 },
+      nothing: { body: { input: "" }, status: 400 },
       blank: { body: { input: ["a", " \n"] }, status: 400, isShaped: true },
       encoding: { body: { input, encoding_format: "int8" }, status: 400 },
       "no-dimensions": { body: { input, dimensions: 0 }, status: 400 },
@@ -66,6 +67,8 @@ const routes: Readonly<Record<string, Route>> = {
     answered: {
       documents: { query, documents: ["grass", "blue sky", { text: "sky" }] },
       texts: { query, texts: ["grass", "sky"], model: "fake-reranker" },
+      empty: { query, documents: ["", { text: "" }, " ", "sky"], return_documents: true },
+      "empty-texts": { query, texts: ["", "sky"] },
       "raw-texts": { query, texts: ["grass", "sky"], return_text: true, raw_scores: true, truncate: false },
       best: { query, documents: ["grass", { text: "blue sky" }, "sky"], top_n: 2, return_documents: true },
       truncated: { query, documents: ["sky", long], model: null, top_n: null, return_documents: null },

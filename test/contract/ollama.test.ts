@@ -328,6 +328,12 @@ describe("embeddings", () => {
     expect((await vectors({ input: Array(16_384).fill("a".repeat(400)) })).embeddings).toHaveLength(16_384);
   });
 
+  test("are made for empty and blank texts in a list, at their places", async () => {
+    const { embeddings } = await vectors({ input: ["", "a", " "] });
+    const [[alone] = []] = [(await vectors({ input: "a" })).embeddings];
+    expect([embeddings.length, embeddings[1], embeddings[0]?.length]).toEqual([3, alone, alone?.length]);
+  });
+
   test("are none for an empty input, as in Ollama", async () => {
     for (const input of ["", []])
       expect(await vectors({ input })).toMatchObject({ embeddings: [], prompt_eval_count: 0 });
