@@ -4,7 +4,7 @@ import { oneOf, opt, t, type Static } from "./schema.ts";
 import { TokenIds } from "./token-ids.ts";
 
 /** Most inputs, or documents, of one request. */
-const MOST_INPUTS = 2048;
+export const MOST_INPUTS = 2048;
 
 const Text = t.String({ minLength: 1 });
 
@@ -17,8 +17,7 @@ export const EmbeddingsRequest = t.Object({
       t.Array(TokenIds, { minItems: 1, maxItems: MOST_INPUTS }),
     ],
     {
-      description:
-        "A text, a list of token ids of the model's own vocabulary (a whole input, including special tokens), or up to 2048 of either. No text may be empty or blank.",
+      description: `A text, a list of token ids of the model's own vocabulary (a whole input, including special tokens), or up to ${MOST_INPUTS} of either. No text may be empty or blank.`,
     },
   ),
   model: opt(t.String({ description: "An embedding model of GET /v1/models; default: the first one." })),
@@ -52,14 +51,14 @@ export const EmbeddingList = t.Object({
 
 export type EmbeddingList = Static<typeof EmbeddingList>;
 
-/** A document as text, or as an object that holds the text. */
-const Document = t.Union([Text, t.Object({ text: Text })]);
+/** A document as text, or as an object that holds the text; it may be empty. */
+const Document = t.Union([t.String(), t.Object({ text: t.String() })]);
 
 export const RerankRequest = t.Object({
   query: Text,
   documents: opt(t.Array(Document, { minItems: 1, maxItems: MOST_INPUTS })),
   texts: opt(
-    t.Array(Text, {
+    t.Array(t.String(), {
       minItems: 1,
       maxItems: MOST_INPUTS,
       description: "Used in place of `documents`, as in text-embeddings-inference; the answer then also has its form.",

@@ -13,6 +13,8 @@ export const FileObject = t.Object({
   purpose: oneOf("batch", "batch_output", "ocr"),
   status: t.Literal("processed"),
   status_details: t.Null(),
+  sample_type: t.Optional(t.Literal("ocr_input", { description: "With the purpose `ocr`, as in Mistral's API." })),
+  source: t.Optional(t.Literal("upload", { description: "With the purpose `ocr`, as in Mistral's API." })),
 });
 
 export const FileList = pageOf(FileObject);
@@ -26,7 +28,7 @@ export const FileAddress = t.Object({ url: t.String() });
 export const FileUpload = t.Object({
   file: t.String({
     format: "binary",
-    description: "JSON Lines; or an image or document if the part purpose before it is `ocr`. The file name is kept.",
+    description: "JSON Lines; or an image or document if the part purpose is `ocr`. The file name is kept.",
   }),
   purpose: t.Optional(oneOf("batch", "ocr")),
   "expires_after[anchor]": t.Optional(t.Literal("created_at")),

@@ -1,13 +1,11 @@
 // POST /v1/images/generations, /v1/images/edits and /v1/images/upscale
 
-import { IMAGE_FORMATS, LARGEST_SEED } from "../domain/image.ts";
+import { IMAGE_BOUNDS, IMAGE_FORMATS, LARGEST_SEED } from "../domain/image.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
 
 /** Characters of a prompt; the engine limits its tokens. */
 export const LONGEST_PROMPT = 8000;
 export const MOST_IMAGES = 10;
-const MOST_STEPS = 150;
-const LARGEST_GUIDANCE = 30;
 /** Images of an edit: the one to change, and those it refers to. */
 export const MOST_PICTURES = 16;
 
@@ -17,18 +15,26 @@ const sides = `each side ${SIDES.least} to ${SIDES.most} pixels and divisible by
 
 const Adapter = t.Object({
   name: t.String({ minLength: 1, maxLength: 256 }),
-  scale: opt(t.Number({ minimum: -8, maximum: 8, description: "Strength of the adapter; default 1." })),
+  scale: opt(
+    t.Number({
+      minimum: -IMAGE_BOUNDS.adapterScale,
+      maximum: IMAGE_BOUNDS.adapterScale,
+      description: "Strength of the adapter; default 1.",
+    }),
+  ),
 });
 
 const Name = t.String({ minLength: 1, maxLength: 64 });
 
 /** Fields shared with the image routes of other APIs. */
 export const drawing = {
-  steps: opt(t.Integer({ minimum: 1, maximum: MOST_STEPS, description: "Number of steps; default: the model's own." })),
+  steps: opt(
+    t.Integer({ minimum: 1, maximum: IMAGE_BOUNDS.steps, description: "Number of steps; default: the model's own." }),
+  ),
   cfg_scale: opt(
     t.Number({
       minimum: 0,
-      maximum: LARGEST_GUIDANCE,
+      maximum: IMAGE_BOUNDS.guidance,
       description: "How closely the image follows the prompt (classifier-free guidance); default: the model's own.",
     }),
   ),
@@ -56,7 +62,7 @@ export const ImageRequest = t.Object({
     }),
   ),
   size: opt(t.String({ description: `\`auto\` (the model's own), or WIDTHxHEIGHT: ${sides}.` })),
-  quality: opt(oneOf("auto", "low", "medium", "high", "standard", "hd")),
+  quality: opt(oneOf("auto", "low", "medium", "high", "standard", "hd", "xhigh", "max")),
   response_format: opt(oneOf("b64_json", "url")),
   output_format: opt(oneOf(...IMAGE_FORMATS)),
   output_compression: opt(

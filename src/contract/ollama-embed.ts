@@ -3,8 +3,8 @@
 import { keepAlive } from "./ollama.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 
-const MOST_INPUTS = 2048;
-const Text = t.String({ minLength: 1 });
+/** More than on /v1/embeddings: clients of this API send all of their texts in one request. */
+const MOST_INPUTS = 16_384;
 const common = {
   model: opt(t.String({ description: "An embedding model of GET /v1/models; default: the first one." })),
   options: opt(JsonObject),
@@ -12,8 +12,8 @@ const common = {
 };
 
 export const OllamaEmbedRequest = t.Object({
-  input: t.Union([t.String(), t.Array(Text, { maxItems: MOST_INPUTS })], {
-    description: "A text or a list of texts; an empty input is answered without vectors.",
+  input: t.Union([t.String(), t.Array(t.String(), { maxItems: MOST_INPUTS })], {
+    description: `A text or a list of up to ${MOST_INPUTS} texts; an empty text or list is answered without vectors.`,
   }),
   truncate: opt(
     t.Boolean({ description: "false: inputs that are too long are refused. Default true: they are truncated." }),

@@ -1,5 +1,6 @@
 // Requests and results for embeddings (texts as vectors) and reranking (documents by relevance to a query).
 
+import { fieldError } from "./errors.ts";
 import type { ModelInfo } from "./model.ts";
 import type { ServedBy } from "./upstream.ts";
 
@@ -43,4 +44,15 @@ export interface EmbeddingModel extends Pick<
   "architecture" | "description" | "parameters" | "bytes" | "device"
 > {
   readonly dimensions: number;
+}
+
+/** Most numbers in the vectors of one request: 128 MB while the answer is written. */
+const MOST_NUMBERS = 2 ** 24;
+
+/** Throws SvcError `invalid_value` about more inputs than one answer can hold vectors for. */
+export function refuseTooMany(inputs: number, dimensions: number): void {
+  const most = Math.floor(MOST_NUMBERS / dimensions);
+  if (inputs <= most) return;
+  const sentence = `must have at most ${most} texts for this model, whose vectors have ${dimensions} numbers; got ${inputs}`;
+  throw fieldError("invalid_value", "input", sentence);
 }

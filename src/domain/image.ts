@@ -7,6 +7,9 @@ export type ImageFileFormat = (typeof IMAGE_FORMATS)[number];
 /** The largest seed; seeds are integers from 0. */
 export const LARGEST_SEED = 2 ** 32 - 1;
 
+/** Bounds of a request's settings; a model may draw less. `adapterScale`: either way from 0. */
+export const IMAGE_BOUNDS = { steps: 150, guidance: 30, adapterScale: 8 } as const;
+
 /** An image of a request, as a file: PNG, JPEG or WebP. */
 export interface ImageSource {
   readonly path: string;
@@ -51,6 +54,8 @@ export interface ImageEncoding {
 export interface ImageWork {
   readonly prompt: string;
   readonly negativePrompt?: string;
+  /** Whether the negative prompt may have no effect: a model that was made for no guidance cannot follow it. */
+  readonly takesNoNegative?: true;
   readonly size?: ImageSize;
   /** Number of images. The seed of each is one above that of the image before. */
   readonly count: number;

@@ -1,6 +1,6 @@
 // Implements the embedding engine port over an upstream, for one of its models.
 
-import type { EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
+import { refuseTooMany, type EmbeddingResult, type EmbeddingWork, type EmbedWork } from "../domain/embedding.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "../engine/embedding/port.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -19,11 +19,13 @@ import { processless, type Upstream } from "./upstream.ts";
 import { orRefusal } from "./unsupported.ts";
 import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
+/** Inputs that are sent at once, because servers of OpenAI's API take no more. */
+const INPUTS_AT_ONCE = 2048;
 /**
  * Maximum numbers of a vector, and of all vectors of an answer: twice the size of any model's vectors, and enough for
- * the maximum number of inputs at a common size.
+ * the inputs that are sent at once at a common size.
  */
-const MOST_NUMBERS = { vector: 16_384, all: 2048 * 4096 } as const;
+const MOST_NUMBERS = { vector: 16_384, all: INPUTS_AT_ONCE * 4096 } as const;
 /** Maximum characters of a number, including separators. */
 const LONGEST_NUMBER = 32;
 /** Maximum characters, and values, of an answer beside its vectors. */
@@ -62,13 +64,26 @@ export class RemoteEmbedder implements EmbeddingPort {
       // The server does not report when it begins to compute, so a request counts as started once sent.
       yield { type: "accepted" };
       yield { type: "started", isAssumed: true };
-      yield { type: "result", result: await this.tryReplicas(work, signal, origin) };
+      yield { type: "result", result: await this.compute(work, signal, origin) };
     } catch (error) {
       signal.throwIfAborted();
       throw aboutInput(error);
     } finally {
       this.running--;
     }
+  }
+
+  /** Sends the inputs in parts, one after the other: only one long answer is then in memory. */
+  private async compute(work: EmbedWork, signal: AbortSignal, origin?: RequestOrigin): Promise<EmbeddingResult> {
+    const { inputs } = work;
+    const parts: EmbeddingResult[] = [];
+    do {
+      const at = parts.length * INPUTS_AT_ONCE;
+      const part = await this.tryReplicas({ ...work, inputs: inputs.slice(at, at + INPUTS_AT_ONCE) }, signal, origin);
+      refuseTooMany(inputs.length, part.dimensions);
+      parts.push(part);
+    } while (parts.length * INPUTS_AT_ONCE < inputs.length);
+    return joined(parts as [EmbeddingResult, ...EmbeddingResult[]], inputs.length);
   }
 
   private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: RequestOrigin): Promise<EmbeddingResult> {
@@ -148,6 +163,24 @@ function resultOf({ vectors, tokens }: UpstreamVectors, inputs: number): Omit<Em
     values.set(vector, at * dimensions);
   }
   return { values, dimensions, tokens };
+}
+
+/** Joins the vectors of parts. Throws UpstreamFailure unless all are of equal length. */
+function joined(parts: readonly [EmbeddingResult, ...EmbeddingResult[]], inputs: number): EmbeddingResult {
+  const [first] = parts;
+  if (parts.length === 1) return first;
+  const { dimensions, servedBy } = first;
+  if (parts.some((part) => part.dimensions !== dimensions)) throw noVectors();
+  const values = new Float64Array(inputs * dimensions);
+  for (const [index, part] of parts.entries()) values.set(part.values, index * INPUTS_AT_ONCE * dimensions);
+  const sum = (of: (part: EmbeddingResult) => number) => parts.reduce((total, part) => total + of(part), 0);
+  return {
+    values,
+    dimensions,
+    tokens: sum(({ tokens }) => tokens),
+    truncated: sum(({ truncated }) => truncated),
+    ...(servedBy && { servedBy: { ...servedBy, retries: sum((part) => part.servedBy?.retries ?? 0) } }),
+  };
 }
 
 const isVector = (value: unknown): value is number[] =>

@@ -16,8 +16,8 @@ const FORM_TYPES: ReadonlySet<string> = new Set(["application/x-www-form-urlenco
 /** After a body that takes this many bytes, garbage is collected. */
 const LARGE_BYTES = 4 * MB;
 
-/** Largest request body in bytes, by kind of route. */
-export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: MB, batch: MB } as const;
+/** Largest request body in bytes, by kind of route; `small`: of routes that take a few fields and at most one text. */
+export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: 8 * MB, small: MB } as const;
 
 /** Budget for parsed bodies of running requests, per byte for reading: a parsed body takes no more than it counts. */
 const KEPT_SHARE = 1.5;

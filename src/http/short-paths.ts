@@ -6,7 +6,7 @@ type Routes = Elysia["routes"];
 
 /** Other names of paths that clients use. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
-  "/v1/rerank": ["/v1/reranking", "/reranking"],
+  "/v1/rerank": ["/v1/reranking", "/reranking", "/v2/rerank"],
 };
 
 /** Returns the same handlers under shorter paths, undocumented; a path with a route of its own keeps it. */

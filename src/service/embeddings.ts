@@ -1,6 +1,12 @@
 // Computes vectors and rankings: chooses the model, and shortens vectors if the client wants that.
 
-import type { EmbeddingInput, EmbeddingResult, EmbeddingWork, EmbedWork } from "../domain/embedding.ts";
+import {
+  refuseTooMany,
+  type EmbeddingInput,
+  type EmbeddingResult,
+  type EmbeddingWork,
+  type EmbedWork,
+} from "../domain/embedding.ts";
 import { invalidValue, SvcError } from "../domain/errors.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
@@ -45,7 +51,9 @@ export class EmbeddingService {
     const backend = this.deps.router.find(model, "embeddings");
     const own = foreign ? { foreign } : {};
     refuseForeign(own, backend);
-    checkDimensions(dimensions, backend.engine.status().dimensions);
+    const { dimensions: most } = backend.engine.status();
+    checkDimensions(dimensions, most);
+    if (most !== undefined) refuseTooMany(inputs.length, most);
     if (inputs.length === 0) return { model: backend.model, result: NO_VECTORS };
     const wanted = dimensions === undefined ? {} : { dimensions };
     const result = await this.run(backend, { kind: "embed", inputs, ...wanted, ...own }, signal, origin);

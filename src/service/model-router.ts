@@ -85,6 +85,10 @@ const WANTED = {
   ],
 } as const;
 
+/** Returns whether this is a model's name or one of its aliases. */
+export const isNamed = ({ id, aliases }: ListedModel, name: string): boolean =>
+  id === name || (aliases?.includes(name) ?? false);
+
 /** Capabilities that accept any model name: clients send names of other services' models and mean the local one. */
 const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr", "images", "upscaling"]);
 
@@ -140,6 +144,22 @@ export class ModelRouter {
     return [...byName.values()].toSorted((a, b) => Number(b.loaded) - Number(a.loaded));
   }
 
+  /**
+   * Returns the listed model that a name means for any of the capabilities, the first one first; without a name, or for
+   * an unknown one, the default model of the first. Throws as `find` does.
+   */
+  describe(
+    name: string | undefined,
+    capabilities: readonly [Capability, ...Capability[]],
+    models = this.models(),
+  ): ListedModel | undefined {
+    const listed = (id: string | undefined) => models.find((model) => id !== undefined && isNamed(model, id));
+    const own = listed(name);
+    if (own || name === undefined) return own ?? listed(this.find(name, capabilities[0]).model);
+    const meant = capabilities.map((capability) => this.named(name, capability)).find((backend) => backend);
+    return listed((meant ?? this.find(name, capabilities[0])).model);
+  }
+
   /** Called when the list is requested: sources refresh in the background, for the next request. */
   refresh(): void {
     for (const source of this.sources) source.refresh?.();
@@ -156,12 +176,17 @@ export class ModelRouter {
     return undefined;
   }
 
-  /** Returns the name of the only vector model that begins with a short name: `all-minilm`, `all-minilm:latest`. */
+  /**
+   * Returns the name of the only vector model that has a name in other letters or with a tag (`all-minilm-l6-v2:latest`),
+   * otherwise of the only one that begins with it: `all-minilm`, `all-minilm:latest`.
+   */
   private wholeName(model: string, capability: Capability): string | undefined {
     if (capability !== "embeddings" && capability !== "rerank") return undefined;
     const [short = ""] = model.toLowerCase().split(":");
-    const found = this.listed(capability).filter(({ id }) => id.toLowerCase().startsWith(`${short}-`));
-    return short !== "" && found.length === 1 ? found[0]?.id : undefined;
+    const ids = [...new Set(this.listed(capability).map(({ id }) => id))];
+    const same = ids.filter((id) => [model.toLowerCase(), short].includes(id.toLowerCase()));
+    const found = same.length > 0 ? same : ids.filter((id) => id.toLowerCase().startsWith(`${short}-`));
+    return short !== "" && found.length === 1 ? found[0] : undefined;
   }
 
   /**

@@ -61,6 +61,15 @@ describe("completions", () => {
     await expectGolden("completions-many-refused.json", await refused.text());
   });
 
+  test.each([{ prompt: "a" }, { prompt: [1, 2] }, { prompt: "a", echo: true, logprobs: 1 }])(
+    "%j: an empty suffix is as none",
+    async (body) => {
+      const { post, engine } = serve(undefined, { maxLogprobs: 3 });
+      expect((await post("/v1/completions", { ...body, suffix: "" })).status).toBe(200);
+      expect(engine.requests[0]?.suffix).toBeUndefined();
+    },
+  );
+
   test.each([
     [{ prompt: [] }, "prompt"],
     [{ prompt: "" }, "prompt"],

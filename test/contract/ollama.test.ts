@@ -146,6 +146,20 @@ describe("generate", () => {
     expect(server.engine.requests[0]).toMatchObject({ prompt: "def f(", suffix: "return", messages: [] });
   });
 
+  test("parses special tokens in a raw prompt, which a template has made, and in no other text", async () => {
+    const server = serve(scripts.text as FakeScript);
+    const prompt = "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n";
+    for (const more of [{ raw: true }, { raw: true, suffix: "!" }, { suffix: "!" }, {}]) {
+      await (await server.post("/api/generate", { prompt, stream: false, ...more })).text();
+    }
+    const [raw, rawGap, gap, chat] = server.engine.requests;
+    expect([raw, rawGap]).toMatchObject([
+      { prompt, parseSpecial: true },
+      { prompt, suffix: "!", parseSpecial: true },
+    ]);
+    expect([gap?.parseSpecial, chat?.parseSpecial]).toEqual([undefined, undefined]);
+  });
+
   test("treats an empty suffix as absent, because some clients always send one", async () => {
     const server = serve(scripts.text as FakeScript);
     await (
@@ -288,6 +302,10 @@ test("models have what clients show: their own digest, and their capabilities", 
   const capabilities = async (model: string) =>
     ((await (await server.post("/api/show", { model })).json()) as { capabilities: string[] }).capabilities;
   expect(await capabilities("fake-embedding")).toEqual(["embedding"]);
+  for (const name of ["fake-embedding:latest", "Fake-Embedding"]) {
+    expect([name, await capabilities(name)]).toEqual([name, ["embedding"]]);
+    expect((await server.post("/api/embed", { model: name, input: "a" })).status).toBe(200);
+  }
   expect(await capabilities("another")).toEqual(["completion", "tools", "thinking"]);
 });
 
@@ -306,6 +324,16 @@ describe("embeddings", () => {
     expect<unknown>(older).toEqual({ embedding: embeddings[0] });
   });
 
+  test("are made for as many texts as clients send at once", async () => {
+    expect((await vectors({ input: Array(16_384).fill("a".repeat(400)) })).embeddings).toHaveLength(16_384);
+  });
+
+  test("are made for empty and blank texts in a list, at their places", async () => {
+    const { embeddings } = await vectors({ input: ["", "a", " "] });
+    const [[alone] = []] = [(await vectors({ input: "a" })).embeddings];
+    expect([embeddings.length, embeddings[1], embeddings[0]?.length]).toEqual([3, alone, alone?.length]);
+  });
+
   test("are none for an empty input, as in Ollama", async () => {
     for (const input of ["", []])
       expect(await vectors({ input })).toMatchObject({ embeddings: [], prompt_eval_count: 0 });
@@ -317,9 +345,9 @@ describe("embeddings", () => {
     ["/api/embed", {}, 400, "'input' is required"],
     [
       "/api/embed",
-      { input: Array(2049).fill("a") },
+      { input: Array(16_385).fill("a") },
       400,
-      "'input' must be an array of at most 2048 strings; got an array of length 2049",
+      "'input' must be an array of at most 16384 strings; got an array of length 16385",
     ],
     ["/api/embed", { input: 7 }, 400, "'input' must be a string"],
     ["/api/embed", { input: "a", dimensions: 0 }, 400, "'dimensions'"],

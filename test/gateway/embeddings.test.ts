@@ -293,6 +293,22 @@ describe("an upstream with only Ollama's API", () => {
     });
   });
 
+  test("receives the many texts of an /api/embed in parts, whose vectors are joined in order", async () => {
+    const far = fixtureServer(({ path, body: asked }) => {
+      if (path === "/api/tags") return Response.json({ models: [{ name, capabilities: ["embedding"] }] });
+      if (path !== "/api/embed") return undefined;
+      const embeddings = (asked["input"] as string[]).map((text) => [Number(text), 1]);
+      return Response.json({ model: name, embeddings, prompt_eval_count: embeddings.length });
+    });
+    const { server } = await behind(far);
+    const input = Array.from({ length: 5000 }, (_, at) => String(at));
+    const answer = await body(await server.post("/api/embed", { model: name, input }));
+    expect(answer["embeddings"]).toEqual(input.map((text) => [Number(text), 1]));
+    expect(answer["prompt_eval_count"]).toBe(5000);
+    const sizes = far.asked.filter(({ path }) => path === "/api/embed").map(({ body: sent }) => sent["input"]);
+    expect(sizes.map((texts) => (texts as string[]).length)).toEqual([2048, 2048, 904]);
+  });
+
   test("does not accept token ids, and reports what its models are for", async () => {
     const { server } = await behind(ollama());
     const ids = await server.post("/v1/embeddings", { model: name, input: [1, 2] });

@@ -118,10 +118,14 @@ describe("a batch", () => {
   });
 
   test("has the same limit on embedding inputs as the route", async () => {
-    const files = { bytes: 2 ** 22, lines: 10, keepSeconds: null, keepBatchSeconds: null };
+    const files = { bytes: 2 ** 25, lines: 10, keepSeconds: null, keepBatchSeconds: null };
     const server = serve(hello, { ...on, files });
-    const { answers } = await run(server, "/v1/embeddings", [{ input: "a".repeat(2 ** 20) }]);
+    const { answers } = await run(server, "/v1/embeddings", [
+      { input: "a".repeat(2 ** 23) },
+      { input: Array.from({ length: 2000 }, () => "a".repeat(1100)) },
+    ]);
     expect(answers[0]).toMatchObject({ error: { code: "payload_too_large" }, response: { status_code: 413 } });
+    expect(answers[1]).toMatchObject({ error: null, response: { status_code: 200 } });
   });
 
   test("can neither continue nor store a response", async () => {

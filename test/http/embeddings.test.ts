@@ -99,10 +99,24 @@ describe("POST /v1/embeddings", () => {
     }
   });
 
-  test("more than 1 MB is 413 while it is read", async () => {
-    const response = await serve().post("/v1/embeddings", { input: "x".repeat(1024 * 1024) });
-    expect(response.status).toBe(413);
-    expect((await errorOf(response)).code).toBe("payload_too_large");
+  test("more than 8 MiB is 413 while it is read, and a thousand texts of a thousand letters are less", async () => {
+    const { post } = serve();
+    const response = await post("/v1/embeddings", { input: "x".repeat(8 * 1024 * 1024) });
+    expect([response.status, (await errorOf(response)).code]).toEqual([413, "payload_too_large"]);
+    const texts = Array.from({ length: 2000 }, () => "x".repeat(1100));
+    expect((await post("/v1/embeddings", { input: texts })).status).toBe(200);
+    for (const body of [{ documents: texts }, { texts }]) {
+      expect((await post("/v1/rerank", { query: "x", ...body })).status).toBe(200);
+    }
+  });
+
+  test("vectors of more numbers than one answer may hold are refused before they are computed", async () => {
+    const { post, embedders } = serve();
+    const [engine] = embedders;
+    if (engine) engine.dimensions = 2 ** 14;
+    const response = await post("/api/embed", { input: Array.from({ length: 1025 }, () => "a") });
+    expect([response.status, engine?.asked]).toEqual([400, []]);
+    expect(((await response.json()) as { error: string }).error).toContain("at most 1024 texts for this model");
   });
 
   test("more requests than may wait are 503 server_busy with Retry-After; the others are answered", async () => {
@@ -166,6 +180,25 @@ describe("POST /v1/rerank", () => {
       model: "fake-reranker",
       usage: { prompt_tokens: 16, total_tokens: 16 },
     });
+  });
+
+  test("is answered alike on the path of Cohere's clients, whose other fields are refused unless null", async () => {
+    const { post } = serve();
+    const none = { max_tokens_per_doc: null, max_chunks_per_doc: null, rank_fields: null, priority: 0 };
+    const asked = { model: "fake-reranker", query: "blue sky", documents: ["grass", "blue sky"], ...none };
+    const answers = ["/v1/rerank", "/v2/rerank"].map(async (path) => (await post(path, asked)).text());
+    const [first = "", second] = await Promise.all(answers);
+    expect(second).toBe(first);
+    expect(checkRerank(JSON.parse(first)).results.map(({ index }) => index)).toEqual([1, 0]);
+    for (const [field, value] of Object.entries({
+      max_chunks_per_doc: 10,
+      rank_fields: ["text"],
+      relevant_spans: { max_spans: 1 },
+    })) {
+      const response = await post("/v2/rerank", { ...asked, [field]: value });
+      const { code, param } = await errorOf(response);
+      expect([response.status, code, param]).toEqual([400, "unsupported_parameter", field]);
+    }
   });
 
   test("top_n limits the answer to the best documents", async () => {

@@ -286,7 +286,13 @@ export function serve(
   ];
   const sources = [new OfferedModels(offered), ...beside];
   const router = config.serveModel
-    ? localRouter(engine, parallel, sources, { image: config.ocrInput, audio: config.transcribeInput })
+    ? localRouter(
+        engine,
+        parallel,
+        sources,
+        { image: config.ocrInput, audio: config.transcribeInput },
+        config.alias.slice(1),
+      )
     : new ModelRouter(sources);
   const subject = { kind: "text", model: "fake-model" };
   const requests = new RequestService({ metrics, clock, maxQueue, queueTimeoutMs, subject });

@@ -99,6 +99,8 @@ describe("answers", () => {
     ["auto", undefined, "medium"],
     ["high", 2, "high"],
     ["hd", 2, "high"],
+    ["xhigh", 2, "high"],
+    ["max", 2, "high"],
   ])("quality %s is %p times the model's steps", async (quality, share, told) => {
     const { post, drawer } = serve();
     const answer = (await (await post(PATH, { prompt, quality })).json()) as { quality?: string };

@@ -71,7 +71,7 @@ test("a body with curl's default content type is read as JSON, but not one that 
 
 test("a body that is too long is refused with its size and the limit", async () => {
   const { post } = serve();
-  const { error } = checkError(await (await post("/v1/embeddings", " ".repeat(2 ** 20 + 1))).json());
+  const { error } = checkError(await (await post("/v1/audio/speech", " ".repeat(2 ** 20 + 1))).json());
   expect(error.message).toBe("The request body is too long: this route accepts 1 MiB; got 1048577 bytes.");
 });
 

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
+import { FileObject } from "../../src/contract/files.ts";
 import { OcrResponse } from "../../src/contract/ocr.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { fault } from "../support/fault.ts";
@@ -12,7 +13,7 @@ const PATH = "/v1/ocr";
 const url = `data:application/pdf;base64,${Buffer.from("document").toString("base64")}`;
 const document = { type: "document_url", document_url: url };
 
-/** Uploads a document as clients do, with the purpose first. */
+/** Uploads a document as clients do, with the purpose first, or as Mistral's, with the file first. */
 function upload(server: TestServer, content = "document", order: "before" | "behind" = "before"): Promise<Response> {
   const form = new FormData();
   if (order === "before") form.append("purpose", "ocr");
@@ -139,8 +140,33 @@ describe("a client that uploads a document first", () => {
     expect(readdirSync(server.recordings).filter((name) => existsSync(name))).toEqual([]);
   });
 
-  test("gets an error when the file comes before the purpose", async () => {
-    expect((await fault(await upload(serve(), "%PDF", "behind"))).slice(0, 2)).toEqual([400, "invalid_json"]);
+  test("may send the file before the purpose, and is told what Mistral's clients expect of a file", async () => {
+    const server = serve();
+    const answers = (["before", "behind"] as const).map(async (order) => {
+      const response = await upload(server, '%PDF\n{"a":1}\n[', order);
+      return { ...((await response.json()) as object), id: "file-ID", created_at: 0 };
+    });
+    const [first, second] = await Promise.all(answers);
+    expect(second).toEqual(first);
+    await expectGolden("files-ocr.json", JSON.stringify(first));
+    checker(FileObject)(first);
+  });
+
+  test("gets the first error of a line at the end of the form when the purpose is another, or there is none", async () => {
+    const server = serve();
+    for (const purpose of [undefined, "batch"]) {
+      const form = new FormData();
+      form.append("file", new Blob(["{}\n%PDF\n[\n"]), "scan.pdf");
+      if (purpose) form.append("purpose", purpose);
+      const response = await fetch(`${server.url}/v1/files`, { method: "POST", body: form });
+      const { error } = (await response.json()) as { error: { code: string; message: string } };
+      expect([response.status, error.code, error.message]).toEqual([
+        400,
+        "invalid_json",
+        expect.stringMatching(/^Line 2 of the file is not valid JSON/),
+      ]);
+    }
+    expect(await (await fetch(`${server.url}/v1/files`)).json()).toMatchObject({ data: [] });
   });
 
   test("cannot use the file for a batch", async () => {

@@ -179,6 +179,15 @@ describe("POST /sdapi/v1/txt2img", () => {
     expect(work).not.toHaveProperty("scheduler");
   });
 
+  test("lets a model without guidance ignore a negative prompt, unless the request sets the guidance", async () => {
+    const server = serve();
+    for (const more of [{ negative_prompt: "blurry" }, { negative_prompt: "blurry", cfg_scale: 1 }, {}]) {
+      expect((await draw(server, { prompt, ...more })).status).toBe(200);
+    }
+    const ignoring = server.drawer.asked.map(({ takesNoNegative }) => takesNoNegative);
+    expect(ignoring).toEqual([true, undefined, undefined]);
+  });
+
   test.each([
     ["webuiapi", { ...webuiapiDefaults, ...secondPass }, "euler_a", undefined],
     ["SillyTavern", sillyTavern, "euler_a", "karras"],
@@ -280,6 +289,15 @@ describe("POST /sdapi/v1/img2img", () => {
     }
     await change(server, { init_images: [image] });
     expect(server.drawer.asked.map(({ edit }) => edit?.strength)).toEqual([0.4, 0.4, 0.75]);
+  });
+
+  test("lets a model without guidance ignore a negative prompt, unless the request sets the guidance", async () => {
+    const server = serve();
+    for (const more of [{ negative_prompt: "blurry" }, { negative_prompt: "blurry", cfg_scale: 1 }, {}]) {
+      expect((await draw(server, { prompt, ...more })).status).toBe(200);
+    }
+    const ignoring = server.drawer.asked.map(({ takesNoNegative }) => takesNoNegative);
+    expect(ignoring).toEqual([true, undefined, undefined]);
   });
 
   test.each([

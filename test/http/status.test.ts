@@ -54,6 +54,13 @@ describe("GET /v1/models", () => {
     expect([other.status, (await read(other)).error["code"]]).toEqual([404, "model_not_found"]);
   });
 
+  test("describes one by an alias, in either form", async () => {
+    const { url } = serve(undefined, { alias: ["fake-model", "gpt-4o"] });
+    for (const headers of [{}, { "anthropic-version": "2023-06-01" }]) {
+      expect(await read(fetch(`${url}/v1/models/gpt-4o`, { headers }))).toMatchObject({ id: "fake-model" });
+    }
+  });
+
   test("advertises only what works", async () => {
     const { url, engine } = serve();
     const { models } = await get(`${url}/v1/models`);

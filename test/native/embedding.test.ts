@@ -120,6 +120,19 @@ describe("inputs", () => {
     expect(dot(cut, whole)).toBeCloseTo(1, 5);
   });
 
+  test("that are empty or blank consist of the special tokens alone", async () => {
+    await loadKind("mean");
+    const many = Array.from({ length: 2000 }, () => "the sky is blue");
+    const result = await embed(["", " ", "sky", ...many]);
+    const [empty = [], blank = [], sky = []] = vectorsOf(result);
+    expect([dot(empty, empty), dot(empty, blank)]).toEqual([expect.closeTo(1, 4), expect.closeTo(1, 4)]);
+    expect(dot(empty, sky)).toBeLessThan(0.9999);
+    embedder.unload();
+    await loadKind("rank");
+    const [scores] = await results(48, { kind: "rank", query: "the sky", documents: ["", "the sky is blue", " "] });
+    expect([scores?.values.length, scores?.values.some(Number.isNaN)]).toEqual([3, false]);
+  });
+
   test("of unknown token ids are refused with the range, and the others are answered", async () => {
     await loadKind("mean");
     const { vocabulary } = embedder.model();

@@ -62,7 +62,13 @@ test("an embedding model is found by a prefix of its name, with or without a tag
       name === id ? { embeddings: { model: id, engine: new FakeEmbedder(id), parallel: 1 } } : undefined,
   });
   const router = new ModelRouter([vectors("all-MiniLM-L6-v2"), vectors("nomic-a"), vectors("nomic-b")]);
-  for (const name of ["all-minilm", "all-minilm:latest", "all-MiniLM:33m"]) {
+  for (const name of [
+    "all-minilm",
+    "all-minilm:latest",
+    "all-MiniLM:33m",
+    "all-minilm-l6-v2",
+    "All-MiniLM-L6-v2:latest",
+  ]) {
     expect(router.find(name, "embeddings").model).toBe("all-MiniLM-L6-v2");
   }
   for (const name of ["nomic", "all", "mini", ":latest", ""]) {
@@ -70,6 +76,16 @@ test("an embedding model is found by a prefix of its name, with or without a tag
     if (name === "all") expect(found()).toBe("all-MiniLM-L6-v2");
     else expect(found).toThrow(expect.objectContaining({ code: "model_not_found" }));
   }
+});
+
+test("a whole name in other letters is no prefix of a longer one", () => {
+  const vectors = (id: string): ModelSource => ({
+    models: () => source({ id, capabilities: ["embeddings"] }).models(),
+    find: (name) =>
+      name === id ? { embeddings: { model: id, engine: new FakeEmbedder(id), parallel: 1 } } : undefined,
+  });
+  const router = new ModelRouter([vectors("Nomic"), vectors("Nomic-v2"), vectors("nomic-v1")]);
+  for (const name of ["nomic", "NOMIC:latest"]) expect(router.find(name, "embeddings").model).toBe("Nomic");
 });
 
 test("without an image model, a request for any name is told which option sets one", () => {

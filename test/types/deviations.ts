@@ -107,7 +107,11 @@ export const deviations = {
       "session.input_audio_transcription.model": ["fake-whisper"],
     },
   },
-  FileObject: { values: { expires_at: [null], status_details: [null] } },
+  FileObject: {
+    extensions: ["sample_type", "source"],
+    // The purpose is one of Mistral's API.
+    values: { expires_at: [null], status_details: [null], purpose: ["ocr"] },
+  },
   Response: resource,
   CompactedResponse: {},
   Conversation: {},

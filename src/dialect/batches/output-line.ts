@@ -15,7 +15,8 @@ interface LineIds {
 /** What an output line adds to the counts of its batch. */
 export interface OutputTally {
   readonly customId: string;
-  readonly failed: boolean;
+  /** `skipped`: the request was never processed. */
+  readonly outcome: "completed" | "failed" | "skipped";
   readonly usage: BatchUsage;
 }
 
@@ -54,7 +55,8 @@ export const skippedLine = (id: string, customId: string, code: keyof typeof REA
 
 /** Counts an output line that this or an earlier process wrote. */
 export function tallyLine({ custom_id, response, error }: BatchOutputLine): OutputTally {
-  return { customId: custom_id, failed: error !== null, usage: usageIn(error ? undefined : response?.body) };
+  const outcome = error === null ? "completed" : response === null ? "skipped" : "failed";
+  return { customId: custom_id, outcome, usage: usageIn(error ? undefined : response?.body) };
 }
 
 /**

@@ -58,6 +58,8 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   // Choosing the likeliest candidates requires the log probabilities of each.
   const topLogprobs = alternatives ?? (made > given ? 0 : undefined);
   const { constraint, param: structureParam } = decodeStructure(asked) ?? {};
+  // Some clients always send a suffix, which may be empty.
+  const suffix = asked.suffix || undefined;
   const includeUsage = asked.stream_options?.include_usage ?? false;
   const running = decodeRunning(asked, includeUsage);
   const isList = Array.isArray(asked.prompt) && typeof asked.prompt[0] !== "number";
@@ -66,7 +68,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     ...PLAIN,
     prompt,
     ...(typeof prompt === "object" && { promptField: isList ? `prompt.${at}` : "prompt" }),
-    ...(asked.suffix != null && { suffix: asked.suffix }),
+    ...(suffix !== undefined && { suffix }),
     ...(constraint && { constraint }),
     ...fieldNames({
       messages: "prompt",
@@ -126,10 +128,10 @@ function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: num
   if (asked.echo === true && withLogprobs && asked.stream === true) {
     throw unsupported("echo", "log probabilities of the prompt are known at its end, not in a stream");
   }
-  if (asked.echo === true && withLogprobs && asked.suffix != null) {
+  if (asked.echo === true && withLogprobs && asked.suffix) {
     throw unsupported("echo", "log probabilities of a prompt with a suffix are not computed");
   }
   if (asked.echo === true && !withLogprobs && !isText)
     throw unsupported("echo", "prompts of token ids have no text to give back");
-  if (asked.suffix != null && !isText) throw invalid("suffix", "needs a prompt of text");
+  if (asked.suffix && !isText) throw invalid("suffix", "needs a prompt of text");
 }

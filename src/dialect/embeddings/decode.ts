@@ -1,6 +1,6 @@
 // Decodes requests of /v1/embeddings and /v1/rerank into work for an embedding engine.
 
-import { EmbeddingsRequest, RerankRequest } from "../../contract/embeddings.ts";
+import { EmbeddingsRequest, MOST_INPUTS, RerankRequest } from "../../contract/embeddings.ts";
 import { checker } from "../../contract/schema.ts";
 import type { EmbeddingInput, EmbedWork } from "../../domain/embedding.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
@@ -70,7 +70,7 @@ export function decodeRerank(body: unknown): DecodedRerank {
   refuseUnsupported(body, RERANK_UNSUPPORTED);
   const given = named ?? texts;
   if (!given) {
-    const sentence = "is required: an array of 1 to 2048 texts ('texts' is another name for it)";
+    const sentence = `is required: an array of 1 to ${MOST_INPUTS} texts ('texts' is another name for it)`;
     throw fieldError("missing_required_parameter", "documents", sentence);
   }
   refuseBlank(query, "query");

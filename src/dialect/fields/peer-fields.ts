@@ -210,6 +210,10 @@ export const RERANK_PEER_UNSUPPORTED: Unsupported = {
   ...EMBEDDING_FOREIGN,
   ...EMBEDDING_PEER_UNSUPPORTED,
   max_tokens_per_doc: above(0),
+  // Cohere's fields.
+  max_chunks_per_doc: always,
+  rank_fields: notEmpty,
+  relevant_spans: always,
   instruction: notEmpty,
   instruct: notEmpty,
 };

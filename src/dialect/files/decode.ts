@@ -6,7 +6,7 @@ import { fieldError, invalidValue, shownName } from "../../domain/errors.ts";
 /** Fields by name, from form parts or query parameters. */
 type UploadFields = ReadonlyMap<string, string>;
 
-type UploadPurpose = "batch" | "ocr";
+export type UploadPurpose = "batch" | "ocr";
 
 interface UploadCall {
   readonly purpose: UploadPurpose;
@@ -17,13 +17,13 @@ interface UploadCall {
 const KNOWN = new Set(["purpose", "expires_after[anchor]", "expires_after[seconds]", "filename"]);
 const [LEAST_S, MOST_S] = [3600, 2_592_000];
 
-/** Decodes the fields. Throws SvcError naming the field. */
-export function decodeUpload(fields: UploadFields): UploadCall {
+/** Decodes the fields. `known`: the purpose, if it came before the file. Throws SvcError naming the field. */
+export function decodeUpload(fields: UploadFields, known?: UploadPurpose): UploadCall {
   for (const name of fields.keys()) {
     if (KNOWN.has(name)) continue;
     throw fieldError("unsupported_parameter", shownName(name), "is not supported here");
   }
-  const purpose = decodeUploadPurpose(fields);
+  const purpose = known ?? decodeUploadPurpose(fields) ?? "batch";
   const anchor = fields.get("expires_after[anchor]");
   const seconds = fields.get("expires_after[seconds]");
   if (anchor !== undefined && anchor !== "created_at") throw invalid("expires_after[anchor]", '"created_at"', anchor);
@@ -36,10 +36,10 @@ export function decodeUpload(fields: UploadFields): UploadCall {
   throw invalid("expires_after[seconds]", `an integer from ${LEAST_S} to ${MOST_S}`, given ?? seconds);
 }
 
-/** Returns the purpose of the file. Throws SvcError `invalid_value`. */
-export function decodeUploadPurpose(fields: UploadFields): UploadPurpose {
-  const purpose = fields.get("purpose") ?? "batch";
-  if (purpose === "batch" || purpose === "ocr") return purpose;
+/** Returns the purpose of the file; undefined: there is none among these fields. Throws SvcError `invalid_value`. */
+export function decodeUploadPurpose(fields: UploadFields): UploadPurpose | undefined {
+  const purpose = fields.get("purpose");
+  if (purpose === undefined || purpose === "batch" || purpose === "ocr") return purpose;
   throw invalid("purpose", "one of batch, ocr", purpose);
 }
 

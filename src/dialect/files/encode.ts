@@ -15,6 +15,7 @@ export const encodeFile = ({ id, bytes, createdAt, expiresAt, filename, purpose 
   purpose,
   status: "processed",
   status_details: null,
+  ...(purpose === "ocr" && { sample_type: "ocr_input", source: "upload" }),
 });
 
 export const encodeFiles = ({ rows, hasMore }: Page<FileRecord>): FileList => listOf(rows.map(encodeFile), hasMore);

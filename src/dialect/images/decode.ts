@@ -37,6 +37,8 @@ const QUALITIES = {
   auto: "medium",
   standard: "medium",
   hd: "high",
+  xhigh: "high",
+  max: "high",
   low: "low",
   medium: "medium",
   high: "high",

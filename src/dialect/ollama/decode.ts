@@ -70,7 +70,9 @@ export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): O
     if (asked.images?.length) throw withoutTemplate("images", "'raw' and 'suffix' go without");
     if (asked.context?.length) throw withoutTemplate("context", "'raw' and 'suffix' go without");
     const request = { ...common(asked, [], settings, tools), prompt, choices: 1 };
-    return { ...call, request: { ...request, ...(suffix !== undefined && { suffix }) } };
+    // A raw prompt is what a template has made.
+    const parsed = asked.raw === true && { parseSpecial: true as const };
+    return { ...call, request: { ...request, ...parsed, ...(suffix !== undefined && { suffix }) } };
   }
   const system: ChatMessage[] = asked.system ? [{ role: "system", content: asked.system }] : [];
   const user: ChatMessage = { role: "user", content: withImages(prompt, asked.images, "images") };

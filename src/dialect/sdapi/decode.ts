@@ -147,6 +147,8 @@ function callOf(asked: TextToImageRequest): SdapiCall {
     work: {
       prompt,
       ...(negative_prompt && { negativePrompt: negative_prompt }),
+      // Clients send the same one with every request, to any model.
+      ...(negative_prompt && cfg_scale == null && { takesNoNegative: true as const }),
       ...(size && { size }),
       count,
       ...(seed !== undefined && { seed }),

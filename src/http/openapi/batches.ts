@@ -23,7 +23,8 @@ is answered). \`in_progress\`: lines are answered, a few at a time; request_coun
 run at once; the others wait in this state, the oldest first. \`finalizing\`, \`completed\`: output_file_id names the
 output. A line that is refused or fails is a line of the output and does not fail the batch; there is no error file.
 When completion_window has passed, the batch is \`expired\`; after a cancel it is \`cancelling\`, then \`cancelled\`.
-The output then has all lines that were answered, and for the others the reason.
+The output then has all lines that were answered, and for the others the reason; these count neither as completed
+nor as failed.
 
 **Priority.** Batches are processed with idle capacity: requests of all other routes are computed first and preempt
 lines.

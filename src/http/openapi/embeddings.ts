@@ -16,7 +16,7 @@ const embeddingErrors = (kind: string) => ({
   400: badRequest,
   ...jobErrors,
   404: `\`model_not_found\`: no ${kind} with this name, or none at all, is served.`,
-  413: tooLarge("1 MiB"),
+  413: tooLarge("8 MiB"),
   503: `${UNAVAILABLE} ${RETRY}`,
 });
 
@@ -49,7 +49,7 @@ values and normalized to length 1 again; more dimensions than the model has are 
   "POST /v1/rerank": {
     summary: "Rank documents by their relevance to a query",
     description:
-      "Needs a reranker (--rerank-model). Each document is scored together with the query; documents that are too long are truncated. Scores are the model's own, mostly logits: they order the documents and are not probabilities. For documents in `texts`, the answer has the form of text-embeddings-inference: a list of index and score, from 0 to 1 unless raw_scores is true.",
+      "Needs a reranker (--rerank-model). Each document is scored together with the query; documents that are too long are truncated. Scores are the model's own, mostly logits: they order the documents and are not probabilities. For documents in `texts`, the answer has the form of text-embeddings-inference: a list of index and score, from 0 to 1 unless raw_scores is true. POST /v2/rerank, of Cohere's clients, is the same.",
     answers: { 200: "The documents by relevance." },
     errors: embeddingErrors("reranker"),
     headers,

@@ -12,8 +12,8 @@ request is either multipart/form-data with the parts file and purpose (\`batch\`
 as the body, with any other Content-Type and purpose and filename in the query (default \`upload.jsonl\`). The file is
 written to disk while it is received; its size, lines and JSON are checked at the same time, and errors name the line.
 
-With the purpose \`ocr\`, in a part before the file or in the query, the file is an image or document for /v1/ocr, and
-its content is not checked.
+With the purpose \`ocr\`, in a part or in the query, the file is an image or document for /v1/ocr, and its content is
+not checked. A part that says \`batch\` is best before the file: otherwise errors of its lines come at the end.
 
 expires_after[anchor] (\`created_at\`) and expires_after[seconds] (3600 to 2592000) set when the file is deleted;
 default: --keep-files.`,

@@ -15,8 +15,8 @@ const fields = `\`model\` is an image model of GET /v1/models. For an unknown na
 the answer then has the headers X-Svc-Compatibility and X-Svc-Emulated-Parameters. \`size\` is \`auto\` (the default:
 the model's own size) or WIDTHxHEIGHT, each side from ${SIDES.least} to ${SIDES.most} pixels and divisible by
 ${SIDES.divisor}; a model may accept fewer sizes. \`quality\` sets the number of steps, in relation to the number that
-the model was made for: low is half of it, medium (also auto and standard) is all of it, high (also hd) is twice as
-many. \`steps\` sets the number directly; \`quality\` must then be absent or auto. The images of a request have the
+the model was made for: low is half of it, medium (also auto and standard) is all of it, high (also hd, xhigh and max)
+is twice as many. \`steps\` sets the number directly; \`quality\` must then be absent or auto. The images of a request have the
 seeds \`seed\`, \`seed\` + 1 and so on, which the answer reports. \`output_compression\` applies to jpeg and webp; 100
 is the best quality, as in OpenAI's API. \`background\` transparent and \`style\` are refused. \`moderation\`, \`user\`
 and \`safety_identifier\` have no effect: nothing is moderated. Extensions of OpenAI's API are \`seed\`, \`steps\`,

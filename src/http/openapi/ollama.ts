@@ -31,7 +31,7 @@ and the last line has svc_recognitions.`,
   "POST /api/generate": {
     summary: "Answer a prompt, in Ollama's API",
     description:
-      "With raw or suffix the prompt is continued as it is; otherwise it is a user's message. Without a prompt the answer only reports that the model is available. context, from an earlier answer, continues its conversation; answers to raw prompts have no context.",
+      "With raw or suffix the prompt is continued as it is, and with raw, special tokens that are written out in it are such tokens; otherwise it is a user's message. Without a prompt the answer only reports that the model is available. context, from an earlier answer, continues its conversation; answers to raw prompts have no context.",
     answers: { 200: "The answer, whole or as a stream." },
     errors: picturesErrors,
     example: { prompt: "What is the capital of France?", stream: false },

@@ -17,7 +17,7 @@ export const batchRoutes = (batches: BatchesService, { bodies, router, config }:
     .post(
       "/v1/batches",
       async ({ request }) => {
-        const call = decodeBatch(await bodies.read(request, bodyCeilings.batch), config.batchEndpoints);
+        const call = decodeBatch(await bodies.read(request, bodyCeilings.small), config.batchEndpoints);
         const usual = router.usual(BATCH_CAPABILITIES[call.endpoint]);
         return Response.json(encodeBatch(await batches.create(call, usual?.model ?? "")));
       },

@@ -3,12 +3,12 @@
 import { Elysia } from "elysia";
 import { DeletedFile, FileAddress, FileList, FileObject, FileUpload } from "../../contract/files.ts";
 import type { TSchema } from "../../contract/schema.ts";
-import { decodePurpose, decodeUpload, decodeUploadPurpose } from "../../dialect/files/decode.ts";
+import { decodePurpose, decodeUpload, decodeUploadPurpose, type UploadPurpose } from "../../dialect/files/decode.ts";
 import { encodeFile, encodeFiles } from "../../dialect/files/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { tooLarge } from "../../service/batch/received-content.ts";
-import { orDiscard } from "../form-parts.ts";
+import { isForm, orDiscard } from "../form-parts.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { readUpload } from "../upload-body.ts";
 
@@ -65,12 +65,15 @@ export const fileRoutes = (files: FilesService) =>
 async function receive(files: FilesService, request: Request): Promise<Response> {
   const { largest: ceiling } = files;
   const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024, usualName: "upload.jsonl" };
-  const { content, filename, fields } = await readUpload(request, limits, async (chunks, before) =>
-    files.receive(chunks, decodeUploadPurpose(new Map(before))),
-  );
+  let purpose: UploadPurpose | undefined;
+  const { content, filename, fields } = await readUpload(request, limits, async (chunks, before) => {
+    // A query is whole; in a form, more fields may come.
+    purpose = decodeUploadPurpose(new Map(before)) ?? (isForm(request) ? undefined : "batch");
+    return files.receive(chunks, purpose);
+  });
   return orDiscard([content], async () => {
-    const { expiresSeconds } = decodeUpload(new Map(fields));
-    return Response.json(encodeFile(await content.keep(filename, expiresSeconds)));
+    const call = decodeUpload(new Map(fields), purpose);
+    return Response.json(encodeFile(await content.keep(filename, call)));
   });
 }
 

@@ -64,7 +64,7 @@ const describedFile = {
 async function generate(deps: AppDeps, request: Request): Promise<Response> {
   // Checked first, because the headers may be refused.
   const origin = requestOrigin(deps, request);
-  const call = decodeGeneration(await deps.bodies.read(request, bodyCeilings.embeddings));
+  const call = decodeGeneration(await deps.bodies.read(request, bodyCeilings.small));
   return respond(deps, request, call, { ...origin, work: call.work }, "image_generation");
 }
 

@@ -141,7 +141,7 @@ async function slots(deps: AppDeps, request: Request): Promise<Response> {
 
 async function scaleAdapters({ bodies, config, engine }: AppDeps, request: Request): Promise<Response> {
   checkLocal(request.headers, config, "Adapters are set for all requests");
-  const asked = checkScales(await bodies.read(request, bodyCeilings.batch));
+  const asked = checkScales(await bodies.read(request, bodyCeilings.small));
   const { adapters } = engine.status();
   const chosen = new Map(decodeLora(asked, adapters.length, "").map(({ id, scale }) => [id, scale]));
   engine.scaleAdapters?.(adapters.map((_, id) => chosen.get(id) ?? 0));

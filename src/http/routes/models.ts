@@ -6,6 +6,7 @@ import { t } from "../../contract/schema.ts";
 import { decodeModelPage, encodeMessagesModels, encodeModelPage } from "../../dialect/messages/models.ts";
 import { encodeEntries, encodeModels } from "../../dialect/status.ts";
 import { SvcError } from "../../domain/errors.ts";
+import { isNamed } from "../../service/model-router.ts";
 import type { AppDeps } from "../deps.ts";
 import { isMessagesClient } from "../error-form.ts";
 import { isForwarded } from "../generation-headers.ts";
@@ -26,7 +27,8 @@ export const modelRoutes = ({ router }: AppDeps) => {
 
   const describe = (request: Request, name: string) => {
     const encode = isMessagesClient(request.headers) ? encodeMessagesModels : encodeEntries;
-    const model = encode(models(request)).find(({ id }) => id === name);
+    const named = models(request).find((model) => isNamed(model, name));
+    const [model] = named ? encode([named]) : [];
     if (model) return Response.json(model);
     throw new SvcError("model_not_found", "No model of this name is served.", { param: "model" });
   };

@@ -124,11 +124,10 @@ function listed({ router }: AppDeps, request: Request) {
   return router.models(isForwarded(request.headers));
 }
 
-/** Returns the model of this name, otherwise the one that would answer for it. */
+/** Returns the model that a chat of this name would go to, otherwise that of vectors, otherwise that of any chat. */
 function described(deps: AppDeps, request: Request, name: string | undefined): ListedModel {
   const { engine, router } = deps;
-  const find = (id: string | undefined) => listed(deps, request).find((model) => model.id === id);
-  const found = find(name) ?? find(router.find(name, "chat").model);
+  const found = router.describe(name, ["chat", "embeddings", "rerank"], listed(deps, request));
   if (!found) throw fieldError("model_not_found", "model", "names no model of this server");
   // Before the model is loaded, its capabilities are unknown.
   if (found.id === engine.status().modelId) loadedModel(engine);

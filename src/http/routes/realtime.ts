@@ -73,7 +73,7 @@ export function realtimeRoutes(deps: AppDeps, services: RealtimeServices) {
   const { realtime, clientSecrets } = services;
   const turns = new TurnLimit(CHARACTERS_IN_A_TURN);
   const makeSecret = async (request: Request, decode: (body: unknown) => SecretRequest, isFlat: boolean) => {
-    const { changes, seconds } = decode(await deps.bodies.read(request, bodyCeilings.embeddings));
+    const { changes, seconds } = decode(await deps.bodies.read(request, bodyCeilings.small));
     const { apiKey } = deps.contexts.of(request);
     const secret = { settings: realtime.settings(changes), ...(apiKey !== undefined && { apiKey }) };
     const headers = { "Cache-Control": "no-store" };

@@ -90,7 +90,7 @@ export const sdapiRoutes = (deps: AppDeps) => {
   return new Elysia({ name: "route.sdapi" })
     .post(
       "/sdapi/v1/txt2img",
-      async ({ request }) => draw(request, decodeTextToImage(await bodies.read(request, bodyCeilings.embeddings))),
+      async ({ request }) => draw(request, decodeTextToImage(await bodies.read(request, bodyCeilings.small))),
       jsonRoute(TextToImageRequest, SdapiImages),
     )
     .post(
@@ -102,7 +102,7 @@ export const sdapiRoutes = (deps: AppDeps) => {
     .post(
       "/sdapi/v1/options",
       async ({ request }) => {
-        const title = decodeOptions(await bodies.read(request, bodyCeilings.embeddings));
+        const title = decodeOptions(await bodies.read(request, bodyCeilings.small));
         if (title !== undefined) chosen = named(images, title, "sd_model_checkpoint");
         return Response.json({});
       },

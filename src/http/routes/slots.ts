@@ -35,7 +35,7 @@ export const slotRoutes = ({ bodies, clock, config, engine, metrics }: AppDeps) 
       const asked =
         type === "erase"
           ? { type, slot }
-          : { type, slot, filename: decodeSlotFile(await bodies.read(request, bodyCeilings.batch)) };
+          : { type, slot, filename: decodeSlotFile(await bodies.read(request, bodyCeilings.small)) };
       return Response.json(encodeSlot(asked, await slots.run(asked, request.signal)));
     },
     described,

@@ -53,7 +53,7 @@ export const speechRoutes = (deps: AppDeps) =>
     );
 
 async function speak(deps: AppDeps, request: Request): Promise<Response> {
-  const { work, voice, locale, model, events } = decodeSpeech(await deps.bodies.read(request, bodyCeilings.embeddings));
+  const { work, voice, locale, model, events } = decodeSpeech(await deps.bodies.read(request, bodyCeilings.small));
   const report: RequestReport = {};
   const context = deps.contexts.of(request);
   context.logFields = () => ({ ...outcomeFields(report), phonemes: report.usage?.promptTokens });

@@ -194,7 +194,7 @@ export class BatchRun {
   private async close(journal: Journal, tally: Tally): Promise<boolean> {
     const { store, keepSeconds } = this.deps;
     const batch = this.record();
-    const end = this.endOf(batch);
+    const end = this.endOf(batch, tally);
     if (!end) return true;
     if (end !== "completed") await this.skipRest(journal, tally, `batch_${end}`);
     await journal.sync();
@@ -215,10 +215,11 @@ export class BatchRun {
     return true;
   }
 
-  private endOf(batch: BatchRecord): "completed" | "cancelled" | "expired" | undefined {
+  private endOf(batch: BatchRecord, tally: Tally): "completed" | "cancelled" | "expired" | undefined {
     if (batch.status === "finalizing") return "completed";
     if (batch.status === "cancelling") return "cancelled";
-    return this.isOver(batch) ? "expired" : undefined;
+    // Once it has expired, it stays so, even if the clock was set back.
+    return this.isOver(batch) || tally.hasSkipped ? "expired" : undefined;
   }
 
   private async skipRest(journal: Journal, tally: Tally, code: "batch_cancelled" | "batch_expired"): Promise<void> {

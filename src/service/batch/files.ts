@@ -23,10 +23,18 @@ interface FileOptions {
   readonly keepSeconds: number | null;
 }
 
+type UploadPurpose = "batch" | "ocr";
+
+interface KeptAs {
+  readonly purpose: UploadPurpose;
+  /** Absent: the server's `keepSeconds`. */
+  readonly expiresSeconds?: number;
+}
+
 /** Content that is on disk but not yet a file. */
 interface ReceivedFile {
-  /** Turns the content into a file, kept for `expiresSeconds` (default: `keepSeconds`). */
-  keep(filename: string, expiresSeconds?: number): Promise<FileRecord>;
+  /** Turns the content into a file. Throws SvcError about a line if the purpose, which was not known before, is batch. */
+  keep(filename: string, as: KeptAs): Promise<FileRecord>;
   /** Deletes the content. */
   discard(): Promise<void>;
 }
@@ -39,23 +47,26 @@ export class FilesService {
   }
 
   /**
-   * Writes content to disk. Throws SvcError `payload_too_large` while reading, `invalid_json` or `invalid_value` about
-   * a line, `storage_full` or `storage_unavailable`, or what `chunks` throws; then nothing is left behind.
+   * Writes content to disk. `purpose`: absent if it comes later. Throws SvcError `payload_too_large` while reading,
+   * `invalid_json` or `invalid_value` about a line of a batch, `storage_full` or `storage_unavailable`, or what `chunks`
+   * throws; then nothing is left behind.
    */
-  async receive(chunks: AsyncIterable<Uint8Array>, purpose: "batch" | "ocr" = "batch"): Promise<ReceivedFile> {
+  async receive(chunks: AsyncIterable<Uint8Array>, purpose?: UploadPurpose): Promise<ReceivedFile> {
     const store = this.options.folder.open();
     const id = newFileId();
     const { limits, bodyBudget } = this.options;
     const claim = (more: number) => store.quota.claim(more);
-    const received = receiveContent(chunks, store.partPath(id), limits, claim, bodyBudget, purpose === "batch");
-    const bytes = await received.catch((error: unknown) => {
+    const isLines = purpose === undefined ? "maybe" : purpose === "batch" ? "yes" : "no";
+    const received = receiveContent(chunks, store.partPath(id), limits, claim, bodyBudget, isLines);
+    const { bytes, fault } = await received.catch((error: unknown) => {
       throw storageError(error);
     });
-    const keep = async (filename: string, expiresSeconds?: number) => {
+    const keep = async (filename: string, as: KeptAs) => {
+      if (fault && as.purpose === "batch") throw fault;
       const createdAt = this.now();
-      const seconds = expiresSeconds ?? this.options.keepSeconds;
+      const seconds = as.expiresSeconds ?? this.options.keepSeconds;
       const expiresAt = seconds === null ? null : createdAt + seconds;
-      const file = { id, bytes, filename, purpose, createdAt, expiresAt };
+      const file = { id, bytes, filename, purpose: as.purpose, createdAt, expiresAt };
       try {
         await keepContent(store.partPath(id), store.contentPath(id));
         await this.options.folder.turns.enter();

@@ -1,7 +1,7 @@
 // Writes uploaded content straight to disk, within its limits, and checks it line by line on the way.
 
 import { open, rename, rm } from "node:fs/promises";
-import type { BodyBudget } from "../../domain/body-budget.ts";
+import type { BodyAccount, BodyBudget } from "../../domain/body-budget.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { isBlank, LineCutter, LineTurns, parseLine, type Line } from "../../store/json-lines.ts";
@@ -17,10 +17,19 @@ const LONGEST_LINE = 100 * MB;
 /** Most lines of a file in all, per line that may have a request: blank ones cost time as well. */
 const BLANK_SHARE = 2;
 
+/** Whether content must be JSON Lines; `maybe`: that will be known later. */
+export type IsLines = "yes" | "no" | "maybe";
+
+export interface ReceivedContent {
+  readonly bytes: number;
+  /** With `maybe`: why the content is not JSON Lines; absent: it is. */
+  readonly fault?: SvcError;
+}
+
 /**
- * Writes content to `path`; returns its size in bytes. `claim` reserves space for each piece. `isLines`: it must be
- * JSON Lines. Throws SvcError `payload_too_large`, `invalid_json` or `invalid_value` about the content, `server_busy`
- * when `budget` is used up, what the system throws, or what `chunks` or `claim` throws; then nothing is left behind.
+ * Writes content to `path`. `claim` reserves space for each piece. Throws SvcError `payload_too_large`, `invalid_json`
+ * or `invalid_value` about the content, `server_busy` when `budget` is used up, what the system throws, or what `chunks`
+ * or `claim` throws; then nothing is left behind.
  */
 export async function receiveContent(
   chunks: AsyncIterable<Uint8Array>,
@@ -28,34 +37,65 @@ export async function receiveContent(
   limits: ContentLimits,
   claim: (bytes: number) => void,
   budget: BodyBudget,
-  isLines = true,
-): Promise<number> {
+  isLines: IsLines = "yes",
+): Promise<ReceivedContent> {
   const handle = await open(path, "wx", 0o600);
   const account = budget.open();
   try {
     let bytes = 0;
-    const check = new LineCheck(limits.lines);
-    const cutter = new LineCutter((piece, number) => account.hold(check.look(piece, number)));
+    let lines = isLines === "no" ? undefined : new CheckedLines(limits.lines, account);
+    let fault: SvcError | undefined;
+    const checking = async (work: (checked: CheckedLines) => Promise<void>): Promise<void> => {
+      if (!lines) return;
+      try {
+        await work(lines);
+      } catch (error) {
+        if (isLines === "yes" || !isAboutFile(error)) throw error;
+        fault = error;
+        lines = undefined;
+        account.hold(0);
+      }
+    };
     for await (const chunk of chunks) {
       bytes += chunk.length;
       if (bytes > limits.bytes) throw tooLarge(limits.bytes);
-      if (isLines) for (const line of cutter.push(chunk)) await check.see(line);
+      await checking((checked) => checked.push(chunk));
       claim(chunk.length);
       for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
     }
-    if (isLines) {
-      for (const line of cutter.rest()) await check.see(line);
-      check.end();
-    }
+    await checking((checked) => checked.end());
     await handle.sync();
     await handle.close();
-    return bytes;
+    return { bytes, ...(fault && { fault }) };
   } catch (error) {
     await handle.close();
     await rm(path, { force: true });
     throw error;
   } finally {
     account.close();
+  }
+}
+
+const isAboutFile = (error: unknown): error is SvcError => error instanceof SvcError && error.details.param === "file";
+
+/** Cuts content into lines and checks each; the account holds the memory of the line being received. */
+class CheckedLines {
+  private readonly check: LineCheck;
+  private readonly cutter: LineCutter;
+
+  constructor(most: number, account: BodyAccount) {
+    const check = new LineCheck(most);
+    this.check = check;
+    this.cutter = new LineCutter((piece, number) => account.hold(check.look(piece, number)));
+  }
+
+  async push(chunk: Uint8Array): Promise<void> {
+    for (const line of this.cutter.push(chunk)) await this.check.see(line);
+  }
+
+  async end(): Promise<void> {
+    for (const line of this.cutter.rest()) await this.check.see(line);
+    this.check.end();
   }
 }
 

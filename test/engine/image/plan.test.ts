@@ -76,10 +76,13 @@ test("a parameter that the model cannot follow is refused with its field", () =>
   expect(refused({ guidance: -1 })).toBe("cfg_scale");
   expect(refused({ guidance: 1, negativePrompt: "dogs" })).toBe("negative_prompt");
   expect(refused({ negativePrompt: "dogs" })).toBeUndefined();
+  const turbo = { ...painter, model: { ...model, guidance: 1 } };
+  expect(refused({ negativePrompt: "dogs" }, turbo)).toBe("negative_prompt");
+  expect(refused({ negativePrompt: "dogs", takesNoNegative: true }, turbo)).toBeUndefined();
   expect(refused({ sampler: "none" })).toBe("sampler");
   expect(refused({ scheduler: "none" })).toBe("scheduler");
   expect(refused({ adapters: [{ name: "none", scale: 1 }] })).toBe("lora");
-  expect(refused({ adapters: [{ name: "ink", scale: 1000 }] })).toBe("lora");
+  expect(refused({ adapters: [{ name: "ink", scale: 9 }] })).toBe("lora");
   expect(refused({ edit: { image, strength: 2 } })).toBe("strength");
   expect(refused({ edit: { image, references: [image] } })).toBe("image");
   const edits = { image: true, mask: false, references: false };

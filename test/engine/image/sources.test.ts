@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { encoded } from "../../../src/engine/image/child/encode.ts";
 import { withText } from "../../../src/engine/image/child/png-text.ts";
 import { composed, maskFor, readSources, resized } from "../../../src/engine/image/child/sources.ts";
+import { SharedBytes } from "../../../src/domain/shared-bytes.ts";
 import { rejection } from "../../support/thrown.ts";
 import { transparentPng } from "../../support/transparent-png.ts";
 
@@ -21,6 +22,7 @@ const pixels = {
     at % 3 === (Math.floor(at / 3) % 40 < 20 ? 0 : 2) ? 255 : 0,
   ),
 };
+const memory = new SharedBytes(2 ** 30);
 const png = { format: "png", tellsHow: false } as const;
 
 async function file(name: string, bytes: Uint8Array) {
@@ -31,7 +33,7 @@ async function file(name: string, bytes: Uint8Array) {
 
 test("an image is decoded, and its middle is fitted to the size", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
-  const sources = await readSources({ image });
+  const sources = await readSources({ image }, memory);
   expect(sources.image).toMatchObject(WIDE);
   const square = await resized(sources.image, { width: 32, height: 32 });
   expect(square).toMatchObject({ width: 32, height: 32 });
@@ -43,24 +45,39 @@ test("an image is decoded, and its middle is fitted to the size", async () => {
 test("a mask is redrawn where it is transparent, and the rest stays untouched", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
   const mask = await file("mask", transparentPng(WIDE.width, WIDE.height, 0));
-  const { mask: opacity = new Uint8Array() } = await readSources({ image, mask });
-  const drawn = maskFor(opacity, WIDE, WIDE);
+  const { mask: opacity = { ...WIDE, data: new Uint8Array() } } = await readSources({ image, mask }, memory);
+  const drawn = maskFor(opacity, WIDE);
   expect([drawn[0], drawn[39]]).toEqual([255, 0]);
   // In the square crop of the middle, the left half is transparent too.
-  const square = maskFor(opacity, WIDE, { width: 10, height: 10 });
+  const square = maskFor(opacity, { width: 10, height: 10 });
   expect([...square.subarray(0, 10)]).toEqual([255, 255, 255, 255, 255, 0, 0, 0, 0, 0]);
   const white = new Uint8Array(pixels.rgb.length).fill(255);
   const both = composed(white, pixels.rgb, drawn);
   expect([...both.subarray(0, 3), ...both.subarray(39 * 3, 40 * 3)]).toEqual([255, 255, 255, 0, 0, 255]);
 });
 
+test("a photo of any size that other routes take is shrunk, and its mask is as large as the photo", async () => {
+  const size = { width: 4400, height: 3900 };
+  const large = new Bun.Image(transparentPng(48, 36, 0)).resize(size.width, size.height, { fit: "fill" });
+  const bytes = await large.png({ compressionLevel: 1 }).bytes();
+  const [image, mask] = [await file("photo", bytes), await file("cut", bytes)];
+  const sources = await readSources({ image, mask }, memory);
+  expect(sources).toMatchObject({
+    image: { width: 4096, height: 3631 },
+    mask: size,
+  });
+  const drawn = maskFor(sources.mask ?? { ...size, data: new Uint8Array() }, { width: 8, height: 7 });
+  expect([...drawn.subarray(0, 8)]).toEqual([255, 255, 255, 255, 0, 0, 0, 0]);
+});
+
 test("data that is not an image, or too large, is refused with its field", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
   const mask = (name: string, bytes: Uint8Array) =>
-    file(name, bytes).then((made) => readSources({ image, mask: made }));
+    file(name, bytes).then((made) => readSources({ image, mask: made }, memory));
   expect(await rejection(mask("opaque", transparentPng(40, 20, 255)))).toEqual(["invalid_value", "opaque"]);
-  expect(await rejection(mask("small", transparentPng(20, 20, 0)))).toEqual(["invalid_value", "small"]);
-  const alone = (name: string, bytes: Uint8Array) => file(name, bytes).then((made) => readSources({ image: made }));
+  expect(await rejection(mask("turned", transparentPng(20, 40, 0)))).toEqual(["invalid_value", "turned"]);
+  const alone = (name: string, bytes: Uint8Array) =>
+    file(name, bytes).then((made) => readSources({ image: made }, memory));
   expect(await rejection(alone("text", Buffer.from("no image at all")))).toEqual(["invalid_value", "text"]);
   expect(await rejection(alone("empty", new Uint8Array()))).toEqual(["invalid_value", "empty"]);
   const whole = await encoded(pixels, WIDE, png);

@@ -40,10 +40,18 @@ export class InputReader {
     this.tail = start < 0 ? new Int32Array() : whole.slice(start + bare.length);
   }
 
-  /** Throws SvcError about token ids outside the vocabulary, and about a query that leaves no room for documents. */
+  /**
+   * Throws SvcError about token ids outside the vocabulary, an empty text for a model without tokens around texts, and a
+   * query that leaves no room for documents.
+   */
   async read(work: EmbeddingWork, of: Of): Promise<PreparedInputs> {
     const whole =
       work.kind === "embed" ? await this.inputs(work.inputs, of) : await this.pairs(work.query, work.documents, of);
+    const empty = whole.findIndex(({ tokens }) => tokens.length === 0);
+    if (empty >= 0) {
+      const sentence = `must have no empty text: this model reads no tokens around a text; number ${empty} is empty`;
+      throw fieldError("invalid_value", work.kind === "embed" ? "input" : "documents", sentence);
+    }
     return { inputs: whole.map(({ tokens }) => tokens), truncated: whole.filter(({ isCut }) => isCut).length };
   }
 

@@ -151,7 +151,7 @@ async function picturesOf({ image, references, mask }: Sources, plan: Plan, size
   const shown = references.map(({ width, height, rgb }) => ({ use: "reference" as const, width, height, pixels: rgb }));
   const { rgb } = await resized(image, size);
   const own = { use: plan.byReference ? ("reference" as const) : ("image" as const), ...size, pixels: rgb };
-  const kept = mask ? [{ use: "mask" as const, ...size, pixels: maskFor(mask, image, size) }] : [];
+  const kept = mask ? [{ use: "mask" as const, ...size, pixels: maskFor(mask, size) }] : [];
   return [own, ...kept, ...shown];
 }
 

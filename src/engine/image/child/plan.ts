@@ -2,7 +2,7 @@
 
 import type { DrawOptions } from "../../../../ffi/image/api.ts";
 import { fieldError, invalidValue } from "../../../domain/errors.ts";
-import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
+import { IMAGE_BOUNDS, type ImageModel, type ImageSize, type ImageWork } from "../../../domain/image.ts";
 import type { ImageAdapterFile } from "../protocol.ts";
 
 /** What a model can draw, and with which settings. */
@@ -32,9 +32,6 @@ export interface Plan extends Pick<
   readonly scale: number;
 }
 
-const MOST_STEPS = 150;
-const LARGEST_GUIDANCE = 30;
-const LARGEST_SCALE = 10;
 const USUAL_STRENGTH = 0.75;
 
 /** Throws SvcError about a setting that the model does not support. */
@@ -49,10 +46,10 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
     "steps",
     work.steps ?? Math.max(1, Math.ceil(model.steps * (work.stepShare ?? 1))),
     1,
-    MOST_STEPS,
+    IMAGE_BOUNDS.steps,
   );
-  const guidance = within("cfg_scale", work.guidance ?? model.guidance, 0, LARGEST_GUIDANCE);
-  if (work.negativePrompt && guidance <= 1) {
+  const guidance = within("cfg_scale", work.guidance ?? model.guidance, 0, IMAGE_BOUNDS.guidance);
+  if (work.negativePrompt && !work.takesNoNegative && guidance <= 1) {
     const sentence = `needs a 'cfg_scale' above 1: at ${guidance} it has no effect`;
     throw fieldError("invalid_value", "negative_prompt", sentence);
   }
@@ -66,7 +63,7 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
     adapters: (work.adapters ?? []).map(({ name, scale }) => {
       oneOf("lora", name, model.adapters);
       const path = adapters.find((adapter) => adapter.name === name)?.path ?? "";
-      return { path, scale: within("lora", scale, -LARGEST_SCALE, LARGEST_SCALE) };
+      return { path, scale: within("lora", scale, -IMAGE_BOUNDS.adapterScale, IMAGE_BOUNDS.adapterScale) };
     }),
     byReference: edit !== undefined && isByReference(edit, painter),
     strength: within("strength", edit?.strength ?? USUAL_STRENGTH, 0, 1),

@@ -1,52 +1,64 @@
 // Decodes the image files of a request and brings them to the size that is drawn.
 
+import type { SharedBytes } from "../../../domain/shared-bytes.ts";
 import { fieldError } from "../../../domain/errors.ts";
 import type { ImageEdit, ImageSize, ImageSource } from "../../../domain/image.ts";
 import { decodeImage, decodeOpacity } from "../../../media/image.ts";
-import { defaultMediaLimits } from "../../../media/limits.ts";
-import { writeBmp, type Pixels } from "../../../media/pixels.ts";
+import { defaultMediaLimits, type MediaLimits } from "../../../media/limits.ts";
+import { writeBmp, type Opacity, type Pixels } from "../../../media/pixels.ts";
 import { atField, checkSize } from "../../../media/refusal.ts";
 
 export interface Sources {
   readonly image: Pixels;
   readonly references: readonly Pixels[];
-  /** How opaque the mask is, one byte for each pixel of the image. */
-  readonly mask?: Uint8Array;
+  /** How opaque the mask is, in its own size: the image may have been shrunk. */
+  readonly mask?: Opacity;
 }
 
-/** Pixels; far above the sizes that models draw. */
+/** Pixels to which images are shrunk; far above the sizes that models draw. */
 const LONGEST_SIDE = 4096;
 const LONGEST_REFERENCE = 1024;
-const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
 const always = new AbortController().signal;
 
-/** Throws SvcError about a file that is not a complete image or is too large. */
-export async function readSources({ image, references = [], mask }: ImageEdit): Promise<Sources> {
-  const pixels = await decode(image, LONGEST_SIDE);
+/** `decoding`: memory for images that are decoded. Throws SvcError about a file that is no complete image or too large. */
+export async function readSources(
+  { image, references = [], mask }: ImageEdit,
+  decoding: SharedBytes,
+): Promise<Sources> {
+  const limits = { ...defaultMediaLimits, decoding };
+  const pixels = await decode(image, LONGEST_SIDE, limits);
   const others: Pixels[] = [];
-  for (const reference of references) others.push(await decode(reference, LONGEST_REFERENCE));
-  return { image: pixels, references: others, ...(mask && { mask: await readMask(mask, pixels) }) };
+  for (const reference of references) others.push(await decode(reference, LONGEST_REFERENCE, limits));
+  return { image: pixels, references: others, ...(mask && { mask: await readMask(mask, pixels, limits) }) };
 }
 
-const decode = (source: ImageSource, longestSide: number): Promise<Pixels> =>
+const decode = (source: ImageSource, longestSide: number, limits: MediaLimits): Promise<Pixels> =>
   reading(source, (bytes) => decodeImage(bytes, longestSide, limits, always));
 
-async function readMask(source: ImageSource, { width, height }: ImageSize): Promise<Uint8Array> {
+async function readMask(source: ImageSource, image: ImageSize, limits: MediaLimits): Promise<Opacity> {
   const mask = await reading(source, (bytes) => decodeOpacity(bytes, limits, always));
   const refuse = (rule: string) => fieldError("invalid_value", source.field, `must be ${rule}`);
-  if (mask.width !== width || mask.height !== height) {
-    throw refuse(`as large as the image, ${width} × ${height} pixels; got ${mask.width} × ${mask.height}`);
+  // Stored as large as the image, but the image is shown turned.
+  if (!isOfShape(mask, image)) {
+    const { width, height } = mask;
+    throw refuse(`of the shape of the upright image, ${image.width} : ${image.height}; got ${width} : ${height}`);
   }
   if (mask.data.every((opacity) => opacity === 255)) {
     throw refuse("transparent where the image is drawn anew; got one that is opaque everywhere");
   }
-  return mask.data;
+  return mask;
+}
+
+/** Returns whether a mask can be that of a shrunk image, whose sides were rounded. */
+function isOfShape(mask: ImageSize, { width, height }: ImageSize): boolean {
+  const scale = Math.max(width, height) / Math.max(mask.width, mask.height);
+  return Math.abs(mask.width * scale - width) <= 1 && Math.abs(mask.height * scale - height) <= 1;
 }
 
 const reading = <T>({ path, field }: ImageSource, use: (bytes: Uint8Array) => Promise<T>): Promise<T> =>
   atField(field, async () => {
     const bytes = await Bun.file(path).bytes();
-    checkSize(bytes.length, limits.maxImageBytes);
+    checkSize(bytes.length, defaultMediaLimits.maxImageBytes);
     return use(bytes);
   });
 
@@ -58,19 +70,19 @@ export async function resized(pixels: Pixels, size: ImageSize): Promise<Pixels> 
   const image = new Bun.Image(await writeBmp(cropped, always))
     .resize(size.width, size.height)
     .png({ compressionLevel: 0 });
-  const { rgb } = await decodeImage(await image.bytes(), Math.max(size.width, size.height), limits, always);
+  const { rgb } = await decodeImage(await image.bytes(), Math.max(size.width, size.height), defaultMediaLimits, always);
   return { ...size, rgb };
 }
 
 /** Returns the mask in the size that is drawn: 255 where the image is drawn anew. Takes the nearest pixel. */
-export function maskFor(opacity: Uint8Array, from: ImageSize, size: ImageSize): Uint8Array {
-  const { left, top, width, height } = middle(from, size);
+export function maskFor(opacity: Opacity, size: ImageSize): Uint8Array {
+  const { left, top, width, height } = middle(opacity, size);
   const mask = new Uint8Array(size.width * size.height);
   for (let y = 0; y < size.height; y++) {
     const row = top + Math.floor(((y + 0.5) * height) / size.height);
     for (let x = 0; x < size.width; x++) {
       const column = left + Math.floor(((x + 0.5) * width) / size.width);
-      mask[y * size.width + x] = 255 - (opacity[row * from.width + column] as number);
+      mask[y * size.width + x] = 255 - (opacity.data[row * opacity.width + column] as number);
     }
   }
   return mask;

@@ -3,6 +3,7 @@
 import { ImageError } from "../../../../ffi/image/api.ts";
 import { fieldError, SvcError } from "../../../domain/errors.ts";
 import type { ImageModel } from "../../../domain/image.ts";
+import { SharedBytes } from "../../../domain/shared-bytes.ts";
 import type { Pixels } from "../../../media/pixels.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
@@ -15,6 +16,9 @@ import { readSources, type Sources } from "./sources.ts";
 
 /** Bounds, in milliseconds, of the time after which a turn may pass to a client that has less to draw. */
 const TURN = { least: 1000, most: 4000 };
+
+/** Memory for source images that are decoded: enough for one of the largest size. */
+const DECODING_BYTES = 600 * 2 ** 20;
 
 interface QueuedImage extends PictureJob {
   readonly key: JobKey;
@@ -31,6 +35,7 @@ export class ImageWorker {
   private current: QueuedImage | undefined;
   /** Client and milliseconds of the last turn. Not the job, which would keep its source images in memory. */
   private last: { readonly client?: string; readonly ms: number } | undefined;
+  private readonly decoding = new SharedBytes(DECODING_BYTES);
   /** The decoded source images of the last request that has any. */
   private decoded: { readonly request: number; readonly sources: Promise<Sources> } | undefined;
 
@@ -133,7 +138,7 @@ export class ImageWorker {
   private async prepare(key: JobKey, { work, request }: PictureJob): Promise<Request> {
     const plan = planOf(work, this.tools.painter);
     if (!work.edit) return { key, work, plan };
-    if (this.decoded?.request !== request) this.decoded = { request, sources: readSources(work.edit) };
+    if (this.decoded?.request !== request) this.decoded = { request, sources: readSources(work.edit, this.decoding) };
     return { key, work, plan, sources: await this.decoded.sources };
   }
 
