@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:f
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { killAtExit } from "../support/kill-at-exit.ts";
 import { childrenOf } from "../support/processes.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
@@ -14,13 +15,17 @@ let home: string;
 beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-stopping-"))));
 afterAll(() => rmSync(home, { recursive: true }));
 
-const start = (...args: string[]) =>
-  Bun.spawn([process.execPath, MAIN, ...args], {
-    env: { HOME: home },
+function start(...args: string[]) {
+  const env = { HOME: home };
+  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+    env,
     stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",
   });
+  void child.exited.then(killAtExit(child));
+  return child;
+}
 
 async function ready(child: ReturnType<typeof start>, file: string): Promise<string> {
   while (!existsSync(file)) {
