@@ -17,6 +17,8 @@ const OUTPUT_WEIGHT = 2;
 
 export class FairQueue {
   private readonly clients = new Map<string, Client>();
+  /** `served` of the client whose request left the queue last. */
+  private lastLevel = 0;
   private count = 0;
   private tokenCount = 0;
 
@@ -33,6 +35,8 @@ export class FairQueue {
   /** Adds a new request. */
   add(sequence: Sequence): void {
     const client = this.clients.get(sequence.client) ?? this.arrive(sequence.client);
+    // While it had nothing to wait for, a client has no claim to the time of others.
+    if (client.waiting.length === 0) client.served = Math.max(client.served, this.level());
     client.live++;
     client.waiting.push(sequence);
     this.changed(1, sequence);
@@ -46,10 +50,11 @@ export class FairQueue {
 
   /** Removes a request that now runs or was cancelled; returns whether it was waiting. */
   take(sequence: Sequence): boolean {
-    const waiting = this.clients.get(sequence.client)?.waiting ?? [];
-    const index = waiting.indexOf(sequence);
-    if (index < 0) return false;
-    waiting.splice(index, 1);
+    const client = this.clients.get(sequence.client);
+    const index = client?.waiting.indexOf(sequence) ?? -1;
+    if (!client || index < 0) return false;
+    client.waiting.splice(index, 1);
+    this.lastLevel = client.served;
     this.changed(-1, sequence);
     return true;
   }
@@ -74,12 +79,16 @@ export class FairQueue {
     return [...order.filter(({ background }) => !background), ...order.filter(({ background }) => background)];
   }
 
-  /** Adds a client, level with the client that was served least: a new client has no claim to earlier time. */
   private arrive(name: string): Client {
-    const others = [...this.clients.values()].map(({ served }) => served);
-    const client: Client = { waiting: [], live: 0, served: others.length > 0 ? Math.min(...others) : 0 };
+    const client: Client = { waiting: [], live: 0, served: 0 };
     this.clients.set(name, client);
     return client;
+  }
+
+  /** Returns what the waiting client that was served least was served. */
+  private level(): number {
+    const waiting = [...this.clients.values()].filter((client) => client.waiting.length > 0);
+    return waiting.length > 0 ? Math.min(...waiting.map(({ served }) => served)) : this.lastLevel;
   }
 
   private changed(by: 1 | -1, { length, background }: Sequence): void {

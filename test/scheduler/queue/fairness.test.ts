@@ -42,6 +42,25 @@ describe("clients take turns", () => {
     expect(served(1) / served(41)).toBeLessThan(1.25);
   });
 
+  test("and what a client used while nobody waited does not count against it", () => {
+    const waitOf = (uses: boolean) => {
+      const engine = new FakeEngine({ ...ROOMY, parallel: 4 }, cost);
+      engine.add(1, 20, 5000, "light");
+      let key = 10;
+      while (engine.now < 20_000) {
+        if (uses && engine.scheduler.runningCount + engine.scheduler.waitingCount < 3)
+          engine.add(key++, 20, 50, "heavy");
+        engine.step();
+      }
+      for (let flood = 0; flood < 100; flood++) engine.add(1000 + flood, 20, 50, "light");
+      const asked = engine.now;
+      engine.add(5000, 20, 5, "heavy");
+      while (engine.output(5000).length === 0) engine.step();
+      return engine.now - asked;
+    };
+    expect(waitOf(true)).toBeLessThan(3 * waitOf(false));
+  });
+
   test("and a client's own requests run in order", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
     for (let key = 1; key <= 5; key++) engine.add(key, 30, 5, "only");
