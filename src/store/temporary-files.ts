@@ -33,6 +33,9 @@ interface TemporaryFilesOptions {
   readonly budget: BodyBudget;
 }
 
+/** The folders that this process has created. */
+const FOLDERS = new Set<string>();
+
 export class TemporaryFiles {
   private folder: string | undefined;
   private count = 0;
@@ -103,6 +106,7 @@ export class TemporaryFiles {
     try {
       if (this.folder === undefined) removeAbandoned(parent, prefix);
       this.folder ??= mkdtempSync(join(parent, `${prefix}${process.pid}-`));
+      FOLDERS.add(this.folder);
     } catch (error) {
       throw storageError(error, FOLDER);
     }
@@ -110,17 +114,20 @@ export class TemporaryFiles {
   }
 }
 
-/** Deletes folders left behind by killed servers of this user. */
+/** Deletes folders left behind by killed servers of this user, which may have had this process's id, as in containers. */
 function removeAbandoned(parent: string, prefix: string): void {
   for (const name of readdirSync(parent)) {
     const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];
     const path = join(parent, name);
-    if (pid === undefined || isAlive(Number(pid)) || lstatSync(path).uid !== (process.getuid?.() ?? 0)) continue;
+    if (pid === undefined || FOLDERS.has(path) || isOther(Number(pid))) continue;
+    if (lstatSync(path).uid !== (process.getuid?.() ?? 0)) continue;
     rmSync(path, { recursive: true, force: true });
   }
 }
 
-function isAlive(pid: number): boolean {
+/** Returns whether this is the id of another process that runs. */
+function isOther(pid: number): boolean {
+  if (pid === process.pid) return false;
   try {
     process.kill(pid, 0);
     return true;

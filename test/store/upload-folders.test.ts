@@ -42,7 +42,14 @@ test("a recording that is too large or empty is refused and deleted", async () =
 test("files of a killed server are deleted with the next server's first recording; those of a running one stay", async () => {
   const parent = folder();
   const gone = Bun.spawnSync(["true"]).pid;
-  for (const name of [`svc-recordings-${gone}-abc`, `svc-recordings-${process.ppid}-def`, "svc-recordings-mine"]) {
+  // In a container, every server has the same process id.
+  const same = `svc-recordings-${process.pid}-abc`;
+  for (const name of [
+    `svc-recordings-${gone}-abc`,
+    same,
+    `svc-recordings-${process.ppid}-def`,
+    "svc-recordings-mine",
+  ]) {
     mkdirSync(join(parent, name));
     writeFileSync(join(parent, name, "1"), "private words");
   }

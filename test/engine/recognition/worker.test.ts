@@ -195,6 +195,14 @@ test("a page that takes too long is ended, and the next has its own time limit",
   expect(slow.sent.at(-1)).toMatchObject({ type: "events", finished: [{ key: 2 }] });
 });
 
+test("a document that was deleted while it waited is named", async () => {
+  const { worker, sent } = create(async () => void (await Bun.file("/nowhere/deleted.png").bytes()));
+  worker.submit(1, page("a"));
+  await worker.step();
+  const message = "'file' names a file that was deleted.";
+  expect(sent.at(-1)).toEqual({ type: "rejected", key: 1, code: "not_found", message, param: "file" });
+});
+
 test("a long page gives signs of life, at most one per second", async () => {
   const { worker, told } = create();
   for (let key = 0; key < 4; key++) {

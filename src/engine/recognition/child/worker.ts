@@ -1,6 +1,7 @@
 // The loop of a recognition engine: each turn reads a page of one document.
 
 import { fieldError, SvcError } from "../../../domain/errors.ts";
+import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
 import { Turns } from "../../process/turns.ts";
@@ -90,6 +91,7 @@ function known(error: unknown, field: string, page: number): unknown {
       "The data for text recognition cannot be used; the server's log names it.",
     );
   }
+  if (systemErrorCode(error) === "ENOENT") return fieldError("not_found", field, "names a file that was deleted");
   if (!(error instanceof TooLong)) return error;
   const limit = `${error.limitMs / 1000} s of computing`;
   const sentence = `must have pages that are read in ${limit}; page ${page} takes longer`;
