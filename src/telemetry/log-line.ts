@@ -9,7 +9,7 @@ export const textLine: Render = (time, level, message, fields) =>
   `${time.toISOString()} ${level.padEnd(7)} ${withoutControls(message)}${pairs(fields)}\n`;
 
 export const jsonLine: Render = (time, level, message, fields) =>
-  `${JSON.stringify({ time: time.toISOString(), level, message, ...fields })}\n`;
+  `${asJson({ time: time.toISOString(), level, message, ...fields })}\n`;
 
 /** Returns ` key=value` for each field that has a value. */
 export const pairs = (fields: LogFields): string =>
@@ -17,8 +17,20 @@ export const pairs = (fields: LogFields): string =>
     .map(([key, value]) => (value === undefined ? "" : ` ${key}=${quote(value)}`))
     .join("");
 
-/** Replaces control characters: newlines would split the line, escape sequences would reach the terminal. */
-export const withoutControls = (text: string): string => text.replaceAll(/\p{Cc}/gu, " ");
+/** Characters that would split a line, reach the terminal as escape sequences, or show it in another order. */
+const CONTROLS = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+
+/** Replaces control characters by spaces. */
+export const withoutControls = (text: string): string => text.replaceAll(CONTROLS, " ");
 
 const quote = (value: string | number | boolean): string =>
-  typeof value === "string" && (value === "" || /[\s"=\p{Cc}]/u.test(value)) ? JSON.stringify(value) : String(value);
+  typeof value === "string" && (value === "" || /[\s"=]/.test(value) || value.search(CONTROLS) >= 0)
+    ? asJson(value)
+    : String(value);
+
+/** Returns JSON in which all control characters are escaped; JSON itself allows some of them. */
+const asJson = (value: unknown): string =>
+  JSON.stringify(value).replaceAll(
+    CONTROLS,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );

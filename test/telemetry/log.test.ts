@@ -24,6 +24,16 @@ test("control characters of a value in a text line do not reach the terminal", (
   expect(lines).toEqual(['2026-11-21T08:05:03.007Z error   odd [31m  b value="a\\u001b[31mb"\n']);
 });
 
+test("neither do those that JSON allows, nor marks that change the order of letters", () => {
+  const value = "a\u009b31mb\u202ec";
+  const shown = "a\\u009b31mb\\u202ec";
+  for (const format of ["text", "json"] as const) {
+    const { lines, log } = logged({ format });
+    log.info("m", { value });
+    expect(lines[0]).toContain(format === "text" ? `value="${shown}"` : `"value":"${shown}"`);
+  }
+});
+
 test("json has one object per line", () => {
   const { lines, log } = logged({ format: "json" });
   log.error("failed\nbadly", { code: 7, skipped: undefined });

@@ -72,9 +72,12 @@ export function checkLocal(
   );
 }
 
-/** Returns whether the request certainly comes from this machine. */
+/** Headers by which a proxy names the client that it speaks for. */
+const FORWARDED = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
+
+/** Returns whether the request certainly comes from this machine; a proxy on it may replace Host. */
 export const isLocal = (headers: Headers, { host }: Pick<OriginPolicy, "host">): boolean =>
-  isLoopback(host) && isLoopback(hostName(headers.get("host") ?? ""));
+  isLoopback(host) && isLoopback(hostName(headers.get("host") ?? "")) && !FORWARDED.some((name) => headers.has(name));
 
 function originIsLocal(origin: string): boolean {
   if (!URL.canParse(origin)) return false;
