@@ -9,9 +9,9 @@ import { plainRequest } from "../support/request.ts";
 const clock = { ...systemClock, now: () => 0, wall: () => 0 };
 
 /** Returns what becomes of a request with a deadline in a second that is expected to take a minute. */
-function refusal(runningCount: number, waitingCount: number) {
+function refusal(runningCount: number, waitingCount: number, deadline = 1000) {
   const scheduler = { runningCount, waitingCount, waitingTokens: 0, firstTokenMs: () => 60_000 };
-  const prompt = { request: plainRequest("hi", { id: "a", deadline: 1000 }) };
+  const prompt = { request: plainRequest("hi", { id: "a", deadline }) };
   const limits = { parallel: 4, maxQueueTokens: 1000 };
   const sequence = { prompt: [1] } as unknown as SequenceRequest;
   return overload(prompt as unknown as ReadyPrompt, sequence, scheduler as unknown as Scheduler, limits, clock);
@@ -21,4 +21,5 @@ test("a deadline that will be missed is refused at once, except by an idle engin
   expect(refusal(1, 0)).toMatchObject({ code: "server_busy", busy: "deadline" });
   expect(refusal(0, 1)).toMatchObject({ code: "server_busy", busy: "deadline" });
   expect(refusal(0, 0)).toBeUndefined();
+  expect(refusal(0, 0, -1)).toMatchObject({ code: "server_busy", busy: "deadline" });
 });

@@ -25,9 +25,11 @@ export function overload(
     const message = `The server is at capacity: ${waitingTokens} prompt tokens wait in the queue; the limit is ${limit}.`;
     return { code: "server_busy", message, busy: "queue_tokens" };
   }
+  if (deadline === undefined) return undefined;
   // On an idle engine the request costs nobody anything, and shows whether the estimate is right.
-  if (deadline === undefined || runningCount + waitingCount === 0) return undefined;
-  if (clock.wall() + scheduler.firstTokenMs(sequence, clock.now()) <= deadline) return undefined;
+  const isIdle = runningCount + waitingCount === 0;
+  const expectedMs = isIdle ? 0 : scheduler.firstTokenMs(sequence, clock.now());
+  if (clock.wall() + expectedMs <= deadline) return undefined;
   const message = "The server is too busy to begin an answer before the deadline of X-Svc-Deadline-Ms.";
   return { code: "server_busy", message, busy: "deadline" };
 }
