@@ -16,9 +16,6 @@ import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./he
 import { writeError } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 
-/** Milliseconds for writing the last line. */
-const PATIENCE_MS = 1000;
-
 /** Runs the program and returns its exit code (see `exit-codes.ts`). `user`: the user's unmodified environment. */
 export async function main(args: readonly string[], user: Environment): Promise<number> {
   let config: Config | undefined;
@@ -45,8 +42,6 @@ export async function main(args: readonly string[], user: Environment): Promise<
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
-    // What the failed command left running must not keep the program.
-    setTimeout(() => process.exit(exitCodes.failure.code), PATIENCE_MS).unref();
     return complain(unexpected(error, config), "failure", config);
   }
 }

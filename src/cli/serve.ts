@@ -16,8 +16,6 @@ import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
 /** Milliseconds between the signals of one cause: `timeout` and terminals signal a process, and then its group. */
 const TOGETHER_MS = 250;
-/** Milliseconds after which a stopped server ends, whatever still waits, such as for an upstream that does not answer. */
-const LINGER_MS = 500;
 
 /**
  * Serves until SIGINT or SIGTERM and returns the exit code. `reread` reads the configuration again. Throws ExitError
@@ -114,7 +112,6 @@ function stopOnSignal(
     const hint = active > 0 && signal === "SIGINT" ? "; press Ctrl-C again to stop now" : "";
     log.info(`stopping${config.logFormat === "text" ? hint : ""}`, { signal, active, drain_ms: config.drainTimeoutMs });
     await closeServer(services, server);
-    setTimeout(() => process.exit(), LINGER_MS).unref();
     ended.resolve(0);
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop(signal));

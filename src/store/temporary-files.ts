@@ -104,9 +104,11 @@ export class TemporaryFiles {
   private nextPath(): string {
     const { parent, prefix } = this.options;
     try {
-      if (this.folder === undefined) removeAbandoned(parent, prefix);
-      this.folder ??= mkdtempSync(join(parent, `${prefix}${process.pid}-`));
-      FOLDERS.add(this.folder);
+      if (this.folder === undefined) {
+        removeAbandoned(parent, prefix);
+        this.folder = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
+        FOLDERS.add(this.folder);
+      }
     } catch (error) {
       throw storageError(error, FOLDER);
     }

@@ -20,13 +20,14 @@ export const pairs = (fields: LogFields): string =>
 /** Characters that would split a line, reach the terminal as escape sequences, or show it in another order. */
 const CONTROLS = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
 
+/** What makes quotes around a value necessary. */
+const QUOTED = new RegExp(`[\\s"=]|${CONTROLS.source}`, "u");
+
 /** Replaces control characters by spaces. */
 export const withoutControls = (text: string): string => text.replaceAll(CONTROLS, " ");
 
 const quote = (value: string | number | boolean): string =>
-  typeof value === "string" && (value === "" || /[\s"=]/.test(value) || value.search(CONTROLS) >= 0)
-    ? asJson(value)
-    : String(value);
+  typeof value === "string" && (value === "" || QUOTED.test(value)) ? asJson(value) : String(value);
 
 /** Returns JSON in which all control characters are escaped; JSON itself allows some of them. */
 const asJson = (value: unknown): string =>

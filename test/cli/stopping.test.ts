@@ -67,6 +67,11 @@ async function streaming() {
   return { child, url, rest, file };
 }
 
+/** Signals a server and its engines, as a signal to their group does. */
+function signalAll({ pid: server }: ReturnType<typeof start>, signal: NodeJS.Signals): void {
+  for (const pid of [...childrenOf(server), server]) process.kill(pid, signal);
+}
+
 const whole = (text: string) => text.includes('"finish_reason":"length"') && text.endsWith("data: [DONE]\n\n");
 
 describe.skipIf(process.platform === "win32")("a stream goes on to its end (POSIX signals)", () => {
@@ -74,7 +79,7 @@ describe.skipIf(process.platform === "win32")("a stream goes on to its end (POSI
     "when all processes are asked to end, as service managers do",
     async () => {
       const { child, rest, file } = await streaming();
-      for (const pid of [...childrenOf(child.pid), child.pid]) process.kill(pid, "SIGTERM");
+      signalAll(child, "SIGTERM");
       expect(whole(await rest)).toBeTrue();
       expect(await child.exited).toBe(0);
       expect(existsSync(file)).toBeFalse();
@@ -103,7 +108,7 @@ describe.skipIf(process.platform === "win32")("a stream goes on to its end (POSI
     "when the processes of a closed terminal are told of it",
     async () => {
       const { child, rest, url } = await streaming();
-      for (const pid of [...childrenOf(child.pid), child.pid]) process.kill(pid, "SIGHUP");
+      signalAll(child, "SIGHUP");
       expect(whole(await rest)).toBeTrue();
       expect((await fetch(`${url}/health`)).status).toBe(200);
       child.kill("SIGTERM");

@@ -86,7 +86,7 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
   type Message = ToEngine<Options, Job>;
   const early: Message[] = [];
   let receive = (message: Message): void => void early.push(message);
-  let end = (): void => exit();
+  let end: () => void = exit;
   const options = await new Promise<Options>((resolve) => {
     process.on("message", (message: Message) => {
       if (message.type === "end") return end();
