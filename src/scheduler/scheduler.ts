@@ -249,12 +249,9 @@ export class Scheduler {
     return this.byKey.get(key)?.dropped ?? 0;
   }
 
-  /**
-   * Preempts the newest background request, else the newest request, after the native cache refused a batch that should
-   * have fitted. Returns false if only one request runs.
-   */
-  preemptNewest(now: number): boolean {
-    return this.queue.preemptNewest(now);
+  /** Preempts a request after the native cache refused a batch that should have fitted; false if only one runs. */
+  preemptOne(now: number): boolean {
+    return this.queue.preemptOne(now);
   }
 
   /** Returns as how many rows of streams and of prompts the cost of a step is recorded. */
@@ -283,7 +280,7 @@ export class Scheduler {
   private admit(now: number): void {
     const { length: streams } = this.queue.streams;
     this.kv.host.beginStep(streams > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY);
-    while (!this.kv.ensureFree(this.queue.streams.length, now) && this.preemptNewest(now));
+    while (!this.kv.ensureFree(this.queue.streams.length, now) && this.preemptOne(now));
     this.queue.admit(now);
   }
 }

@@ -1,10 +1,10 @@
 // Fits the cost of a step, as a weighted sum of three parts, to the measured steps. Older steps count less.
 
+import { OUTLIER } from "./moving-average.ts";
+
 /** The weight of every earlier step is multiplied by this with each new step. */
 const MEMORY = 0.998;
 const SINGULAR = 1e-9;
-/** A step that takes more than this many times as long as expected was disturbed and is not counted. */
-const OUTLIER = 3;
 
 type Parts = readonly [number, number, number];
 type Vector = [number, number, number];

@@ -1,7 +1,7 @@
 // Learns what a step costs, so that prefill chunks can be sized in milliseconds instead of tokens.
 
 import { CellCost, PromptCellCost, TileCost } from "./cell-cost.ts";
-import { blend } from "./moving-average.ts";
+import { blendSteady } from "./moving-average.ts";
 
 /** The longest that running streams wait in one step for a burst of requests, in milliseconds. */
 export const BURST_STEP_MS = 1500;
@@ -30,14 +30,14 @@ export class StepCost {
 
   record(decodeRows: number, prefillRows: number, ms: number, { running, idle }: CellsInUse): void {
     if (prefillRows === 0) {
-      this.decodeStep = blend(this.decodeStep, ms);
+      this.decodeStep = blendSteady(this.decodeStep, ms);
       this.cellCost.record(decodeRows, running + idle, ms);
       return;
     }
     const token = Math.max(0, ms - (decodeRows === 0 ? 0 : (this.decodeStep ?? 0))) / prefillRows;
     if (prefillRows >= SMALLEST_CHUNK) {
-      if (decodeRows === 0) this.prefillToken = blend(this.prefillToken, token);
-      else this.chunkToken = blend(this.chunkToken, token);
+      if (decodeRows === 0) this.prefillToken = blendSteady(this.prefillToken, token);
+      else this.chunkToken = blendSteady(this.chunkToken, token);
     } else if (decodeRows === 0) {
       // A few tokens cost as much as a whole step: this is an upper bound for the price of one.
       this.prefillToken = Math.min(this.prefillToken ?? token, token);

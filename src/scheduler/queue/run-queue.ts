@@ -8,7 +8,7 @@ import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
 import { sharesCells } from "../../domain/kv-layout.ts";
 import type { Sequence } from "../sequence.ts";
 import { FairQueue } from "./fair-queue.ts";
-import { victimFor, yieldingTo } from "./preemption.ts";
+import { dispensable, victimFor } from "./preemption.ts";
 
 export interface QueueLimits extends KvLimits {
   /** How many requests may run at once. */
@@ -78,16 +78,7 @@ export class RunQueue {
         .inOrder()
         .find((sequence) => !this.waitsForLeader(sequence, now) && !this.waitsForDisk(sequence, now));
       if (!next) return;
-      const { isFull } = this;
-      const victim = isFull ? victimFor(next, this.running, now) : undefined;
-      if (isFull && !victim) return;
-      if (!this.fits(next, now)) {
-        const yielding = yieldingTo(next, this.running);
-        if (!yielding) return;
-        this.preempt(yielding, now, true);
-        continue;
-      }
-      if (victim) this.preempt(victim, now, true);
+      if (!this.makeRoom(next, now)) return;
       this.waiting.take(next);
       this.kv.acquire(next, now);
       next.preempted = false;
@@ -128,12 +119,21 @@ export class RunQueue {
     return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
   }
 
-  /** Preempts the newest background request, else the newest request. Returns false if only one runs. */
-  preemptNewest(now: number): boolean {
-    const newest = this.running.findLast(({ background }) => background) ?? this.running.at(-1);
-    if (!newest || this.running.length === 1) return false;
-    this.preempt(newest, now, false);
+  /** Preempts requests for a waiting one until there are a sequence and cells for it; returns whether there are. */
+  private makeRoom(next: Sequence, now: number): boolean {
+    while (this.isFull || !this.fits(next, now)) {
+      const victim = victimFor(next, this.running, now);
+      if (!victim) return false;
+      this.preempt(victim, now, true);
+    }
     return true;
+  }
+
+  /** Preempts a request because the cells that it and the others need are not there. Returns false if only one runs. */
+  preemptOne(now: number): boolean {
+    const victim = this.running.length > 1 ? dispensable(this.running) : undefined;
+    if (victim) this.preempt(victim, now, false);
+    return victim !== undefined;
   }
 
   /** Forgets a waiting or running request. */

@@ -1,11 +1,9 @@
 // Learns what speculative tokens cost and save, so that the scheduler tries as many as pay off.
 
-import { blend } from "../cost/moving-average.ts";
+import { blend, blendSteady, OUTLIER } from "../cost/moving-average.ts";
 
 /** Every measured cost is multiplied by this with each later step: what did not pay is eventually tried again. */
 const FADE = 0.998;
-/** A step that takes more than this many times as long as expected was disturbed: its time is capped there. */
-const OUTLIER = 3;
 /** Time that a speculative token is assumed to add to a step until measured, as a share of the step. */
 const UNTRIED = 1 / 16;
 
@@ -56,16 +54,16 @@ export class SpeculationCost {
   /** Records a step of streams only; `ms` includes the messages around it. */
   recordStep(streams: number, tokens: number, ms: number): void {
     const plain = this.plain[streams];
-    if (tokens === 0) this.plain[streams] = blend(plain, ms);
+    if (tokens === 0) this.plain[streams] = blendSteady(plain, ms);
     else if (plain !== undefined) this.recordAdded(tokens, ms, plain);
   }
 
   recordDraft(rounds: number, ms: number): void {
-    this.round = blend(this.round, ms / rounds);
+    this.round = blendSteady(this.round, ms / rounds);
   }
 
   recordFeed(tokens: number, ms: number): void {
-    this.feed = blend(this.feed, ms / tokens);
+    this.feed = blendSteady(this.feed, ms / tokens);
   }
 
   /** Returns how many tokens the draft model can catch up on in `ms` milliseconds; `fallback` until measured. */

@@ -44,3 +44,13 @@ describe("the price of a prompt token", () => {
     expect(cost.prefillMs(1)).toBe(1);
   });
 });
+
+test("a step that is disturbed by other programs hardly changes what a step is expected to cost", () => {
+  const cost = new StepCost();
+  for (let step = 0; step < 10; step++) cost.record(4, 0, 10, NONE);
+  cost.record(4, 0, 1000, NONE);
+  expect(cost.decodeStepMs(4)).toBeLessThanOrEqual(15);
+  // A machine that stays slow is not a disturbance.
+  for (let step = 0; step < 20; step++) cost.record(4, 0, 100, NONE);
+  expect(cost.decodeStepMs(4)).toBeGreaterThan(90);
+});

@@ -31,6 +31,27 @@ describe("clients take turns", () => {
     expect(engine.prefilled).toBeLessThanOrEqual(8 * 50 + 20 + 2);
   });
 
+  test("and a flood that holds all cells yields some to the single request of another", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 1000, sequences: 32, parallel: 32 }, cost);
+    for (let key = 1; key <= 12; key++) engine.add(key, 50, 200, "batch");
+    while (engine.output(6).length < 20) engine.step();
+    engine.add(100, 300, 10, "chat");
+    engine.run(100_000);
+    expect(firstTokenMs(engine, 100)).toBeLessThan(1000);
+    for (let key = 1; key <= 12; key++) expect(engine.output(key).length).toBe(200);
+  });
+
+  test("and a flood that grows until the cells are used up does not stop the request of another", () => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 1000, sequences: 32, parallel: 32 }, cost);
+    for (let key = 1; key <= 8; key++) engine.add(key, 40, 400, "batch");
+    while (engine.output(8).length === 0) engine.step();
+    engine.add(100, 40, 150, "chat");
+    engine.run(100_000);
+    expect(engine.scheduler.preemptions).toBeGreaterThan(0);
+    const times = engine.jobs.get(100)?.tokenAt ?? [];
+    expect((times.at(-1) ?? Number.NaN) - (times[0] ?? 0)).toBeLessThan(150 * 15);
+  });
+
   test("and two clients with many requests get about the same share", () => {
     const engine = new FakeEngine(ROOMY, cost);
     for (let key = 1; key <= 40; key++) engine.add(key, 40, 60, "first");
