@@ -178,7 +178,12 @@ describe("chat templates", () => {
     const samplers = [first, ...others].flatMap(({ sampler }) => sampler ?? []);
     expect(new Set(samplers).size).toBe(21);
     samplers.forEach((sampler) => llama.freeSampler(sampler));
-    expect(others.reduce((sum, { ms }) => sum + ms, 0)).toBeLessThan(2 * first.ms);
+    // The median, as another program may take the machine for a while.
+    const [median = Number.NaN] = others
+      .map(({ ms }) => ms)
+      .toSorted((a, b) => a - b)
+      .slice(10);
+    expect(median).toBeLessThan(first.ms / 4);
   });
 
   test("jobs come back each with its own number", () => {
