@@ -9,7 +9,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, utimesS
 import { basename, join } from "node:path";
 import { BatchRecords, type BatchRecord, type BatchStatus, type NewBatch } from "./batch-records.ts";
 import { FileRecords, type FileRecord } from "./file-records.ts";
-import { openJobDatabase } from "./job-database.ts";
+import { foreignVersion, openJobDatabase } from "./job-database.ts";
 import { ownFolder } from "./owner-only.ts";
 import { tryLock } from "./process-lock.ts";
 import { isMissing, isThere } from "./storage-error.ts";
@@ -28,6 +28,8 @@ export class JobStore {
   /** Quota of all contents. */
   readonly quota: StorageQuota;
   private readonly database: Database;
+  private readonly versionAtOpening: number;
+  private isClosed = false;
 
   /**
    * Opens the store in `folder`, and creates it if missing; its contents may take `mostBytes`. Throws errors of the
@@ -38,8 +40,9 @@ export class JobStore {
     mostBytes = Infinity,
   ) {
     for (const name of ["files", "batches"]) ownFolder(join(folder, name));
-    this.quota = new StorageQuota(folder, mostBytes);
+    this.quota = new StorageQuota(folder, mostBytes, undefined, undefined, () => this.isShared());
     this.database = openJobDatabase(databasePath(folder));
+    this.versionAtOpening = foreignVersion(this.database);
     this.files = new FileRecords(this.database);
     this.batches = new BatchRecords(this.database);
   }
@@ -50,6 +53,7 @@ export class JobStore {
   }
 
   close(): void {
+    this.isClosed = true;
     this.database.close();
   }
 
@@ -141,6 +145,11 @@ export class JobStore {
       const ended = this.batches.isEnded(id);
       if (ended && (this.batches.get(id) || isOld(this.batchFolder(id), now))) this.clear(id);
     }
+  }
+
+  /** Returns whether another server has written here. An upload may claim space after the store is closed. */
+  private isShared(): boolean {
+    return !this.isClosed && foreignVersion(this.database) !== this.versionAtOpening;
   }
 
   private batchFolder(id: string): string {
