@@ -5,11 +5,12 @@
 //   batches/ID/      of an unfinished batch: input.jsonl, output.jsonl, lock
 
 import type { Database } from "bun:sqlite";
-import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, type Stats } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { BatchRecords, type BatchRecord, type BatchStatus, type NewBatch } from "./batch-records.ts";
 import { FileRecords, type FileRecord } from "./file-records.ts";
 import { foreignVersion, openJobDatabase } from "./job-database.ts";
+import { linkOrCopy } from "./link-or-copy.ts";
 import { ownFolder } from "./owner-only.ts";
 import { tryLock } from "./process-lock.ts";
 import { isMissing, isThere } from "./storage-error.ts";
@@ -81,11 +82,14 @@ export class JobStore {
     return tryLock(join(this.batchFolder(batch), "lock"));
   }
 
-  /** Adds a batch with its own link to the content of its input, which therefore outlives the input file. */
+  /**
+   * Adds a batch with its own link to the content of its input, which therefore outlives the input file. Throws errors
+   * of the system, and SvcError `storage_full` when there is no space for a copy in place of a link.
+   */
   addBatch(batch: NewBatch): void {
     mkdirSync(this.batchFolder(batch.id), { recursive: true, mode: 0o700 });
     try {
-      linkSync(this.contentPath(batch.inputFileId), this.inputPath(batch.id));
+      linkOrCopy(this.contentPath(batch.inputFileId), this.inputPath(batch.id), (bytes) => this.quota.claim(bytes));
       this.batches.add(batch);
     } catch (error) {
       this.clear(batch.id);
@@ -111,7 +115,8 @@ export class JobStore {
     try {
       // Until the file's record exists, only the recent modification time protects the content from `sweep`.
       utimesSync(this.outputPath(id), new Date(), new Date());
-      linkSync(this.outputPath(id), this.contentPath(output.id));
+      // The original of a copy is removed soon.
+      linkOrCopy(this.outputPath(id), this.contentPath(output.id), (bytes) => this.quota.take(bytes));
     } catch (error) {
       if (!isThere(error)) throw error;
     }
