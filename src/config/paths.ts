@@ -1,8 +1,9 @@
 // The default folders and config file.
 
-import { lstatSync } from "node:fs";
+import { lstatSync, type Stats } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { fileReason } from "../domain/system-error-code.ts";
 import { homeFolder, type Environment } from "./environment.ts";
 import { UsageError } from "./parse.ts";
 
@@ -38,7 +39,8 @@ const systemOf = (environment: Environment): System => ({
 
 /**
  * Returns the user's folders, else those in the home folder, else a private folder in the temporary folder. Throws
- * UsageError naming --cache-dir if other users own or may write that folder, because libraries are loaded from it.
+ * UsageError naming --cache-dir if that folder cannot be read, or if other users own or may write it, because libraries
+ * are loaded from it.
  */
 export function defaultPaths(environment: Environment, system = systemOf(environment)): DefaultPaths {
   return {
@@ -64,9 +66,19 @@ function folderOf(kind: keyof Places, environment: Environment, { home, isWindow
 function privateFolder(temporary: string): string {
   const uid = process.getuid?.() ?? -1;
   const folder = join(temporary, `svc-${uid}`);
-  const found = lstatSync(folder, { throwIfNoEntry: false });
+  const found = lookAt(folder);
   if (found && (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0)) {
-    throw new UsageError(`${folder} is open to other users. Name folders with --cache-dir and --data-dir.`);
+    throw new UsageError(`${folder} is open to other users. ${REMEDY}`);
   }
   return folder;
+}
+
+const REMEDY = "Name folders with --cache-dir and --data-dir.";
+
+function lookAt(folder: string): Stats | undefined {
+  try {
+    return lstatSync(folder, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new UsageError(`${folder} cannot be used: ${fileReason(error)}. ${REMEDY}`);
+  }
 }

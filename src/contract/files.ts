@@ -1,5 +1,6 @@
 // /v1/files: file objects and their list.
 
+import { FILE_PURPOSES, UPLOAD_PURPOSES } from "../domain/file-purpose.ts";
 import { pageOf } from "./list.ts";
 import { nullable, oneOf, t, type Static } from "./schema.ts";
 
@@ -10,7 +11,7 @@ export const FileObject = t.Object({
   created_at: t.Integer({ description: "Unix seconds, like all times." }),
   expires_at: nullable(t.Integer({ description: "When the file expires and is deleted; null: never." })),
   filename: t.String(),
-  purpose: oneOf("batch", "batch_output", "ocr"),
+  purpose: oneOf(...FILE_PURPOSES),
   status: t.Literal("processed"),
   status_details: t.Null(),
   sample_type: t.Optional(t.Literal("ocr_input", { description: "With the purpose `ocr`, as in Mistral's API." })),
@@ -30,7 +31,7 @@ export const FileUpload = t.Object({
     format: "binary",
     description: "JSON Lines; or an image or document if the part purpose is `ocr`. The file name is kept.",
   }),
-  purpose: t.Optional(oneOf("batch", "ocr")),
+  purpose: t.Optional(oneOf(...UPLOAD_PURPOSES)),
   "expires_after[anchor]": t.Optional(t.Literal("created_at")),
   "expires_after[seconds]": t.Optional(t.Integer({ minimum: 3600, maximum: 2_592_000 })),
 });

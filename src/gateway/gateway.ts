@@ -200,7 +200,7 @@ export class Gateway implements ModelSource, Upstreams {
       model: listed,
       engine: new RemoteEngine({ listed, model }, upstream, this.options),
       parallel: PARALLEL,
-      subject: subjectOf("text", upstream, model),
+      ...subjectOf("text", upstream, model),
       takesMediaSources: true,
       takesForeignFields: true,
       lacks: (kind) => upstream.lacks(model, kind),
@@ -213,7 +213,7 @@ export class Gateway implements ModelSource, Upstreams {
       model: listed,
       engine: new RemoteEmbedder({ listed, model }, upstream, this.options.log),
       parallel: PARALLEL,
-      subject: subjectOf("embedding", upstream, model),
+      ...subjectOf("embedding", upstream, model),
       takesForeignFields: true,
     }));
   }
@@ -257,10 +257,10 @@ export class Gateway implements ModelSource, Upstreams {
 }
 
 /** Returns the metrics subject: a listed model, else the upstream, because clients may invent names. */
-const subjectOf = (kind: string, upstream: Upstream, model: string) => ({
-  kind,
-  model: upstream.has(model) ? `${upstream.name}/${model}` : upstream.name,
-});
+const subjectOf = (kind: string, upstream: Upstream, model: string) =>
+  upstream.has(model)
+    ? { subject: { kind, model: `${upstream.name}/${model}` } }
+    : { subject: { kind, model: upstream.name }, unlistedAt: upstream };
 
 /** Returns a model's backend, the same at every call. Unlisted names are not stored, as clients may invent any. */
 function remembered<T>(known: Map<string, T>, model: string, upstream: Upstream, make: () => T): T {

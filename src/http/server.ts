@@ -6,6 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { Timers } from "../domain/clock.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import type { RequestService } from "../service/request.ts";
+import { isOpen } from "./access.ts";
 import type { App } from "./app.ts";
 import { bodyCeilings } from "./json-body.ts";
 import { socketHandling, type SocketHandler } from "./socket.ts";
@@ -83,17 +84,18 @@ function serve(app: App, config: Config) {
       maxRequestBodySize: bunBodyLimit(config),
       development: false,
       websocket: socketHandling,
-      async fetch(request, bun) {
-        const peer = bun.requestIP(request);
+      async fetch(received, bun) {
+        const peer = bun.requestIP(received);
         // During a long prefill a connection is silent but not dead.
-        bun.timeout(request, 0);
-        const ended = () => bun.timeout(request, IDLE_SECONDS);
+        bun.timeout(received, 0);
+        const ended = () => bun.timeout(received, IDLE_SECONDS);
         const turn = turns.enter();
         if (turn) await turn;
+        const request = addressed(received);
         const response = await app.fetch(request, peer ? `${peer.address} ${peer.port}` : undefined, ended);
         const data = app.socketOf(request);
         if (!data) return response;
-        if (bun.upgrade(request, { data, headers: response.headers })) return undefined;
+        if (bun.upgrade(received, { data, headers: response.headers })) return undefined;
         // The client has disconnected meanwhile.
         data.closed();
         return new Response(null, { status: 400 });
@@ -102,6 +104,13 @@ function serve(app: App, config: Config) {
   } catch (error) {
     throw listenError(error, host, port);
   }
+}
+
+/** Gives a URL to a request for a public route without Host: load balancers probe with HTTP/1.0, which needs none. */
+function addressed(request: Request): Request {
+  if (!request.url.startsWith("/")) return request;
+  const url = `http://localhost${request.url}`;
+  return isOpen(URL.parse(url)?.pathname) ? new Request(url, request) : request;
 }
 
 const NO_ADDRESS: ReadonlySet<unknown> = new Set(["EADDRNOTAVAIL", "EINVAL"]);

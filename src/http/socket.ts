@@ -61,8 +61,9 @@ export const protocolsOf = (headers: Headers): string[] => tokens(headers.get("s
 
 /** Returns the answer that turns a connection into a WebSocket; it selects a subprotocol if the client offers it. */
 export function switching(headers: Headers, protocol: string): Response {
-  const isOffered = protocolsOf(headers).includes(protocol);
-  return new Response(null, { status: 101, headers: isOffered ? { "Sec-WebSocket-Protocol": protocol } : {} });
+  const selected = protocolsOf(headers).includes(protocol) ? protocol : "";
+  // Without this header, Bun would select the first one offered, which may be an API key; an empty one is not sent.
+  return new Response(null, { status: 101, headers: { "Sec-WebSocket-Protocol": selected } });
 }
 
 const tokens = (list: string | null): string[] =>

@@ -13,7 +13,7 @@ import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import { refuseForeign } from "./foreign-fields.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
-import type { RequestService } from "./request.ts";
+import type { RequestReport, RequestService } from "./request.ts";
 
 interface EmbeddingDeps {
   readonly router: ModelRouter;
@@ -23,6 +23,8 @@ interface EmbeddingDeps {
 /** The result, and the model that computed it. */
 export interface EmbeddingAnswer {
   readonly model: string;
+  /** The model's name for the log, as in `RequestReport`. */
+  readonly recorded: string;
   readonly result: EmbeddingResult;
 }
 
@@ -54,12 +56,13 @@ export class EmbeddingService {
     const { dimensions: most } = backend.engine.status();
     checkDimensions(dimensions, most);
     if (most !== undefined) refuseTooMany(inputs.length, most);
-    if (inputs.length === 0) return { model: backend.model, result: NO_VECTORS };
+    if (inputs.length === 0) return { model: backend.model, recorded: backend.model, result: NO_VECTORS };
     const wanted = dimensions === undefined ? {} : { dimensions };
-    const result = await this.run(backend, { kind: "embed", inputs, ...wanted, ...own }, signal, origin);
+    const answer = await this.run(backend, { kind: "embed", inputs, ...wanted, ...own }, signal, origin);
+    const { result } = answer;
     checkDimensions(dimensions, result.dimensions);
     const isLonger = dimensions !== undefined && dimensions < result.dimensions;
-    return { model: backend.model, result: isLonger ? shorten(result, dimensions) : result };
+    return isLonger ? { ...answer, result: shorten(result, dimensions) } : answer;
   }
 
   /** Returns the relevance of each document to the query. Throws as `embed` does, and `context_length_exceeded`. */
@@ -70,8 +73,7 @@ export class EmbeddingService {
     signal: AbortSignal,
   ): Promise<EmbeddingAnswer> {
     const backend = this.deps.router.find(model, "rerank");
-    const result = await this.run(backend, { kind: "rank", query, documents }, signal, origin);
-    return { model: backend.model, result };
+    return this.run(backend, { kind: "rank", query, documents }, signal, origin);
   }
 
   private async run(
@@ -79,11 +81,15 @@ export class EmbeddingService {
     work: EmbeddingWork,
     signal: AbortSignal,
     origin: RequestOrigin,
-  ): Promise<EmbeddingResult> {
+  ): Promise<EmbeddingAnswer> {
+    const { model } = backend;
     const spec = { ...origin, backend };
+    const report: RequestReport = {};
     const begin = (live: AbortSignal) => backend.engine.run(work, live, origin);
-    const events = this.deps.requests.compute(spec, signal, {}, begin, ({ result }) => noUsage(result.tokens));
-    for await (const event of events) if (event.type === "result") return event.result;
+    const events = this.deps.requests.compute(spec, signal, report, begin, ({ result }) => noUsage(result.tokens));
+    for await (const event of events) {
+      if (event.type === "result") return { model, recorded: report.model ?? model, result: event.result };
+    }
     throw new SvcError("internal_error", "The engine gave no result.");
   }
 }

@@ -32,6 +32,11 @@ export interface Admitting {
   readonly subject?: MetricSubject;
   /** The model's name in answers, if different from the subject's. */
   readonly model?: string;
+  /**
+   * Set if clients may have invented that name: such requests share the places of this object, and are recorded under
+   * the subject's name.
+   */
+  readonly unlistedAt?: object;
 }
 
 export interface RequestSpec extends RequestOrigin {
@@ -54,7 +59,7 @@ export interface RequestSpec extends RequestOrigin {
 
 /** The course of a request, for the log and for cancelling it. Filled in while the request runs. */
 export interface RequestReport {
-  /** The model that computes the request, as answers name it. */
+  /** The model that computes the request, as answers name it; of an unlisted one, the upstream. */
   model?: string;
   /** Ends this request, and no other of its correlation id. Absent once it can no longer be cancelled. */
   cancel?: () => void;
@@ -129,7 +134,7 @@ export class RequestService {
   ): AsyncGenerator<Exclude<Event, Internal>, void, void> {
     const { backend, places = 1, background } = spec;
     const { kind, model: subject } = backend.subject ?? this.deps.subject;
-    const model = (report.model = backend.model ?? subject);
+    const model = (report.model = (backend.unlistedAt ? undefined : backend.model) ?? subject);
     const metrics = this.metricsOf(backend);
     const admission = this.admit(spec, metrics);
     const { registry, history } = this;
@@ -224,11 +229,11 @@ export class RequestService {
     return this.deps.metrics.of(subject);
   }
 
-  private admissionOf({ engine, parallel }: Admitting): Admission {
-    const known = this.admissions.get(engine);
+  private admissionOf({ engine, parallel, unlistedAt = engine }: Admitting): Admission {
+    const known = this.admissions.get(unlistedAt);
     if (known) return known;
     const admission = new Admission(parallel, this.deps.maxQueue, () => engine.placeFreeMs?.());
-    this.admissions.set(engine, admission);
+    this.admissions.set(unlistedAt, admission);
     return admission;
   }
 

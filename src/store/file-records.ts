@@ -1,11 +1,9 @@
 // Stores the records of files; the contents are stored elsewhere.
 
 import type { Database } from "bun:sqlite";
+import type { FilePurpose } from "../domain/file-purpose.ts";
 import type { PageRequest } from "../domain/page-request.ts";
 import { readPage, type Page } from "./page.ts";
-
-export const FILE_PURPOSES = ["batch", "batch_output", "ocr"] as const;
-type FilePurpose = (typeof FILE_PURPOSES)[number];
 
 export interface FileRecord {
   readonly id: string;

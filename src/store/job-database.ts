@@ -65,6 +65,10 @@ export function openJobDatabase(path: string): Database {
   }
 }
 
+/** Returns a number that changes with each write of another connection, but not with those of this one. */
+export const foreignVersion = (database: Database): number =>
+  database.query<{ data_version: number }, []>("PRAGMA data_version").get()?.data_version ?? 0;
+
 /**
  * Writes data that a power loss may take and that is soon written again. Does not wait for the disk or another server,
  * because that would block all other requests. Throws SQLiteError, with code SQLITE_BUSY when another server writes.

@@ -5,11 +5,12 @@
 //   batches/ID/      of an unfinished batch: input.jsonl, output.jsonl, lock
 
 import type { Database } from "bun:sqlite";
-import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, type Stats } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, type Stats } from "node:fs";
 import { basename, join } from "node:path";
 import { BatchRecords, type BatchRecord, type BatchStatus, type NewBatch } from "./batch-records.ts";
 import { FileRecords, type FileRecord } from "./file-records.ts";
-import { openJobDatabase } from "./job-database.ts";
+import { foreignVersion, openJobDatabase } from "./job-database.ts";
+import { linkOrCopy } from "./link-or-copy.ts";
 import { ownFolder } from "./owner-only.ts";
 import { tryLock } from "./process-lock.ts";
 import { isMissing, isThere } from "./storage-error.ts";
@@ -28,6 +29,8 @@ export class JobStore {
   /** Quota of all contents. */
   readonly quota: StorageQuota;
   private readonly database: Database;
+  private readonly versionAtOpening: number;
+  private isClosed = false;
 
   /**
    * Opens the store in `folder`, and creates it if missing; its contents may take `mostBytes`. Throws errors of the
@@ -38,8 +41,9 @@ export class JobStore {
     mostBytes = Infinity,
   ) {
     for (const name of ["files", "batches"]) ownFolder(join(folder, name));
-    this.quota = new StorageQuota(folder, mostBytes);
+    this.quota = new StorageQuota(folder, mostBytes, undefined, undefined, () => this.isShared());
     this.database = openJobDatabase(databasePath(folder));
+    this.versionAtOpening = foreignVersion(this.database);
     this.files = new FileRecords(this.database);
     this.batches = new BatchRecords(this.database);
   }
@@ -50,6 +54,7 @@ export class JobStore {
   }
 
   close(): void {
+    this.isClosed = true;
     this.database.close();
   }
 
@@ -77,11 +82,14 @@ export class JobStore {
     return tryLock(join(this.batchFolder(batch), "lock"));
   }
 
-  /** Adds a batch with its own link to the content of its input, which therefore outlives the input file. */
+  /**
+   * Adds a batch with its own link to the content of its input, which therefore outlives the input file. Throws errors
+   * of the system, and SvcError `storage_full` when there is no space for a copy in place of a link.
+   */
   addBatch(batch: NewBatch): void {
     mkdirSync(this.batchFolder(batch.id), { recursive: true, mode: 0o700 });
     try {
-      linkSync(this.contentPath(batch.inputFileId), this.inputPath(batch.id));
+      linkOrCopy(this.contentPath(batch.inputFileId), this.inputPath(batch.id), (bytes) => this.quota.claim(bytes));
       this.batches.add(batch);
     } catch (error) {
       this.clear(batch.id);
@@ -107,7 +115,8 @@ export class JobStore {
     try {
       // Until the file's record exists, only the recent modification time protects the content from `sweep`.
       utimesSync(this.outputPath(id), new Date(), new Date());
-      linkSync(this.outputPath(id), this.contentPath(output.id));
+      // The original of a copy is removed soon.
+      linkOrCopy(this.outputPath(id), this.contentPath(output.id), (bytes) => this.quota.take(bytes));
     } catch (error) {
       if (!isThere(error)) throw error;
     }
@@ -141,6 +150,11 @@ export class JobStore {
       const ended = this.batches.isEnded(id);
       if (ended && (this.batches.get(id) || isOld(this.batchFolder(id), now))) this.clear(id);
     }
+  }
+
+  /** Returns whether another server has written here. An upload may claim space after the store is closed. */
+  private isShared(): boolean {
+    return !this.isClosed && foreignVersion(this.database) !== this.versionAtOpening;
   }
 
   private batchFolder(id: string): string {

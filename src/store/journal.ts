@@ -4,7 +4,7 @@
 import { open, type FileHandle } from "node:fs/promises";
 import { jsonParts } from "../domain/json-parts.ts";
 import type { SharedBytes } from "../domain/shared-bytes.ts";
-import { LinesFile } from "./json-lines.ts";
+import { isBadJson, LinesFile } from "./json-lines.ts";
 
 /** Characters of a line to write at a time: an answer may have hundreds of megabytes. */
 const PIECE = 64 * 1024;
@@ -19,7 +19,7 @@ export class Journal {
     private size: number,
   ) {}
 
-  /** Opens the file, and creates it if missing. Calls `recall` with every line in it; `memory`: for long ones. */
+  /** Opens the file, and creates it if missing. Calls `recall` with every line in it; `memory`: for long ones. Throws system errors. */
   static async open(path: string, memory: SharedBytes, recall: (line: unknown) => void): Promise<Journal> {
     const handle = await open(path, "a+", 0o600);
     try {
@@ -87,7 +87,8 @@ async function recallLines(file: LinesFile, recall: (line: unknown) => void): Pr
     let value: unknown;
     try {
       value = await file.read(line, signal, (read) => read);
-    } catch {
+    } catch (error) {
+      if (!isBadJson(error)) throw error;
       // After a loss of power, the file may have its length but not its bytes.
       break;
     }

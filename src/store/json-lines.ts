@@ -109,6 +109,9 @@ export const isBlank = ({ bytes, length }: Line): boolean =>
 /** Parses a line within JSON's limits. Throws TypeError about invalid UTF-8, SyntaxError about invalid JSON. */
 export const parseLine = (bytes: Uint8Array): Promise<unknown> => parseJson([bytes]);
 
+/** Returns whether an error of `parseLine` is about the line, rather than about reading it. */
+export const isBadJson = (error: unknown): boolean => error instanceof SyntaxError || error instanceof TypeError;
+
 /** A file of JSON Lines, whose long lines are in memory only while they are used. */
 export class LinesFile {
   /** `memory`: for the long lines of several files. */
@@ -122,8 +125,8 @@ export class LinesFile {
   }
 
   /**
-   * Runs `use` with the value of a line, once there is memory for it. Throws as `parseLine` does, what `use` throws, or
-   * the signal's reason.
+   * Runs `use` with the value of a line, once there is memory for it. Throws as `parseLine` does, what the system and
+   * `use` throw, or the signal's reason.
    */
   async read<T>(line: Line, signal: AbortSignal, use: (value: unknown) => T | Promise<T>): Promise<T> {
     if (line.bytes) return use(await parseLine(line.bytes));

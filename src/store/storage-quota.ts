@@ -9,6 +9,8 @@ const MIB = 2 ** 20;
 const RESERVE = { bytes: 256 * MIB, share: 0.02 };
 /** A scan of all contents (0.1 s for 20,000 files) blocks all requests; the next one waits this many times as long. */
 const REST = 20;
+/** Milliseconds after which a scan no longer counts on a folder that other servers write to. */
+const STALE_MS = 5000;
 
 interface Disk {
   readonly freeBytes: number;
@@ -20,15 +22,17 @@ export class StorageQuota {
   private used: number | undefined;
   /** Whether this server removed content that another server may have written, so that `used` may be too low. */
   private hasReleased = false;
-  /** Time of the next permitted scan, in milliseconds. */
+  /** Times of the last scan and of the next permitted one, in milliseconds. */
+  private lookedAt = -Infinity;
   private restsUntil = -Infinity;
 
-  /** `folder` contains `files` and `batches`; `limit` is in bytes. */
+  /** `folder` contains `files` and `batches`; `limit` is in bytes. `isShared`: whether other servers write there. */
   constructor(
     private readonly folder: string,
     private readonly limit: number,
     private readonly disk: () => Disk = () => diskOf(folder),
     private readonly now: () => number = () => performance.now(),
+    private readonly isShared: () => boolean = () => false,
   ) {}
 
   /** Counts bytes about to be written. Throws SvcError `storage_full` when the quota or disk has no space for them. */
@@ -39,7 +43,7 @@ export class StorageQuota {
       const message = `The disk that holds the server's data is full: ${(reserve / MIB).toFixed(1)} MiB of it must stay free. Free some space, then try again.`;
       throw new SvcError("storage_full", message);
     }
-    const isDoubtful = this.hasReleased || (this.used ?? 0) + bytes > this.limit;
+    const isDoubtful = this.hasReleased || (this.used ?? 0) + bytes > this.limit || this.isStale();
     if (this.used === undefined || (isDoubtful && this.now() >= this.restsUntil)) this.look();
     const used = this.used ?? 0;
     if (used + bytes > this.limit) {
@@ -68,11 +72,16 @@ export class StorageQuota {
     this.used = undefined;
   }
 
+  private isStale(): boolean {
+    return this.now() - this.lookedAt >= STALE_MS && this.isShared();
+  }
+
   private look(): void {
     const began = this.now();
     this.hasReleased = false;
     this.used = bytesIn(this.folder);
     const ended = this.now();
+    this.lookedAt = began;
     this.restsUntil = ended + REST * (ended - began);
   }
 }

@@ -105,7 +105,6 @@ export class TemporaryFiles {
     const { parent, prefix } = this.options;
     try {
       if (this.folder === undefined) {
-        removeAbandoned(parent, prefix);
         this.folder = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
         FOLDERS.add(this.folder);
       }
@@ -116,14 +115,28 @@ export class TemporaryFiles {
   }
 }
 
-/** Deletes folders left behind by killed servers of this user, which may have had this process's id, as in containers. */
-function removeAbandoned(parent: string, prefix: string): void {
-  for (const name of readdirSync(parent)) {
-    const [, pid] = new RegExp(`^${prefix}(\\d+)-`).exec(name) ?? [];
+/**
+ * Deletes folders below `parent` that killed servers of this user left behind, which may have had this process's id, as
+ * in containers. `prefixes`: of folder names. Leaves what cannot be read or deleted.
+ */
+export function removeAbandoned(parent: string, prefixes: readonly string[]): void {
+  const owned = new RegExp(`^(?:${prefixes.join("|")})(\\d+)-`);
+  // An unusable parent is reported to the first client that uploads something.
+  for (const name of attempted(() => readdirSync(parent)) ?? []) {
+    const [, pid] = owned.exec(name) ?? [];
     const path = join(parent, name);
     if (pid === undefined || FOLDERS.has(path) || isOther(Number(pid))) continue;
-    if (lstatSync(path).uid !== (process.getuid?.() ?? 0)) continue;
-    rmSync(path, { recursive: true, force: true });
+    attempted(() => {
+      if (lstatSync(path).uid === (process.getuid?.() ?? 0)) rmSync(path, { recursive: true, force: true });
+    });
+  }
+}
+
+function attempted<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { engineEnvironment, homeFolder } from "../../src/config/environment.ts";
+import { UsageError } from "../../src/config/parse.ts";
 import { defaultConfigFile, defaultPaths } from "../../src/config/paths.ts";
 
 describe("home folders", () => {
@@ -48,6 +49,14 @@ describe("without a home folder", () => {
     expect(paths().cacheDir).toBe(folder);
     chmodSync(folder, 0o777);
     expect(paths).toThrow("--cache-dir");
+  });
+
+  test("a temporary folder that is none is refused with the options that name others", () => {
+    const file = join(temporary, "file");
+    writeFileSync(file, "");
+    const unusable = () => defaultPaths({}, { home: undefined, temporary: file, isWindows: false });
+    expect(unusable).toThrow(UsageError);
+    expect(unusable).toThrow("a folder of its path is a file. Name folders with --cache-dir and --data-dir.");
   });
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { chatServer, delta, eventStream, helloStream, serverOf } from "../gateway/fixture-server.ts";
 import { conversationOf, remote } from "../gateway/remote.ts";
 import { until } from "../support/until.ts";
+import type { TextBackend } from "../../src/service/model-router.ts";
 import { hello, messages, serve } from "./harness.ts";
 
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
@@ -112,6 +113,26 @@ describe("a model of another server", () => {
     expect(await running()).toMatchObject({ prompt_tokens: 12, processed_prompt_tokens: 8 });
     await server.post("/v1/chat/completions/mine/cancel", {});
     expect((await body(await answer))["usage"]).toMatchObject({ prompt_tokens: 12, completion_tokens: 0 });
+  });
+
+  test("that its server does not list shares a queue with all such models, under the name of the server", async () => {
+    const { gateway } = await remote([chatServer(helloStream).url]);
+    const server = serve(hello, { maxQueue: 0 }, [gateway]);
+    const all = { id: "all", backend: gateway.find("up/new-1")?.chat as TextBackend, places: 1024 };
+    const end = new AbortController();
+    const forever = async () => new Promise<never>((_, reject) => (end.signal.onabort = reject));
+    const running = server.requests.run(all, end.signal, {}, { begin: forever, observe: () => {} }).next();
+    const refused = await server.chat({ model: "up/new-2" });
+    expect([refused.status, await body(refused)]).toMatchObject([503, { error: { code: "server_busy" } }]);
+    expect((await server.chat({ model: "up/far" })).status).toBe(200);
+    end.abort();
+    await running.catch(() => {});
+    expect(await body(await server.chat({ model: "up/new-2" }))).toMatchObject({ model: "up/new-2" });
+    const { data } = await body(await fetch(`${server.url}/v1/requests`));
+    expect(data.map(({ model }: { model: string }) => model)).toEqual(["up", "up", "up/far"]);
+    const logged = () => server.log.lines.flatMap(({ fields }) => fields?.["model"] ?? []);
+    await until(() => logged().length === 2);
+    expect(logged()).toEqual(["up/far", "up"]);
   });
 
   test("does not wait in the queue of the local model", async () => {

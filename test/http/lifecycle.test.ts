@@ -129,7 +129,21 @@ describe("unknown routes and methods", () => {
   });
 });
 
-test("a request without Host is refused in the envelope", async () => {
+test("a probe without Host, as load balancers send it, is answered as with one", async () => {
+  const { port } = serve();
+  const answers = ["HTTP/1.0\r\n", "HTTP/1.0\r\nHost: localhost\r\n"].map(async (rest) => {
+    const client = await RawClient.connect(port);
+    client.socket.write(`GET /health?from=probe ${rest}X-Request-ID: probe\r\n\r\n`);
+    await until(() => client.received.endsWith("}"));
+    client.leave();
+    return client.received.replace(/Date: .*|"(?:uptime\w*|time\w*)":[\d.]+/g, "");
+  });
+  const [without, usual] = await Promise.all(answers);
+  expect(usual).toStartWith("HTTP/1.1 200 ");
+  expect(without).toBe(usual as string);
+});
+
+test("another request without Host is refused in the envelope", async () => {
   const client = await RawClient.connect(serve().port);
   client.socket.write("GET /v1/models HTTP/1.0\r\nX-Request-ID: old\r\n\r\n");
   await until(() => client.received.includes("}"));

@@ -69,7 +69,11 @@ describe("opening a session", () => {
     expect(head).toMatch(/^Compat-Request-ID: mine\r$/im);
     expect(head).toMatch(/^Sec-WebSocket-Protocol: realtime\r$/im);
     expect(head.match(/^sec-websocket-protocol/gim)).toHaveLength(1);
-    expect(await answerTo(serve(), [])).not.toMatch(/^sec-websocket-protocol/im);
+    for (const headers of [[], ["Sec-WebSocket-Protocol: openai-insecure-api-key.x, other"]]) {
+      const without = await answerTo(serve(), headers);
+      expect(without).toStartWith("HTTP/1.1 101");
+      expect(without).not.toMatch(/^sec-websocket-protocol/im);
+    }
   });
 
   test.each<[string, readonly string[], number, string?]>([

@@ -1,7 +1,17 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { afterAll, describe, expect, onTestFinished, test } from "bun:test";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { BatchStatus } from "../../src/store/batch-records.ts";
 import { openJobDatabase, writeLightly } from "../../src/store/job-database.ts";
 import { JobStore } from "../../src/store/job-store.ts";
@@ -58,6 +68,41 @@ function end(store: JobStore, id: string, status: BatchStatus, at: number, outpu
 
 const page = (store: JobStore, after?: string) =>
   store.files.page({ limit: 2, order: "asc", after }, undefined, NOW).rows.map(({ id }) => id);
+
+const SHM = "/dev/shm";
+const isElsewhere = existsSync(SHM) && statSync(SHM).dev !== statSync(tmpdir()).dev;
+
+describe.skipIf(!isElsewhere)("where the system has no hard links", () => {
+  /** Returns a store whose batches are on another file system than its files. */
+  function splitStore(mostBytes?: number): JobStore {
+    const path = mkdtempSync(join(folder, "split-"));
+    const batches = mkdtempSync(join(SHM, "svc-batches-"));
+    onTestFinished(() => rmSync(batches, { recursive: true }));
+    symlinkSync(batches, join(path, "batches"));
+    const store = new JobStore(path, mostBytes);
+    opened.push(store);
+    return store;
+  }
+
+  test("a batch keeps its input, and its output becomes a file", () => {
+    const store = splitStore();
+    addFile(store, "input");
+    chmodSync(store.contentPath("input"), 0o600);
+    addBatch(store, "one");
+    store.deleteFile("input", NOW);
+    expect(statSync(store.inputPath("one")).mode & 0o777).toBe(0o600);
+    expect(readFileSync(store.inputPath("one"), "utf8")).toBe("{}\n");
+    end(store, "one", "completed", NOW, null);
+    expect(readdirSync(dirname(store.contentPath("x")))).toEqual(["one-output"]);
+    expect(readFileSync(store.contentPath("one-output"), "utf8")).toBe("{}\n");
+  });
+
+  test("a batch whose input finds no space is refused and leaves nothing behind", () => {
+    const store = splitStore(5);
+    expect(() => addBatch(store, "one")).toThrow("--data-size");
+    expect([existsSync(dirname(store.inputPath("one"))), store.batches.get("one")]).toEqual([false, undefined]);
+  });
+});
 
 describe("deleted and expired files", () => {
   test("can still be used as the start of a page for an hour", () => {

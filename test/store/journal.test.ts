@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Journal } from "../../src/store/journal.ts";
@@ -43,6 +43,17 @@ describe("a journal", () => {
     writeFileSync(path, Buffer.concat([Buffer.from('{"a":1}\n'), Buffer.alloc(50), Buffer.from('\n{"b":2}\n')]));
     expect(await recalled(path)).toEqual([{ a: 1 }]);
     expect(readFileSync(path, "utf8")).toBe('{"a":1}\n');
+  });
+
+  test("keeps lines that cannot be read at the moment", async () => {
+    const path = newPath();
+    const link = newPath();
+    writeFileSync(path, `{"first":1}\n${JSON.stringify("x".repeat(2 * 2 ** 20))}\n`);
+    const before = readFileSync(path);
+    linkSync(path, link);
+    const opened = Journal.open(path, memory, () => rmSync(path));
+    await expect(opened).rejects.toMatchObject({ code: "ENOENT" });
+    expect(readFileSync(link)).toEqual(before);
   });
 
   test("keeps lines complete that are appended at the same time", async () => {

@@ -1,8 +1,9 @@
-import { afterAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SvcError } from "../../src/domain/errors.ts";
+import { JobStore } from "../../src/store/job-store.ts";
 import { StorageQuota } from "../../src/store/storage-quota.ts";
 
 const MIB = 2 ** 20;
@@ -82,6 +83,46 @@ test("files of another server are noticed at the next scan", () => {
   put("files/theirs", MIB);
   quota.forget();
   expect(() => quota.claim(1)).toThrow(SvcError);
+});
+
+test("servers on one folder keep its quota together, to within what they write in 5 s", () => {
+  const data = join(folder, "shared");
+  let time = 0;
+  const now = spyOn(performance, "now").mockImplementation(() => time);
+  const [mine, theirs] = [new JobStore(data, MIB), new JobStore(data, MIB)];
+  const write = (store: JobStore, id: string) => {
+    const bytes = MIB / 4;
+    store.quota.claim(bytes);
+    writeFileSync(store.contentPath(id), new Uint8Array(bytes));
+    store.files.add({ id, bytes, filename: id, purpose: "ocr", createdAt: 1, expiresAt: null });
+  };
+  try {
+    for (const id of ["a", "b"]) write(mine, id);
+    for (const id of ["c", "d"]) write(theirs, id);
+    time += 5000;
+    expect(() => mine.quota.claim(1)).toThrow(SvcError);
+  } finally {
+    now.mockRestore();
+    mine.close();
+    theirs.close();
+  }
+});
+
+test("a server alone on its folder does not scan it again", () => {
+  const data = join(folder, "alone");
+  let time = 0;
+  const now = spyOn(performance, "now").mockImplementation(() => time);
+  const store = new JobStore(data, MIB);
+  try {
+    store.quota.claim(1);
+    store.files.add({ id: "a", bytes: 1, filename: "a", purpose: "ocr", createdAt: 1, expiresAt: null });
+    writeFileSync(store.contentPath("a"), new Uint8Array(MIB));
+    time += 5000;
+    store.quota.claim(1);
+  } finally {
+    now.mockRestore();
+    store.close();
+  }
 });
 
 test("removing a file of another server does not free its bytes twice", () => {

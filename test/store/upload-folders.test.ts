@@ -1,5 +1,15 @@
 import { expect, onTestFinished, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { BodyBudget } from "../../src/domain/body-budget.ts";
@@ -39,7 +49,7 @@ test("a recording that is too large or empty is refused and deleted", async () =
   expect(readdirSync(parent, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([]);
 });
 
-test("files of a killed server are deleted with the next server's first recording; those of a running one stay", async () => {
+test("files of a killed server are deleted when the next server starts; those of a running one stay", () => {
   const parent = folder();
   const gone = Bun.spawnSync(["true"]).pid;
   // In a container, every server has the same process id.
@@ -53,10 +63,40 @@ test("files of a killed server are deleted with the next server's first recordin
     mkdirSync(join(parent, name));
     writeFileSync(join(parent, name, "1"), "private words");
   }
+  uploadFolders(parent, 100, new BodyBudget());
+  expect(readdirSync(parent).sort()).toEqual([`svc-recordings-${process.ppid}-def`, "svc-recordings-mine"].sort());
+});
+
+test("files of the same process stay when it starts another server", async () => {
+  const parent = folder();
   const { path } = await uploadFolders(parent, 100, new BodyBudget()).recordings.receive([bytes]);
+  uploadFolders(parent, 100, new BodyBudget());
   expect(existsSync(path)).toBe(true);
-  const left = readdirSync(parent).filter((name) => !path.includes(name));
-  expect(left.sort()).toEqual([`svc-recordings-${process.ppid}-def`, "svc-recordings-mine"].sort());
+});
+
+test.skipIf(process.platform === "win32")("a folder that cannot be deleted keeps no other one from being", () => {
+  const parent = folder();
+  const gone = Bun.spawnSync(["true"]).pid;
+  // Root may delete everything.
+  const user = process.getuid?.() || 65_534;
+  const own = (path: string) => process.getuid?.() === 0 && chownSync(path, user, user);
+  own(parent);
+  const isStuck = (name: string) => /[ac]$/.test(name);
+  for (const name of ["a", "b", "c", "d"]) {
+    const path = join(parent, `svc-pictures-${gone}-${name}`);
+    mkdirSync(path);
+    writeFileSync(join(path, "1"), "private words");
+    own(path);
+    if (isStuck(name)) chmodSync(path, 0o500);
+  }
+  const module = JSON.stringify(join(import.meta.dir, "../../src/store/temporary-files.ts"));
+  const script = `const { removeAbandoned } = await import(${module});
+    if (process.getuid() === 0) process.setuid(${user});
+    removeAbandoned(${JSON.stringify(parent)}, ["svc-documents-", "svc-pictures-"]);`;
+  const { exitCode } = Bun.spawnSync([process.execPath, "-e", script]);
+  const left = readdirSync(parent);
+  for (const name of left) chmodSync(join(parent, name), 0o700);
+  expect([exitCode, left.length, left.every(isStuck)]).toEqual([0, 2, true]);
 });
 
 test("an error for an unusable folder of temporary files names that folder, not the data folder", async () => {

@@ -2,11 +2,10 @@
 
 import { received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, shownName } from "../../domain/errors.ts";
+import { FILE_PURPOSES, UPLOAD_PURPOSES, type FilePurpose, type UploadPurpose } from "../../domain/file-purpose.ts";
 
 /** Fields by name, from form parts or query parameters. */
 type UploadFields = ReadonlyMap<string, string>;
-
-export type UploadPurpose = "batch" | "ocr";
 
 interface UploadCall {
   readonly purpose: UploadPurpose;
@@ -37,19 +36,17 @@ export function decodeUpload(fields: UploadFields, known?: UploadPurpose): Uploa
 }
 
 /** Returns the purpose of the file; undefined: there is none among these fields. Throws SvcError `invalid_value`. */
-export function decodeUploadPurpose(fields: UploadFields): UploadPurpose | undefined {
-  const purpose = fields.get("purpose");
-  if (purpose === undefined || purpose === "batch" || purpose === "ocr") return purpose;
-  throw invalid("purpose", "one of batch, ocr", purpose);
-}
+export const decodeUploadPurpose = (fields: UploadFields): UploadPurpose | undefined =>
+  knownPurpose(fields.get("purpose"), UPLOAD_PURPOSES);
 
 /** Returns the purpose by which to filter a list of files; undefined: any. Throws SvcError `invalid_value`. */
-export function decodePurpose(query: URLSearchParams): string | undefined {
-  const purpose = query.get("purpose");
-  if (purpose === null || purpose === "batch" || purpose === "batch_output" || purpose === "ocr") {
-    return purpose ?? undefined;
-  }
-  throw invalid("purpose", "one of batch, batch_output, ocr", purpose);
+export const decodePurpose = (query: URLSearchParams): FilePurpose | undefined =>
+  knownPurpose(query.get("purpose") ?? undefined, FILE_PURPOSES);
+
+function knownPurpose<Purpose>(given: string | undefined, known: readonly Purpose[]): Purpose | undefined {
+  const purpose = known.find((one) => one === given);
+  if (purpose !== undefined || given === undefined) return purpose;
+  throw invalid("purpose", `one of ${known.join(", ")}`, given);
 }
 
 const invalid = (param: string, rule: string, got: unknown) => invalidValue(param, `be ${rule}`, received(got));

@@ -16,10 +16,10 @@ import { servedByFields } from "../log-fields.ts";
 /** Converts texts to vectors, and ranks documents by relevance. */
 export const embeddingRoutes = (deps: AppDeps) => {
   const { bodies, embeddings } = deps;
-  const answer = (request: Request, { model, result }: EmbeddingAnswer, body: object): Response => {
+  const answer = (request: Request, { recorded, result }: EmbeddingAnswer, body: object): Response => {
     const { tokens, truncated, servedBy } = result;
     deps.contexts.of(request).logFields = () => ({
-      model,
+      model: recorded,
       ...servedByFields(servedBy),
       prompt: tokens,
       ...(truncated > 0 && { truncated }),

@@ -3,9 +3,10 @@
 import { Elysia } from "elysia";
 import { DeletedFile, FileAddress, FileList, FileObject, FileUpload } from "../../contract/files.ts";
 import type { TSchema } from "../../contract/schema.ts";
-import { decodePurpose, decodeUpload, decodeUploadPurpose, type UploadPurpose } from "../../dialect/files/decode.ts";
+import { decodePurpose, decodeUpload, decodeUploadPurpose } from "../../dialect/files/decode.ts";
 import { encodeFile, encodeFiles } from "../../dialect/files/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
+import type { UploadPurpose } from "../../domain/file-purpose.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { tooLarge } from "../../service/batch/received-content.ts";
 import { isForm, orDiscard } from "../form-parts.ts";

@@ -27,8 +27,8 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
     const context = deps.contexts.of(request);
     const origin = requestOrigin(deps, request);
     const started = clock.now();
-    const { model, result } = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
-    context.logFields = () => ({ model, prompt: result.tokens });
+    const { model, recorded, result } = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
+    context.logFields = () => ({ model: recorded, prompt: result.tokens });
     return { model, result, ms: clock.now() - started };
   };
 

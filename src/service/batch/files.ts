@@ -5,6 +5,7 @@ import { rm } from "node:fs/promises";
 import type { BodyBudget } from "../../domain/body-budget.ts";
 import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
+import type { UploadPurpose } from "../../domain/file-purpose.ts";
 import { newFileId } from "../../domain/ids.ts";
 import type { PageRequest } from "../../domain/page-request.ts";
 import type { FileRecord } from "../../store/file-records.ts";
@@ -22,8 +23,6 @@ interface FileOptions {
   /** Seconds to keep a file; null: until it is deleted. */
   readonly keepSeconds: number | null;
 }
-
-type UploadPurpose = "batch" | "ocr";
 
 interface KeptAs {
   readonly purpose: UploadPurpose;

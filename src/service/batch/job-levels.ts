@@ -1,8 +1,8 @@
 // Counts the contents of the store of files and batches, for the metrics.
 
 import { SvcError } from "../../domain/errors.ts";
+import { FILE_PURPOSES } from "../../domain/file-purpose.ts";
 import { BATCH_STATUSES } from "../../store/batch-records.ts";
-import { FILE_PURPOSES } from "../../store/file-records.ts";
 import { withStorage } from "../../store/storage-error.ts";
 import type { JobLevels } from "../../telemetry/metrics.ts";
 import type { JobFolder } from "./job-folder.ts";

@@ -3,7 +3,7 @@
 import { decodeInputLine } from "../../dialect/batches/decode.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { BatchFault } from "../../store/batch-records.ts";
-import { isBlank, type Line, type LinesFile } from "../../store/json-lines.ts";
+import { isBadJson, isBlank, type Line, type LinesFile } from "../../store/json-lines.ts";
 
 /** Maximum number of faults to list. */
 const MOST_FAULTS = 100;
@@ -55,6 +55,7 @@ async function lineFault(
     if (error instanceof SvcError) {
       return { code: error.code, message: error.message, param: error.details.param ?? null, line: number };
     }
+    if (!isBadJson(error)) throw error;
     return { code: "invalid_json", message: "The line is not valid JSON.", param: null, line: number };
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BodyBudget } from "../../../src/domain/body-budget.ts";
 import type { SvcError } from "../../../src/domain/errors.ts";
@@ -104,3 +104,16 @@ function countTurns() {
     },
   };
 }
+
+test("a line of a batch that cannot be read is not called invalid", async () => {
+  const path = join(temporaryFolder(), "content");
+  writeFileSync(path, `${JSON.stringify("x".repeat(2 * MB))}\n`);
+  const file = new LinesFile(path, new SharedBytes(MB));
+  const read = file.read.bind(file);
+  file.read = (...asked) => {
+    rmSync(path);
+    return read(...asked);
+  };
+  const checked = validateInput(file, "/v1/chat/completions", 10, new AbortController().signal);
+  await expect(checked).rejects.toMatchObject({ code: "ENOENT" });
+});
