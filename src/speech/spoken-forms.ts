@@ -14,6 +14,13 @@ const TOP_DOMAINS = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|ca|au|tv|ai|dev
 /** Nothing of a word, and no dot inside one, may follow. */
 const END = String.raw`(?![${WORD}\-]|\.[${WORD}])`;
 
+const ADDRESS_SIGNS: Readonly<Record<string, string>> = {
+  "/": "slash",
+  ".": "dot",
+  "-": "dash",
+  "+": "plus",
+  _: "underscore",
+};
 const DOLLARS: Readonly<Record<string, string>> = {
   A: "Australian ",
   AU: "Australian ",
@@ -79,6 +86,11 @@ const FORMS: readonly Form[] = [
   [/(?<=\p{Nd})⁄(?=\p{Nd})/gu, "/"],
   [/−/g, " minus "],
 
+  // "a.b@example.com"
+  [
+    /(?<![\p{L}\p{N}_.+-])([\p{L}\p{N}_.+-]{1,64})@((?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,24})(?![\p{L}\p{N}])/gu,
+    (_, local, host) => `${addressInWords(local)} at ${addressInWords(host)}`,
+  ],
   // "https://www.example.com/a"; the dots of ".NET" and ".5".
   [
     new RegExp(
@@ -87,7 +99,7 @@ const FORMS: readonly Form[] = [
         String.raw`((?:/(?:[${WORD}.\-/]*[${WORD}/])?)?)${END}(?![@?=])`,
       "gu",
     ),
-    (_, host, path) => `${host.replace(/^www(?=\.)/, "W W W").replaceAll(".", " dot ")}${pathInWords(path)}`,
+    (_, host, path) => addressInWords(host.replace(/^www(?=\.)/, "W W W") + path.replace(/\/$/, "")),
   ],
   [new RegExp(String.raw`(?<=^|[${SPACE}(])\.(?=\p{L})`, "gu"), "dot "],
   [new RegExp(String.raw`(?<=^|[${SPACE}(])\.(?=\p{Nd})`, "gu"), "0."],
@@ -115,7 +127,7 @@ const FORMS: readonly Form[] = [
   ],
   [/(?<![\p{Nd}:])(\p{Nd}{1,2}:\p{Nd}{2}) ?[-–—] ?(?=\p{Nd}{1,2}:\p{Nd}{2}(?![\p{Nd}:]))/gu, "$1 to "],
   [
-    new RegExp(String.raw`(?<![${WORD}\-/])(?:${name})(?:(?: ?[\-–] ?|/)(?:${name}))+${END}`, "gu"),
+    new RegExp(String.raw`(?<![${WORD}\-/])(?:${name})(?:(?: ?[\-–] ?|/| to )(?:${name}))+${END}`, "gu"),
     (all) =>
       all
         .replace(NAME, (short) => SPANS[short] ?? short)
@@ -123,7 +135,16 @@ const FORMS: readonly Form[] = [
         .replaceAll("/", " and "),
   ],
 
-  // "12 Main St", "Elm Dr. and", "Apt 5".
+  // Not "Mon", "Sat" and "Sun" by themselves, which can be other words.
+  [
+    new RegExp(
+      String.raw`(?<![${WORD}\-])(?:Tues?|Wed|Thu(?:rs?)?|Fri|(?:Mon|Sat|Sun)(?=,? (?:${name})(?![${WORD}])))(?![${WORD}.'\-])`,
+      "gu",
+    ),
+    (short) => SPANS[short] ?? short,
+  ],
+
+  // "12 Main St", "Park Ave", "5th St", "Elm Dr. and", "Apt 5".
   [
     new RegExp(
       String.raw`(?<=(?<![${WORD}])\p{Nd}{1,5} (?:\p{Lu}[\p{L}']{0,20}\.? |\p{Nd}{1,3}(?:st|nd|rd|th) ){1,3})` +
@@ -131,6 +152,10 @@ const FORMS: readonly Form[] = [
       "gu",
     ),
     (_, short) => STREETS[short] ?? short,
+  ],
+  [
+    /(?<=\p{Lu}\p{L}{1,20} |\p{Nd}(?:st|nd|rd|th) )(?:Ave|Blvd|Rd|Hwy|Pkwy|(?<=\p{Nd}\p{Ll}\p{Ll} )St)(?![\p{L}.'])/gu,
+    (short) => STREETS[short] ?? short,
   ],
   [/(?<=\p{Lu}\p{L}{2,20} )Dr\.(?= \p{Ll})/gu, "Drive"],
   [new RegExp(String.raw`(?<!\p{L})(${room})\.? (?=#?\p{Nd})`, "gu"), (_, short) => `${ROOMS[short]} `],
@@ -158,13 +183,17 @@ const FORMS: readonly Form[] = [
   [new RegExp(String.raw`(?<![${WORD}.'])(\p{Nd})['′] ?(\p{Nd}{1,2})(?:["”″]|'')?(?![${WORD}'])`, "gu"), "$1 foot $2"],
   [new RegExp(String.raw`(?<=\p{Nd} ?(?:ft|feet|foot) \p{Nd}{1,2}) ?in(?![${WORD}])`, "gu"), " inches"],
 
-  // "C#", "v2.1", "24/7", "H2O".
+  // "C#", "v2.1", "24/7", "4.5/5", "3x", "H2O".
   [new RegExp(String.raw`(?<![${WORD}])([A-G])#(?![${WORD}])`, "gu"), "$1 sharp"],
   [
     new RegExp(String.raw`(?<![${WORD}.])([vV])(\p{Nd}+(?:\.\p{Nd}+)+)${END}`, "gu"),
     (_, v, number) => `${v} ${number.replaceAll(".", " point ")}`,
   ],
-  [new RegExp(String.raw`(?<![${WORD}./])24/7(?![${WORD}/])`, "gu"), "24 7"],
+  [new RegExp(String.raw`(?<![${WORD}./])(24(?=/7)|50(?=/50))/(7|50)(?![${WORD}/])`, "gu"), "$1 $2"],
+  [new RegExp(String.raw`(?<![${WORD}./])(\p{Nd}{1,3}\.\p{Nd})/(\p{Nd}{1,3})${END}`, "gu"), "$1 out of $2"],
+  [new RegExp(String.raw`(?<=\p{Nd})x(?= \p{Ll})`, "gu"), " times"],
+  // "us", written in capitals, is not preceded by "the".
+  [/\bTHE US\b/g, "THE U.S."],
   [
     new RegExp(
       String.raw`(?<![${WORD}])(?!([A-Z])2\1(?![${WORD}]))(?=[A-Za-z]+[0-9])(?:(?:H|C|N|O|S|Na|Ca|Cl|Fe|Mg)[0-9]{0,2}){2,8}(?![${WORD}])`,
@@ -186,6 +215,6 @@ function telephone(number: string): string {
   return `${number.startsWith("+") ? "plus " : ""}${groups.map((group) => Array.from(group).join(" ")).join(", ")}`;
 }
 
-function pathInWords(path: string): string {
-  return path.replace(/\/$/, "").replaceAll("/", " slash ").replaceAll(".", " dot ").replaceAll("-", " dash ");
+function addressInWords(address: string): string {
+  return address.replace(/[/.+_-]/g, (sign) => ` ${ADDRESS_SIGNS[sign]} `);
 }

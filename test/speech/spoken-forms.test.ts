@@ -45,6 +45,7 @@ test("opening hours and days are read as spans", () => {
     "9–11 a.m. or 10:00-11:30": "9 to 11 a.m. or 10:00 to 11:30",
     "Mon-Fri, Tue/Thu": "Monday to Friday, Tuesday and Thursday",
     "Jan–Mar": "January to March",
+    "Mon to Fri; Wed, Sat Jan 5; he Sat": "Monday to Friday; Wednesday, Saturday Jan 5; he Sat",
     "Sun-Times": "Sun-Times",
     "I am 5 amps": "I am 5 amps",
   });
@@ -56,7 +57,7 @@ test("addresses have their dots and slashes as words", () => {
     "https://svc.dev/a/b-c.html, and": "svc dot dev slash a slash b dash c dot html, and",
     "github.com/": "github dot com",
     "Hello.there, a.com": "Hello.there, a dot com",
-    "a@b.com": "a@b.com",
+    "Ask j.doe@svc.dev.": "Ask j dot doe at svc dot dev.",
     "node.js or U.S. or e.g. this": "node.js or U.S. or e.g. this",
     "Use .NET": "Use dot NET",
     "Take .5 of it...": "Take 0.5 of it...",
@@ -69,6 +70,7 @@ test("abbreviations of streets follow a name, those of titles precede it", () =>
     "221 Baker St, London": "221 Baker Street, London",
     "12 St. James Ave. near": "12 St. James Avenue near",
     "5 42nd St": "5 42nd Street",
+    "Park Ave and 5th St": "Park Avenue and 5th Street",
     "Elm Dr. and": "Elm Drive and",
     "Dr. Smith, the Dr. at home": "Dr. Smith, the Dr. at home",
     "In 1904 St. Louis": "In 1904 St. Louis",
@@ -88,6 +90,9 @@ test("heights, fractions of one character and names with digits or signs have wo
     "v2.1, v2": "v 2 point 1, v2",
     "CO2, H₂O, C6H12O6": "C O 2, H 2 O, C 6 H 12 O 6",
     "B2B, H2H, MP3, HTML5": "B2B, H2H, MP3, HTML5",
-    "24/7": "24 7",
+    "24/7, 50/50": "24 7, 50 50",
+    "rated 4.5/5": "rated 4.5 out of 5",
+    "3x faster, 2x4": "3 times faster, 2x4",
+    "LEAVE THE US TO US": "LEAVE THE U.S. TO US",
   });
 });
