@@ -196,7 +196,7 @@ const FORMS: readonly Form[] = [
   [/\bTHE US\b/g, "THE U.S."],
   [
     new RegExp(
-      String.raw`(?<![${WORD}])(?!([A-Z])2\1(?![${WORD}]))(?=[A-Za-z]+[0-9])(?:(?:H|C|N|O|S|Na|Ca|Cl|Fe|Mg)[0-9]{0,2}){2,8}(?![${WORD}])`,
+      String.raw`(?<![${WORD}])(?!([A-Z])2\1(?![${WORD}]))(?=[A-Za-z]+[0-9])(?:(?:H|C|N|O|S|Na|Ca|Cl|Fe|Mg)(?:[1-9][0-9]?)?){2,8}(?![${WORD}])`,
       "gu",
     ),
     (formula) => (formula.match(/[A-Za-z]|[0-9]+/g) ?? []).join(" ").toUpperCase(),

@@ -89,7 +89,7 @@ test("heights, fractions of one character and names with digits or signs have wo
     "C# and F#, #5": "C sharp and F sharp, #5",
     "v2.1, v2": "v 2 point 1, v2",
     "CO2, H₂O, C6H12O6": "C O 2, H 2 O, C 6 H 12 O 6",
-    "B2B, H2H, MP3, HTML5": "B2B, H2H, MP3, HTML5",
+    "B2B, H2H, MP3, HTML5, CC0": "B2B, H2H, MP3, HTML5, CC0",
     "24/7, 50/50": "24 7, 50 50",
     "rated 4.5/5": "rated 4.5 out of 5",
     "3x faster, 2x4": "3 times faster, 2x4",
