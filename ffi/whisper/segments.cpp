@@ -59,6 +59,23 @@ void put_in_order(std::vector<Word> & words, const Segment & segment) {
     }
 }
 
+// whisper.cpp gives some words no time at all. They share the time up to the next word with what else begins where they do.
+void give_duration(std::vector<Word> & words, const Segment & segment) {
+    for (size_t first = 0; first < words.size(); first++) {
+        const double start = words[first].start;
+        if (words[first].end > start) continue;
+        size_t next = first + 1;
+        while (next < words.size() && words[next].start == start) next++;
+        const double following = next < words.size() ? words[next].start : segment.end;
+        const double until = words[next - 1].end > start ? words[next - 1].end : following;
+        const double each = (until - start) / static_cast<double>(next - first);
+        for (size_t index = first; index < next; index++) {
+            words[index].start = start + each * static_cast<double>(index - first);
+            words[index].end = std::min(until, start + each * static_cast<double>(index - first + 1));
+        }
+    }
+}
+
 struct Tokens {
     whisper_state * source;
     int segment;
@@ -109,6 +126,7 @@ Segment segment_at(whisper_state * source, int index, double temperature, const 
         const bool spaced = job.options.translate || has_spaces(whisper_lang_str(whisper_full_lang_id_from_state(source)));
         segment.words = words_of(tokens, spaced);
         put_in_order(*segment.words, segment);
+        give_duration(*segment.words, segment);
     }
     return segment;
 }

@@ -4,17 +4,26 @@ import { anyOf, escapeRegExp, SPACE, WORD } from "./characters.ts";
 import { Dates } from "./dates.ts";
 import { ordinal } from "./number-words.ts";
 import { fractions, Quantities } from "./quantities.ts";
+import { spokenForms } from "./spoken-forms.ts";
 import type { NormalizeTables } from "./tables.ts";
 
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 /** Markdown links and images, whose targets are not read and may contain parentheses. */
 const LINK = /!?\[([^[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)/gu;
-const NUMBER_SIGN = new RegExp(String.raw`(?<![${WORD}])(No|Nos)\. ?(?=\p{Nd})`, "gu");
+const NUMBER_SIGN = new RegExp(String.raw`(?<![${WORD}])([Nn]os?)\. ?(?=\p{Nd})`, "gu");
 const HASH = new RegExp(String.raw`(?<![${WORD}&])#(?=\p{Nd})`, "gu");
-const PHONE = new RegExp(String.raw`(?<![${WORD}.\-])(?:\p{Nd}{3}-)?\p{Nd}{3}-\p{Nd}{4}(?![${WORD}.\-])`, "gu");
-const RANGE = new RegExp(String.raw`(?<![${WORD}.\-])(\p{Nd}{1,4}) ?[\-–] ?(\p{Nd}{1,4})(?![${WORD}.\-%])`, "gu");
+const RANGE = new RegExp(
+  String.raw`(?<![${WORD}.\-])(\p{Nd}{1,4}) ?[\-–] ?(\p{Nd}{1,4})(?![${WORD}\-]|\.[${WORD}])`,
+  "gu",
+);
 const PLUS = new RegExp(String.raw`(?<![${WORD}+])\+(?=\p{Nd})`, "gu");
-const SPACE_BEFORE_MARK = / +([,.;:!?])/g;
+const SPACE_BEFORE_MARK = / +([,;:!?]|\.(?![\p{L}\p{N}]))/gu;
+const NUMBER_SIGNS: Readonly<Record<string, string>> = {
+  No: "Number ",
+  Nos: "Numbers ",
+  no: "number ",
+  nos: "numbers ",
+};
 /** Symbols that are read only between two words. */
 const BETWEEN = "=<>~";
 
@@ -36,7 +45,8 @@ export class Normalizer {
     this.#dates = new Dates(tables.months);
     this.#quantities = new Quantities(tables);
     this.#title = new RegExp(String.raw`(?<![${WORD}])(${anyOf(Object.keys(tables.titles))})\.? (?=[A-Z])`, "gu");
-    const abbreviations = anyOf(Object.keys(tables.abbreviations));
+    // "No." is an answer unless a number follows.
+    const abbreviations = anyOf(Object.keys(tables.abbreviations).filter((short) => !/^nos?\.$/.test(short)));
     this.#abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");
     // A numeral must end with its word: the C of "King Charles" is not one.
     const before = (words: readonly string[]) =>
@@ -56,6 +66,7 @@ export class Normalizer {
     // Twice, for an image inside a link.
     let result = text.replace(SPACES, " ").trim().replace(LINK, "$1").replace(LINK, "$1");
     result = result.replaceAll("’", "'").replaceAll("‒", "-").replaceAll("―", "—");
+    result = spokenForms(result);
     result = this.#dates.named(this.#quantities.measures(this.#dates.digits(result)));
     result = result
       .replace(this.#title, (_, title: string) => `${titles[title]} `)
@@ -63,11 +74,13 @@ export class Normalizer {
         const endsBoth = at + all.length === whole.length && short.endsWith(".");
         return `${abbreviations[short]}${endsBoth ? "." : ""}`;
       })
-      .replace(NUMBER_SIGN, (_, short: string) => (short === "No" ? "Number " : "Numbers "))
+      .replace(NUMBER_SIGN, (_, short: string) => NUMBER_SIGNS[short] ?? short)
       .replace(HASH, "number ")
       .replace(this.#romanCardinal, (_, word: string, roman: string) => `${word} ${romanValue(roman)}`)
-      .replace(this.#romanOrdinal, (_, name: string, roman: string) => `${name} the ${ordinal(`${romanValue(roman)}`)}`)
-      .replace(PHONE, (number) => Array.from(number.replaceAll("-", ", ")).join(" "));
+      .replace(
+        this.#romanOrdinal,
+        (_, name: string, roman: string) => `${name} the ${ordinal(`${romanValue(roman)}`)}`,
+      );
     result = fractions(result, this.#dates).replace(RANGE, "$1 to $2").replace(PLUS, "plus ");
     for (const [symbol, pattern, words] of this.#symbols) {
       if (result.includes(symbol)) result = result.replace(pattern, words);

@@ -75,7 +75,7 @@ export class Phonemizer {
   /** Returns a sentence's phonemes; empty when there is nothing to speak. All of `text` is plain text. */
   phonemes(text: string): string {
     const pieces = this.#tokenizer.split(this.#normalizer.normalize(text.toWellFormed()));
-    const tags = this.#tagger.tag(pieces.map(([piece]) => piece));
+    const tags = this.#tagger.tag(quiet(pieces.map(([piece]) => piece)));
     const tokens = pieces.map(([piece, spaceAfter], at): Token => {
       return { text: piece, tag: tags[at] ?? "", spaceAfter, isHead: true, spaceBefore: false };
     });
@@ -157,6 +157,12 @@ export class Phonemizer {
     if (isLetters(first)) return this.#unknown.phonemes(piece);
     return Array.from(piece, (sign) => SIGNS[sign] ?? "").join("");
   }
+}
+
+/** Lowers a sentence of capitals for the tagger, which would take its words for names, to be spelled. */
+function quiet(words: readonly string[]): readonly string[] {
+  const isShouted = words.filter((word) => /\p{Lu}{2}/u.test(word)).length > 1 && !/\p{Ll}/u.test(words.join(""));
+  return isShouted ? words.map((word) => (word.length > 1 ? word.toLowerCase() : word)) : words;
 }
 
 /** Returns the context for the word before `token`; a token without sound does not count as the next word. */

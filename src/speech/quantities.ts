@@ -2,6 +2,7 @@
 
 import { anyOf, asciiDigits, WORD } from "./characters.ts";
 import type { Dates } from "./dates.ts";
+import { ordinal } from "./number-words.ts";
 import type { Counted, NormalizeTables } from "./tables.ts";
 
 const NUMBER = String.raw`\p{Nd}+(?:,\p{Nd}{3})*(?:\.\p{Nd}+)?`;
@@ -10,30 +11,64 @@ const NUMBER = String.raw`\p{Nd}+(?:,\p{Nd}{3})*(?:\.\p{Nd}+)?`;
  * earlier: without this rule, a long list of such groups would take quadratic time.
  */
 const AMOUNT = String.raw`(?<![${WORD}.])(?<!\p{Nd},(?=\p{Nd}{3}(?!\p{Nd})))(-?${NUMBER}) ?`;
-const MAGNITUDE = String.raw`(hundred|thousand|million|billion|trillion|[kKmMbB](?![${WORD}]))`;
+const MAGNITUDE = String.raw`(hundred|thousand|million|billion|trillion|(?:[kKmMbBtT]|[mbtMBT]n)(?![${WORD}]))`;
 
 const LARGE_MONEY = new RegExp(String.raw`([$£€])(${NUMBER}) ?${MAGNITUDE}`, "gu");
 const CENTS = new RegExp(String.raw`${AMOUNT}¢`, "gu");
 const MONEY = new RegExp(String.raw`(?<![${WORD}])([¥₹₩]|Rs\.?|USD|EUR|GBP) ?(${NUMBER})(?: ?${MAGNITUDE})?`, "gu");
 const DEGREES = new RegExp(String.raw`${AMOUNT}° ?([CF])?(?![${WORD}])`, "gu");
-const FRACTION = new RegExp(String.raw`(?<![${WORD}./])(\p{Nd}{1,2})/(\p{Nd}{1,2})(?![${WORD}./])`, "gu");
+const FRACTION = new RegExp(
+  String.raw`(?<![${WORD}./])(?:(\p{Nd}{1,3})[ \-])?(\p{Nd}{1,3})/(\p{Nd}{1,3})(?![${WORD}/]|\.[${WORD}])`,
+  "gu",
+);
 
-const MAGNITUDES: Readonly<Record<string, string>> = { k: "thousand", m: "million", b: "billion" };
+const MAGNITUDES: Readonly<Record<string, string>> = { k: "thousand", m: "million", b: "billion", t: "trillion" };
 const SCALES: Readonly<Record<string, string>> = { C: " Celsius", F: " Fahrenheit" };
+/** Units that the tables lack. */
+const MORE_UNITS: Readonly<Record<string, Counted>> = {
+  m: ["meter", "meters"],
+  g: ["gram", "grams"],
+  L: ["liter", "liters"],
+  l: ["liter", "liters"],
+  mL: ["milliliter", "milliliters"],
+  dl: ["deciliter", "deciliters"],
+  cl: ["centiliter", "centiliters"],
+  "m/s": ["meter per second", "meters per second"],
+  kmh: ["kilometer per hour", "kilometers per hour"],
+  "m²": ["square meter", "square meters"],
+  "km²": ["square kilometer", "square kilometers"],
+  "m³": ["cubic meter", "cubic meters"],
+  tsp: ["teaspoon", "teaspoons"],
+  tbsp: ["tablespoon", "tablespoons"],
+  Tbsp: ["tablespoon", "tablespoons"],
+  "fl oz": ["fluid ounce", "fluid ounces"],
+  qt: ["quart", "quarts"],
+  gal: ["gallon", "gallons"],
+  h: ["hour", "hours"],
+  kcal: ["kilocalorie", "kilocalories"],
+  W: ["watt", "watts"],
+  V: ["volt", "volts"],
+};
+/** Before a fraction without a whole number: its unit is singular. */
+const BELOW_ONE = /(?:^|[^\p{Nd} -]|(?<!\p{Nd})[ -])\p{Nd}{1,2}\/$/u;
+/** Before a date: "on 3/4". */
+const DATED = /(?:^| )(?:on|since|until|till|due) $/i;
 const PARTS = ["", "", "half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
 export class Quantities {
   readonly #tables: NormalizeTables;
+  readonly #unitNames: Readonly<Record<string, Counted>>;
   readonly #units: RegExp;
 
   constructor(tables: NormalizeTables) {
     this.#tables = tables;
-    this.#units = new RegExp(String.raw`${AMOUNT}(${anyOf(Object.keys(tables.units))})(?![${WORD}])`, "gu");
+    this.#unitNames = { ...MORE_UNITS, ...tables.units };
+    this.#units = new RegExp(String.raw`${AMOUNT}(${anyOf(Object.keys(this.#unitNames))})(?![${WORD}])`, "gu");
   }
 
   /** Writes out money, degrees and units. Plain amounts in dollars, pounds and euros are left as they are. */
   measures(text: string): string {
-    const { currency, units } = this.#tables;
+    const { currency } = this.#tables;
     return text
       .replace(LARGE_MONEY, (_, sign: string, amount: string, magnitude: string) =>
         inWords(amount, magnitude, currency[sign]),
@@ -45,24 +80,52 @@ export class Quantities {
       .replace(DEGREES, (_, amount: string, scale?: string) => {
         return inWords(amount, undefined, ["degree", "degrees"]) + (SCALES[scale ?? ""] ?? "");
       })
-      .replace(this.#units, (_, amount: string, unit: string) => inWords(amount, undefined, units[unit]));
+      .replace(this.#units, (_, amount: string, unit: string, at: number, whole: string) => {
+        const [one, many] = this.#unitNames[unit] ?? ["", ""];
+        const isPart = BELOW_ONE.test(whole.slice(Math.max(0, at - 5), at));
+        return inWords(amount, undefined, [one, isPart ? one : many]);
+      });
   }
 }
 
-/** Writes out "3/4", and dates such as "9/11", which can be no fraction. */
+/** Writes out "3/4", "1 1/2", scores such as "10/10", and dates such as "9/11", which can be no fraction. */
 export function fractions(text: string, dates: Dates): string {
-  return text.replace(FRACTION, (_, above: string, below: string) => {
-    const [a, b] = [Number(asciiDigits(above)), Number(asciiDigits(below))];
-    if (0 < a && a < b && b <= 10) {
-      if (b === 2) return "one half";
-      return `${a} ${PARTS[b]}${a === 1 ? "" : "s"}`;
-    }
-    return dates.date(above, below) ?? `${a} slash ${b}`;
-  });
+  return text.replace(
+    FRACTION,
+    (_, whole: string | undefined, above: string, below: string, at: number, all: string) => {
+      const date = dates.date(above, below);
+      const isDated = [above, below].some((part) => /^0./.test(part)) || DATED.test(all.slice(Math.max(0, at - 6), at));
+      if (date !== undefined && whole === undefined && isDated) return date;
+      const part = partOf(above, below);
+      if (part !== undefined) return whole === undefined ? part : `${whole} and ${part.replace(/^(?:1|one) /, "a ")}`;
+      const isScore = above === below && above !== "1";
+      return `${whole === undefined ? "" : `${whole} `}${(isScore ? undefined : date) ?? proportion(above, below)}`;
+    },
+  );
 }
 
-function inWords(amount: string, magnitude: string | undefined, names: Counted = ["", ""]): string {
+/** Returns "3 quarters", "5 sixteenths"; undefined for what is hardly a fraction. */
+function partOf(above: string, below: string): string | undefined {
+  const [a, b] = [Number(asciiDigits(above)), Number(asciiDigits(below))];
+  if (a <= 0 || a >= b) return undefined;
+  if (b === 2) return "one half";
+  // Lengths in inches.
+  const name = [16, 32, 64].includes(b) && a % 2 === 1 ? ordinal(`${b}`) : PARTS[b];
+  return name && `${a} ${name}${a === 1 ? "" : "s"}`;
+}
+
+function proportion(above: string, below: string): string {
+  const [a, b] = [Number(asciiDigits(above)), Number(asciiDigits(below))];
+  return `${a} ${0 < a && a <= b ? "out of" : "slash"} ${b}`;
+}
+
+/** Writes out "k", "M" or "bn"; keeps other words. */
+export function magnitude(scale: string): string {
+  return MAGNITUDES[scale.charAt(0).toLowerCase() + scale.slice(1).replace(/^n$/, "")] ?? scale;
+}
+
+function inWords(amount: string, scale: string | undefined, names: Counted = ["", ""]): string {
   const [one, many] = names;
-  if (magnitude) return `${amount} ${MAGNITUDES[magnitude.toLowerCase()] ?? magnitude} ${many}`;
+  if (scale) return `${amount} ${magnitude(scale)} ${many}`;
   return `${amount} ${["1", "1.0", "-1"].includes(amount.replaceAll(",", "")) ? one : many}`;
 }

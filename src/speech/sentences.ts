@@ -1,6 +1,6 @@
 // Divides long texts into parts to speak at once.
 
-import { isLower, isUpper, SPACE } from "./characters.ts";
+import { isLower, SPACE } from "./characters.ts";
 
 /**
  * Longest sentence in UTF-16 units; longer ones are divided at the best place. Words that no dictionary has take half a
@@ -9,6 +9,13 @@ import { isLower, isUpper, SPACE } from "./characters.ts";
 const LONGEST_SENTENCE = 400;
 const END = new RegExp(String.raw`(?<=[.!?…।])["”’)\]]*[${SPACE}]+(?=[^${SPACE}])`, "gu");
 const CLAUSE = /[,;:—] /g;
+/** Abbreviations that end no sentence before a number: "No. 5", "Jan. 3". */
+const BEFORE_NUMBER =
+  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Apt|Ste|Rm|Bldg|[Ee]xt|[Aa]pprox|ca?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
+/** Abbreviations after which something always follows. */
+const NEVER_LAST = /^(?:vs|e\.g|i\.e|cf|viz)$/i;
+/** "J" of "J. Smith", "J.K" of "J.K. Rowling"; but "U.S." can be last. */
+const INITIALS = /^(?!(?:U\.S|U\.K|U\.N|E\.U|U\.S\.A|D\.C|A\.M|P\.M)$)\p{Lu}(?:\.\p{Lu})*$/u;
 const WORD_BEFORE_DOT = /(?:^| )["“'‘(]*([^ ]{1,8})$/u;
 
 /** Splits a text at line breaks and sentence ends, into pieces of at most 400 UTF-16 units. */
@@ -31,12 +38,13 @@ function sentencesOf(line: string, titles: ReadonlySet<string>): string[] {
   return [...sentences, line.slice(start)];
 }
 
-/** Returns false after a title or initial ("Dr. Smith", "J. K. Rowling") and before a lower-case letter. */
+/** Returns false before a lower-case letter, and after abbreviations that go on: "Dr.", "J.", "No." with a number. */
 function endsSentence(line: string, end: number, next: string, titles: ReadonlySet<string>): boolean {
   if (isLower(Array.from(next)[0] ?? "")) return false;
   if (line[end - 1] !== ".") return true;
   const word = WORD_BEFORE_DOT.exec(line.slice(Math.max(0, end - 16), end - 1))?.[1] ?? "";
-  return !titles.has(word) && !(Array.from(word).length === 1 && isUpper(word));
+  if (BEFORE_NUMBER.test(word) && /^\p{Nd}/u.test(next)) return false;
+  return !titles.has(word) && !NEVER_LAST.test(word) && !INITIALS.test(word);
 }
 
 /** Divides text into the longest pieces of at most `most` UTF-16 units: after a mark, else a space, else anywhere. */

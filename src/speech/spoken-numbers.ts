@@ -12,6 +12,8 @@ const CURRENCIES: ReadonlyMap<string, readonly [string, string]> = new Map([
   ["€", ["euro", "cent"]],
 ]);
 const ORDINAL = /^(?:st|nd|rd|th)$/;
+/** Zeros are written before a number only where its digits count: "agent 007". */
+const CODE = /^0[0-9]+$/;
 const SUFFIX = /(?:ing|'d|ed|'s|st|nd|rd|th|s)$/;
 
 export const isCurrency = (sign: string): boolean => CURRENCIES.has(sign);
@@ -39,7 +41,12 @@ export class SpokenNumbers {
     const number = signed.replace(/^-/, "");
     const names = CURRENCIES.get(currency ?? "");
     const minus = signed === number ? [] : this.#say("minus");
-    const isYear = minus.length === 0 && number.length === 4 && names === undefined && isAsciiDigits(number);
+    const isYear =
+      minus.length === 0 &&
+      /^[1-9]/.test(number) &&
+      number.length === 4 &&
+      names === undefined &&
+      isAsciiDigits(number);
     const sounds = [...minus, ...this.#number(number, { suffix, names, isHead, isYear })];
     if (sounds.length === 0) return undefined;
     const phonemes = sounds.join(" ");
@@ -68,6 +75,7 @@ export class SpokenNumbers {
     const isOrdinal = ORDINAL.test(how.suffix);
     if (isOrdinal && isAsciiDigits(number)) return this.#say(ordinal(number));
     if (how.isYear) return this.#say(year(number));
+    if (how.names === undefined && CODE.test(number)) return this.#say(spell(number));
     if (!how.isHead && !number.includes(".")) return this.#insideWord(plain);
     const parts = plain.split(".");
     if (parts.length > 2 || !how.isHead) return parts.flatMap((part) => this.#versionPart(part));

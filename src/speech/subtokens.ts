@@ -38,7 +38,10 @@ export function splitWords(tokens: readonly Token[]): Token[][] {
       if (isSign(piece)) currency = piece.text;
       else if (mark === undefined && currency !== undefined) {
         if (piece.tag !== "CD") currency = undefined;
-        else if (isLast && tokens[index + 1]?.tag !== "CD") piece.currency = currency;
+        else if (isLast && !isScale(tokens[index + 1])) {
+          piece.currency = currency;
+          currency = undefined;
+        }
       } else if (mark === undefined && isTwoForTo(pieces, at)) piece.alias = "to";
       if (piece.phonemes !== undefined || piece.alias !== undefined) {
         words.push([piece]);
@@ -55,6 +58,9 @@ export function splitWords(tokens: readonly Token[]): Token[][] {
   }
   return words;
 }
+
+/** Returns whether a token is a number word, which belongs to the amount before it: "$5 million". */
+const isScale = (token: Token | undefined): boolean => token?.tag === "CD" && !/[0-9]/.test(token.text);
 
 const isSign = ({ tag, text }: Token): boolean => tag === "$" && isCurrency(text);
 

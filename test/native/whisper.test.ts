@@ -95,6 +95,21 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(words.find(({ text: word }) => word === "ask")?.start).toBeWithin(3, 4.5);
   });
 
+  test("has words that last, even where it is cut off", async () => {
+    await load(rig);
+    for (const [from, to] of [
+      [0, 1.2],
+      [5, 11],
+    ] as const) {
+      const clip = jfk.subarray(seconds(from), seconds(to));
+      const { segments } = hear(rig, clip, { language: "en", wordTimes: true });
+      const words = segments.flatMap((segment) => segment.words ?? []);
+      expect(words.length).toBeGreaterThan(2);
+      expectInOrder(words, to - from);
+      expect(words.filter(({ start, end }) => end <= start)).toEqual([]);
+    }
+  });
+
   test("is recognized behind a prompt of one word, however long", async () => {
     await load(rig);
     const clip = jfk.subarray(0, seconds(3.5));

@@ -34,6 +34,54 @@ test.skipIf(!reader)("one digit after the point of an amount counts tens of cent
   expect(phonemes("$3.05")).not.toBe(phonemes("$3.5"));
 });
 
+test.skipIf(!reader)("numbers at the end of a sentence are read as elsewhere", () => {
+  expect(phonemes("See pages 10-20.")).toBe(phonemes("See pages 10 to 20."));
+  expect(phonemes("Add 3/4.")).toBe(phonemes("Add three quarters."));
+  expect(phonemes("Call 555-1234.")).toBe(phonemes("Call 5 5 5, 1 2 3 4."));
+  expect(phonemes("It grew 5-10%.")).toBe(phonemes("It grew 5 to 10%."));
+});
+
+test.skipIf(!reader)("a currency belongs to one amount", () => {
+  expect(phonemes("I paid $5, 3 times.")).toBe(phonemes("I paid 5 dollars, 3 times."));
+  expect(phonemes("It costs $2.5bn.")).toBe(phonemes("It costs 2.5 billion dollars."));
+  expect(phonemes("It costs $1.5T.")).toBe(phonemes("It costs 1.5 trillion dollars."));
+});
+
+test.skipIf(!reader)("zeros before a number are read", () => {
+  expect(phonemes("agent 007, room 054.")).toBe(phonemes("agent zero zero seven, room zero five four."));
+  expect(phonemes("code 0123")).toBe(phonemes("code zero one two three"));
+  expect(phonemes("0.5")).toBe("zˈɪɹO pYnt fˈIv");
+});
+
+test.skipIf(!reader)("a dot at the beginning of a word is read", () => {
+  expect(phonemes("Use .NET and .5 more")).toBe(phonemes("Use dot NET and 0.5 more"));
+});
+
+test.skipIf(!reader)("in a sentence of capitals only acronyms are spelled", () => {
+  expect(phonemes("IT WAS A DARK AND STORMY NIGHT")).toStartWith("ˈɪt w");
+  expect(phonemes("THE GPU USB PORT")).toContain(phonemes("USB"));
+  expect(phonemes("I work at NASA with USB.")).toBe("ˌI wˈɜɹk æt nˈæsə wɪð jˌuˌɛsbˈi.");
+});
+
+test.skipIf(!reader)("mixed numbers, scores and sizes differ from dates", () => {
+  expect(phonemes("1 1/2 cups")).toBe(phonemes("1 and a half cups"));
+  expect(phonemes("2¾ cups")).toBe(phonemes("2 and 3 quarters cups"));
+  expect(phonemes("10/10 and 17/20")).toBe(phonemes("10 out of 10 and 17 out of 20"));
+  expect(phonemes("1/16 inch")).toBe(phonemes("one sixteenth inch"));
+  expect(phonemes("on 3/4 or 9/11, 05/06")).toBe(phonemes("on March fourth or September eleventh, May sixth"));
+});
+
+test.skipIf(!reader)("units of the kitchen and of physics have names", () => {
+  expect(phonemes("5 m, 3 L, 1 g")).toBe(phonemes("5 meters, 3 liters, 1 gram"));
+  expect(phonemes("1/2 tsp or 1 1/2 tbsp")).toBe(phonemes("one half teaspoon or 1 and a half tablespoons"));
+  expect(phonemes("20 m², 5 m/s")).toBe(phonemes("20 square meters, 5 meters per second"));
+});
+
+test.skipIf(!reader)("an answer is no abbreviation of number", () => {
+  expect(phonemes("The answer is no.")).toBe(`${phonemes("The answer is no")}.`);
+  expect(phonemes("see no. 5")).toBe(phonemes("see number 5"));
+});
+
 test.skipIf(!reader)("a link is read without its target, a picture as its description", () => {
   const plain = phonemes("see the docs here");
   expect(phonemes("see [the docs](https://example.com/a_(b)?c) here")).toBe(plain);

@@ -27,6 +27,25 @@ test("a dot after a title or an initial does not end a sentence", () => {
   ]);
 });
 
+test("an abbreviation that goes on does not end a sentence", () => {
+  expect(split("See No. 5 on Jan. 3, Fig. 2 and pp. 3. Go on.")).toEqual([
+    "See No. 5 on Jan. 3, Fig. 2 and pp. 3.",
+    "Go on.",
+  ]);
+  expect(split("J.K. Rowling wrote it. Cats vs. Dogs, e.g. Rex.")).toEqual([
+    "J.K. Rowling wrote it.",
+    "Cats vs. Dogs, e.g. Rex.",
+  ]);
+  expect(split("The U.S. has it. He left the U.S. She left at 5 P.M. We stay. It was in Dec. We left.")).toEqual([
+    "The U.S. has it.",
+    "He left the U.S.",
+    "She left at 5 P.M.",
+    "We stay.",
+    "It was in Dec.",
+    "We left.",
+  ]);
+});
+
 test("a sentence without end is cut at marks, else between words, else anywhere but inside a character", () => {
   const clauses = split("and so on, ".repeat(500));
   expect(clauses.every((part) => part.length <= 400 && part.endsWith(","))).toBe(true);

@@ -1,0 +1,98 @@
+// Forms of digits and marks are written out before anything else is read.
+
+import { expect, test } from "bun:test";
+import { spokenForms } from "../../src/speech/spoken-forms.ts";
+
+/** Compares each text with its expected form. */
+function expectForms(forms: Readonly<Record<string, string>>): void {
+  expect(Object.fromEntries(Object.keys(forms).map((text) => [text, spokenForms(text)]))).toEqual({ ...forms });
+}
+
+test("telephone numbers are read digit by digit in all usual notations", () => {
+  expectForms({
+    "Call 555-123-4567.": "Call 5 5 5, 1 2 3, 4 5 6 7.",
+    "Call 555-1234, now": "Call 5 5 5, 1 2 3 4, now",
+    "(555) 123-4567": "5 5 5, 1 2 3, 4 5 6 7",
+    "+1 555 123 4567": "plus 1, 5 5 5, 1 2 3, 4 5 6 7",
+    "+1 (555) 123-4567": "plus 1, 5 5 5, 1 2 3, 4 5 6 7",
+    "+44 20 7946 0958!": "plus 4 4, 2 0, 7 9 4 6, 0 9 5 8!",
+    "1-800-555-1234": "1, 8 0 0, 5 5 5, 1 2 3 4",
+    "555.123.4567": "5 5 5, 1 2 3, 4 5 6 7",
+    "(or 555-1234)": "(or 5 5 5, 1 2 3 4)",
+    "1555-123-4567-89": "1555-123-4567-89",
+    "+5": "+5",
+  });
+});
+
+test("amounts of money have their sign in front and once in a range", () => {
+  expectForms({
+    "20€, 5 USD.": "€20, USD5.",
+    "-$20 or +€5": "minus $20 or plus €5",
+    "$10-$20": "10 to $20",
+    "$10–20.": "10 to $20.",
+    "5-20 €": "5 to €20",
+    "$2m-$3m": "$2m to $3m",
+    "US$20, A$3 million, C$5m": "$20, 3 million Australian dollars, 5 million Canadian dollars",
+    "$5 - 3": "$5 - 3",
+    "cost-$5": "cost-$5",
+    "$5 $10 $HOME": "$5 $10 $HOME",
+  });
+});
+
+test("opening hours and days are read as spans", () => {
+  expectForms({
+    "Open 9am-5pm.": "Open 9 A.M. to 5pm.",
+    "9–11 a.m. or 10:00-11:30": "9 to 11 a.m. or 10:00 to 11:30",
+    "Mon-Fri, Tue/Thu": "Monday to Friday, Tuesday and Thursday",
+    "Jan–Mar": "January to March",
+    "Mon to Fri; Wed, Sat Jan 5; he Sat": "Monday to Friday; Wednesday, Saturday Jan 5; he Sat",
+    "Sun-Times": "Sun-Times",
+    "I am 5 amps": "I am 5 amps",
+  });
+});
+
+test("addresses have their dots and slashes as words", () => {
+  expectForms({
+    "See www.example.com.": "See W W W dot example dot com.",
+    "https://svc.dev/a/b-c.html, and": "svc dot dev slash a slash b dash c dot html, and",
+    "github.com/": "github dot com",
+    "Hello.there, a.com": "Hello.there, a dot com",
+    "Ask j.doe@svc.dev.": "Ask j dot doe at svc dot dev.",
+    "node.js or U.S. or e.g. this": "node.js or U.S. or e.g. this",
+    "Use .NET": "Use dot NET",
+    "Take .5 of it...": "Take 0.5 of it...",
+  });
+});
+
+test("abbreviations of streets follow a name, those of titles precede it", () => {
+  expectForms({
+    "12 Main St. Apt 5": "12 Main Street Apartment 5",
+    "221 Baker St, London": "221 Baker Street, London",
+    "12 St. James Ave. near": "12 St. James Avenue near",
+    "5 42nd St": "5 42nd Street",
+    "Park Ave and 5th St": "Park Avenue and 5th Street",
+    "Elm Dr. and": "Elm Drive and",
+    "Dr. Smith, the Dr. at home": "Dr. Smith, the Dr. at home",
+    "In 1904 St. Louis": "In 1904 St. Louis",
+    "In 2020 Professor Dr. Li": "In 2020 Professor Dr. Li",
+    "I live at 5 Elm St. She left.": "I live at 5 Elm Street. She left.",
+  });
+});
+
+test("heights, fractions of one character and names with digits or signs have words", () => {
+  expectForms({
+    "6'2\" tall": "6 foot 2 tall",
+    "5'11, 6 ft 2 in": "5 foot 11, 6 ft 2 inches",
+    "the 80's": "the 80's",
+    "1½ cups, ⅔, ½5": "1 1/2 cups, 2/3, 1/2 5",
+    "−5 and 7−3": " minus 5 and 7 minus 3",
+    "C# and F#, #5": "C sharp and F sharp, #5",
+    "v2.1, v2": "v 2 point 1, v2",
+    "CO2, H₂O, C6H12O6": "C O 2, H 2 O, C 6 H 12 O 6",
+    "B2B, H2H, MP3, HTML5, CC0": "B2B, H2H, MP3, HTML5, CC0",
+    "24/7, 50/50": "24 7, 50 50",
+    "rated 4.5/5": "rated 4.5 out of 5",
+    "3x faster, 2x4": "3 times faster, 2x4",
+    "LEAVE THE US TO US": "LEAVE THE U.S. TO US",
+  });
+});
