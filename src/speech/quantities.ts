@@ -46,7 +46,6 @@ const MORE_UNITS: Readonly<Record<string, Counted>> = {
   gal: ["gallon", "gallons"],
   h: ["hour", "hours"],
   kcal: ["kilocalorie", "kilocalories"],
-  W: ["watt", "watts"],
   V: ["volt", "volts"],
 };
 /** Before a fraction without a whole number: its unit is singular. */
