@@ -36,6 +36,15 @@ AnswerReader::AnswerReader(std::shared_ptr<const AnswerFormat> made) : format(st
 
 void AnswerReader::push(const uint8_t * bytes, size_t count) { text.append(reinterpret_cast<const char *>(bytes), count); }
 
+void AnswerReader::push(llama_token token) {
+    text += common_token_to_piece(state.vocab, token, format->preserved.count(token) > 0);
+}
+
+bool AnswerReader::calls_tool() {
+    parse(false);
+    return !current.tool_calls.empty();
+}
+
 // Returns the length of the longest prefix of the text, up to `length`, that follows the format.
 size_t AnswerReader::followed(size_t length) const {
     size_t good = 0;

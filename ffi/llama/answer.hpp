@@ -10,6 +10,10 @@ class AnswerReader {
     explicit AnswerReader(std::shared_ptr<const AnswerFormat> format);
 
     void push(const uint8_t * bytes, size_t count);
+    void push(llama_token token);
+
+    // Returns whether the text so far contains a tool call.
+    bool calls_tool();
 
     // Returns what the text so far contains beyond earlier reports (see svc_answer_read in shim.h). Nothing reported is
     // ever retracted. `final`: the text is complete.

@@ -427,7 +427,6 @@ export interface Llama extends PromptThreads {
    * Replaces a sequence's contents by saved parts, in order. Returns false when that fails; the sequence is then empty.
    */
   kvRestore(sequence: number, parts: readonly Uint8Array[]): boolean;
-  kvClear(): void;
   /** Returns the log lines since the last call. */
   drainLog(): LogLine[];
 }

@@ -25,10 +25,12 @@ const PIECE_BYTES = 256;
 /** Maximum entries per row: the sampled token and its alternatives. */
 const MOST_LOGPROBS = 1 + 1024;
 
-/** The real library, which can do more than the engine needs: unload its model and work with grammars. */
+/** The real library, which can do more than the engine needs: clear its cache, unload its model, work with grammars. */
 export interface NativeLlama extends Llama {
   /** Frees the model and everything made with it, so that another can be loaded. Throws LlamaError while one loads. */
   unload(): void;
+  /** Empties all sequences. */
+  kvClear(): void;
   /** Returns the address of the llama_model, for other native libraries in this process. */
   modelPointer(): bigint;
   /** Returns the GBNF that llama.cpp makes from a JSON schema. Throws LlamaError when llama.cpp cannot. */

@@ -131,10 +131,11 @@ std::unique_ptr<Sampler> make_sampler(const common_json & config, std::shared_pt
     if (format) take_format(params, *format, config.at("reasoningBudget").get<int>());
     auto sampler = std::make_unique<Sampler>();
     sampler->top_logprobs = config.at("topLogprobs").get<int>();
-    // With a constraint, the grammar decides when the answer is complete.
-    if (params.grammar.empty()) {
+    // Where a grammar applies, it decides when the answer is complete.
+    if (params.grammar.empty() || params.grammar_lazy) {
         sampler->min_tokens = config.at("ignoreEos").get<bool>() ? INT32_MAX : config.at("minTokens").get<int>();
     }
+    if (params.grammar_lazy && sampler->min_tokens > 0) sampler->ahead = std::make_unique<AnswerReader>(format);
     sampler->constrained = !params.grammar.empty();
     const bool compiled = format && format->compiled;
     sampler->greedy = params.temp <= 0 && !changes_logits(params) && (params.grammar.empty() || compiled);
@@ -176,6 +177,7 @@ llama_token Sampler::sample(int32_t row) {
     // With a real end token the answer is complete, however long the grammar took.
     if (stuck || llama_vocab_is_eog(state.vocab, token)) return token;
     accept(token);
+    if (ahead) ahead->push(token);
     note_grammar_seconds(watch.seconds());
     return token;
 }
@@ -233,25 +235,36 @@ llama_token Sampler::choose_allowed(const float * logits) {
     return found != LLAMA_TOKEN_NULL ? found : allowed(all);
 }
 
-llama_token Sampler::choose(float * logits, int32_t row) {
-    const bool must_go_on = generated < min_tokens;
+llama_token Sampler::pick(float * logits, int32_t row, bool goes_on) {
     std::vector<float> kept;
-    if (must_go_on) {
+    if (goes_on) {
         for (const llama_token token : end_tokens()) {
             kept.push_back(logits[token]);
             logits[token] = -INFINITY;
         }
     }
-    llama_token token = grammar  ? choose_allowed(logits)
-                        : greedy ? highest(logits, state.n_vocab)
-                                 : common_sampler_sample(chain.get(), state.context, row);
-    if (must_go_on) {
+    const llama_token token = grammar  ? choose_allowed(logits)
+                              : greedy ? highest(logits, state.n_vocab)
+                                       : common_sampler_sample(chain.get(), state.context, row);
+    if (goes_on) {
         for (size_t i = 0; i < kept.size(); i++) logits[end_tokens()[i]] = kept[i];
     }
-    if (!constrained || possible(token)) return token;
-    // Accepting a token that the grammar forbids would end the process.
-    stuck = true;
-    return end_tokens().empty() ? 0 : end_tokens().front();
+    return token;
+}
+
+llama_token Sampler::choose(float * logits, int32_t row) {
+    const bool goes_on = generated < min_tokens;
+    const llama_token token = pick(logits, row, goes_on && !constrained);
+    if (!constrained) return token;
+    if (!possible(token)) {
+        // Accepting a token that the grammar forbids would end the process.
+        stuck = true;
+        return end_tokens().empty() ? 0 : end_tokens().front();
+    }
+    // Whether the grammar applies by now matters, and costs time, only when the model wants to end its turn.
+    if (!goes_on || !llama_vocab_is_eog(state.vocab, token) || ahead->calls_tool()) return token;
+    const llama_token other = pick(logits, row, true);
+    return possible(other) ? other : token;
 }
 
 bool Sampler::possible(llama_token token) const {

@@ -9,6 +9,8 @@ struct Sampler {
     common_sampler_ptr chain;
     // Parses the answer; null where the text is the content.
     std::unique_ptr<AnswerReader> reader;
+    // With a grammar that applies only from a tool call on, and a minimum length: parses the answer up to the last token.
+    std::unique_ptr<AnswerReader> ahead;
     // Parsed output that did not fit into the caller's buffer.
     std::string unsent;
     // Temperature 0 and nothing that changes logits: the highest logit wins, and no candidates need to be built.
@@ -41,6 +43,8 @@ struct Sampler {
 
   private:
     llama_token choose(float * logits, int32_t row);
+    // `goes_on`: no token that ends a turn.
+    llama_token pick(float * logits, int32_t row, bool goes_on);
     llama_token choose_allowed(const float * logits);
     // Returns whether a chosen token may be accepted.
     bool possible(llama_token token) const;

@@ -3,8 +3,9 @@ import { allocate } from "../../ffi/llama/allocate.ts";
 import type { Llama } from "../../ffi/llama/api.ts";
 import type { KvDisk } from "../../src/engine/text/child/kv-disk.ts";
 import { KvCommands } from "../../src/engine/text/child/kv-commands.ts";
+import type { KvCommand } from "../../src/scheduler/kv/kv-command.ts";
 
-const host = { wrote: () => {}, readEnded: () => {} };
+const host = { wrote: () => {}, readEnded: () => {}, restoreFailed: () => {} };
 const clock = { now: () => 0 };
 
 test("copies of a sequence that could not be restored are reported as lost with it", () => {
@@ -23,13 +24,34 @@ test("copies of a sequence that could not be restored are reported as lost with 
     { type: "copy", from: 0, to: 1, position: 7, cells: 7 },
     { type: "copy", from: 1, to: 2, position: 7, cells: 7 },
   ]);
-  expect(lost.map(({ sequence, hostId }) => [sequence, hostId])).toEqual([
-    [0, 9],
-    [1, 9],
-    [2, 9],
-  ]);
+  expect([...lost]).toEqual([0, 1, 2]);
   expect(calls).toEqual(["copy 0 3", "remove 0", "remove 1", "remove 2"]);
-  expect(kv.run([{ type: "copy", from: 0, to: 1, position: 7, cells: 7 }])).toEqual([]);
+  expect(kv.run([{ type: "copy", from: 0, to: 1, position: 7, cells: 7 }])).toEqual(new Set());
+});
+
+test("a sequence that could not be restored is not lost once a later command has replaced or cleared it", () => {
+  const calls: string[] = [];
+  const llama = {
+    kvSave: (sequence: number) => Uint8Array.of(sequence),
+    kvRestore: (_: number, [part]: readonly Uint8Array[]) => part?.[0] !== 4,
+    kvRemove: () => true,
+    kvCopy: (from: number, to: number) => void calls.push(`copy ${from} ${to}`),
+  } as unknown as Llama;
+  const restoreFailed = (hostId: number) => void calls.push(`failed ${hostId}`);
+  const kv = new KvCommands(llama, { ...host, restoreFailed }, clock);
+  const broken = (sequence: number): KvCommand => ({ type: "restore", sequence, hostId: 8 });
+  const lost = kv.run([
+    { type: "offload", sequence: 4, hostId: 8, from: 0, to: -1 },
+    { type: "offload", sequence: 5, hostId: 9, from: 0, to: -1 },
+    ...[0, 1, 2, 3].map(broken),
+    { type: "trim", sequence: 0, position: 0 },
+    { type: "copy", from: 5, to: 1, position: 7, cells: 7 },
+    { type: "restore", sequence: 2, hostId: 9 },
+    { type: "trim", sequence: 3, position: 5 },
+    { type: "copy", from: 1, to: 6, position: 7, cells: 7 },
+  ]);
+  expect([...lost]).toEqual([3]);
+  expect(calls).toEqual(["failed 8", "failed 8", "failed 8", "failed 8", "copy 5 1", "copy 1 6"]);
 });
 
 test("a sequence that could not be restored is not offloaded as if it held its tokens", () => {
@@ -72,7 +94,7 @@ test("a state too large for an array is not offloaded: it is lost, and nothing e
     { type: "write", hostId: 8, ...entry },
     { type: "write", hostId: 9, ...entry },
   ]);
-  expect(lost).toEqual([{ sequence: 4, hostId: 8 }]);
+  expect([...lost]).toEqual([4]);
   expect(events).toEqual([
     ["wrote", 8, 0],
     ["wrote", 9, 3],

@@ -102,9 +102,9 @@ describe("actions", () => {
     };
     const slots = new SlotFiles(folder(), scheduler, commands, 100, clock as never, {
       prepare: () => {
-        const failed = commands.run(scheduler.kv.takeCommands());
-        for (const { sequence } of failed) scheduler.cleared(sequence);
-        return failed.length === 0;
+        const lost = commands.run(scheduler.kv.takeCommands());
+        for (const sequence of lost) scheduler.cleared(sequence);
+        return lost.size === 0;
       },
       started: (key) => void events.push(`${key} started`),
       answered: (key, { tokens }) => told(key, `${tokens} tokens`),

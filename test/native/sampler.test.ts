@@ -1,7 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { SamplerConfig } from "../../ffi/llama/api.ts";
+import { SAMPLER_DEFAULTS, type ChatPrompt, type SamplerConfig } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
-import { decode, generate, library, load, prefill, question, sampler, tokenize } from "./harness.ts";
+import {
+  chat,
+  decode,
+  generate,
+  library,
+  load,
+  prefill,
+  prompt,
+  question,
+  sampler,
+  textOf,
+  tokenize,
+} from "./harness.ts";
 
 let llama: NativeLlama;
 
@@ -97,6 +109,42 @@ describe("settings", () => {
   test("invalid values are refused", () => {
     expect(() => sampler(llama, { repetitionPenalty: 0 })).toThrow();
     expect(() => sampler(llama, { temperature: Number.NaN })).toThrow();
+  });
+});
+
+describe("a minimum length with tools on offer", () => {
+  const parameters = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
+  const tools = [
+    { type: "function", function: { name: "get_weather", description: "Weather of a city.", parameters } },
+  ];
+  const WEATHER = "What is the weather in Paris?";
+  /** Returns the answer up to its end token. */
+  const answered = (content: string, changes: Partial<SamplerConfig>, more: Partial<ChatPrompt> = {}) => {
+    llama.kvClear();
+    const config = { ...SAMPLER_DEFAULTS, temperature: 0, seed: 1, ...changes };
+    const request = chat([{ role: "user", content }], { tools, sampler: config, ...more });
+    const { tokens, sampler: slot } = prompt(llama, request);
+    if (slot === undefined) throw new Error("no sampler was made");
+    const [out = []] = generate(llama, [{ sequence: 0, tokens, sampler: slot }], 80);
+    llama.freeSampler(slot);
+    const end = out.findIndex((token) => llama.isEnd(token));
+    return end < 0 ? out : out.slice(0, end);
+  };
+
+  test("lengthens an answer of text", () => {
+    const free = answered(CAPITAL, {}).length;
+    expect(free).toBeLessThan(60);
+    expect(answered(CAPITAL, { ignoreEos: true })).toHaveLength(80);
+    const longer = answered(CAPITAL, { minTokens: free + 10 }).length;
+    expect(longer).toBeGreaterThanOrEqual(free + 10);
+    expect(longer).toBeLessThan(80);
+  });
+
+  test.each(["auto", "required"] as const)("adds nothing to a whole call (tool choice %s)", (toolChoice) => {
+    const call = answered(WEATHER, {}, { toolChoice });
+    expect(textOf(llama, call)).toContain("Paris");
+    expect(call.length).toBeLessThan(60);
+    expect(answered(WEATHER, { ignoreEos: true }, { toolChoice })).toEqual(call);
   });
 });
 

@@ -253,9 +253,6 @@ export class FakeLlama implements Llama {
     );
     return true;
   }
-  kvClear(): void {
-    this.cache.clear();
-  }
   drainLog() {
     return [];
   }

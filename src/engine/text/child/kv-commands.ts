@@ -8,12 +8,6 @@ import type { HostId } from "../../../scheduler/kv/host-entries.ts";
 import type { KvCommand } from "../../../scheduler/kv/kv-command.ts";
 import type { KvDisk } from "./kv-disk.ts";
 
-/** An entry of the host cache that could not be restored, and the sequence that is therefore empty. */
-interface FailedRestore {
-  readonly sequence: number;
-  readonly hostId: HostId;
-}
-
 type Of<Type extends KvCommand["type"]> = Extract<KvCommand, { type: Type }>;
 
 export class KvCommands {
@@ -22,27 +16,16 @@ export class KvCommands {
 
   constructor(
     private readonly llama: Llama,
-    private readonly host: Pick<HostCache, "wrote" | "readEnded">,
+    private readonly host: Pick<HostCache, "wrote" | "readEnded" | "restoreFailed">,
     private readonly clock: Pick<Clock, "now">,
     private readonly disk?: KvDisk,
   ) {}
 
-  /** Executes commands; returns the entries that could not be restored. */
-  run(commands: readonly KvCommand[]): FailedRestore[] {
-    const failed: FailedRestore[] = [];
-    for (const command of commands) {
-      if (command.type === "restore") {
-        if (!this.restore(command)) this.fail(command.sequence, command.hostId, failed);
-        continue;
-      }
-      // What is copied or offloaded from a sequence that could not be restored fails too.
-      const source = command.type === "copy" ? failed.find(({ sequence }) => sequence === command.from) : undefined;
-      if (command.type === "copy" && source) this.fail(command.to, source.hostId, failed);
-      else if (command.type === "offload" && failed.some(({ sequence }) => sequence === command.sequence)) {
-        this.add(command.hostId, undefined);
-      } else this.carryOut(command);
-    }
-    return failed;
+  /** Executes commands; returns the sequences that are empty in the end, because they could not be restored. */
+  run(commands: readonly KvCommand[]): ReadonlySet<number> {
+    const lost = new Set<number>();
+    for (const command of commands) this.carryOut(command, lost);
+    return lost;
   }
 
   /** Removes an entry and returns its state; undefined if it could not be offloaded completely. */
@@ -64,18 +47,18 @@ export class KvCommands {
     this.entries.delete(hostId);
   }
 
-  private carryOut(command: Exclude<KvCommand, Of<"restore">>): void {
+  private carryOut(command: KvCommand, lost: Set<number>): void {
     switch (command.type) {
       case "copy":
-        return this.llama.kvCopy(command.from, command.to, command.position, command.cells);
+        return this.copy(command, lost);
+      case "restore":
+        return this.restore(command, lost);
       case "trim":
-        this.llama.kvRemove(command.sequence, command.position, -1);
-        if (command.cells !== undefined) this.llama.kvGiveBack(command.sequence, command.cells);
-        return;
+        return this.trim(command, lost);
       case "abandon":
         return this.llama.chunkAbandon();
       case "offload":
-        return this.offload(command);
+        return this.offload(command, lost);
       case "drop":
         return this.drop(command.hostId);
       case "write":
@@ -87,24 +70,41 @@ export class KvCommands {
     }
   }
 
-  private offload({ sequence, hostId, from, to }: Of<"offload">): void {
-    this.add(hostId, this.llama.kvSave(sequence, from, to));
+  private copy({ from, to, position, cells }: Of<"copy">, lost: Set<number>): void {
+    if (lost.has(from)) return this.lose(to, lost);
+    lost.delete(to);
+    this.llama.kvCopy(from, to, position, cells);
+  }
+
+  private restore({ sequence, hostId }: Of<"restore">, lost: Set<number>): void {
+    lost.delete(sequence);
+    const parts = this.whole(hostId);
+    if (parts && this.llama.kvRestore(sequence, parts)) return;
+    this.lose(sequence, lost);
+    this.host.restoreFailed(hostId);
+  }
+
+  private lose(sequence: number, lost: Set<number>): void {
+    this.llama.kvRemove(sequence, 0, -1);
+    lost.add(sequence);
+  }
+
+  private trim({ sequence, position, cells }: Of<"trim">, lost: Set<number>): void {
+    // From here on, the sequence belongs to nobody or to a request that computes it from its start.
+    if (position === 0) lost.delete(sequence);
+    this.llama.kvRemove(sequence, position, -1);
+    if (cells !== undefined) this.llama.kvGiveBack(sequence, cells);
+  }
+
+  /** What is offloaded from a sequence that could not be restored fails, too. */
+  private offload({ sequence, hostId, from, to }: Of<"offload">, lost: ReadonlySet<number>): void {
+    this.add(hostId, lost.has(sequence) ? undefined : this.llama.kvSave(sequence, from, to));
   }
 
   /** Adds the next part of an entry; undefined: it could not be offloaded. */
   private add(hostId: HostId, part: Uint8Array | undefined): void {
     this.entries.set(hostId, [...(this.entries.get(hostId) ?? []), part]);
     this.host.wrote(hostId, part?.length ?? 0, this.clock.now());
-  }
-
-  private restore({ sequence, hostId }: Of<"restore">): boolean {
-    const parts = this.whole(hostId);
-    return parts !== undefined && this.llama.kvRestore(sequence, parts);
-  }
-
-  private fail(sequence: number, hostId: HostId, failed: FailedRestore[]): void {
-    this.llama.kvRemove(sequence, 0, -1);
-    failed.push({ sequence, hostId });
   }
 
   private write({ hostId, ids, adapterKey, media }: Of<"write">): void {

@@ -104,13 +104,9 @@ export class StepRunner {
 
   /** Executes the commands for the KV cache. Returns false when a restore failed: the plan is then void. */
   prepareCache(): boolean {
-    const { kv } = this.scheduler;
-    const failed = this.kv.run(kv.takeCommands());
-    for (const { sequence, hostId } of failed) {
-      kv.host.restoreFailed(hostId);
-      this.scheduler.cleared(sequence);
-    }
-    return failed.length === 0;
+    const lost = this.kv.run(this.scheduler.kv.takeCommands());
+    for (const sequence of lost) this.scheduler.cleared(sequence);
+    return lost.size === 0;
   }
 
   private draft(): void {
