@@ -58,7 +58,9 @@ export function readable(original: Bitmap, options: ReadableOptions): ReadablePa
   const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original, !options.fast);
   const { rules, grids, pixels, dark } = drawnOn(bitmap, letterHeight);
   const drawn = new Set(grids.flatMap((grid) => grid.rules));
-  const erased = rules.filter((rule) => drawn.has(rule) || rule.to - rule.from >= pixels(SHORTEST.alone));
+  // Where no letters are found, rules may be their strokes.
+  const erased =
+    letterHeight === 0 ? [] : rules.filter((rule) => drawn.has(rule) || rule.to - rule.from >= pixels(SHORTEST.alone));
   return {
     bitmap: erased.length === 0 ? bitmap : eraseRules(bitmap, erased),
     original: { width: original.width, height: original.height },
