@@ -60,7 +60,9 @@ function blocksOf(rows: readonly Row[], apart: number): Row[][] {
 
 /** Returns the parts of a block that are tables, with their columns. */
 function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
-  const isMany = (row: Row) => row.length > 1;
+  const head = headOf(block);
+  if (block.slice(0, head).some(isMany))
+    return [block.slice(0, head), block.slice(head)].flatMap((part) => tabular(part, letter));
   const first = block.findIndex(isMany);
   const end = block.findLastIndex(isMany) + 1;
   const rows = block.slice(Math.max(0, first), end);
@@ -80,6 +82,19 @@ function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
     rows.push(row);
   }
   return [[rows, columns]];
+}
+
+const isMany = (row: Row): boolean => row.length > 1;
+
+/**
+ * Returns the number of the first row that may be a table's head. Rows above it with far fewer chunks, such as an
+ * address, are not part of the table, unless it is a single one: names of groups of columns.
+ */
+function headOf(block: readonly Row[]): number {
+  const most = block.reduce((count, row) => Math.max(count, row.length), 0);
+  const full = block.findIndex((row) => row.length >= Math.ceil((most + 1) / 2));
+  const first = block.findIndex(isMany);
+  return full - first > 1 ? full : first;
 }
 
 /** Divides rows at those that belong to no table. */
