@@ -10,6 +10,7 @@ import { chain, IDENTITY, projectBox, type Projection } from "./projection.ts";
 import { crop } from "./resample.ts";
 import { median } from "./statistics.ts";
 import { gridsOf, type Grid } from "./tables/grid.ts";
+import { inTableRows } from "./tables/row-order.ts";
 import { eraseRules, findRules } from "./tables/rules.ts";
 import { ruledTables, type CellWords } from "./tables/ruled.ts";
 import { unruledTables } from "./tables/unruled.ts";
@@ -31,7 +32,7 @@ export interface ReadablePage {
 
 /** The content of a page; boxes are in pixels of the original page. */
 export interface PageContent {
-  /** In the order of recognition, including words of tables. */
+  /** In the order of recognition, including words of tables; those of a table without rules in the order of its rows. */
   readonly words: readonly RecognizedWord[];
   readonly tables: readonly RecognizedTable[];
 }
@@ -99,7 +100,7 @@ export function contentOf(page: ReadablePage, read: readonly RecognizedWord[], s
     box: projectBox(page.toOriginal, one.box, page.original),
   });
   const tables = [...ruled.tables, ...unruled.tables].sort((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
-  return { words: words.map(inPlace), tables: tables.map(inPlace) };
+  return { words: inTableRows(words, unruled.inside).map(inPlace), tables: tables.map(inPlace) };
 }
 
 /** Minimum share of its box that a word's ink covers. */

@@ -16,6 +16,8 @@ const LEAST = { two: 3, more: 2 };
 
 interface Found {
   readonly tables: RecognizedTable[];
+  /** The words of each table. */
+  readonly inside: RecognizedWord[][];
   readonly rest: RecognizedWord[];
 }
 
@@ -24,7 +26,11 @@ export function unruledTables(words: readonly RecognizedWord[]): Found {
   const letter = letterWidth(words);
   const rows = rowsOf(words).map((row) => chunksOf(row, letter));
   const parts = textColumns(rows, letter)?.map(tablesIn) ?? [tablesIn(words)];
-  return { tables: parts.flatMap(({ tables }) => tables), rest: parts.flatMap(({ rest }) => rest) };
+  return {
+    tables: parts.flatMap(({ tables }) => tables),
+    inside: parts.flatMap(({ inside }) => inside),
+    rest: parts.flatMap(({ rest }) => rest),
+  };
 }
 
 function tablesIn(words: readonly RecognizedWord[]): Found {
@@ -32,17 +38,18 @@ function tablesIn(words: readonly RecognizedWord[]): Found {
   const height = median(words.map(({ box }) => box.height));
   const rows = rowsOf(words).map((row) => chunksOf(row, letter));
   const tables: RecognizedTable[] = [];
-  const taken = new Set<RecognizedWord>();
+  const inside: RecognizedWord[][] = [];
   for (const block of blocksOf(rows, APART * height)) {
     for (const [part, columns] of tabular(block, letter)) {
       const cells = cellsOf(part, columns);
-      const inside = cells.flatMap((cell) => cell.words);
-      for (const word of inside) taken.add(word);
+      const own = cells.flatMap((cell) => cell.words);
+      inside.push(own);
       const rowCount = Math.max(...cells.map(({ row }) => row)) + 1;
-      tables.push(makeTable(around(inside.map(({ box }) => box)), rowCount, columns.length, cells));
+      tables.push(makeTable(around(own.map(({ box }) => box)), rowCount, columns.length, cells));
     }
   }
-  return { tables, rest: words.filter((word) => !taken.has(word)) };
+  const taken = new Set(inside.flat());
+  return { tables, inside, rest: words.filter((word) => !taken.has(word)) };
 }
 
 /** Groups rows that follow each other closely. */

@@ -189,5 +189,5 @@ test("a paragraph is not a table, and neither is an empty page", () => {
       ),
     ).tables,
   ).toEqual([]);
-  expect(unruledTables([])).toEqual({ tables: [], rest: [] });
+  expect(unruledTables([])).toEqual({ tables: [], inside: [], rest: [] });
 });
