@@ -13,6 +13,7 @@ import { gridsOf, type Grid } from "./tables/grid.ts";
 import { inTableRows } from "./tables/row-order.ts";
 import { eraseRules, findRules } from "./tables/rules.ts";
 import { ruledTables, type CellWords } from "./tables/ruled.ts";
+import { tornBoxes } from "./tables/torn.ts";
 import { unruledTables } from "./tables/unruled.ts";
 
 /** A page that is ready for recognition. */
@@ -101,6 +102,18 @@ export function contentOf(page: ReadablePage, read: readonly RecognizedWord[], s
   });
   const tables = [...ruled.tables, ...unruled.tables].sort((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
   return { words: inTableRows(words, unruled.inside).map(inPlace), tables: tables.map(inPlace) };
+}
+
+/** Distance of what is read again from its words, as a share of a letter's height. */
+const MARGIN = 0.3;
+
+/** Returns the parts of the page with tables that were read column by column. */
+export function tornTables(page: ReadablePage, read: readonly RecognizedWord[]): Box[] {
+  const { rest } = ruledTables(
+    page.grids,
+    read.filter((word) => hasInk(page, word)),
+  );
+  return tornBoxes(unruledTables(rest).inside, MARGIN * page.letterHeight).map((box) => clipped(box, page.bitmap));
 }
 
 /** Minimum share of its box that a word's ink covers. */
