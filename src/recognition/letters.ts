@@ -7,7 +7,7 @@ import { median } from "./statistics.ts";
 
 /** Pixels; smaller regions are specks. */
 const LEAST = { area: 6, width: 2, height: 4 };
-/** Shares of the page; larger regions are drawings or frames. */
+/** Shares of the page's width, and of its longer side; larger regions are drawings or frames. */
 const MOST = { width: 0.5, height: 0.25 };
 
 /** Returns the boxes of possible letters. */
@@ -17,7 +17,7 @@ export const lettersOf = (ink: Ink): Box[] =>
       width >= LEAST.width &&
       height >= LEAST.height &&
       width <= Math.max(LEAST.width, MOST.width * ink.width) &&
-      height <= Math.max(LEAST.height, MOST.height * ink.height),
+      height <= Math.max(LEAST.height, MOST.height * Math.max(ink.width, ink.height)),
   );
 
 /** Returns the median height of letters in pixels; 0 when there are none. */

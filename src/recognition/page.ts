@@ -10,8 +10,10 @@ import { chain, IDENTITY, projectBox, type Projection } from "./projection.ts";
 import { crop } from "./resample.ts";
 import { median } from "./statistics.ts";
 import { gridsOf, type Grid } from "./tables/grid.ts";
+import { inTableRows } from "./tables/row-order.ts";
 import { eraseRules, findRules } from "./tables/rules.ts";
 import { ruledTables, type CellWords } from "./tables/ruled.ts";
+import { tornBoxes } from "./tables/torn.ts";
 import { unruledTables } from "./tables/unruled.ts";
 
 /** A page that is ready for recognition. */
@@ -31,7 +33,7 @@ export interface ReadablePage {
 
 /** The content of a page; boxes are in pixels of the original page. */
 export interface PageContent {
-  /** In the order of recognition, including words of tables. */
+  /** In the order of recognition, including words of tables; those of a table without rules in the order of its rows. */
   readonly words: readonly RecognizedWord[];
   readonly tables: readonly RecognizedTable[];
 }
@@ -58,7 +60,9 @@ export function readable(original: Bitmap, options: ReadableOptions): ReadablePa
   const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original, !options.fast);
   const { rules, grids, pixels, dark } = drawnOn(bitmap, letterHeight);
   const drawn = new Set(grids.flatMap((grid) => grid.rules));
-  const erased = rules.filter((rule) => drawn.has(rule) || rule.to - rule.from >= pixels(SHORTEST.alone));
+  // Where no letters are found, rules may be their strokes.
+  const erased =
+    letterHeight === 0 ? [] : rules.filter((rule) => drawn.has(rule) || rule.to - rule.from >= pixels(SHORTEST.alone));
   return {
     bitmap: erased.length === 0 ? bitmap : eraseRules(bitmap, erased),
     original: { width: original.width, height: original.height },
@@ -97,7 +101,19 @@ export function contentOf(page: ReadablePage, read: readonly RecognizedWord[], s
     box: projectBox(page.toOriginal, one.box, page.original),
   });
   const tables = [...ruled.tables, ...unruled.tables].sort((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
-  return { words: words.map(inPlace), tables: tables.map(inPlace) };
+  return { words: inTableRows(words, unruled.inside).map(inPlace), tables: tables.map(inPlace) };
+}
+
+/** Distance of what is read again from its words, as a share of a letter's height. */
+const MARGIN = 0.3;
+
+/** Returns the parts of the page with tables that were read column by column. */
+export function tornTables(page: ReadablePage, read: readonly RecognizedWord[]): Box[] {
+  const { rest } = ruledTables(
+    page.grids,
+    read.filter((word) => hasInk(page, word)),
+  );
+  return tornBoxes(unruledTables(rest).inside, MARGIN * page.letterHeight).map((box) => clipped(box, page.bitmap));
 }
 
 /** Minimum share of its box that a word's ink covers. */

@@ -1,4 +1,5 @@
-// Turns light text on dark grounds into dark text on light ones: for the whole page, or for bands and boxes of it.
+// Makes all text dark on light ground, on the whole page or in bands and boxes of it: inverts light text on dark grounds,
+// and brightens grounds under dark text.
 
 import type { Bitmap } from "./bitmap.ts";
 import { clipped } from "./boxes.ts";
@@ -14,8 +15,12 @@ const SOLID = 0.5;
 const BESIDE = 0.3;
 /** Distance of these rows in pixels. */
 const BORDER = 3;
-/** Minimum number of light regions in a ground with letters; a thick letter alone has fewer. */
+/** Minimum number of regions that stand out in a ground with letters; a thick letter alone has fewer. */
 const LETTERS = 3;
+/** Pixels; a smaller region is a speck. */
+const SMALLEST = 4;
+/** Minimum ratio between what stands out in the colour of the text and in the opposite one. */
+const CLEAR = 2;
 /** Side in pixels of an area that has a single ground. */
 const PLACE = 48;
 /** Minimum difference between the values of ink and ground. */
@@ -29,26 +34,34 @@ export function darkOnLight(bitmap: Bitmap): Bitmap {
   const ink = inkOf(page, isDark ? 254 - threshold : threshold);
   const runs = regions(ink);
   const dark = components(runs, LEAST.width * LEAST.height * SOLID).filter(isLarge);
-  const whole = dark.filter(isSolid).map((one) => ({ ...one, isBand: false }));
   const bands = bandsOf(
     dark.filter((one) => !isSolid(one)),
     runs,
   );
-  const grounds = [...whole, ...bands].filter((one) => isGround(one, page, ink));
-  return grounds.length === 0 ? page : invertWithin(page, runs, grounds);
+  const grounds = [...dark.filter(isSolid), ...bands].flatMap((one) => {
+    const values = clearedValues(one, page, ink);
+    return values ? [{ ...one, values }] : [];
+  });
+  return grounds.length === 0 ? page : clearedWithin(page, runs, grounds);
 }
 
-/** A dark area with light text. */
-interface Ground extends Component {
+/** A dark area that may have text. */
+interface Area extends Component {
   /** Whether it is part of a component that is mostly light, such as the head of a table with rules. */
-  readonly isBand: boolean;
+  readonly isBand?: true;
+}
+
+/** A dark area with text. */
+interface Ground extends Area {
+  /** The new value of each value, for dark text on a light ground. */
+  readonly values: Uint8Array;
 }
 
 const isLarge = ({ width, height }: Component): boolean => width >= LEAST.width && height >= LEAST.height;
 const isSolid = ({ area, width, height }: Component): boolean => area >= SOLID * width * height;
 
 /** Returns the bands of rows in which components are dark from side to side. */
-function bandsOf(found: readonly Component[], runs: Runs): Ground[] {
+function bandsOf(found: readonly Component[], runs: Runs): Area[] {
   // There may be tens of thousands of components, so each has counts only for its own rows.
   const rows = new Map(found.map((one) => [one.region, { top: one.y, counts: new Uint32Array(one.height) }]));
   for (let at = 0; at < runs.count; at++) {
@@ -60,7 +73,7 @@ function bandsOf(found: readonly Component[], runs: Runs): Ground[] {
   return found.flatMap((one) => {
     const counts = rows.get(one.region)?.counts ?? new Uint32Array();
     const shareOf = (row: number) => (counts[row] ?? 0) / one.width;
-    const bands: Ground[] = [];
+    const bands: Area[] = [];
     for (let row = 0; row < one.height; row++) {
       const start = row;
       let area = 0;
@@ -102,35 +115,47 @@ function outstanding(part: Bitmap): { readonly darker: number; readonly lighter:
   return { darker: sum(0, usual - CONTRAST), lighter: sum(usual + CONTRAST, 256) };
 }
 
-function isGround(one: Component, page: Bitmap, ink: Ink): boolean {
-  const light = crop(ink, one);
-  for (let at = 0; at < light.data.length; at++) light.data[at] = 1 - (light.data[at] as number);
-  const letters = components(regions(light), 4).filter(
-    ({ x, y, width, height }) => x > 0 && y > 0 && x + width < one.width && y + height < one.height,
+/** Returns the new value of each value in a dark area; undefined when no text is clear there. */
+function clearedValues(one: Area, page: Bitmap, ink: Ink): Uint8Array | undefined {
+  const part = crop(page, one);
+  const ground = medianOf(histogram(part), part.data.length);
+  const darker = enclosed(inkOf(part, ground - CONTRAST));
+  const lighter = enclosed(inkOf(inverted(part), 255 - ground - CONTRAST));
+  if (areaOf(lighter) >= CLEAR * areaOf(darker)) {
+    const light = enclosed(withoutInk(crop(ink, one)));
+    return light.length >= LETTERS ? lightText(ground, one.isBand === true) : undefined;
+  }
+  if (darker.length < LETTERS || areaOf(darker) < CLEAR * areaOf(lighter)) return undefined;
+  return Uint8Array.from({ length: 256 }, (_, value) => Math.min(255, (255 * value) / ground));
+}
+
+/** Returns the regions that do not reach the sides: the corners of a round box are not part of it. */
+const enclosed = (found: Ink): Component[] =>
+  components(regions(found), SMALLEST).filter(
+    ({ x, y, width, height }) => x > 0 && y > 0 && x + width < found.width && y + height < found.height,
   );
-  return letters.length >= LETTERS && !isShadow(crop(page, one));
+
+const withoutInk = ({ width, height, data }: Ink): Ink => ({ width, height, data: data.map((value) => 1 - value) });
+
+const areaOf = (found: readonly Component[]): number => found.reduce((sum, { area }) => sum + area, 0);
+
+/** Returns the values that turn light text on this ground into dark text on white. */
+function lightText(ground: number, isBand: boolean): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, value) => {
+    // Rules of a table are darker than its band, and stay dark.
+    if (isBand && value < ground / 2) return (510 * value) / ground;
+    return Math.min(255, (255 * (255 - value)) / (255 - ground));
+  });
 }
 
-/** Returns whether the ground is shaded paper with text, where what stands out is darker. */
-function isShadow(ground: Bitmap): boolean {
-  const { darker, lighter } = outstanding(ground);
-  return 2 * darker > lighter;
-}
-
-/** Inverts each row of each ground from its first to its last dark pixel. */
-function invertWithin(page: Bitmap, runs: Runs, grounds: readonly Ground[]): Bitmap {
+/** Clears each row of each ground from its first to its last dark pixel. */
+function clearedWithin(page: Bitmap, runs: Runs, grounds: readonly Ground[]): Bitmap {
   const { width, height, data } = page;
   const out = new Uint8Array(data);
-  const byRegion = new Map<
-    number,
-    { readonly ground: Ground; readonly values: Uint8Array; row: number; end: number }[]
-  >();
+  const byRegion = new Map<number, { readonly ground: Ground; row: number; end: number }[]>();
   for (const ground of grounds) {
-    const values = ground.isBand
-      ? withRules(crop(page, ground))
-      : Uint8Array.from({ length: 256 }, (_, value) => 255 - value);
     // The last run of the ground so far is none.
-    byRegion.set(ground.region, [...(byRegion.get(ground.region) ?? []), { ground, values, row: -1, end: 0 }]);
+    byRegion.set(ground.region, [...(byRegion.get(ground.region) ?? []), { ground, row: -1, end: 0 }]);
   }
   for (let at = 0; at < runs.count; at++) {
     const row = runs.row[at] as number;
@@ -139,20 +164,11 @@ function invertWithin(page: Bitmap, runs: Runs, grounds: readonly Ground[]): Bit
       ?.find(({ ground }) => row >= ground.y && row < ground.y + ground.height);
     if (before === undefined) continue;
     const end = runs.end[at] as number;
-    // Inverts the run together with the gap between it and the preceding one.
+    // Clears the run together with the gap between it and the preceding one.
     let x = before.row === row ? before.end : (runs.start[at] as number);
-    for (; x < end; x++) out[row * width + x] = before.values[data[row * width + x] as number] as number;
+    for (; x < end; x++) out[row * width + x] = before.ground.values[data[row * width + x] as number] as number;
     before.row = row;
     before.end = end;
   }
   return { width, height, data: out };
-}
-
-/** Returns the inverted value of each value in a band: rules, which are darker than the band, stay dark. */
-function withRules(band: Bitmap): Uint8Array {
-  const ground = medianOf(histogram(band), band.data.length);
-  return Uint8Array.from({ length: 256 }, (_, value) => {
-    if (value < ground / 2) return (510 * value) / ground;
-    return Math.min(255, (255 * (255 - value)) / (255 - ground));
-  });
 }

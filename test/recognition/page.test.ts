@@ -77,6 +77,17 @@ test("a single line is removed as well, and a word read where there is no ink is
   expect(contentOf(ready, [...real, ghost]).words).toHaveLength(real.length);
 });
 
+test("letters that are as high as a sign are not removed as lines", () => {
+  const inkIn = (page: Bitmap) => page.data.filter((value) => value < 128).length / page.data.length;
+  for (const [text, size, width] of [
+    ["hthb", 8, 260],
+    ["h", 12, 140],
+  ] as const) {
+    const sign = new Drawing(width, 100).text(30, 10, text, size);
+    expect(inkIn(readable(sign, { crop: false }).bitmap)).toBeCloseTo(inkIn(sign), 2);
+  }
+});
+
 test("pages of any size and content are processed", () => {
   for (const [width, height] of [
     [1, 1],

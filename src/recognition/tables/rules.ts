@@ -68,7 +68,11 @@ function bare({ width, height, data }: Bitmap, vertical: boolean, shortest: numb
     for (let step = 0, at = line * across; step <= steps; step++, at += along) {
       const value = step < steps ? (data[at] as number) : 255;
       if (value <= 255 - CONTRAST && isValley(data, at, value, sides)) {
-        if (start < 0) [start, count, broken] = [step, 0, 0];
+        if (start < 0) {
+          [start, count, broken] = [step, 0, 0];
+          // The gap before a level stretch counts as a break: else the feet of small letters would be rules.
+          if (vertical) light = 0;
+        }
         broken += light;
         count++;
         last = step;

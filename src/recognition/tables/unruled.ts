@@ -16,6 +16,8 @@ const LEAST = { two: 3, more: 2 };
 
 interface Found {
   readonly tables: RecognizedTable[];
+  /** The words of each table. */
+  readonly inside: RecognizedWord[][];
   readonly rest: RecognizedWord[];
 }
 
@@ -24,7 +26,11 @@ export function unruledTables(words: readonly RecognizedWord[]): Found {
   const letter = letterWidth(words);
   const rows = rowsOf(words).map((row) => chunksOf(row, letter));
   const parts = textColumns(rows, letter)?.map(tablesIn) ?? [tablesIn(words)];
-  return { tables: parts.flatMap(({ tables }) => tables), rest: parts.flatMap(({ rest }) => rest) };
+  return {
+    tables: parts.flatMap(({ tables }) => tables),
+    inside: parts.flatMap(({ inside }) => inside),
+    rest: parts.flatMap(({ rest }) => rest),
+  };
 }
 
 function tablesIn(words: readonly RecognizedWord[]): Found {
@@ -32,17 +38,18 @@ function tablesIn(words: readonly RecognizedWord[]): Found {
   const height = median(words.map(({ box }) => box.height));
   const rows = rowsOf(words).map((row) => chunksOf(row, letter));
   const tables: RecognizedTable[] = [];
-  const taken = new Set<RecognizedWord>();
+  const inside: RecognizedWord[][] = [];
   for (const block of blocksOf(rows, APART * height)) {
     for (const [part, columns] of tabular(block, letter)) {
       const cells = cellsOf(part, columns);
-      const inside = cells.flatMap((cell) => cell.words);
-      for (const word of inside) taken.add(word);
+      const own = cells.flatMap((cell) => cell.words);
+      inside.push(own);
       const rowCount = Math.max(...cells.map(({ row }) => row)) + 1;
-      tables.push(makeTable(around(inside.map(({ box }) => box)), rowCount, columns.length, cells));
+      tables.push(makeTable(around(own.map(({ box }) => box)), rowCount, columns.length, cells));
     }
   }
-  return { tables, rest: words.filter((word) => !taken.has(word)) };
+  const taken = new Set(inside.flat());
+  return { tables, inside, rest: words.filter((word) => !taken.has(word)) };
 }
 
 /** Groups rows that follow each other closely. */
@@ -60,7 +67,9 @@ function blocksOf(rows: readonly Row[], apart: number): Row[][] {
 
 /** Returns the parts of a block that are tables, with their columns. */
 function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
-  const isMany = (row: Row) => row.length > 1;
+  const head = headOf(block);
+  if (block.slice(0, head).some(isMany))
+    return [block.slice(0, head), block.slice(head)].flatMap((part) => tabular(part, letter));
   const first = block.findIndex(isMany);
   const end = block.findLastIndex(isMany) + 1;
   const rows = block.slice(Math.max(0, first), end);
@@ -80,6 +89,19 @@ function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
     rows.push(row);
   }
   return [[rows, columns]];
+}
+
+const isMany = (row: Row): boolean => row.length > 1;
+
+/**
+ * Returns the number of the first row that may be a table's head. Rows above it with far fewer chunks, such as an
+ * address, are not part of the table, unless it is a single one: names of groups of columns.
+ */
+function headOf(block: readonly Row[]): number {
+  const most = block.reduce((count, row) => Math.max(count, row.length), 0);
+  const full = block.findIndex((row) => row.length >= Math.ceil((most + 1) / 2));
+  const first = block.findIndex(isMany);
+  return full - first > 1 ? full : first;
 }
 
 /** Divides rows at those that belong to no table. */

@@ -144,6 +144,44 @@ describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {
   );
 });
 
+test("a table without rules that was read column by column is read again, as lines", async () => {
+  const rows = [
+    ["Item", "", "Price"],
+    ["Rope", "", "$3.10"],
+    ["Shelf", "", "$99.00"],
+  ];
+  const columns = (texts: readonly (readonly string[])[], line: (row: number, column: number) => number) =>
+    [0, 1, 2].flatMap((column) =>
+      texts.flatMap((row, at) => {
+        const text = row[column] ?? "";
+        return text === "" ? [] : [{ ...word(text, 200 + 300 * column, 300 + 60 * at), line: line(at, column) }];
+      }),
+    );
+  const whole = [
+    ["Item", "Count", "Price"],
+    ["Rope", "4", "$3.10"],
+    ["Shelf", "7", "$99.00"],
+  ];
+  const asked: (readonly Box[])[] = [];
+  const tesseract = {
+    words: async () => columns(rows, (row, column) => 3 * column + row),
+    blocks: async (_: Bitmap, __: number, ___: TextTask, parts: readonly Box[]) => {
+      asked.push(parts);
+      return [columns(whole, (row) => row)];
+    },
+  };
+  const barcodes = () => Promise.reject(new Error("no codes are wanted"));
+  const again = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
+  const ink = "60 660 320 90 re f";
+  const path = file(await pngOf(await drawn({ lines: [], drawing: ink }, 200)));
+  const read = (level: "accurate" | "fast") =>
+    again.read({ id: ++count, path, field: "file" }, 1, { text: { languages: [], level, correction: true } });
+  expect(textsOf(await read("fast"))).toEqual(["Item Price", "Rope $3.10", "Shelf $99.00"]);
+  expect(asked).toEqual([]);
+  expect(textsOf(await read("accurate"))).toEqual(["Item Count Price", "Rope 4 $3.10", "Shelf 7 $99.00"]);
+  expect(asked.map((parts) => parts.length)).toEqual([1]);
+});
+
 test("the cells of drawn tables are read one by one, unless nothing is found so", async () => {
   const texts = ["A-1", "", "C-3"];
   const asked: number[] = [];

@@ -50,6 +50,12 @@ for (const [name, thick, ink] of [
   });
 }
 
+test("the cells below a merged cell are their own, however low they are", () => {
+  const merged = (page: Drawing) => gridsIn(page)[0]?.cells.filter(({ columnSpan }) => columnSpan > 1) ?? [];
+  const spanned = table((kind, row, column) => kind === "plumb" && row === 2 && column === 1);
+  expect(merged(spanned).map(({ row, column, columnSpan }) => [row, column, columnSpan])).toEqual([[2, 0, 2]]);
+});
+
 test("a cell without a rule on one side is merged with the next one", () => {
   const page = table(
     (kind, row, column) =>

@@ -92,6 +92,33 @@ test("a cell that spans two columns is one cell", () => {
   expect(table?.rows).toHaveLength(rows.length);
 });
 
+const GOODS = [
+  ["Item", "Count", "Price", "Total"],
+  ["Rope", "120", "$3.10", "$372.00"],
+  ["Oak shelf", "7", "$99.00", "$693.00"],
+];
+const PLACES = [0, 150, 260, 360];
+
+test("an address and a date just above a table are not part of it", () => {
+  const address = [
+    ["Green Gardens", "Invoice 117"],
+    ["Mill Lane", "May 3"],
+    ["Oxford", "Customer 8841"],
+  ];
+  const { tables } = unruledTables([...grid(address, [0, 260]), ...grid(GOODS, PLACES, 78)]);
+  expect(tables.map(({ rows }) => rows)).toEqual([address, GOODS]);
+});
+
+test("a row with the names of groups of columns is part of the table below it", () => {
+  const names = words([
+    [150, 0, "Goods of May"],
+    [360, 0, "Sum"],
+  ]);
+  const { tables } = unruledTables([...names, ...grid(GOODS, PLACES, 26)]);
+  expect(tables.map(({ rows }) => rows)).toEqual([[["", "Goods of May", "", "Sum"], ...GOODS]]);
+  expect(tables[0]?.mergedCells).toEqual([{ row: 0, column: 1, rowSpan: 1, columnSpan: 2 }]);
+});
+
 const LEFT = [
   "the harbour opens at seven",
   "and closes when the last",
@@ -162,5 +189,5 @@ test("a paragraph is not a table, and neither is an empty page", () => {
       ),
     ).tables,
   ).toEqual([]);
-  expect(unruledTables([])).toEqual({ tables: [], rest: [] });
+  expect(unruledTables([])).toEqual({ tables: [], inside: [], rest: [] });
 });

@@ -13,9 +13,17 @@ import type {
 } from "../../../domain/recognition.ts";
 import { scaled } from "../../../recognition/boxes.ts";
 import { linesOf } from "../../../recognition/lines.ts";
-import { contentOf, known, readable, type PageContent, type ReadablePage } from "../../../recognition/page.ts";
+import {
+  contentOf,
+  known,
+  readable,
+  tornTables,
+  type PageContent,
+  type ReadablePage,
+} from "../../../recognition/page.ts";
 import type { CellWords } from "../../../recognition/tables/ruled.ts";
 import { separateCells } from "../../../recognition/tables/separate.ts";
+import { withReadAgain } from "../../../recognition/tables/torn.ts";
 import type { DocumentFile } from "../protocol.ts";
 import type { BarcodeReader } from "./barcodes.ts";
 import type { DocumentPage } from "./document.ts";
@@ -123,7 +131,8 @@ export class PageReader {
     const dotsPerInch = picture.dotsPerInch || (DOTS_A_LETTER * ready.letterHeight) / enlarged;
     const readyDots = Math.round(dotsPerInch * enlarged);
     const reader = await this.reader(task);
-    const words = await reader.words(ready.bitmap, readyDots, task);
+    const read = await reader.words(ready.bitmap, readyDots, task);
+    const words = isFast ? read : await this.readAgain(ready, read, readyDots, task);
     const separate = tables && !isFast ? await this.separate(ready, readyDots, task) : undefined;
     let content = contentOf(ready, words, separate);
     const notes = [
@@ -152,6 +161,15 @@ export class PageReader {
     const parts = cells.map(({ inner }) => inner);
     const read = await this.options.tesseract.blocks(page.bitmap, dotsPerInch, task, parts);
     return new Map(cells.flatMap(({ cell }, at) => (read[at]?.length ? [[cell, read[at]] as const] : [])));
+  }
+
+  /** Reads tables as lines of text that were read as columns. PP-OCR finds each text by itself. */
+  private async readAgain(page: ReadablePage, words: RecognizedWord[], dotsPerInch: number, task: TextTask) {
+    const boxes = task.engine === "ppocr" ? [] : tornTables(page, words);
+    if (boxes.length === 0) return words;
+    this.options.check();
+    const again = await this.options.tesseract.blocks(page.bitmap, dotsPerInch, task, boxes);
+    return withReadAgain(words, boxes, again);
   }
 
   private async reader({ engine }: TextTask): Promise<Pick<Tesseract, "words">> {
