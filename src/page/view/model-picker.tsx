@@ -60,8 +60,12 @@ const Choice = ({ model, isChosen, onChoose, onDone }: ChoiceProps) => (
       name="model"
       checked={isChosen}
       onChange={onChoose}
-      // Arrow keys only select; Enter and a click also close the menu.
-      onClick={(event) => event.detail > 0 && onDone()}
+      // Arrow keys only select; Enter and a click also close the menu, after which no change is reported.
+      onClick={(event) => {
+        if (event.detail === 0) return;
+        onChoose();
+        onDone();
+      }}
       onKeyDown={(event) => event.key === "Enter" && onDone()}
     />
     <span>

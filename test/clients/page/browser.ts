@@ -89,12 +89,11 @@ export const answered = (page: Page, words = "", timeout?: number): Promise<stri
 export async function choose(page: Page, model: string): Promise<void> {
   await page.click(".picker");
   await page.waitForSelector(".choice");
-  await page.evaluate((name) => {
-    const choice = [...document.querySelectorAll<HTMLElement>(".choice")].find((one) => one.innerText.startsWith(name));
-    choice?.click();
-  }, model);
-  // A click by script would not test the mouse.
-  if (await page.$(".choice")) await page.keyboard.press("Escape");
+  for (const choice of await page.$$(".choice")) {
+    if (!(await choice.evaluate((one) => (one as HTMLElement).innerText)).startsWith(model)) continue;
+    await choice.click();
+    break;
+  }
   await until(page, `document.querySelector(".picker").innerText.startsWith(${JSON.stringify(model)})`);
 }
 
