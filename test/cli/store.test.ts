@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { ggufBytes, llama } from "../support/gguf-bytes.ts";
 import { KOKORO } from "../../src/store/models/kokoro.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
+import { until } from "../support/until.ts";
 import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -190,17 +191,20 @@ test(
 test(
   "of two at once one downloads, and when it is killed the other takes over",
   async () => {
-    hub.delay = 10;
+    hub.delay = 100;
     const first = start(["pull", REPO]);
-    await sent(500_000);
+    await sent(1);
     const second = start(["pull", REPO]);
     let told = "";
-    for await (const text of second.stderr.pipeThrough(new TextDecoderStream())) {
-      if ((told += text).includes("another svc downloads this file")) break;
-    }
+    const toldAll = (async () => {
+      for await (const text of second.stderr.pipeThrough(new TextDecoderStream())) told += text;
+    })();
+    await until(() => told.includes("another svc downloads this file"), TIMEOUT_MS);
     expect(hub.seen.filter(({ origin }) => origin === "cdn")).toHaveLength(1);
     first.kill("SIGKILL");
+    hub.delay = 0;
     expect(await second.exited).toBe(0);
+    await toldAll;
     expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
   },
   TIMEOUT_MS,
