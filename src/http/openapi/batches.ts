@@ -14,7 +14,7 @@ export const batchesOperations: Operations = {
 the file. body is a request of the chat route; its stream is ignored. On a server with --batch-endpoints, a batch and
 all its lines may name another endpoint: /v1/completions, /v1/responses (nothing is stored or continued),
 /v1/embeddings, /v1/audio/transcriptions or /v1/audio/translations (JSON bodies; an answer that is text is a JSON
-string). usage counts the tokens of answers that report them. The model of a line may be an upstream's, as
+string; an answer of vectors has \`truncated\`, the number of inputs that were truncated, if any). usage counts the tokens of answers that report them. The model of a line may be an upstream's, as
 \`name/model\`; while that upstream is unreachable, the line waits and does not hold up other batches. Lines without a
 model are answered by the batch's \`model\`, the server's default for the endpoint.
 
