@@ -1,6 +1,6 @@
 // API description: batch jobs.
 
-import { badRequest, storageErrors, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, pageQuery, storageErrors, tooLarge, type Operations } from "./operation.ts";
 
 const notFound = {
   404: "No batch with this id is stored: it never existed, or ended more than --keep-batches days ago.",
@@ -42,7 +42,7 @@ for --keep-batches days (30) after its end, longer while its output file exists,
   },
   "GET /v1/batches": {
     summary: "List batches",
-    description: "The newest first. Query: limit (1 to 100, default 20), after (a batch's id), order (asc or desc).",
+    query: pageQuery("a batch"),
     answers: { 200: "One page of batches." },
     errors: { 400: badRequest, 404: "`after` names no stored batch.", ...storageErrors },
   },

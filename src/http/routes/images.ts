@@ -25,6 +25,7 @@ import { disconnection, requestOrigin, streamResponse, streams } from "../genera
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
+import { publicUrl } from "../public-url.ts";
 
 /** Most bytes of a form field; the longest is a prompt in UTF-8. */
 const FIELD_BYTES = 128 * 1024;
@@ -153,7 +154,8 @@ async function respond(
   }
   const drawn = await collectImages(events);
   const { format } = call.work.encoding;
-  const address = (data: Uint8Array) => new URL(`/v1/images/files/${images.kept.put(data, format)}`, request.url).href;
+  const address = (data: Uint8Array) =>
+    publicUrl(`/v1/images/files/${images.kept.put(data, format)}`, request, deps.config);
   const encode = call.work.upscale ? encodeUpscaled : encodeImages;
   return Response.json(encode(drawn, call, { created: now(), address }), { headers });
 }
