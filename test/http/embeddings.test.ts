@@ -121,6 +121,13 @@ describe("POST /v1/embeddings", () => {
     expect(error.message).toContain(param.split(".")[0] ?? "");
   });
 
+  test("too many lists of token ids are refused as such", async () => {
+    const { message } = await errorOf(
+      await serve().post("/v1/embeddings", { input: Array.from({ length: 2049 }, () => [1]) }),
+    );
+    expect(message).toBe("'input' must be an array of 1 to 2048 arrays; got an array of length 2049.");
+  });
+
   test("an unknown model is 404, and so is a reranker", async () => {
     const { post } = serve();
     for (const model of ["text-embedding-nobody", "fake-reranker", "fake-model"]) {

@@ -121,7 +121,9 @@ async function readFiles<Call extends ImageCall>(
   const contents = files.map(({ content }) => content);
   return orDiscard(contents, () => {
     const count = files.filter(({ name }) => name !== "mask").length;
-    if (count <= MOST_PICTURES) return { call: decode(formBody(fields, FORM_FIELDS)), files };
+    // Forms of programs send their empty fields, too.
+    const given = fields.filter(([name, value]) => value !== "" || name === "prompt");
+    if (count <= MOST_PICTURES) return { call: decode(formBody(given, FORM_FIELDS)), files };
     throw invalidValue("image", `be given at most ${MOST_PICTURES} times, under either name`, `${count} files`);
   });
 }
