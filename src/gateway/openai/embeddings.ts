@@ -22,7 +22,7 @@ export function encodeEmbeddings(work: EmbedWork, model: string, kind: ServerKin
       input: inputOf(inputs),
       encoding_format: "float",
       ...(dimensions !== undefined && { dimensions }),
-      // The other servers refuse texts that are too long in any case.
+      // OpenAI, vLLM, SGLang and llama.cpp have no such field and refuse texts that are too long by default.
       ...(refuseLong !== undefined && kind === "svc" && { truncate: false }),
       ...carryForeign(work, kind, traitsOf(kind).foreignOfVectors),
     },
