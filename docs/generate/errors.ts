@@ -35,7 +35,7 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
     "The API key has reached `--key-rpm` or `--key-concurrent`: repeat after `Retry-After`. Or there are too many client secrets, or too much sound or too many events wait in a session of `/v1/realtime`.",
   server_busy: "The queue is full, or the request waited or would wait too long. Repeat after `Retry-After`.",
   deadline_exceeded: "The time of `X-Svc-Deadline-Ms` passed before the first token or result.",
-  request_cancelled: "The request was cancelled by its id.",
+  request_cancelled: "The request was cancelled by its id or by POST /sdapi/v1/interrupt.",
   engine_unavailable: "The model takes too long to load, or its engine is down or stalled. Repeat after `Retry-After`.",
   engine_crashed: "The engine process ended while it computed this request, which may be the cause.",
   upstream_unavailable: "The model's upstream cannot be reached.",

@@ -12,7 +12,7 @@ import { wordsOrInput } from "./piped-input.ts";
 import { ProgressLine, whileLooking } from "./progress-line.ts";
 import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
-import { expectFileName, formatByName, writeResult } from "./write-result.ts";
+import { expectFileName, formatOf, writeResult } from "./write-result.ts";
 
 const OPTIONS = { output_format: "--format", n: "-n", size: "--size", seed: "--seed", steps: "--steps" };
 
@@ -45,7 +45,7 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
   const count = wholeNumber("-n", flags.count) ?? 1;
   const seed = wholeNumber("--seed", flags.seed);
   const steps = wholeNumber("--steps", flags.steps);
-  const format = flags.format ?? formatByName(output, IMAGE_FORMATS, { jpg: "jpeg" }) ?? "png";
+  const format = formatOf(flags, IMAGE_FORMATS, { jpg: "jpeg" }) ?? "png";
   const show = process.stdout.isTTY && format === "png" ? inlineImage(processEnvironment()) : undefined;
   if (output === undefined && process.stdout.isTTY && !show) {
     throw new ExitError("usage", "svc draw writes an image: name a file with -o, or pipe it into a program.");

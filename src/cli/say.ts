@@ -9,7 +9,7 @@ import { ProgressLine, whileLooking } from "./progress-line.ts";
 import { progressOutput } from "./terminal.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
-import { expectFileName, formatByName, writeAsItComes } from "./write-result.ts";
+import { expectFileName, formatOf, writeAsItComes } from "./write-result.ts";
 
 /** Milliseconds before progress appears in output that is not a terminal; faster work needs no line. */
 const PATIENCE_MS = 10_000;
@@ -48,7 +48,7 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
   if (output !== undefined) expectFileName(output);
   const input = await wordsOrInput(words);
   if (input === undefined) throw new ExitError("usage", "svc say needs a text.");
-  const wanted = flags.format ?? formatByName(output, SPEECH_FORMATS, { ogg: "opus" }) ?? "wav";
+  const wanted = formatOf(flags, SPEECH_FORMATS, { ogg: "opus" }) ?? "wav";
   const format = SPEECH_FORMATS.find((one) => one === wanted);
   if (format === undefined) throw new ExitError("usage", `--format must be one of ${SPEECH_FORMATS.join(", ")}.`);
   return withApi(config, async (api) => {

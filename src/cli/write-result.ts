@@ -15,21 +15,29 @@ export function expectFileName(path: string): void {
   if (isFolder) throw new ExitError("usage", `-o must name a file; ${path} is a folder.`);
 }
 
+/** The format from the option, and the file's name. */
+interface Wanted {
+  readonly format?: string;
+  readonly output?: string;
+}
+
 /**
- * Returns the format that the file name's ending stands for; undefined without a file name or an ending. `others`:
- * further endings and their formats. Throws ExitError for an unknown ending.
+ * Returns the format from the option, else the one that the file name's ending stands for; undefined without either.
+ * `others`: further endings and their formats. Throws ExitError for an unknown ending, and for one of another format.
  */
-export function formatByName(
-  path: string | undefined,
+export function formatOf(
+  { format: wanted, output = "" }: Wanted,
   formats: readonly string[],
   others: Readonly<Record<string, string>>,
 ): string | undefined {
-  const ending = extname(path ?? "")
-    .slice(1)
-    .toLowerCase();
-  if (ending === "") return undefined;
+  const ending = extname(output).slice(1).toLowerCase();
+  if (ending === "") return wanted;
   const format = others[ending] ?? ending;
-  if (formats.includes(format)) return format;
+  if (formats.includes(format)) {
+    if (wanted === undefined || wanted === format || !formats.includes(wanted)) return wanted ?? format;
+    throw new ExitError("usage", `-o names a file for ${format}, and --format is ${wanted}: leave one of them out.`);
+  }
+  if (wanted !== undefined) return wanted;
   const known = [...formats, ...Object.keys(others)].map((one) => `.${one}`);
   const list = `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
   throw new ExitError("usage", `-o must name a file that ends in ${list}, or --format must name the format.`);

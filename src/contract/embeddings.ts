@@ -8,6 +8,12 @@ export const MOST_INPUTS = 2048;
 
 const Text = t.String({ minLength: 1 });
 
+/** Also in the words of NVIDIA's and Cohere's APIs. */
+const Truncate = t.Union([t.Boolean(), oneOf("NONE", "END")], {
+  description: 'false or "NONE": texts that are too long are refused. Default true, "END": they are truncated.',
+});
+const Truncation = t.Boolean({ description: "Used in place of `truncate`, as in Voyage's API." });
+
 export const EmbeddingsRequest = t.Object({
   input: t.Union(
     [
@@ -23,6 +29,12 @@ export const EmbeddingsRequest = t.Object({
   model: opt(t.String({ description: "An embedding model of GET /v1/models; default: the first one." })),
   encoding_format: opt(oneOf("float", "base64")),
   dimensions: opt(t.Integer({ minimum: 1, description: "Truncate each vector to this many numbers; default: all." })),
+  truncate: opt(Truncate),
+  truncation: opt(Truncation),
+  output_dimension: opt(t.Integer({ minimum: 1, description: "Used in place of `dimensions`, as in Voyage's API." })),
+  embedding_type: opt(
+    t.Union([oneOf("float", "base64")], { description: "Used in place of `encoding_format`, as in Jina's API." }),
+  ),
   user: opt(t.String({ description: "Ignored." })),
 });
 
@@ -66,14 +78,17 @@ export const RerankRequest = t.Object({
   ),
   model: opt(t.String({ description: "A reranker of GET /v1/models; default: the first one." })),
   top_n: opt(t.Integer({ minimum: 1, description: "Number of the most relevant documents to return; default: all." })),
+  top_k: opt(t.Integer({ minimum: 1, description: "Used in place of `top_n`, as in Voyage's API." })),
   return_documents: opt(t.Boolean({ description: "Whether the results contain their documents; default false." })),
   return_text: opt(t.Boolean({ description: "With `texts`: whether the results contain their texts; default false." })),
   raw_scores: opt(
-    t.Boolean({ description: "With `texts`: true returns the model's own scores. Default false: scores from 0 to 1." }),
+    t.Boolean({
+      description:
+        "true: the model's own scores, the default with `documents`. false: scores from 0 to 1, the default with `texts`.",
+    }),
   ),
-  truncate: opt(
-    t.Boolean({ description: "false: inputs that are too long are refused. Default true: they are truncated." }),
-  ),
+  truncate: opt(Truncate),
+  truncation: opt(Truncation),
 });
 
 export type RerankRequest = Static<typeof RerankRequest>;
@@ -84,7 +99,9 @@ export const RerankList = t.Object({
   results: t.Array(
     t.Object({
       index: t.Integer({ description: "Position of the document in the request, from 0." }),
-      relevance_score: t.Number({ description: "The model's own score; only the order of scores is meaningful." }),
+      relevance_score: t.Number({
+        description: "The model's own score unless raw_scores is false; only the order is meaningful.",
+      }),
       document: t.Optional(t.Object({ text: t.String() })),
     }),
     { description: "The most relevant first." },

@@ -48,9 +48,15 @@ function innermost(error: ValueError): ValueError {
   return inner.reduce((best, other) => (nearness(other) > nearness(best) ? other : best), inner[0] ?? error);
 }
 
-/** A wrong size is nearer than a wrong type; of two wrong types, the deeper one is nearer. */
+/**
+ * A wrong size is nearer than a wrong type, most of all that of a list whose items have the type; of two wrong types,
+ * the deeper one is nearer.
+ */
 const nearness = ({ path, schema, value }: ValueError): number =>
-  fits(schema, value) ? Infinity : path.split("/").length;
+  !fits(schema, value) ? path.split("/").length : hasItemsOf(schema, value) ? Infinity : Number.MAX_VALUE;
+
+const hasItemsOf = ({ items }: TSchema, value: unknown): boolean =>
+  Array.isArray(value) && items !== undefined && fits(items, value[0]);
 
 const fits = (schema: TSchema, value: unknown): boolean => alternatives(schema).some((one) => hasType(one, value));
 

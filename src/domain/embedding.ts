@@ -7,7 +7,12 @@ import type { ServedBy } from "./upstream.ts";
 /** A text, or the token ids of a whole input, special tokens included. */
 export type EmbeddingInput = string | readonly number[];
 
-export interface EmbedWork {
+interface Strictness {
+  /** The field whose texts are refused when they are too long; absent: they are truncated. */
+  readonly refuseLong?: string;
+}
+
+export interface EmbedWork extends Strictness {
   readonly kind: "embed";
   readonly inputs: readonly EmbeddingInput[];
   /** Requested length of each vector; an engine may return longer ones, which the caller truncates. */
@@ -16,8 +21,13 @@ export interface EmbedWork {
   readonly foreign?: Readonly<Record<string, unknown>>;
 }
 
-export type EmbeddingWork =
-  EmbedWork | { readonly kind: "rank"; readonly query: string; readonly documents: readonly string[] };
+export interface RankWork extends Strictness {
+  readonly kind: "rank";
+  readonly query: string;
+  readonly documents: readonly string[];
+}
+
+export type EmbeddingWork = EmbedWork | RankWork;
 
 /** What an embedding engine computes: vectors, or scores of query and document pairs. */
 export type EmbeddingKind = EmbeddingWork["kind"];
@@ -44,6 +54,14 @@ export interface EmbeddingModel extends Pick<
   "architecture" | "description" | "parameters" | "bytes" | "device"
 > {
   readonly dimensions: number;
+}
+
+/** Throws SvcError `context_length_exceeded` when a text must not be truncated. `at`: index of the first too long one. */
+export function refuseTooLong({ kind, refuseLong }: EmbeddingWork, most: number, at: number): void {
+  if (refuseLong === undefined || at < 0) return;
+  const limit = `${most} tokens${kind === "rank" ? " together with the query" : ""}`;
+  const sentence = `must have texts of at most ${limit} for this model; number ${at}, counted from 0, is longer`;
+  throw fieldError("context_length_exceeded", refuseLong, sentence);
 }
 
 /** Most numbers in the vectors of one request: 128 MB while the answer is written. */

@@ -134,7 +134,7 @@ export function createApp(services: AppServices): App {
     .use(recognitionRoutes(deps))
     .use(ocrRoutes(deps, jobs.files))
     .use(imageRoutes(deps))
-    .use(fileRoutes(jobs.files))
+    .use(fileRoutes(jobs.files, deps))
     .use(batchRoutes(jobs.batches, deps))
     .use(modelRoutes(deps))
     .use(tokenizeRoutes(deps))

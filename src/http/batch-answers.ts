@@ -100,7 +100,9 @@ const embeddingLine =
     const asked = decodeEmbeddings(body);
     const origin = { ...own, background: true as const };
     const { result, model } = await embeddings.embed(asked.inputs, { ...asked, origin }, signal);
-    return encodeEmbeddings(result, model, asked.base64);
+    const list = encodeEmbeddings(result, model, asked.base64);
+    // A line has no headers.
+    return result.truncated > 0 ? { ...list, truncated: result.truncated } : list;
   };
 
 const speechLine =

@@ -119,7 +119,7 @@ async function read<Content extends Received>(
   });
   form.on("file", (name: string, stream: BusboyFileStream, filename: string | undefined) => {
     const most = own(known, name);
-    const excess = most === undefined ? unknownFile(names) : tooMany(files, name, most, names);
+    const excess = most === undefined ? unknownFile(name, names) : tooMany(files, name, most, names);
     if (excess) {
       stream.resume();
       return fail(excess);
@@ -178,10 +178,11 @@ function parser(type: string, fieldSize: number): BusboyInstance {
   }
 }
 
-function unknownFile(names: readonly string[]): SvcError {
+function unknownFile(name: string, names: readonly string[]): SvcError {
   const [only = ""] = names;
-  if (names.length === 1) return broken(`The part with the file must be named ${only}.`, only);
-  return broken(`Parts with files must be named ${names.slice(0, -1).join(", ")} or ${names.at(-1)}.`, only);
+  const got = `got one named '${shownName(name)}'`;
+  if (names.length === 1) return broken(`The part with the file must be named ${only}; ${got}.`, only);
+  return broken(`Parts with files must be named ${names.slice(0, -1).join(", ")} or ${names.at(-1)}; ${got}.`, only);
 }
 
 function tooMany(

@@ -10,8 +10,9 @@ import { bodyChunks } from "./body-chunks.ts";
 
 const MB = 1024 * 1024;
 
+const FORM_TYPE = "application/x-www-form-urlencoded";
 /** Types that `curl -d` and other programs send by default, and that pages of any site may send without a preflight. */
-const FORM_TYPES: ReadonlySet<string> = new Set(["application/x-www-form-urlencoded", "text/plain"]);
+const FORM_TYPES: ReadonlySet<string> = new Set([FORM_TYPE, "text/plain"]);
 
 /** After a body that takes this many bytes, garbage is collected. */
 const LARGE_BYTES = 4 * MB;
@@ -56,8 +57,9 @@ export class JsonBodies {
       size = chunks.reduce((sum, { length }) => sum + length, 0);
       if (size === 0) throw new SvcError("invalid_json", "The request body is empty; a JSON object is expected.");
       this.keep(request, memory(size, bounds));
+      const begins = String.fromCodePoint(chunks[0]?.[0] ?? 0);
       return await parseJson(chunks, () => this.turn()).catch((error: unknown) => {
-        if (error instanceof SyntaxError) throw invalid("valid JSON", size);
+        if (error instanceof SyntaxError) throw notJson(request.headers, begins, size);
         throw error instanceof TypeError ? invalid("valid UTF-8", size) : error;
       });
     } finally {
@@ -112,9 +114,18 @@ async function readChunks(
 const invalid = (what: string, size: number): SvcError =>
   new SvcError("invalid_json", `The request body is not ${what} (${size} bytes received).`);
 
+/** Returns the error for a body that is no JSON. `curl -d` gives any text the type of a form: only the body tells. */
+function notJson(headers: Headers, begins: string, size: number): SvcError {
+  const type = mediaType(headers);
+  if (type !== FORM_TYPE || !/\w/.test(begins)) return invalid("valid JSON", size);
+  return new SvcError("unsupported_media_type", `The request body must be JSON, as application/json; got ${type}.`);
+}
+
+const mediaType = (headers: Headers) => headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+
 /** Allows JSON or no type; and types of HTML forms, which need no preflight, unless a page sends them. */
 function checkMediaType(headers: Headers, alsoForm: boolean): void {
-  const type = headers.get("content-type")?.split(";", 1)[0]?.trim().toLowerCase();
+  const type = mediaType(headers);
   const isForm = type !== undefined && FORM_TYPES.has(type);
   const isJson = !type || type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
   if (!isJson && !(isForm && !isFromPage(headers))) {

@@ -57,7 +57,7 @@ export class ClassificationService {
       for await (const event of generation.generate([question(picture, most)], origin, signal, {}, options)) {
         if (event.type === "text") answer.add(event);
         if (event.type === "finish" && event.reason === "cancelled") {
-          throw new SvcError("request_cancelled", "The request was cancelled by its id.");
+          throw new SvcError("request_cancelled", "The request was cancelled.");
         }
       }
     } catch (error) {

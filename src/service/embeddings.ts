@@ -6,6 +6,7 @@ import {
   type EmbeddingResult,
   type EmbeddingWork,
   type EmbedWork,
+  type RankWork,
 } from "../domain/embedding.ts";
 import { invalidValue, SvcError } from "../domain/errors.ts";
 import { noUsage } from "../domain/usage.ts";
@@ -47,11 +48,12 @@ export class EmbeddingService {
    */
   async embed(
     inputs: readonly EmbeddingInput[],
-    { model, dimensions, foreign, origin }: EmbeddingCall & Pick<EmbedWork, "dimensions" | "foreign">,
+    call: EmbeddingCall & Pick<EmbedWork, "dimensions" | "foreign" | "refuseLong">,
     signal: AbortSignal,
   ): Promise<EmbeddingAnswer> {
+    const { model, dimensions, foreign, origin } = call;
     const backend = this.deps.router.find(model, "embeddings");
-    const own = foreign ? { foreign } : {};
+    const own = { ...(foreign && { foreign }), ...strictness(call) };
     refuseForeign(own, backend);
     const { dimensions: most } = backend.engine.status();
     checkDimensions(dimensions, most);
@@ -69,11 +71,11 @@ export class EmbeddingService {
   async rank(
     query: string,
     documents: readonly string[],
-    { model, origin }: EmbeddingCall,
+    call: EmbeddingCall & Pick<RankWork, "refuseLong">,
     signal: AbortSignal,
   ): Promise<EmbeddingAnswer> {
-    const backend = this.deps.router.find(model, "rerank");
-    return this.run(backend, { kind: "rank", query, documents }, signal, origin);
+    const backend = this.deps.router.find(call.model, "rerank");
+    return this.run(backend, { kind: "rank", query, documents, ...strictness(call) }, signal, call.origin);
   }
 
   private async run(
@@ -93,6 +95,8 @@ export class EmbeddingService {
     throw new SvcError("internal_error", "The engine gave no result.");
   }
 }
+
+const strictness = ({ refuseLong }: Pick<RankWork, "refuseLong">) => (refuseLong === undefined ? {} : { refuseLong });
 
 /** Throws SvcError `invalid_value` when more dimensions are wanted than a vector has. */
 function checkDimensions(wanted: number | undefined, most: number | undefined): void {

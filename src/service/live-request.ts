@@ -129,7 +129,7 @@ export class LiveRequest {
 /** Returns the error of a cancelled request whose partial answer is of no use. */
 function failureOf(cause: CancelCause): SvcError {
   if (cause === "shutdown") return shuttingDown();
-  if (cause !== "deadline") return new SvcError("request_cancelled", "The request was cancelled by its id.");
+  if (cause !== "deadline") return new SvcError("request_cancelled", "The request was cancelled.");
   return new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed before the answer was whole.");
 }
 

@@ -27,6 +27,7 @@ test.each([
   ["a number that is none", ["a circle", "-n", "two", "-o", "a.png"], "-n must be a whole number"],
   ["a seed below all", ["a circle", "--seed", "-1", "-o", "a.png"], "--seed must be a whole number"],
   ["a file of another kind", ["a circle", "-o", "a.gif"], "must name a file that ends in .png, .jpeg, .webp or .jpg"],
+  ["a file of another format", ["a circle", "-o", "b.png", "--format", "jpeg"], "a file for png, and --format is jpeg"],
   ["a folder", ["a circle", "-o", folder], "-o must name a file; "],
   [
     "a folder that is not there yet",

@@ -5,7 +5,7 @@ import { failure, type Sdk } from "./sdk.ts";
 
 const model = "gpt-image-1";
 const SIZE = "128x128";
-const asked = { model, prompt: "a red circle on a white ground", size: SIZE };
+const asked = { model, prompt: "a red circle on a white background", size: SIZE };
 
 interface ImageEvent {
   readonly type: string;

@@ -7,7 +7,7 @@ import openai
 
 from checks import check, client, failure, until_idle
 
-ASKED = {"model": "gpt-image-1", "prompt": "a red circle on a white ground", "size": "128x128"}
+ASKED = {"model": "gpt-image-1", "prompt": "a red circle on a white background", "size": "128x128"}
 
 
 def generate(extra=None, **arguments):

@@ -293,6 +293,17 @@ test("the routes that tools read first list models, one model and the version", 
   expect(await get("/api/version")).toEqual({ version: "0.13.5", svc: "0.0.0-test" });
 });
 
+test.each([
+  ["fake 1B Q8_0", "Q8_0"],
+  ["llama 7B Q4_K - Medium", "Q4_K_M"],
+  ["Flux.2 klein", ""],
+])("a model that is described as %s has the quantization %j", async (description, level) => {
+  const server = serve();
+  server.engine.model = { ...fakeModel, description };
+  const shown = checker(OllamaModel)(await (await server.post("/api/show", { model: "x" })).json());
+  expect(shown.details.quantization_level).toBe(level);
+});
+
 test("models have what clients show: their own digest, and their capabilities", async () => {
   const server = serve();
   const { models } = (await (await fetch(`${server.url}/api/tags`)).json()) as OllamaModelList;

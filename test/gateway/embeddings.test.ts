@@ -293,6 +293,18 @@ describe("an upstream with only Ollama's API", () => {
     });
   });
 
+  test("is told that texts must not be truncated, as an svc is", async () => {
+    const far = ollama();
+    const { server } = await behind(far);
+    expect((await server.post("/v1/embeddings", { model: name, input: "a", truncate: false })).status).toBe(200);
+    expect(far.asked.find(({ path }) => path === "/api/embed")?.body["truncate"]).toBe(false);
+    const near = await behind({ url: serve().url } as FixtureServer);
+    const long = { model: "up/fake-embedding", input: "x".repeat(40) };
+    expect((await near.server.post("/v1/embeddings", long)).status).toBe(200);
+    const refused = await near.server.post("/v1/embeddings", { ...long, truncate: false });
+    expect([refused.status, (await body(refused))["error"].code]).toEqual([400, "context_length_exceeded"]);
+  });
+
   test("receives the many texts of an /api/embed in parts, whose vectors are joined in order", async () => {
     const far = fixtureServer(({ path, body: asked }) => {
       if (path === "/api/tags") return Response.json({ models: [{ name, capabilities: ["embedding"] }] });

@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BATCH_ENDPOINTS } from "../../src/contract/batches.ts";
 import { SvcError } from "../../src/domain/errors.ts";
+import { FAKE_MAX_TOKENS } from "../support/fake-embedding-engine.ts";
 import { errorOf } from "../support/fault.ts";
 import { until } from "../support/until.ts";
 import { create, jsonl, output, untilStatus, upload } from "./batch-client.ts";
@@ -50,6 +51,15 @@ describe("a batch", () => {
     expect(comparable(answers[0]?.response?.body)).toEqual(comparable(whole));
     expect(done.request_counts).toEqual({ total: 1, completed: 1, failed: 0 });
     expect([done.usage?.input_tokens, done.usage?.output_tokens]).toEqual([input, generated]);
+  });
+
+  test("of texts says how many inputs of a line were truncated", async () => {
+    const { answers } = await run(serve(hello, on), "/v1/embeddings", [
+      { input: ["a", "x".repeat(FAKE_MAX_TOKENS + 1)] },
+      { input: "a" },
+    ]);
+    expect(answers[0]?.response?.body).toHaveProperty("truncated", 1);
+    expect(answers[1]?.response?.body).not.toHaveProperty("truncated");
   });
 
   test("of recordings reads them from the media folder, and returns subtitles as text", async () => {

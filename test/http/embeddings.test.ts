@@ -53,9 +53,41 @@ describe("POST /v1/embeddings", () => {
     expect(y).toBeCloseTo(0.8, 6);
   });
 
+  test.each([{ truncate: false }, { truncate: "NONE" }, { truncation: false }])(
+    "inputs that are too long are refused on request, before anything is computed: %j",
+    async (field) => {
+      const { post } = serve();
+      const refused = await post("/v1/embeddings", { input: ["short", long], ...field });
+      const { code, param, message } = await errorOf(refused);
+      expect([refused.status, code, param]).toEqual([400, "context_length_exceeded", "input"]);
+      expect(message).toContain(`at most ${FAKE_MAX_TOKENS} tokens for this model; number 1`);
+      expect((await post("/v1/embeddings", { input: "short", ...field })).status).toBe(200);
+    },
+  );
+
+  test("names of other APIs mean the same, and what they would change is refused by name", async () => {
+    const { post } = serve();
+    const ask = async (more: object) => (await post("/v1/embeddings", { input: "hello", ...more })).json();
+    const own = await ask({ dimensions: 2, encoding_format: "base64" });
+    expect(
+      await ask({ output_dimension: 2, embedding_type: "base64", output_dtype: "float", normalized: true }),
+    ).toEqual(own);
+    for (const [field, value] of Object.entries({ output_dtype: "int8", normalized: false, late_chunking: true })) {
+      const refused = await post("/v1/embeddings", { input: "hello", [field]: value });
+      const { code, param } = await errorOf(refused);
+      expect([refused.status, code, param]).toEqual([400, "unsupported_parameter", field]);
+    }
+  });
+
   test("a header says how many inputs were truncated, and web pages can read it", async () => {
     const { post } = serve();
     const headers = { origin: "http://localhost:5173" };
+    for (const [path, body] of Object.entries({
+      "/api/embed": { input: [long, "short"] },
+      "/api/embeddings": { prompt: long },
+    })) {
+      expect((await post(path, body)).headers.get("x-embedding-truncated")).toBe("1");
+    }
     const response = await post("/v1/embeddings", { input: ["short", long, long] }, headers);
     expect(response.headers.get("x-embedding-truncated")).toBe("2");
     expect(response.headers.get("access-control-expose-headers")).toContain("X-Embedding-Truncated");
@@ -87,6 +119,13 @@ describe("POST /v1/embeddings", () => {
     expect([response.status, error.type]).toEqual([400, "invalid_request_error"]);
     expect(error.param?.startsWith(param)).toBe(true);
     expect(error.message).toContain(param.split(".")[0] ?? "");
+  });
+
+  test("too many lists of token ids are refused as such", async () => {
+    const { message } = await errorOf(
+      await serve().post("/v1/embeddings", { input: Array.from({ length: 2049 }, () => [1]) }),
+    );
+    expect(message).toBe("'input' must be an array of 1 to 2048 arrays; got an array of length 2049.");
   });
 
   test("an unknown model is 404, and so is a reranker", async () => {
@@ -205,6 +244,14 @@ describe("POST /v1/rerank", () => {
     const asked = { query: "blue sky", documents: ["grass", "blue sky"], top_n: 1 };
     const { results } = checkRerank(await (await serve().post("/v1/rerank", asked)).json());
     expect(results.map(({ index, document }) => [index, document])).toEqual([[1, undefined]]);
+  });
+
+  test("top_k is another name for it, and raw_scores false returns scores from 0 to 1", async () => {
+    const asked = { query: "blue sky", documents: ["grass", "blue sky"], top_k: 1, raw_scores: false };
+    const { results } = checkRerank(await (await serve().post("/v1/rerank", asked)).json());
+    expect(results).toHaveLength(1);
+    expect(results[0]?.relevance_score).toBeGreaterThan(0.5);
+    expect(results[0]?.relevance_score).toBeLessThan(1);
   });
 
   test("`texts` are answered as text-embeddings-inference does: a list, with scores from 0 to 1", async () => {

@@ -104,6 +104,21 @@ describe("answers", () => {
   });
 });
 
+test("fields that are empty count as absent", async () => {
+  const server = serve();
+  const empty = ["size", "quality", "n", "stream", "strength", "model", "response_format"].map(
+    (name) => [name, ""] as const,
+  );
+  const response = await send(server, form(["prompt", prompt], ["image", image], ...empty));
+  expect(response.status).toBe(200);
+  expect(server.drawer.asked).toHaveLength(1);
+  expect(await fault(await send(server, form(["prompt", ""], ["image", image])))).toEqual([
+    400,
+    "invalid_value",
+    "prompt",
+  ]);
+});
+
 describe("refuses and names the field", () => {
   test.each<[string, readonly Part[], string]>([
     ["no image", [["prompt", prompt]], "image"],
@@ -282,6 +297,11 @@ describe("refuses and names the field", () => {
       "image",
     ]);
     expect(leftovers(server)).toEqual([]);
+  });
+
+  test("a file of another name, which the message repeats", async () => {
+    const error = await errorOf(await send(serve(), form(["prompt", prompt], ["image", image], ["markup", mask])));
+    expect(error.message).toBe("Parts with files must be named image, image[] or mask; got one named 'markup'.");
   });
 
   test("a body that is not a form", async () => {

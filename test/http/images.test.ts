@@ -263,6 +263,19 @@ describe("GET /v1/images/files/{id}", () => {
     expect(await fault(await fetch(first))).toEqual([404, "not_found", null]);
   });
 
+  test("has the scheme of a proxy in front of an allowed host, and of no other client", async () => {
+    const server = serve(undefined, { allowedHosts: ["ai.example.org"] });
+    const address = async (headers: Record<string, string>) => {
+      const answer = await server.post(PATH, { prompt, response_format: "url" }, headers);
+      return ((await answer.json()) as Answer).data[0]?.url ?? "";
+    };
+    const forwarded = { "x-forwarded-proto": "https" };
+    expect(await address({ host: "ai.example.org", ...forwarded })).toStartWith("https://ai.example.org/v1/images/");
+    expect(await address({ host: "ai.example.org" })).toStartWith("http://ai.example.org/v1/images/");
+    expect(await address({ host: "ai.example.org", "x-forwarded-proto": "file" })).toStartWith("http://");
+    expect(await address(forwarded)).toStartWith(`${server.url}/v1/images/`);
+  });
+
   test("requires an API key like the other routes", async () => {
     const server = serve(undefined, { apiKeys: [{ name: "ada", key: "secret" }] });
     const headers = { authorization: "Bearer secret" };

@@ -69,6 +69,21 @@ test("a body with curl's default content type is read as JSON, but not one that 
   }
 });
 
+test("a form in place of JSON is refused by its type, and JSON with an error as such", async () => {
+  const { url } = serve();
+  const send = async (body: string) => {
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    const response = await fetch(`${url}/v1/embeddings`, { method: "POST", body, headers });
+    return ((await response.json()) as { error: { code: string; message: string } }).error;
+  };
+  const form = await send("model=x&input=hello");
+  expect([form.code, form.message]).toEqual([
+    "unsupported_media_type",
+    expect.stringContaining("x-www-form-urlencoded"),
+  ]);
+  expect((await send('{"input": "hello",}')).code).toBe("invalid_json");
+});
+
 test("a body that is too long is refused with its size and the limit", async () => {
   const { post } = serve();
   const { error } = checkError(await (await post("/v1/audio/speech", " ".repeat(2 ** 20 + 1))).json());

@@ -115,6 +115,20 @@ describe("GET /openapi.json", () => {
     }
   });
 
+  test("describes the query parameters and conditions of files and batches", async () => {
+    const { paths } = await describeServer(serve().url);
+    const given = (path: string, method = "get") =>
+      (paths[path]?.[method]?.parameters ?? []).flatMap((one) => (one.in === "query" ? [one.name] : []));
+    const page = ["limit", "order", "after"];
+    expect(given("/v1/files")).toEqual([...page, "purpose"]);
+    expect(given("/v1/files", "post")).toEqual(["purpose", "filename"]);
+    expect(given("/v1/batches")).toEqual(page);
+    expect(given("/v1/responses/{id}/input_items")).toEqual(page);
+    expect(given("/v1/conversations/{id}/items")).toEqual(page);
+    const { responses = {} } = paths["/v1/files/{id}/content"]?.["get"] ?? {};
+    expect(Object.keys(responses)).toEqual(expect.arrayContaining(["200", "206", "304", "416"]));
+  });
+
   test("describes the answers that the server gives", async () => {
     const { url, post } = serve(undefined, { imageUpscaleModels: ["/esrgan.safetensors"] });
     const document = await describeServer(url);

@@ -380,7 +380,9 @@ describe("progress", () => {
       state: { job_count: 1, sampling_step: 1, sampling_steps: 4 },
     });
     await server.post("/sdapi/v1/interrupt", {});
-    expect(await refusal(await answer)).toEqual([499, "request_cancelled"]);
+    const interrupted = await answer;
+    expect(await interrupted.clone().json()).toMatchObject({ detail: "The request was cancelled." });
+    expect(await refusal(interrupted)).toEqual([499, "request_cancelled"]);
     expect(server.requests.activeCount).toBe(0);
   });
 

@@ -1,6 +1,11 @@
 // An embedding engine in memory, for tests of everything above its port. Its vectors depend on nothing but the input.
 
-import type { EmbeddingKind, EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
+import {
+  refuseTooLong,
+  type EmbeddingKind,
+  type EmbeddingResult,
+  type EmbeddingWork,
+} from "../../src/domain/embedding.ts";
 import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "../../src/engine/embedding/port.ts";
 import type { RequestOrigin } from "../../src/domain/request-origin.ts";
 import { FakeEngine } from "./fake-engine.ts";
@@ -41,6 +46,12 @@ export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
     this.state = "ready";
     this.asked.push(work);
     this.origins.push(origin);
+    const texts = work.kind === "embed" ? work.inputs : work.documents;
+    refuseTooLong(
+      work,
+      FAKE_MAX_TOKENS,
+      texts.findIndex(({ length }) => length > FAKE_MAX_TOKENS),
+    );
     yield { type: "accepted" };
     await this.opened(signal);
     signal.throwIfAborted();

@@ -88,7 +88,7 @@ export const deviations = {
   },
   // Requested as base64; the client decodes the vectors.
   CreateEmbeddingResponse: {
-    values: { "data.*.embedding": ["JKVOPm3DiT4AAAAA/xVxPw==", "bo6yPj4T7j4AAAAA1lBQPw=="] },
+    values: { "data.*.embedding": ["JKVOPm3DiT4AAAAA/xVxPw==", "bo6yPj4T7j4AAAAA1lBQPw==", "mpkZP83MTD8="] },
   },
   Transcription: { extensions: ["object", "locale"] },
   TranscriptionVerbose: { extensions: ["task", "locale", "segments.*.confidence"] },

@@ -25,10 +25,10 @@ export interface DecodedRerank {
   readonly returnDocuments: boolean;
   /** Whether the documents came as `texts`, whose answer has a form of its own. */
   readonly plain: boolean;
-  /** In that form: whether scores are as the model outputs them instead of from 0 to 1. */
+  /** Whether scores are as the model outputs them instead of from 0 to 1. */
   readonly raw: boolean;
-  /** Whether texts that are too long are truncated; false: they are refused. */
-  readonly truncate: boolean;
+  /** The field whose texts are refused when they are too long; absent: they are truncated. */
+  readonly refuseLong?: string;
 }
 
 const checkEmbeddings = checker(EmbeddingsRequest);
@@ -41,14 +41,17 @@ const RERANK_UNSUPPORTED = {
 
 /** Decodes a request for embeddings. Throws SvcError naming the invalid field. */
 export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
-  const { input, model, encoding_format, dimensions } = checkEmbeddings(body);
+  const asked = checkEmbeddings(body);
+  const { input, model } = asked;
+  const dimensions = asked.dimensions ?? asked.output_dimension;
   refuseUnsupported(body, EMBEDDING_PEER_UNSUPPORTED);
   const inputs = isSeveral(input) ? input : [input];
   inputs.forEach((one, at) => refuseBlank(one, inputs.length === 1 && inputs[0] === input ? "input" : `input.${at}`));
   return {
     inputs,
-    base64: encoding_format === "base64",
+    base64: (asked.encoding_format ?? asked.embedding_type) === "base64",
     ...(model && { model }),
+    ...(refusesLong(asked) && { refuseLong: "input" }),
     ...(typeof dimensions === "number" && { dimensions }),
     ...decodeForeign(body, EMBEDDING_FOREIGN),
   };
@@ -56,17 +59,8 @@ export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
 
 /** Decodes a request for a ranking. Throws SvcError naming the invalid field. */
 export function decodeRerank(body: unknown): DecodedRerank {
-  const {
-    query,
-    documents: named,
-    texts,
-    model,
-    top_n,
-    return_documents,
-    return_text,
-    raw_scores,
-    truncate,
-  } = checkRerank(body);
+  const asked = checkRerank(body);
+  const { query, documents: named, texts, model, return_documents, return_text } = asked;
   refuseUnsupported(body, RERANK_UNSUPPORTED);
   const given = named ?? texts;
   if (!given) {
@@ -77,13 +71,18 @@ export function decodeRerank(body: unknown): DecodedRerank {
   return {
     query,
     documents: given.map((document) => (typeof document === "string" ? document : document.text)),
-    topN: Math.min(top_n ?? given.length, given.length),
+    topN: Math.min(asked.top_n ?? asked.top_k ?? given.length, given.length),
     returnDocuments: return_documents === true || return_text === true,
     plain: !named,
-    raw: raw_scores === true,
-    truncate: truncate ?? true,
+    raw: asked.raw_scores ?? named != null,
+    ...(refusesLong(asked) && { refuseLong: named ? "documents" : "texts" }),
     ...(model && { model }),
   };
+}
+
+function refusesLong({ truncate, truncation }: Pick<EmbeddingsRequest, "truncate" | "truncation">): boolean {
+  const given = truncate ?? truncation;
+  return given === false || given === "NONE";
 }
 
 /** Returns whether there are several texts or several arrays of ids; a single array of ids is one input. */

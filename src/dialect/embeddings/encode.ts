@@ -2,7 +2,6 @@
 
 import type { EmbeddingList, RerankList, RerankTexts } from "../../contract/embeddings.ts";
 import type { EmbeddingResult } from "../../domain/embedding.ts";
-import { fieldError } from "../../domain/errors.ts";
 import type { DecodedRerank } from "./decode.ts";
 
 const usageOf = ({ tokens }: EmbeddingResult) => ({ prompt_tokens: tokens, total_tokens: tokens });
@@ -19,9 +18,9 @@ export function encodeEmbeddings(result: EmbeddingResult, model: string, base64:
 
 /** Returns the best documents, the most relevant first; documents with equal scores keep their order. */
 export function encodeRerank(result: EmbeddingResult, model: string, asked: DecodedRerank): RerankList | RerankTexts {
-  refuseTruncated(result, asked.truncate, asked.plain ? "texts" : "documents");
   const results = [...result.values]
-    .map((relevance_score, index) => {
+    .map((score, index) => {
+      const relevance_score = asked.raw ? score : 1 / (1 + Math.exp(-score));
       const document = asked.returnDocuments && { document: { text: asked.documents[index] ?? "" } };
       return { index, relevance_score, ...document };
     })
@@ -30,16 +29,9 @@ export function encodeRerank(result: EmbeddingResult, model: string, asked: Deco
   if (!asked.plain) return { object: "list", model, results, usage: usageOf(result) };
   return results.map(({ index, relevance_score: score, document }) => ({
     index,
-    score: asked.raw ? score : 1 / (1 + Math.exp(-score)),
+    score,
     ...(document && { text: document.text }),
   }));
-}
-
-/** Throws SvcError `context_length_exceeded` when texts were truncated that must not be. */
-export function refuseTruncated({ truncated }: EmbeddingResult, truncate: boolean, param: string): void {
-  if (truncate || truncated === 0) return;
-  const sentence = `has ${truncated} texts that are longer than the model takes; 'truncate' cuts them`;
-  throw fieldError("context_length_exceeded", param, sentence);
 }
 
 function toBase64(vector: EmbeddingResult["values"]): string {

@@ -4,21 +4,22 @@ import { received } from "../../contract/schema.ts";
 import { invalidValue } from "../../domain/errors.ts";
 import type { PageRequest } from "../../domain/page-request.ts";
 
-interface PageLimits {
+export interface PageLimits {
+  /** Items on a page without `limit`. */
   readonly usual: number;
   readonly most: number;
 }
 
-const USUAL = { usual: 20, most: 100 };
-const ORDERS = ["asc", "desc"] as const;
+export const usualPage: PageLimits = { usual: 20, most: 100 };
+export const PAGE_ORDERS = ["asc", "desc"] as const;
 
 /** Reads limit, order and after. Throws SvcError `invalid_value` when limit or order is invalid. */
-export function decodePage(query: URLSearchParams, limits: PageLimits = USUAL): PageRequest {
+export function decodePage(query: URLSearchParams, limits: PageLimits = usualPage): PageRequest {
   const limit = decodePageLimit(query, limits);
   const wanted = query.get("order") ?? "desc";
-  const order = ORDERS.find((known) => known === wanted);
+  const order = PAGE_ORDERS.find((known) => known === wanted);
   if (!order) {
-    throw invalidValue("order", `be one of ${ORDERS.join(", ")}`, received(wanted));
+    throw invalidValue("order", `be one of ${PAGE_ORDERS.join(", ")}`, received(wanted));
   }
   return { limit, order, after: query.get("after") ?? undefined };
 }

@@ -192,7 +192,7 @@ export const EMBEDDING_FOREIGN: Unsupported = {
   embd_normalize: unless(2),
 };
 
-/** Fields of vLLM and SGLang for embeddings. */
+/** Fields of vLLM and SGLang for embeddings, and of the services that Jina and Voyage offer. */
 export const EMBEDDING_PEER_UNSUPPORTED: Unsupported = {
   request_id: always,
   rid: always,
@@ -203,6 +203,9 @@ export const EMBEDDING_PEER_UNSUPPORTED: Unsupported = {
   messages: always,
   embed_dtype: unless("float32"),
   endianness: unless("native"),
+  normalized: unless(true),
+  late_chunking: unless(false),
+  output_dtype: unless("float"),
 };
 
 /** Fields for rankings, which upstreams never compute. */

@@ -4,6 +4,9 @@ import { received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, shownName } from "../../domain/errors.ts";
 import { FILE_PURPOSES, UPLOAD_PURPOSES, type FilePurpose, type UploadPurpose } from "../../domain/file-purpose.ts";
 
+/** Items on a page of the list of files. */
+export const FILES_PAGE = { usual: 10_000, most: 10_000 };
+
 /** Fields by name, from form parts or query parameters. */
 type UploadFields = ReadonlyMap<string, string>;
 

@@ -8,14 +8,13 @@ import {
 } from "../../contract/ollama-embed.ts";
 import { checker } from "../../contract/schema.ts";
 import type { EmbeddingResult } from "../../domain/embedding.ts";
-import { refuseTruncated } from "../embeddings/encode.ts";
 import { decodeModel } from "../fields/limits.ts";
 
 export interface DecodedEmbed {
   readonly model?: string;
   readonly inputs: readonly string[];
-  /** Whether inputs that are too long are truncated; false: they are refused. */
-  readonly truncate: boolean;
+  /** The field whose texts are refused when they are too long; absent: they are truncated. */
+  readonly refuseLong?: string;
   readonly dimensions?: number;
 }
 
@@ -28,7 +27,7 @@ export function decodeEmbed(body: unknown): DecodedEmbed {
   return {
     ...decodeModel(model),
     inputs: typeof input === "string" ? withoutNothing(input) : input,
-    truncate: truncate ?? true,
+    ...(truncate === false && { refuseLong: "input" }),
     ...(typeof dimensions === "number" && { dimensions }),
   };
 }
@@ -36,18 +35,17 @@ export function decodeEmbed(body: unknown): DecodedEmbed {
 /** Decodes the older form, which has one text. Throws SvcError naming the invalid field. */
 export function decodeOlderEmbed(body: unknown): DecodedEmbed {
   const { model, prompt } = checkEmbeddings(body);
-  return { ...decodeModel(model), inputs: withoutNothing(prompt), truncate: true };
+  return { ...decodeModel(model), inputs: withoutNothing(prompt) };
 }
 
 const withoutNothing = (text: string): string[] => (text === "" ? [] : [text]);
 
-/** Encodes vectors. Throws SvcError `context_length_exceeded` when inputs were truncated that must not be. */
+/** Encodes vectors. `ms`: how long they took. */
 export function encodeEmbed(
   result: EmbeddingResult,
-  { model, ms, truncate }: { readonly model: string; readonly ms: number } & Pick<DecodedEmbed, "truncate">,
+  { model, ms }: { readonly model: string; readonly ms: number },
 ): OllamaEmbedAnswer {
   const { tokens } = result;
-  refuseTruncated(result, truncate, "input");
   const embeddings = vectorsOf(result);
   return { model, embeddings, total_duration: Math.round(ms * 1e6), load_duration: 0, prompt_eval_count: tokens };
 }

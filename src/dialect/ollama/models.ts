@@ -19,6 +19,9 @@ const capabilitiesOf = ({ capabilities }: ListedModel): string[] => [
   ...new Set(capabilities.map((one) => CAPABILITIES[one]).filter((one) => one !== undefined)),
 ];
 
+/** The quantization at the end of a language model's description, such as Q8_0 or "Q4_K - Medium". */
+const QUANTIZATION = /\b([IT]?Q\d\w*|MXFP4|BF16|F16|F32)\b(?: - ([SML])\w+)?/;
+
 function details({ parent, file = {} }: ListedModel) {
   const { architecture = "", description, parameters } = file;
   const millions = (parameters ?? 0) / 1e6;
@@ -29,7 +32,11 @@ function details({ parent, file = {} }: ListedModel) {
     families: architecture === "" ? [] : [architecture],
     parameter_size:
       parameters === undefined ? "" : millions >= 1e3 ? `${(millions / 1e3).toFixed(1)}B` : `${millions.toFixed(1)}M`,
-    quantization_level: description?.split(" ").at(-1) ?? "",
+    quantization_level:
+      QUANTIZATION.exec(description ?? "")
+        ?.slice(1)
+        .join("_")
+        .replace(/_$/, "") ?? "",
   };
 }
 

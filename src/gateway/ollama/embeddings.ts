@@ -8,10 +8,14 @@ import { cannotCarry, carryForeign } from "../unsupported.ts";
 
 /** Throws SvcError about fields of other servers, and about token ids, because this API takes only texts. */
 export function encodeEmbed(work: EmbedWork, model: string): UpstreamCall {
-  const { inputs, dimensions } = work;
+  const { inputs, dimensions, refuseLong } = work;
   carryForeign(work, "ollama");
   if (inputs.some((input) => typeof input !== "string")) throw cannotCarry("input", "ollama");
-  return { path: "/api/embed", body: { model, input: inputs, ...(dimensions !== undefined && { dimensions }) } };
+  const truncate = refuseLong === undefined ? {} : { truncate: false };
+  return {
+    path: "/api/embed",
+    body: { model, input: inputs, ...(dimensions !== undefined && { dimensions }), ...truncate },
+  };
 }
 
 /** Returns the vectors of an answer. Never throws: the caller must check the vectors. */

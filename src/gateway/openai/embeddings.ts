@@ -14,7 +14,7 @@ export interface UpstreamVectors {
 
 /** Returns the call. Throws SvcError about fields that the server lacks. `model`: the server's name for the model. */
 export function encodeEmbeddings(work: EmbedWork, model: string, kind: ServerKind): UpstreamCall {
-  const { inputs, dimensions } = work;
+  const { inputs, dimensions, refuseLong } = work;
   return {
     path: "/v1/embeddings",
     body: {
@@ -22,6 +22,8 @@ export function encodeEmbeddings(work: EmbedWork, model: string, kind: ServerKin
       input: inputOf(inputs),
       encoding_format: "float",
       ...(dimensions !== undefined && { dimensions }),
+      // OpenAI, vLLM, SGLang and llama.cpp have no such field and refuse texts that are too long by default.
+      ...(refuseLong !== undefined && kind === "svc" && { truncate: false }),
       ...carryForeign(work, kind, traitsOf(kind).foreignOfVectors),
     },
   };

@@ -1,6 +1,6 @@
 // API description: batch jobs.
 
-import { badRequest, storageErrors, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, pageQuery, storageErrors, tooLarge, type Operations } from "./operation.ts";
 
 const notFound = {
   404: "No batch with this id is stored: it never existed, or ended more than --keep-batches days ago.",
@@ -14,7 +14,7 @@ export const batchesOperations: Operations = {
 the file. body is a request of the chat route; its stream is ignored. On a server with --batch-endpoints, a batch and
 all its lines may name another endpoint: /v1/completions, /v1/responses (nothing is stored or continued),
 /v1/embeddings, /v1/audio/transcriptions or /v1/audio/translations (JSON bodies; an answer that is text is a JSON
-string). usage counts the tokens of answers that report them. The model of a line may be an upstream's, as
+string; an answer of vectors has \`truncated\`, the number of inputs that were truncated, if any). usage counts the tokens of answers that report them. The model of a line may be an upstream's, as
 \`name/model\`; while that upstream is unreachable, the line waits and does not hold up other batches. Lines without a
 model are answered by the batch's \`model\`, the server's default for the endpoint.
 
@@ -42,7 +42,7 @@ for --keep-batches days (30) after its end, longer while its output file exists,
   },
   "GET /v1/batches": {
     summary: "List batches",
-    description: "The newest first. Query: limit (1 to 100, default 20), after (a batch's id), order (asc or desc).",
+    query: pageQuery("a batch"),
     answers: { 200: "One page of batches." },
     errors: { 400: badRequest, 404: "`after` names no stored batch.", ...storageErrors },
   },

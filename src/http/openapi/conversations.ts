@@ -1,6 +1,6 @@
 // API description: conversations that responses continue.
 
-import { badRequest, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, pageQuery, tooLarge, type Operations } from "./operation.ts";
 
 const NOT_STORED = "No conversation with this id is stored.";
 const NO_ITEM = "No conversation with this id is stored, or it has no item with this id.";
@@ -52,7 +52,7 @@ without a body makes an empty conversation.`,
   },
   "GET /v1/conversations/{id}/items": {
     summary: "List a conversation's items",
-    description: "Query: limit (1 to 100, default 20), order (asc or desc, the default), after (an item's id).",
+    query: pageQuery("an item"),
     answers: { 200: "One page of items." },
     errors: { 400: badRequest, 404: NO_ITEM },
   },

@@ -125,6 +125,9 @@ async function generate(app: AnyElysia): Promise<unknown> {
   return response.json();
 }
 
+const parametersIn = (place: "header" | "query", described: Operation["query"] = {}) =>
+  Object.entries(described).map(([name, one]) => ({ name, in: place, required: false, ...one }));
+
 function complete(described: PathItem[string], operation: Operation, key: string, form: ErrorForm): void {
   described.operationId = key.replace(/[^a-z0-9]+/gi, "_");
   described["summary"] = operation.summary;
@@ -133,12 +136,8 @@ function complete(described: PathItem[string], operation: Operation, key: string
   described.parameters = [
     ...(described.parameters ?? []),
     { name: "X-Request-ID", in: "header", required: false, description: REQUEST_ID, schema: { type: "string" } },
-    ...Object.entries(operation.requestHeaders ?? {}).map(([name, header]) => ({
-      name,
-      in: "header",
-      required: false,
-      ...header,
-    })),
+    ...parametersIn("header", operation.requestHeaders),
+    ...parametersIn("query", operation.query),
   ];
   if (operation.stream || operation.queued) {
     const schema = { type: "string", minLength: 1, maxLength: 128 };

@@ -1,6 +1,8 @@
 // API description: files.
 
-import { badRequest, storageErrors, type Operations } from "./operation.ts";
+import { FILE_PURPOSES, UPLOAD_PURPOSES } from "../../domain/file-purpose.ts";
+import { FILES_PAGE } from "../../dialect/files/decode.ts";
+import { badRequest, pageQuery, storageErrors, type Operations } from "./operation.ts";
 
 const notFound = { 404: "No file with this id is stored: it never existed, was deleted or has expired." };
 
@@ -17,6 +19,16 @@ not checked. A part that says \`batch\` is best before the file: otherwise error
 
 expires_after[anchor] (\`created_at\`) and expires_after[seconds] (3600 to 2592000) set when the file is deleted;
 default: --keep-files.`,
+    query: {
+      purpose: {
+        description: "Of a file that is the whole body: batch (default) or ocr.",
+        schema: { type: "string", enum: [...UPLOAD_PURPOSES], default: "batch" },
+      },
+      filename: {
+        description: "Of a file that is the whole body; default upload.jsonl.",
+        schema: { type: "string", default: "upload.jsonl" },
+      },
+    },
     answers: { 200: "The file." },
     errors: {
       400: badRequest,
@@ -26,9 +38,14 @@ default: --keep-files.`,
   },
   "GET /v1/files": {
     summary: "List files",
-    description: `Query: limit (1 to 10000; default 10000), order by creation (asc or desc; default desc), after (a
-file's id), purpose (\`batch\`, \`batch_output\` or \`ocr\`). A page may also begin after a file that was deleted or
-expired within the last hour.`,
+    description: "A page may also begin after a file that was deleted or expired within the last hour.",
+    query: {
+      ...pageQuery("a file", FILES_PAGE),
+      purpose: {
+        description: "Lists only files with this purpose: batch, batch_output or ocr.",
+        schema: { type: "string", enum: [...FILE_PURPOSES] },
+      },
+    },
     answers: { 200: "One page of files." },
     errors: { 400: badRequest, 404: "`after` names no stored file.", ...storageErrors },
   },
@@ -58,10 +75,22 @@ failed, response has the status and body of its endpoint, and error has code and
 Lines that were never processed, because the batch was cancelled or expired, have response null and error
 \`batch_cancelled\` or \`batch_expired\`.
 
-A Range header with one range of bytes is honoured (206, or 416 beyond the content), as are If-Range and If-None-Match
-with the ETag.`,
-    answers: { 200: "The content, as it is stored." },
-    errors: { ...notFound, 416: "The Range header requests bytes beyond the content.", ...storageErrors },
+A Range header with several ranges is ignored.`,
+    requestHeaders: {
+      Range: { description: "One range of bytes.", schema: { type: "string" } },
+      "If-Range": { description: "An ETag; Range is ignored unless it is the file's.", schema: { type: "string" } },
+      "If-None-Match": { description: "ETags of contents that the client has.", schema: { type: "string" } },
+    },
+    answers: {
+      200: "The content, as it is stored.",
+      206: "The requested bytes; Content-Range says which of how many they are.",
+      304: "If-None-Match names the file's ETag.",
+    },
+    errors: {
+      ...notFound,
+      416: "`invalid_value`: the Range header requests bytes beyond the content, whose length Content-Range gives.",
+      ...storageErrors,
+    },
     headers: { ETag: "Identifies the content.", "Accept-Ranges": "`bytes`." },
   },
 };

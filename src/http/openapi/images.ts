@@ -44,7 +44,7 @@ export const imagesOperations: Operations = {
     errors: drawingErrors,
     queued: true,
     stream: events("image_generation"),
-    example: { prompt: "a red circle on a white ground", size: "256x256", seed: 7 },
+    example: { prompt: "a red circle on a white background", size: "256x256", seed: 7 },
   },
   "POST /v1/images/edits": {
     summary: "Change an image as described in a prompt",

@@ -1,6 +1,6 @@
 // API description: Ollama's API.
 
-import { vectorErrors } from "./embeddings.ts";
+import { truncationHeaders, vectorErrors } from "./embeddings.ts";
 import {
   badRequest,
   generationErrors,
@@ -43,12 +43,14 @@ and the last line has svc_recognitions.`,
     description: "Uses the models of /v1/embeddings. options and keep_alive have no effect.",
     answers: { 200: "A vector for each text." },
     errors: vectorErrors,
+    headers: truncationHeaders,
     example: { input: ["The sky is blue.", "Grass is green."] },
   },
   "POST /api/embeddings": {
     summary: "A text as a vector, in the older form of Ollama's API",
     answers: { 200: "The vector." },
     errors: vectorErrors,
+    headers: truncationHeaders,
     example: { prompt: "The sky is blue." },
   },
   "POST /api/show": {

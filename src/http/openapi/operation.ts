@@ -1,5 +1,6 @@
 // The description of a route, and sentences shared by many routes.
 
+import { PAGE_ORDERS, usualPage, type PageLimits } from "../../dialect/fields/page.ts";
 import { MOST_TOKENIZER_REQUESTS } from "../../service/tokenizer.ts";
 
 /** An OpenAPI operation: one method of one path. */
@@ -14,6 +15,8 @@ export interface Operation {
   readonly errors?: Readonly<Record<number, string>>;
   /** Request headers beyond those of every request. */
   readonly requestHeaders?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
+  /** Query parameters. */
+  readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
   /** Headers of the 200 answer beyond those of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A request body that works unchanged. */
@@ -25,6 +28,19 @@ export interface Operation {
   /** Default: server-sent events. */
   readonly streamType?: "application/x-ndjson";
 }
+
+/** Returns the query parameters of a list whose items are called this: "an item". */
+export const pageQuery = (item: string, { usual, most }: PageLimits = usualPage): NonNullable<Operation["query"]> => ({
+  limit: {
+    description: `Maximum number of items, 1 to ${most}; default ${usual}.`,
+    schema: { type: "integer", minimum: 1, maximum: most, default: usual },
+  },
+  order: {
+    description: "By creation: asc, or desc (default), the newest first.",
+    schema: { type: "string", enum: [...PAGE_ORDERS], default: "desc" },
+  },
+  after: { description: `The id of ${item}; the page begins after it.`, schema: { type: "string" } },
+});
 
 export type Operations = Readonly<Record<string, Operation>>;
 

@@ -1,6 +1,13 @@
 // API description: the OpenAI-compatible Responses API.
 
-import { badRequest, constraintHeader, countingErrors, conversationErrors, type Operations } from "./operation.ts";
+import {
+  badRequest,
+  constraintHeader,
+  countingErrors,
+  conversationErrors,
+  pageQuery,
+  type Operations,
+} from "./operation.ts";
 
 const NOT_STORED = "what previous_response_id, conversation or an item_reference names is not stored.";
 
@@ -87,7 +94,7 @@ sequence_number after which events are returned).`,
   },
   "GET /v1/responses/{id}/input_items": {
     summary: "List the input of a stored response",
-    description: "Query: limit (1 to 100, default 20), order (asc or desc, the default), after (an item's id).",
+    query: pageQuery("an item"),
     answers: { 200: "One page of items." },
     errors: { 400: badRequest, 404: "No response with this id is stored." },
   },

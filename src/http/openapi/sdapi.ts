@@ -22,7 +22,7 @@ export const sdapiOperations: Operations = {
     answers: { 200: "The images." },
     errors: drawingErrors,
     queued: true,
-    example: { prompt: "a red circle on a white ground", width: 256, height: 256, seed: 7 },
+    example: { prompt: "a red circle on a white background", width: 256, height: 256, seed: 7 },
   },
   "POST /sdapi/v1/img2img": {
     summary: "Change an image, in the API of Stable Diffusion's web interface",

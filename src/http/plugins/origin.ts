@@ -37,6 +37,10 @@ export function checkHost(headers: Headers, policy: OriginPolicy): void {
 const isNamed = (host: string, policy: OriginPolicy): boolean =>
   [policy.host, ...policy.allowedHosts].some((name) => name.toLowerCase() === host);
 
+/** Returns whether the request was addressed by a name of --allowed-host. */
+export const isAllowedHost = (headers: Headers, { allowedHosts }: Pick<OriginPolicy, "allowedHosts">): boolean =>
+  allowedHosts.some((name) => name.toLowerCase() === hostName(headers.get("host") ?? ""));
+
 /**
  * Throws SvcError `forbidden_origin` when the calling page is not allowed. `isOpen`: the route reveals no user data, so
  * any page may link to it.

@@ -11,6 +11,7 @@ import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
+import { truncationHeaders } from "../truncation-headers.ts";
 import { servedByFields } from "../log-fields.ts";
 
 /** Converts texts to vectors, and ranks documents by relevance. */
@@ -24,7 +25,7 @@ export const embeddingRoutes = (deps: AppDeps) => {
       prompt: tokens,
       ...(truncated > 0 && { truncated }),
     });
-    return jsonResponse(body, truncated > 0 ? { headers: { "X-Embedding-Truncated": String(truncated) } } : {});
+    return jsonResponse(body, { headers: truncationHeaders(result) });
   };
 
   return new Elysia({ name: "route.embeddings" })

@@ -3,21 +3,27 @@
 import { Elysia } from "elysia";
 import { DeletedFile, FileAddress, FileList, FileObject, FileUpload } from "../../contract/files.ts";
 import type { TSchema } from "../../contract/schema.ts";
-import { decodePurpose, decodeUpload, decodeUploadPurpose } from "../../dialect/files/decode.ts";
+import { decodePurpose, decodeUpload, decodeUploadPurpose, FILES_PAGE } from "../../dialect/files/decode.ts";
 import { encodeFile, encodeFiles } from "../../dialect/files/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
+import { fieldError } from "../../domain/errors.ts";
 import type { UploadPurpose } from "../../domain/file-purpose.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { tooLarge } from "../../service/batch/received-content.ts";
+import type { AppDeps } from "../deps.ts";
 import { isForm, orDiscard } from "../form-parts.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
+import { errorResponse } from "../plugins/errors.ts";
+import { publicUrl } from "../public-url.ts";
+import type { RequestContext } from "../request-context.ts";
 import { readUpload } from "../upload-body.ts";
 
-const PAGE = { usual: 10_000, most: 10_000 };
 const JSONL = "application/jsonl";
 const TEXT = { schema: { type: "string" } } as const;
 /** Type of pictures and documents of any format. */
 const ANY = "application/octet-stream";
+
+const stored = { description: "", content: { [JSONL]: TEXT, [ANY]: TEXT } };
 
 const upload = {
   description: "A form, or the content itself with purpose and filename in the query.",
@@ -28,7 +34,7 @@ const upload = {
 };
 
 /** Files on the server's disk. */
-export const fileRoutes = (files: FilesService) =>
+export const fileRoutes = (files: FilesService, { config, contexts }: Pick<AppDeps, "config" | "contexts">) =>
   new Elysia({ name: "route.files" })
     .post("/v1/files", ({ request }) => receive(files, request), {
       parse: "none",
@@ -38,7 +44,9 @@ export const fileRoutes = (files: FilesService) =>
       "/v1/files",
       ({ request }) => {
         const { searchParams } = new URL(request.url);
-        return Response.json(encodeFiles(files.list(decodePage(searchParams, PAGE), decodePurpose(searchParams))));
+        return Response.json(
+          encodeFiles(files.list(decodePage(searchParams, FILES_PAGE), decodePurpose(searchParams))),
+        );
       },
       jsonAnswer(FileList),
     )
@@ -47,13 +55,17 @@ export const fileRoutes = (files: FilesService) =>
       "/v1/files/:id/url",
       ({ params, request }) => {
         const { id } = files.get(params.id);
-        return Response.json({ url: new URL(`/v1/files/${id}/content`, request.url).href });
+        return Response.json({ url: publicUrl(`/v1/files/${id}/content`, request, config) });
       },
       jsonAnswer(FileAddress),
     )
-    .get("/v1/files/:id/content", ({ params, request }) => contentOf(files, params.id, request.headers), {
-      detail: { responses: { 200: { description: "", content: { [JSONL]: TEXT, [ANY]: TEXT } } } },
-    })
+    .get(
+      "/v1/files/:id/content",
+      ({ params, request }) => contentOf(files.content(params.id), request, contexts.of(request)),
+      {
+        detail: { responses: { 200: stored, 206: stored, 304: { description: "" } } },
+      },
+    )
     .delete(
       "/v1/files/:id",
       ({ params }) => {
@@ -83,8 +95,8 @@ const names = (condition: string | null, etag: string): boolean =>
   condition?.split(",").some((one) => ["*", etag, `W/${etag}`].includes(one.trim())) ?? false;
 
 /** Answers with a file's content. Content never changes, so the file's id identifies it. */
-function contentOf(files: FilesService, id: string, asked: Headers): Response {
-  const { path, bytes, filename, purpose } = files.content(id);
+function contentOf(file: ReturnType<FilesService["content"]>, { headers: asked }: Request, context: RequestContext) {
+  const { id, path, bytes, filename, purpose } = file;
   const etag = `"${id}"`;
   const headers = {
     "Content-Type": purpose === "ocr" ? ANY : JSONL,
@@ -98,7 +110,7 @@ function contentOf(files: FilesService, id: string, asked: Headers): Response {
   // As a stream: for a file, Bun would answer Range in its own way.
   if (range === "all")
     return new Response(Bun.file(path).stream(), { headers: { ...headers, "Content-Length": String(bytes) } });
-  if (!range) return new Response(null, { status: 416, headers: { ...headers, "Content-Range": `bytes */${bytes}` } });
+  if (!range) return beyond(bytes, context);
   const { start, end } = range;
   return new Response(Bun.file(path).slice(start, end).stream(), {
     status: 206,
@@ -108,6 +120,15 @@ function contentOf(files: FilesService, id: string, asked: Headers): Response {
       "Content-Range": `bytes ${start}-${end - 1}/${bytes}`,
     },
   });
+}
+
+/** Answers 416, a status that no error code has by itself. */
+function beyond(bytes: number, context: RequestContext): Response {
+  const failure = fieldError("invalid_value", "Range", `must begin within the ${bytes} bytes of the file`);
+  context.failure = failure;
+  const { body, headers } = errorResponse(failure, context.id);
+  headers.set("Content-Range", `bytes */${bytes}`);
+  return new Response(body, { status: 416, headers });
 }
 
 interface ByteRange {

@@ -25,6 +25,7 @@ import { disconnection, requestOrigin, streamResponse, streams } from "../genera
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
+import { publicUrl } from "../public-url.ts";
 
 /** Most bytes of a form field; the longest is a prompt in UTF-8. */
 const FIELD_BYTES = 128 * 1024;
@@ -120,7 +121,9 @@ async function readFiles<Call extends ImageCall>(
   const contents = files.map(({ content }) => content);
   return orDiscard(contents, () => {
     const count = files.filter(({ name }) => name !== "mask").length;
-    if (count <= MOST_PICTURES) return { call: decode(formBody(fields, FORM_FIELDS)), files };
+    // Forms of programs send their empty fields, too.
+    const given = fields.filter(([name, value]) => value !== "" || name === "prompt");
+    if (count <= MOST_PICTURES) return { call: decode(formBody(given, FORM_FIELDS)), files };
     throw invalidValue("image", `be given at most ${MOST_PICTURES} times, under either name`, `${count} files`);
   });
 }
@@ -153,7 +156,8 @@ async function respond(
   }
   const drawn = await collectImages(events);
   const { format } = call.work.encoding;
-  const address = (data: Uint8Array) => new URL(`/v1/images/files/${images.kept.put(data, format)}`, request.url).href;
+  const address = (data: Uint8Array) =>
+    publicUrl(`/v1/images/files/${images.kept.put(data, format)}`, request, deps.config);
   const encode = call.work.upscale ? encodeUpscaled : encodeImages;
   return Response.json(encode(drawn, call, { created: now(), address }), { headers });
 }

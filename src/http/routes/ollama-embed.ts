@@ -19,6 +19,7 @@ import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
+import { truncationHeaders } from "../truncation-headers.ts";
 
 /** Converts texts to vectors, for tools that know no other API. */
 export const ollamaEmbedRoutes = (deps: AppDeps) => {
@@ -38,7 +39,9 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
       async ({ request }) => {
         const asked = decodeEmbed(await bodies.read(request, bodyCeilings.embeddings));
         const computed = await compute(request, asked);
-        return jsonResponse(encodeEmbed(computed.result, { ...computed, truncate: asked.truncate }));
+        return jsonResponse(encodeEmbed(computed.result, computed), {
+          headers: truncationHeaders(computed.result),
+        });
       },
       jsonRoute(OllamaEmbedRequest, OllamaEmbedAnswer),
     )
@@ -46,7 +49,8 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
       "/api/embeddings",
       async ({ request }) => {
         const asked = decodeOlderEmbed(await bodies.read(request, bodyCeilings.embeddings));
-        return jsonResponse(encodeOlderEmbed((await compute(request, asked)).result));
+        const { result } = await compute(request, asked);
+        return jsonResponse(encodeOlderEmbed(result), { headers: truncationHeaders(result) });
       },
       jsonRoute(OllamaEmbeddingsRequest, OllamaEmbeddingsAnswer),
     );

@@ -69,7 +69,7 @@ const TO_CHAT = [
   "Write a haiku about the sea.",
   "Show a Python function that reverses a list.",
 ];
-const TO_DRAW = ["a red circle above a blue square", "a green tree under a yellow sun"];
+const TO_DRAW = ["a red circle above a blue square", "a green star left of a yellow heart"];
 
 function Welcome() {
   const { session } = usePage();

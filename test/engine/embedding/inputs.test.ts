@@ -17,6 +17,15 @@ function readerWith(around: readonly number[]): InputReader {
   return new InputReader(embedder, new TextJobs(embedder), 16);
 }
 
+test("a text that is too long is truncated, or refused with its number and the limit", async () => {
+  const work = { kind: "embed", inputs: ["a", "b".repeat(15)] } as const;
+  expect(await readerWith([7]).read(work, { key: 1 })).toMatchObject({ truncated: 1 });
+  const refused = await readerWith([7])
+    .read({ ...work, refuseLong: "input" }, { key: 1 })
+    .catch(String);
+  expect(refused).toContain("'input' must have texts of at most 16 tokens for this model; number 1,");
+});
+
 test("an empty text is its special tokens, and is refused by a model that has none around a text", async () => {
   const work = { kind: "embed", inputs: ["a", ""] } as const;
   const { inputs } = await readerWith([7]).read(work, { key: 1 });

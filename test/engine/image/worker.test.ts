@@ -11,9 +11,13 @@ import {
   type ImageLibrary,
   type ImageTraits,
 } from "../../../ffi/image/api.ts";
-import type { ImageModel, ImageWork } from "../../../src/domain/image.ts";
+import type { ImageEdit, ImageModel, ImageSize, ImageWork } from "../../../src/domain/image.ts";
+import type { Painter } from "../../../src/engine/image/child/plan.ts";
 import { ImageWorker } from "../../../src/engine/image/child/worker.ts";
 import type { FromPainter } from "../../../src/engine/image/protocol.ts";
+import { decodeImage } from "../../../src/media/image.ts";
+import { defaultMediaLimits } from "../../../src/media/limits.ts";
+import { pngOfRows } from "../../support/png.ts";
 import { transparentPng } from "../../support/transparent-png.ts";
 import { until } from "../../support/until.ts";
 
@@ -103,6 +107,7 @@ const traits: ImageTraits = {
   schedulers: ["simple"],
   scale: 1,
 };
+const INK = { name: "ink", path: "/ink.safetensors" };
 const model: ImageModel & { name: string } = {
   name: "fake",
   family: "Fake",
@@ -115,16 +120,24 @@ const model: ImageModel & { name: string } = {
   sampler: "euler",
   samplers: ["euler"],
   schedulers: ["simple"],
-  adapters: [],
+  adapters: [INK.name],
   edits: { image: true, mask: true, references: false },
 };
 
-/** `stepMs`: duration of a step. */
-function start(stepMs = 0) {
+/** `stepMs`: duration of a step. `drawsIn`: the only size that the model draws in. */
+function start(stepMs = 0, drawsIn?: ImageSize) {
   let now = 0;
   const library = new FakePainter(() => void (now += stepMs));
   const sent: FromPainter[] = [];
-  const painter = { model, multiple: 8, needsImage: false, scheduler: "simple", scale: 1, adapters: [] };
+  const painter: Painter = {
+    model,
+    multiple: 8,
+    needsImage: false,
+    scheduler: "simple",
+    scale: 1,
+    adapters: [INK],
+    ...(drawsIn && { drawsIn }),
+  };
   const tools = { library, traits, painter, threads: () => 1, now: () => now };
   const worker = new ImageWorker(tools, model, (message) => sent.push(message));
   let key = 0;
@@ -310,5 +323,47 @@ describe("the source of a request's images", () => {
       await worker.step();
     });
     expect(await failed).toBe("rejected");
+  });
+});
+
+describe("a changed image that is delivered larger than it is drawn", () => {
+  const SIDE = 32;
+  const size = { width: SIDE, height: SIDE };
+  const row = 3 * SIDE;
+  /** Rows of a PNG, each after its filter: no two neighbours alike. */
+  const rows = Buffer.from(Array.from({ length: SIDE * (row + 1) }, (_, at) => (at % (row + 1) ? (at * 89) % 251 : 0)));
+
+  async function changed(work: Partial<ImageWork>, edit: Partial<ImageEdit>): Promise<Uint8Array> {
+    const folder = mkdtempSync(join(tmpdir(), "svc-worker-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const [image, mask] = ["image", "mask"].map((field) => ({ field, path: join(folder, `${field}.png`) }));
+    if (!image || !mask) throw new Error("no sources");
+    await Bun.write(image.path, pngOfRows({ ...size, colour: 2 }, rows));
+    await Bun.write(mask.path, transparentPng(SIDE, SIDE, 0));
+    const { worker, submit, ended } = start(0, { width: 8, height: 8 });
+    const encoding = { format: "png", tellsHow: true } as const;
+    submit("edit", "ada", { size, encoding, edit: { image, mask, ...edit }, ...work });
+    while (ended().length < 1) await worker.step().then(() => Bun.sleep(1));
+    const event = ended()[0]?.event;
+    return event?.type === "image" ? event.data : new Uint8Array();
+  }
+
+  test("has every pixel of the original where its mask is opaque", async () => {
+    const data = await changed({}, {});
+    const { rgb } = await decodeImage(data, SIDE, defaultMediaLimits, new AbortController().signal);
+    for (let y = 0; y < SIDE; y++) {
+      const left = rgb.subarray(y * row, y * row + row / 2);
+      expect(left).toEqual(new Uint8Array(row / 2));
+      const right = rgb.subarray(y * row + row / 2, (y + 1) * row);
+      const at = y * (row + 1) + 1;
+      expect(right).toEqual(new Uint8Array(rows.subarray(at + row / 2, at + row)));
+    }
+  });
+
+  test("tells its own size, the strength and the adapters", async () => {
+    const data = await changed({ adapters: [{ name: INK.name, scale: 0.5 }] }, { strength: 0.6 });
+    const text = Buffer.from(data).toString("latin1");
+    expect(text).toContain("edit <lora:ink:0.5>\nSteps: 2, ");
+    expect(text).toContain("Seed: 1, Size: 32x32, Denoising strength: 0.6, Model: fake");
   });
 });

@@ -1,7 +1,7 @@
 // Turns inputs into the token ids that the model reads: adds special tokens and truncates to the longest input.
 
 import type { Embedder, LoadedEmbedder } from "../../../../ffi/llama/embedder.ts";
-import type { EmbeddingInput, EmbeddingWork } from "../../../domain/embedding.ts";
+import { refuseTooLong, type EmbeddingInput, type EmbeddingWork } from "../../../domain/embedding.ts";
 import { fieldError, type SvcError } from "../../../domain/errors.ts";
 import type { TextJobs, TextsOf } from "./text-jobs.ts";
 
@@ -41,8 +41,8 @@ export class InputReader {
   }
 
   /**
-   * Throws SvcError about token ids outside the vocabulary, an empty text for a model without tokens around texts, and a
-   * query that leaves no room for documents.
+   * Throws SvcError about token ids outside the vocabulary, an empty text for a model without tokens around texts, a
+   * query that leaves no room for documents, and texts that are too long where they must not be truncated.
    */
   async read(work: EmbeddingWork, of: Of): Promise<PreparedInputs> {
     const whole =
@@ -52,6 +52,11 @@ export class InputReader {
       const sentence = `must have no empty text: this model reads no tokens around a text; number ${empty} is empty`;
       throw fieldError("invalid_value", work.kind === "embed" ? "input" : "documents", sentence);
     }
+    refuseTooLong(
+      work,
+      this.maxTokens,
+      whole.findIndex(({ isCut }) => isCut),
+    );
     return { inputs: whole.map(({ tokens }) => tokens), truncated: whole.filter(({ isCut }) => isCut).length };
   }
 

@@ -46,8 +46,7 @@ export interface Tools {
 
 export class Painting {
   private readonly sizes: ReturnType<typeof sizesOf>;
-  /** The images that it is made from; undefined until drawing begins. */
-  private pictures: readonly Picture[] | undefined;
+  private hasBegun = false;
   private step = 0;
   /** Share of its steps that are done, 0 to 1. */
   private done = 0;
@@ -76,15 +75,15 @@ export class Painting {
   async draw(isOver: () => boolean): Promise<Painted | undefined> {
     const { library, threads, traits } = this.tools;
     const { key } = this.request;
-    if (this.pictures) library.resume(key, threads());
-    else this.pictures = await this.begin();
+    if (this.hasBegun) library.resume(key, threads());
+    else await this.begin();
     if (!(await this.follow(isOver))) return undefined;
     const { drawn, delivered } = this.sizes;
     const made = { width: drawn.width * traits.scale, height: drawn.height * traits.scale };
-    return { pixels: { ...made, rgb: withKept(this.pictures, library.take(key)) }, size: delivered };
+    return { pixels: await this.withKept({ ...made, rgb: library.take(key) }), size: delivered };
   }
 
-  private async begin(): Promise<readonly Picture[]> {
+  private async begin(): Promise<void> {
     const { plan, work, key, sources } = this.request;
     const { library, traits, threads } = this.tools;
     const { drawn } = this.sizes;
@@ -106,7 +105,16 @@ export class Painting {
       adapters: plan.adapters,
       pictures,
     });
-    return pictures;
+    this.hasBegun = true;
+  }
+
+  /** Returns the pixels; with a mask, in the delivered size, with the original's wherever the mask keeps them. */
+  private async withKept(pixels: Pixels): Promise<Pixels> {
+    const { image, mask } = this.request.sources ?? {};
+    const { delivered } = this.sizes;
+    if (!image || !mask) return pixels;
+    const [drawn, kept] = await Promise.all([resized(pixels, delivered), resized(image, delivered)]);
+    return { ...delivered, rgb: composed(drawn.rgb, kept.rgb, maskFor(mask, delivered)) };
   }
 
   /** Resolves with true when the image is done, with false when it has paused. */
@@ -138,13 +146,6 @@ export class Painting {
       await Bun.sleep(POLL_MS);
     }
   }
-}
-
-/** Returns the drawn pixels, with the original's pixels wherever a mask keeps them. */
-function withKept(pictures: readonly Picture[], rgb: Uint8Array): Uint8Array {
-  const mask = pictures.find(({ use }) => use === "mask");
-  const image = pictures.find(({ use }) => use === "image");
-  return mask && image ? composed(rgb, image.pixels, mask.pixels) : rgb;
 }
 
 async function picturesOf({ image, references, mask }: Sources, plan: Plan, size: ImageSize): Promise<Picture[]> {

@@ -2,9 +2,8 @@
 
 import { ImageError } from "../../../../ffi/image/api.ts";
 import { fieldError, SvcError } from "../../../domain/errors.ts";
-import type { ImageModel } from "../../../domain/image.ts";
+import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
 import { SharedBytes } from "../../../domain/shared-bytes.ts";
-import type { Pixels } from "../../../media/pixels.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
 import { isSameClient, Turns } from "../../process/turns.ts";
@@ -175,26 +174,25 @@ async function finished(job: QueuedImage, { pixels, size }: Painted, model: stri
   const { image, work } = job;
   const { encoding, seed } = work;
   await job.reported();
-  const data = await encoded(pixels, size, encoding, howOf(work, job.painting.request.plan, pixels, model));
+  const data = await encoded(pixels, size, encoding, howOf(work, job.painting.request.plan, size, model));
   return { type: "image", image, data, size, seed };
 }
 
 /** Returns the settings that are needed to draw this image again, in the format that other image programs use. */
-function howOf(
-  { prompt, negativePrompt, seed }: QueuedImage["work"],
-  plan: Plan,
-  drawn: Pixels,
-  model: string,
-): string {
+function howOf(work: ImageWork, plan: Plan, { width, height }: ImageSize, model: string): string {
+  const { prompt, negativePrompt, seed, adapters = [], edit } = work;
   const settings = {
     Steps: plan.steps,
     Sampler: plan.sampler,
     "Schedule type": plan.scheduler,
     "CFG scale": plan.guidance,
     Seed: seed,
-    Size: `${drawn.width}x${drawn.height}`,
+    Size: `${width}x${height}`,
+    ...(edit && !plan.byReference && { "Denoising strength": plan.strength }),
     Model: model,
   };
   const line = Object.entries(settings).map(([name, value]) => `${name}: ${value}`);
-  return [prompt, ...(negativePrompt ? [`Negative prompt: ${negativePrompt}`] : []), line.join(", ")].join("\n");
+  const added = adapters.map(({ name, scale }) => ` <lora:${name}:${scale}>`);
+  const negative = negativePrompt ? [`Negative prompt: ${negativePrompt}`] : [];
+  return [prompt + added.join(""), ...negative, line.join(", ")].join("\n");
 }
