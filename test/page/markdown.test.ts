@@ -24,6 +24,11 @@ test("HTML in a text stays text, and nothing is loaded or executed", () => {
   expect(shown).toContain("&lt;img src=x");
 });
 
+test("a text that nests too deeply is shown as it is", () => {
+  const text = `${">".repeat(40_000)} <b>`;
+  expect(html(text)).toBe(`<pre>${text.replaceAll("<", "&lt;").replaceAll(">", "&gt;")}</pre>`);
+});
+
 test("only links to the web work, and open in a new tab", () => {
   expect(html("[a](https://a.example/?q=1&r=2)")).toBe(
     '<p><a href="https://a.example/?q=1&amp;r=2" target="_blank" rel="noopener noreferrer">a</a></p>\n',

@@ -71,13 +71,21 @@ export function createMarkdown(): ToBlocks {
       checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
     },
   });
-  return (text) =>
+  const blocksOf = (text: string) =>
     marked.lexer(text).flatMap((token): Block[] => {
       if (token.type === "space" || token.type === "def") return [];
       const html = marked.parser([token]);
       if (token.type !== "code") return [{ raw: token.raw, html }];
       return [{ raw: token.raw, html, code: { text: String(token["text"]), language: languageOf(token["lang"]) } }];
     });
+  return (text) => {
+    try {
+      return blocksOf(text);
+    } catch {
+      // Marked recurses into each level of nested lists and quotes, for which a degenerate answer exhausts the stack.
+      return [{ raw: text, html: `<pre>${escape(text)}</pre>` }];
+    }
+  };
 }
 
 const languageOf = (info: unknown): string => (typeof info === "string" ? (/^[\w+#-]+/.exec(info)?.[0] ?? "") : "");

@@ -1,0 +1,44 @@
+// What goes wrong between people, models and servers, and what the page makes of it.
+
+import type { Page } from "puppeteer-core";
+import { check } from "../checks.ts";
+import { answered, choose, press, say, until } from "./browser.ts";
+
+/** Runs in the page: stores a chat whose second message no version of the page would have stored. */
+async function storeBroken(): Promise<void> {
+  const turns = {
+    a: { id: "a", parent: null, role: "user", text: "A good question", createdAt: 1 },
+    b: { id: "b", parent: "a", role: "assistant", text: "A", createdAt: 2, stats: { tokensPerSecond: "fast" } },
+    c: { id: "c", parent: "b", role: "user", text: "Another question", createdAt: 3 },
+  };
+  const conversation = { id: "broken", title: "Broken", createdAt: 1, updatedAt: 3, turns, leaf: "c", settings: {} };
+  const opened = await new Promise<IDBDatabase>((resolve) => {
+    const request = indexedDB.open("svc", 1);
+    request.addEventListener("success", () => resolve(request.result));
+  });
+  const writing = opened.transaction("conversations", "readwrite");
+  writing.objectStore("conversations").put(conversation);
+  await new Promise((resolve) => writing.addEventListener("complete", resolve));
+  opened.close();
+}
+
+/** Checks a page of a server that also has the scripted model. */
+export async function checkMishaps(page: Page, url: string): Promise<void> {
+  await check("an answer that nests thousands deep leaves the page usable", async () => {
+    await page.click(".button.new");
+    await choose(page, "script/script");
+    await say(page, "degenerate");
+    await answered(page, ">>>>");
+    await say(page, "hello");
+    await answered(page, "You said: hello");
+  });
+  await check("a message that cannot be shown does not take the others with it", async () => {
+    await page.evaluate(storeBroken);
+    await page.goto(`${url}/#chat/broken`);
+    await until(page, `document.querySelector(".thread").innerText.includes("This message cannot be shown.")`);
+    const shown = `document.querySelector(".thread").innerText`;
+    await until(page, `${shown}.includes("A good question") && ${shown}.includes("Another question")`);
+    await press(page, "This chat", ".top");
+    await press(page, "Delete", ".top");
+  });
+}
