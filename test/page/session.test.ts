@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { Conversation } from "../../src/page/logic/conversation.ts";
+import { mergedWith, type Conversation } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
 import { Session } from "../../src/page/state/session.ts";
 
@@ -26,7 +26,11 @@ class Kept {
   list = () => this.later(() => [...this.conversations.values()]);
   all = () => this.later(() => [...this.conversations.values()]);
   get = (id: string) => this.later(() => this.conversations.get(id));
-  put = (one: Conversation) => this.later(() => void this.conversations.set(one.id, one));
+  put = (one: Conversation) =>
+    this.later(() => {
+      const known = this.conversations.get(one.id);
+      this.conversations.set(one.id, known ? mergedWith(one, known) : one);
+    });
   remove = (id: string) => this.later(() => void this.conversations.delete(id));
   clear = () => this.later(() => this.conversations.clear());
 
@@ -126,6 +130,31 @@ test("a chat that another tab continues goes on here, and one that it deletes is
   await other.changedElsewhere({ id, isRemoved: true });
   await settled();
   expect([other.conversation.value.id === id, other.runs.value.size, kept.conversations.size]).toEqual([false, 0, 0]);
+});
+
+test("a chat that two tabs continue at once keeps both answers, and its name from the one that renamed it", async () => {
+  const id = await ask();
+  const answer = session.conversation.value.leaf ?? "";
+  await settled();
+  const other = new Session(new EndlessApi());
+  await other.useHistory(kept);
+  await other.loadModels();
+  await other.show(id);
+  other.rename("Renamed");
+  other.send("And now?");
+  await settled();
+  await session.changedElsewhere({ id, isRemoved: false });
+  expect(session.conversation.value.title).toBe("Renamed");
+  session.stop();
+  await settled();
+  other.stop();
+  await settled();
+  const stored = kept.conversations.get(id);
+  expect([stored?.title, stored?.turns[answer]?.finish, stored?.turns[answer]?.text]).toEqual([
+    "Renamed",
+    "stopped",
+    "Hello",
+  ]);
 });
 
 test("an edited message has the attachments that were not removed", async () => {

@@ -1,7 +1,7 @@
 // Stores conversations in the browser's database; they never leave the browser.
 
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
-import { withTurnsOf, type Conversation } from "../logic/conversation.ts";
+import { mergedWith, type Conversation } from "../logic/conversation.ts";
 
 /** A conversation as the list shows it. */
 export interface Summary {
@@ -57,11 +57,11 @@ export class History {
     return this.database.getAll("conversations");
   }
 
-  /** Stores a conversation, together with the turns that another tab has stored of it. */
+  /** Stores a conversation, merged with what another tab has stored of it. */
   async put(conversation: Conversation): Promise<void> {
     const { store, done } = this.database.transaction("conversations", "readwrite");
     const known = await store.get(conversation.id);
-    await store.put(known ? withTurnsOf(conversation, known) : conversation);
+    await store.put(known ? mergedWith(conversation, known) : conversation);
     await done;
     this.tell({ id: conversation.id, isRemoved: false });
   }

@@ -76,17 +76,22 @@ export class Session {
     if (isRemoved) {
       for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
       if (id === undefined || id === this.conversation.value.id) this.begin();
-    } else if (id === this.conversation.value.id) await this.reread(id);
+    } else if (id !== undefined) await this.reread(id);
     await this.list();
   }
 
-  /** Shows what is stored of the shown conversation, unless an answer is being generated in it here. */
+  /** Takes what is stored of a conversation that is shown or being answered here. */
   private async reread(id: string): Promise<void> {
+    if (id !== this.conversation.value.id && !this.busy.has(id)) return;
     const found = await this.history?.get(id);
-    const { id: shown, leaf } = this.conversation.value;
-    if (!found || id !== shown || this.busy.has(id)) return;
+    if (!found) return;
+    const busy = this.busy.get(id);
+    const isShown = id === this.conversation.value.id;
+    const { leaf } = this.conversation.value;
     // Each tab shows the branch that was chosen in it, which may go on in the other.
-    this.conversation.value = leaf === null ? found : tree.showBranch(found, leaf);
+    const current = busy ? tree.mergedWith(busy, found) : leaf === null ? found : tree.showBranch(found, leaf);
+    if (busy) this.busy.set(id, current);
+    if (isShown) this.conversation.value = current;
   }
 
   async loadModels(): Promise<void> {
@@ -167,12 +172,12 @@ export class Session {
   }
 
   setSettings(settings: Settings): void {
-    this.change((conversation) => ({ ...conversation, settings }));
+    this.change((conversation) => tree.edited(conversation, { settings }, Date.now()));
     this.kept.set(SETTINGS, JSON.stringify(settings));
   }
 
   rename(title: string): void {
-    this.change((conversation) => ({ ...conversation, title }));
+    this.change((conversation) => tree.edited(conversation, { title }, Date.now()));
   }
 
   async remove(id: string): Promise<void> {
