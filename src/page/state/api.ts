@@ -26,11 +26,15 @@ export class Api {
 
   constructor(private readonly kept = new Kept("sessionStorage")) {}
 
-  /** Stores the key until the tab is closed. */
-  useKey(key: string): void {
-    this.needsKey.value = "";
+  /** Stores the key until the tab is closed; returns false when it can be no key. */
+  useKey(key: string): boolean {
+    // With other characters, which word processors put in place of some, the browser sends no request at all.
+    const isPossible = /^[\x21-\x7e]+$/.test(key);
+    this.needsKey.value = isPossible ? "" : "refused";
+    if (!isPossible) return false;
     this.isKeyDeclined = false;
     this.kept.set(KEY, key);
+    return true;
   }
 
   /** Ends the question for a key; what the user does next may ask again. */
