@@ -21,7 +21,7 @@ import {
   shot,
   until,
 } from "./page/browser.ts";
-import { checkMishaps } from "./page/mishaps.ts";
+import { checkMishaps, checkWithoutDatabase } from "./page/mishaps.ts";
 import { scriptedModel } from "./page/scripted-model.ts";
 
 const KEY = "a-key-of-the-page-test";
@@ -312,6 +312,9 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.setViewport({ width: 1280, height: 820 });
   });
   await checkMishaps(page, url);
+  const { page: forgetful } = await openTab(browser, url);
+  await checkWithoutDatabase(forgetful, url);
+  await forgetful.close();
   await check("nothing went wrong meanwhile, and nothing was asked of anybody else", async () => same(wrong, []));
   await check("the API reference works without a network, and requests can be tried on it", async () => {
     const docs = await openTab(browser, url);

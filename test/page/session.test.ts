@@ -157,6 +157,16 @@ test("a chat that two tabs continue at once keeps both answers, and its name fro
   ]);
 });
 
+test("without a database, the shown chat is what can be exported", async () => {
+  const other = new Session(new EndlessApi());
+  await other.loadModels();
+  expect([other.keepsChats, await other.all()]).toEqual([false, []]);
+  other.send("Hi");
+  expect(await other.all()).toEqual([other.conversation.value]);
+  other.stop();
+  await settled();
+});
+
 test("an edited message has the attachments that were not removed", async () => {
   const attachments = ["a.txt", "b.txt"].map((name) => ({ kind: "text", name, data: name }) as const);
   session.begin();

@@ -62,6 +62,11 @@ export class Session {
     return this.runs.value.get(this.conversation.value.id);
   }
 
+  /** Whether there is a database for chats; without one, a chat ends when another is begun. */
+  get keepsChats(): boolean {
+    return this.history !== undefined;
+  }
+
   async useHistory(history: Store): Promise<void> {
     this.history = history;
     await this.list();
@@ -194,8 +199,10 @@ export class Session {
     await this.list();
   }
 
+  /** Returns all chats; without a database, the shown one. */
   async all(): Promise<Conversation[]> {
-    return (await this.history?.all()) ?? [];
+    const shown = this.conversation.value;
+    return (await this.history?.all()) ?? (shown.leaf === null ? [] : [shown]);
   }
 
   async import(conversations: readonly Conversation[]): Promise<void> {

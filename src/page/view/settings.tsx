@@ -199,12 +199,20 @@ function HistorySection() {
   return (
     <section>
       <h3>History</h3>
-      <p class="soft">Chats are stored only in this browser, not on the server.</p>
+      <p class="soft">
+        {session.keepsChats
+          ? "Chats are stored only in this browser, not on the server."
+          : "This window keeps no chats: export the shown one before you begin another or close the window."}
+      </p>
       <div class="buttons start">
         <button type="button" onClick={() => void exportAll()}>
-          <Icon name="download" /> Export all
+          <Icon name="download" /> {session.keepsChats ? "Export all" : "Export"}
         </button>
-        <button type="button" onClick={() => chooseFiles(".json,application/json", (files) => void importAll(files))}>
+        <button
+          type="button"
+          disabled={!session.keepsChats}
+          onClick={() => chooseFiles(".json,application/json", (files) => void importAll(files))}
+        >
           <Icon name="upload" /> Import
         </button>
         <button type="button" class="danger" onClick={() => confirm("Delete all chats?") && void session.removeAll()}>
