@@ -8,6 +8,7 @@ import type { Attachment, Conversation, Settings, Turn } from "../logic/conversa
 import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/models.ts";
 import { writeAnswer } from "./answering.ts";
 import { messageOf, type Api } from "./api.ts";
+import { Drafts } from "./drafts.ts";
 import type { Change, History, Summary } from "./history.ts";
 import { Kept } from "./kept.ts";
 
@@ -41,6 +42,7 @@ export class Session {
   readonly unsaved = signal("");
   /** Text that screen readers announce. */
   readonly announcement = signal("");
+  readonly drafts = new Drafts();
   private history: Store | undefined;
   /** Conversations with a run, shown or not. */
   private readonly busy = new Map<string, Conversation>();

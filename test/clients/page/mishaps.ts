@@ -32,6 +32,29 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await say(page, "hello");
     await answered(page, "You said: hello");
   });
+  await check("what is being written waits in its chat while others and the other view are shown", async () => {
+    const draft = `document.querySelector("#message")?.value`;
+    const first = page.url();
+    await page.type("#message", "half a");
+    await page.click('.places a[href="#watch"]');
+    await page.waitForSelector(".watch");
+    await page.goBack();
+    await until(page, `${draft} === "half a"`);
+    await page.click(".button.new");
+    await until(page, `${draft} === ""`);
+    await page.type("#message", "another");
+    await page.goto(first);
+    await until(page, `${draft} === "half a"`);
+    await page.type("#message", " sentence");
+    await page.keyboard.press("Enter");
+    await answered(page, "You said: half a sentence");
+    await until(page, `${draft} === ""`);
+    await page.click(".button.new");
+    await until(page, `${draft} === "another"`);
+    await page.focus("#message");
+    await page.keyboard.press("End");
+    for (const _ of "another") await page.keyboard.press("Backspace");
+  });
   await check("a message that cannot be shown does not take the others with it", async () => {
     await page.evaluate(storeBroken);
     await page.goto(`${url}/#chat/broken`);
