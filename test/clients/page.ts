@@ -222,7 +222,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.evaluate(dropPicture);
     await page.waitForSelector(".composer .attachments img");
     await say(page, "What is written there?");
-    await answered(page, "Read from what you attached", 60_000);
+    await answered(page, "Read from invoice.png", 60_000);
   });
   await check("an image model draws what is described", async () => {
     await page.click(".button.new");

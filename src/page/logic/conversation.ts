@@ -43,6 +43,8 @@ export interface Turn {
   readonly images?: readonly string[];
   /** Texts that the server read from pictures and sound for a model that does not take them. */
   readonly readInputs?: readonly string[];
+  /** The names of the files with these texts, in the same order; absent in older answers. */
+  readonly readNames?: readonly string[];
   readonly stats?: Stats;
   /** Finish reason of the API, or `stopped` by the user. Absent while the answer is being generated. */
   readonly finish?: string;

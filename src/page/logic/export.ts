@@ -73,6 +73,7 @@ const isTurnLike = has(
     toolCalls: listOf(has({ id: isText, name: isText, arguments: isText })),
     images: listOf(isText),
     readInputs: listOf(isText),
+    readNames: listOf(isText),
     stats: has(
       { promptTokens: isNumber, cachedTokens: isNumber, completionTokens: isNumber },
       { firstTokenMs: isNumber, tokensPerSecond: isNumber },

@@ -1,7 +1,7 @@
 // Requests an answer: from a chat model as streamed text, from an image model as images.
 
 import { noAnswer, withChunk, type Answer, type Chunk } from "../logic/answer.ts";
-import { chatRequest } from "../logic/chat-request.ts";
+import { chatRequest, newMedia } from "../logic/chat-request.ts";
 import type { Settings, Turn } from "../logic/conversation.ts";
 import type { Model } from "../logic/models.ts";
 import type { Api } from "./api.ts";
@@ -29,8 +29,9 @@ async function writeText(api: Api, { path, settings, model, signal }: Question, 
   const started = performance.now();
   let answer = noAnswer;
   const request = chatRequest(path, settings, model);
+  const media = newMedia(request, path);
   for await (const chunk of api.events<Chunk>("/v1/chat/completions", request, { signal })) {
-    put((answer = withChunk(answer, chunk, performance.now() - started)));
+    put((answer = withChunk(answer, chunk, performance.now() - started, media)));
   }
 }
 
