@@ -19,6 +19,7 @@ import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 import { Marked } from "marked";
+import { mathematics } from "./math.ts";
 
 const languages = {
   bash,
@@ -71,6 +72,7 @@ export function createMarkdown(): ToBlocks {
       checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
     },
   });
+  marked.use(mathematics(escape));
   const blocksOf = (text: string) =>
     marked.lexer(text).flatMap((token): Block[] => {
       if (token.type === "space" || token.type === "def") return [];
