@@ -50,7 +50,8 @@ test("code has its language and colours, and its exact text", () => {
   const [block] = toBlocks("```python title=x\nif a < b: pass\n```");
   expect(block?.code).toEqual({ text: "if a < b: pass", language: "python" });
   expect(block?.html).toContain('<span class="hljs-keyword">if</span> a &lt; b');
-  expect(toBlocks("```nothing\n<b>\n```")[0]?.html).toBe("<pre><code>&lt;b&gt;</code></pre>");
+  expect(toBlocks("```\n<b>\n```")[0]?.html).toBe("<pre><code>&lt;b&gt;</code></pre>");
+  expect(html("- ```nothing\n  <b>\n  ```")).toContain('<pre><code class="language-nothing">&lt;b&gt;</code></pre>');
   expect(toBlocks("```python\nunfinished")[0]?.code?.text).toBe("unfinished");
 });
 

@@ -59,7 +59,10 @@ export function createMarkdown(): ToBlocks {
     gfm: true,
     renderer: {
       html: ({ text }) => escape(text),
-      code: ({ text, lang = "" }) => `<pre><code>${coloured(text, languageOf(lang))}</code></pre>`,
+      code({ text, lang }) {
+        const language = languageOf(lang);
+        return `<pre><code${language && ` class="language-${language}"`}>${coloured(text, language)}</code></pre>`;
+      },
       image: ({ href, text }) => link(href, escape(text || href)),
       link({ href, tokens }) {
         return link(href, this.parser.parseInline(tokens));

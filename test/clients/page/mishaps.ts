@@ -1,8 +1,8 @@
 // What goes wrong between people, models and servers, and what the page makes of it.
 
 import type { Page } from "puppeteer-core";
-import { check } from "../checks.ts";
-import { answered, choose, press, say, until } from "./browser.ts";
+import { check, same } from "../checks.ts";
+import { answered, choose, press, say, shot, until } from "./browser.ts";
 
 /** Runs in the page: stores a chat whose second message no version of the page would have stored. */
 async function storeBroken(): Promise<void> {
@@ -31,6 +31,21 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await answered(page, ">>>>");
     await say(page, "hello");
     await answered(page, "You said: hello");
+  });
+  await check("code in a list or a quote has its language and a button that copies it", async () => {
+    await say(page, "steps");
+    await answered(page, "Quote it");
+    const heads = await page.$$eval(".turn:last-child .code-head", (all) =>
+      all.map(({ innerText }) => innerText.trim()),
+    );
+    same(heads, ["python", "text"]);
+    await page.evaluate(() => {
+      const writeText = (text: string) => Promise.resolve(void Object.assign(globalThis, { copied: text }));
+      Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+    });
+    await page.click(".turn:last-child [aria-label='Copy code']");
+    await until(page, `globalThis.copied === "print(1)"`);
+    await shot(page, "steps");
   });
   await check("what is being written waits in its chat while others and the other view are shown", async () => {
     const draft = `document.querySelector("#message")?.value`;
