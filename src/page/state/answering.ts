@@ -45,7 +45,14 @@ interface ImageEvent {
 
 async function drawImage(api: Api, { path, settings, model, signal }: Question, { images }: Writer): Promise<void> {
   const asked = path.at(-1);
-  const pictures = (asked?.attachments ?? []).filter(({ kind }) => kind === "image");
+  const pictures = asked?.attachments ?? [];
+  const isEditor = model.capabilities.has("image_edits");
+  // The model may have been chosen after the files.
+  if (pictures.some(({ kind }) => !isEditor || kind !== "image")) {
+    const remedy = "Edit the message to remove what it does not take.";
+    throw new Error(`${model.id} takes ${isEditor ? "only images" : "no files"}. ${remedy}`);
+  }
+  const edits = pictures.length > 0;
   const { seed, size } = settings;
   const fields = {
     prompt: asked?.text ?? "",
@@ -55,7 +62,6 @@ async function drawImage(api: Api, { path, settings, model, signal }: Question, 
     ...(seed !== undefined && { seed }),
     ...(size !== undefined && { size }),
   };
-  const edits = pictures.length > 0 && model.capabilities.has("image_edits");
   const body = edits
     ? await editForm(
         fields,
