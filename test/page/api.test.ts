@@ -15,3 +15,15 @@ test("a key that no request can have is refused at once and not kept, so that an
   await api.json("/v1/models");
   expect(asked.mock.lastCall?.[1]?.headers).toEqual({ Authorization: "Bearer a-key" });
 });
+
+test("a stream that breaks off says that the connection was lost", async () => {
+  const body = new ReadableStream({
+    pull(stream) {
+      stream.enqueue(new TextEncoder().encode("data: 1\n\n"));
+      stream.error(new TypeError("network error"));
+    },
+  });
+  spyOn(globalThis, "fetch").mockResolvedValueOnce(new Response(body));
+  const events = Array.fromAsync(new Api().events("/v1/chat/completions", {}, {}));
+  await expect(events).rejects.toThrow("The connection to the server was lost.");
+});

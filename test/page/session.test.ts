@@ -157,6 +157,26 @@ test("a chat that two tabs continue at once keeps both answers, and its name fro
   ]);
 });
 
+test.each([
+  ["a server that goes on only cancelled it", true, undefined],
+  ["a server that is gone was stopped", false, "The server was stopped."],
+])("an answer that the server cancelled says why: %s", async (_, isThere, error) => {
+  class StoppingApi extends EndlessApi {
+    override async fetch(path: string): Promise<Response> {
+      if (path === "/v1/models") return super.fetch(path);
+      const end = { choices: [{ index: 0, delta: {}, finish_reason: "cancelled" }] };
+      return new Response(`data: ${JSON.stringify(end)}\n\ndata: [DONE]\n\n`);
+    }
+    override isReachable = () => Promise.resolve(isThere);
+  }
+  const other = new Session(new StoppingApi());
+  await other.loadModels();
+  other.send("Hi");
+  await settled();
+  const { turns, leaf } = other.conversation.value;
+  expect([turns[leaf ?? ""]?.error, turns[leaf ?? ""]?.finish]).toEqual([error, error ? "error" : "cancelled"]);
+});
+
 test("without a database, the shown chat is what can be exported", async () => {
   const other = new Session(new EndlessApi());
   await other.loadModels();

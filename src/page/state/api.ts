@@ -68,6 +68,14 @@ export class Api {
     return (await (await this.fetch(path, body, init)).json()) as T;
   }
 
+  /** Returns whether the server still answers. */
+  async isReachable(): Promise<boolean> {
+    return this.fetch("/health").then(
+      () => true,
+      (error: unknown) => error instanceof ApiError && error.status > 0,
+    );
+  }
+
   /** Yields the JSON of each event of a stream, up to its terminator. Throws ApiError, or the signal's reason. */
   async *events<T>(path: string, body: object, init: RequestInit): AsyncGenerator<T, void, void> {
     const response = await this.fetch(path, body, init);
@@ -78,7 +86,10 @@ export class Api {
     const reader = events.getReader();
     try {
       for (;;) {
-        const { done, value } = await reader.read();
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          if (init.signal?.aborted) throw error;
+          throw new ApiError("The connection to the server was lost.", 0);
+        });
         if (done || value.data === "[DONE]") return;
         yield JSON.parse(value.data) as T;
       }

@@ -290,6 +290,8 @@ export class Session {
           images: (urls) => void (run.images.value = urls),
         },
       );
+      // A server that is stopped cancels its answers, takes no further requests, and does not say so.
+      if (newest.finish === "cancelled" && !(await this.api.isReachable())) throw new Error("The server was stopped.");
       return { finish: newest.finish ?? "stop", ...(newest.error && { error: newest.error }) };
     } catch (error) {
       if (run.abort.signal.aborted) return { finish: "stopped" };
