@@ -116,7 +116,15 @@ test("tools may be one function or several, in either form", () => {
   for (const text of ['{"name":"a"}', '[{"name":"a"}]', JSON.stringify(tool), JSON.stringify([tool])]) {
     expect(readTools(text)).toEqual([tool]);
   }
-  expect(() => readTools("{")).toThrow(SyntaxError);
 });
 
 test("fences are longer than those within", () => expect(fenced("````", "md")).toBe("`````md\n````\n`````"));
+
+test.each([
+  ["42", "Each tool must be an object with a name."],
+  ['[{"name": "a"}, {"description": "b"}]', "Each tool must be an object with a name."],
+  ['{"type": "function", "function": null}', "Each tool must be an object with a name."],
+  ["{", "The tools are not JSON."],
+])("what is no tool is refused with a message: %s", (tools, message) => {
+  expect(() => chatRequest([turn("user", "hi")], { tools }, LOCAL)).toThrow(message);
+});

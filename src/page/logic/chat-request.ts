@@ -7,7 +7,7 @@ import type { Model } from "./models.ts";
 type Message = ChatCompletionRequest["messages"][number];
 type Parts = Exclude<Message["content"], string | null | undefined>;
 
-/** Returns the request for the turn that follows `path`. Throws SyntaxError when the tools are not JSON. */
+/** Returns the request for the turn that follows `path`. Throws Error about the tools. */
 export function chatRequest(
   path: readonly Turn[],
   settings: Settings,
@@ -39,14 +39,26 @@ export function newMedia({ messages }: Pick<ChatCompletionRequest, "messages">, 
   return new Map(parts.map(([index], at) => [`messages.${last}.content.${index}`, names[at]?.name ?? ""]));
 }
 
-/** Parses a list of tools; each is a function, alone or in `{"type": "function", "function": …}`. */
+/**
+ * Parses a list of tools; each is a function, alone or in `{"type": "function", "function": …}`. Throws Error with a
+ * message for the user when it is none.
+ */
 export function readTools(text: string): NonNullable<ChatCompletionRequest["tools"]> {
-  const value: unknown = JSON.parse(text);
-  const list = Array.isArray(value) ? value : [value];
-  return list.map((one: { function?: object }) =>
-    one && typeof one === "object" && "function" in one ? one : { type: "function", function: one },
-  ) as NonNullable<ChatCompletionRequest["tools"]>;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error("The tools are not JSON.");
+  }
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.map((one) => {
+    const tool = isObject(one) && "function" in one ? one : { type: "function", function: one };
+    if (isObject(tool.function) && typeof tool.function["name"] === "string") return tool;
+    throw new Error("Each tool must be an object with a name.");
+  }) as NonNullable<ChatCompletionRequest["tools"]>;
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 function messageOf({ role, text, attachments = [], toolCalls, toolCallId }: Turn): Message[] {
   if (role === "tool") return [{ role, content: text, ...(toolCallId !== undefined && { tool_call_id: toolCallId }) }];

@@ -1,7 +1,7 @@
 // What goes wrong between people, models and servers, and what the page makes of it.
 
 import type { Page } from "puppeteer-core";
-import { check, same } from "../checks.ts";
+import { check, equal, same } from "../checks.ts";
 import { answered, choose, press, say, shot, until } from "./browser.ts";
 
 /** Runs in the page: stores a chat whose second message no version of the page would have stored. */
@@ -20,6 +20,16 @@ async function storeBroken(): Promise<void> {
   writing.objectStore("conversations").put(conversation);
   await new Promise((resolve) => writing.addEventListener("complete", resolve));
   opened.close();
+}
+
+/** Replaces the text of a field. */
+async function retype(page: Page, field: string, text: string): Promise<void> {
+  await page.focus(field);
+  await page.keyboard.down("Control");
+  await page.keyboard.press("a");
+  await page.keyboard.up("Control");
+  await page.keyboard.press("Backspace");
+  await page.type(field, text);
 }
 
 /** Checks a page of a server that also has the scripted model. */
@@ -69,6 +79,28 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await page.focus("#message");
     await page.keyboard.press("End");
     for (const _ of "another") await page.keyboard.press("Backspace");
+  });
+  await check("settings that are not accepted stay, and keep their dialog open until they are mended", async () => {
+    const settings = `JSON.parse(localStorage.getItem("svc.settings") ?? "{}")`;
+    await choose(page, "svc-mini");
+    await press(page, "Settings", ".top");
+    await page.type("dialog textarea.mono", "42");
+    for (let tries = 0; tries < 3; tries++) await page.keyboard.press("Escape");
+    await press(page, "Close", "dialog");
+    await until(page, `document.querySelector("dialog small.error").innerText.includes("an object with a name")`);
+    await retype(page, "dialog textarea.mono", '{"name": "look"}');
+    await page.type('dialog input[type="number"]', "9");
+    await press(page, "Close", "dialog");
+    await page.keyboard.press("Escape");
+    equal(await page.$eval('dialog input[type="number"]', (input) => (input as HTMLInputElement).value), "9");
+    await retype(page, 'dialog input[type="number"]', "0.9");
+    await page.keyboard.press("Escape");
+    await until(page, `!document.querySelector("dialog")`);
+    await until(page, `${settings}.temperature === 0.9 && ${settings}.tools === '{"name": "look"}'`);
+    await press(page, "Settings", ".top");
+    for (const field of ["dialog textarea.mono", 'dialog input[type="number"]']) await retype(page, field, "");
+    await press(page, "Close", "dialog");
+    await until(page, `!document.querySelector("dialog") && !("tools" in ${settings})`);
   });
   await check("a message that cannot be shown does not take the others with it", async () => {
     await page.evaluate(storeBroken);
