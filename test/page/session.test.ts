@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mergedWith, type Conversation } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
+import { summaryOf } from "../../src/page/state/history.ts";
 import { Session } from "../../src/page/state/session.ts";
 
 /** A server that writes a word, and nothing more until the client disconnects. */
@@ -23,13 +24,19 @@ class Kept {
   readonly conversations = new Map<string, Conversation>();
   private last: Promise<unknown> = Promise.resolve();
 
-  list = () => this.later(() => [...this.conversations.values()]);
+  listed = 0;
+  list = () => {
+    this.listed++;
+    return this.later(() => [...this.conversations.values()].map(summaryOf));
+  };
   all = () => this.later(() => [...this.conversations.values()]);
   get = (id: string) => this.later(() => this.conversations.get(id));
   put = (one: Conversation) =>
     this.later(() => {
       const known = this.conversations.get(one.id);
-      this.conversations.set(one.id, known ? mergedWith(one, known) : one);
+      const stored = known ? mergedWith(one, known) : one;
+      this.conversations.set(one.id, stored);
+      return summaryOf(stored);
     });
   remove = (id: string) => this.later(() => void this.conversations.delete(id));
   clear = () => this.later(() => this.conversations.clear());
@@ -175,6 +182,28 @@ test.each([
   await settled();
   const { turns, leaf } = other.conversation.value;
   expect([turns[leaf ?? ""]?.error, turns[leaf ?? ""]?.finish]).toEqual([error, error ? "error" : "cancelled"]);
+});
+
+test("storing a chat updates its entry in the list, without reading the list again", async () => {
+  const first = await ask();
+  session.stop();
+  await settled();
+  const second = await ask();
+  session.stop();
+  await settled();
+  session.rename("Renamed");
+  await settled();
+  expect(session.summaries.value.map(({ id, title }) => [id, title])).toEqual([
+    [second, "Renamed"],
+    [first, "Hi"],
+  ]);
+  await session.changedElsewhere({
+    id: first,
+    isRemoved: false,
+    summary: { id: first, title: "New", updatedAt: 1e15 },
+  });
+  expect(session.summaries.value.map(({ title }) => title)).toEqual(["New", "Renamed"]);
+  expect(kept.listed).toBe(1);
 });
 
 test("without a database, the shown chat is what can be exported", async () => {

@@ -9,7 +9,7 @@ import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/mode
 import { writeAnswer } from "./answering.ts";
 import { messageOf, type Api } from "./api.ts";
 import { Drafts } from "./drafts.ts";
-import type { Change, History, Summary } from "./history.ts";
+import { withSummary, type Change, type History, type Summary } from "./history.ts";
 import { Kept } from "./kept.ts";
 
 /** An answer that is being generated. */
@@ -79,12 +79,13 @@ export class Session {
   }
 
   /** Follows what another tab did. */
-  async changedElsewhere({ id, isRemoved }: Change): Promise<void> {
+  async changedElsewhere({ id, isRemoved, summary }: Change): Promise<void> {
     if (isRemoved) {
       for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
       if (id === undefined || id === this.conversation.value.id) this.begin();
     } else if (id !== undefined) await this.reread(id);
-    await this.list();
+    if (summary) this.relist(summary);
+    else await this.list();
   }
 
   /** Takes what is stored of a conversation that is shown or being answered here. */
@@ -324,9 +325,14 @@ export class Session {
   }
 
   private async save(conversation: Conversation): Promise<void> {
-    await this.history?.put(conversation);
+    const summary = await this.history?.put(conversation);
     this.unsaved.value = "";
-    await this.list();
+    if (summary) this.relist(summary);
+  }
+
+  /** Updates one entry: chats are stored every few seconds during an answer, and there may be thousands of them. */
+  private relist(summary: Summary): void {
+    this.summaries.value = withSummary(this.summaries.value, summary);
   }
 
   private fresh(): Conversation {

@@ -49,6 +49,7 @@ export function Sidebar({ place, onLeave }: { readonly place: Place; readonly on
             </li>
           ))}
         </ul>
+        {all.length > 0 && shown.length === 0 && <p class="soft">No chat has these words in its name.</p>}
         {all.length === 0 && (
           <p class="soft">{session.keepsChats ? "Your chats stay in this browser." : "This window keeps no chats."}</p>
         )}

@@ -4,20 +4,20 @@ import type { Page } from "puppeteer-core";
 import { check, equal, same } from "../checks.ts";
 import { answered, choose, press, say, shot, until } from "./browser.ts";
 
-/** Runs in the page: stores a chat whose second message no version of the page would have stored. */
+/** Runs in the page: stores ten chats whose second message no version of the page would have stored. */
 async function storeBroken(): Promise<void> {
   const turns = {
     a: { id: "a", parent: null, role: "user", text: "A good question", createdAt: 1 },
     b: { id: "b", parent: "a", role: "assistant", text: "A", createdAt: 2, stats: { tokensPerSecond: "fast" } },
     c: { id: "c", parent: "b", role: "user", text: "Another question", createdAt: 3 },
   };
-  const conversation = { id: "broken", title: "Broken", createdAt: 1, updatedAt: 3, turns, leaf: "c", settings: {} };
+  const conversation = { title: "Broken", createdAt: 1, updatedAt: 3, turns, leaf: "c", settings: {} };
   const opened = await new Promise<IDBDatabase>((resolve) => {
     const request = indexedDB.open("svc", 1);
     request.addEventListener("success", () => resolve(request.result));
   });
   const writing = opened.transaction("conversations", "readwrite");
-  writing.objectStore("conversations").put(conversation);
+  for (let id = 0; id < 10; id++) writing.objectStore("conversations").put({ ...conversation, id: `broken${id}` });
   await new Promise((resolve) => writing.addEventListener("complete", resolve));
   opened.close();
 }
@@ -104,12 +104,16 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
   });
   await check("a message that cannot be shown does not take the others with it", async () => {
     await page.evaluate(storeBroken);
-    await page.goto(`${url}/#chat/broken`);
+    await page.goto(`${url}/#chat/broken0`);
     await until(page, `document.querySelector(".thread").innerText.includes("This message cannot be shown.")`);
     const shown = `document.querySelector(".thread").innerText`;
     await until(page, `${shown}.includes("A good question") && ${shown}.includes("Another question")`);
-    await press(page, "This chat", ".top");
-    await press(page, "Delete", ".top");
+  });
+  await check("a search that finds no chat says so", async () => {
+    await page.reload();
+    await page.waitForSelector(".chats [type=search]");
+    await page.type(".chats [type=search]", "nothing like it");
+    await until(page, `document.querySelector(".chats").innerText.includes("No chat has these words in its name.")`);
   });
 }
 
