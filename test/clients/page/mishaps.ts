@@ -89,7 +89,7 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await press(page, "Close", "dialog");
     await until(page, `document.querySelector("dialog small.error").innerText.includes("an object with a name")`);
     await retype(page, "dialog textarea.mono", '{"name": "look"}');
-    await page.type('dialog input[type="number"]', "9");
+    await retype(page, 'dialog input[type="number"]', "9");
     await press(page, "Close", "dialog");
     await page.keyboard.press("Escape");
     equal(await page.$eval('dialog input[type="number"]', (input) => (input as HTMLInputElement).value), "9");
