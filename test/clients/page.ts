@@ -21,6 +21,7 @@ import {
   shot,
   until,
 } from "./page/browser.ts";
+import { checkMishaps, checkWithoutDatabase } from "./page/mishaps.ts";
 import { scriptedModel } from "./page/scripted-model.ts";
 
 const KEY = "a-key-of-the-page-test";
@@ -221,7 +222,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.evaluate(dropPicture);
     await page.waitForSelector(".composer .attachments img");
     await say(page, "What is written there?");
-    await answered(page, "Read from what you attached", 60_000);
+    await answered(page, "Read from invoice.png", 60_000);
   });
   await check("an image model draws what is described", async () => {
     await page.click(".button.new");
@@ -310,6 +311,10 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await isAccessible("phone-watch");
     await page.setViewport({ width: 1280, height: 820 });
   });
+  await checkMishaps(page, url);
+  const { page: forgetful } = await openTab(browser, url);
+  await checkWithoutDatabase(forgetful, url);
+  await forgetful.close();
   await check("nothing went wrong meanwhile, and nothing was asked of anybody else", async () => same(wrong, []));
   await check("the API reference works without a network, and requests can be tried on it", async () => {
     const docs = await openTab(browser, url);

@@ -15,8 +15,8 @@ async function chunksOf(recorded: string): Promise<Chunk[]> {
 }
 
 /** Returns the answer of a recorded stream, with a chunk every 100 ms. */
-const answerOf = async (recorded: string) =>
-  (await chunksOf(recorded)).reduce((answer, chunk, at) => withChunk(answer, chunk, (at + 1) * 100), noAnswer);
+const answerOf = async (recorded: string, media = new Map<string, string>()) =>
+  (await chunksOf(recorded)).reduce((answer, chunk, at) => withChunk(answer, chunk, (at + 1) * 100, media), noAnswer);
 
 test("text, finish reason and counts are read from the server's stream", async () => {
   const { text, finish, stats, reasoning, toolCalls } = await answerOf("chat-text.sse");
@@ -44,15 +44,19 @@ test("a failure is shown as an error next to the text so far", async () => {
   expect(error).toContain("The model engine stopped");
 });
 
-test("text read from a picture or a sound is kept", async () => {
-  expect((await answerOf("chat-recognized.sse")).readInputs[0]).toStartWith("Invoice 7");
-  expect((await answerOf("chat-transcribed.sse")).readInputs).toHaveLength(1);
+test("text read from a picture or a sound is kept with the file's name, unless an earlier message had it", async () => {
+  const media = new Map([["messages.0.content.0", "invoice.pdf"]]);
+  const { readInputs, readNames } = turnOf(await answerOf("chat-recognized.sse", media));
+  expect([readInputs?.[0]?.slice(0, 9), readNames]).toEqual(["Invoice 7", ["invoice.pdf"]]);
+  expect((await answerOf("chat-transcribed.sse", media)).readInputs).toHaveLength(1);
+  const later = new Map([["messages.2.content.0", "else.png"]]);
+  expect(turnOf(await answerOf("chat-recognized.sse", later))).not.toHaveProperty("readInputs");
 });
 
 test("an answer in progress shows the prompt's progress, then its tokens and their rate", async () => {
   const chunks = await chunksOf("chat-running.sse");
   const seen = chunks.map((_, at) =>
-    chunks.slice(0, at + 1).reduce((answer, chunk) => withChunk(answer, chunk, 100), noAnswer),
+    chunks.slice(0, at + 1).reduce((answer, chunk) => withChunk(answer, chunk, 100, new Map()), noAnswer),
   );
   expect(seen.find(({ prompt }) => prompt)?.prompt).toMatchObject({ total: 12, processed: 8 });
   expect(seen.flatMap(({ running }) => running?.tokens ?? [])).toContain(1);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Settings } from "../../src/page/logic/conversation.ts";
+import type { Attachment, Settings } from "../../src/page/logic/conversation.ts";
 import type { Model } from "../../src/page/logic/models.ts";
 import { writeAnswer } from "../../src/page/state/answering.ts";
 import { Api } from "../../src/page/state/api.ts";
@@ -8,7 +8,7 @@ const PIXEL = `data:image/png;base64,${Buffer.from("png").toString("base64")}`;
 const SETTINGS: Settings = { system: "Be brief.", temperature: 0.5, seed: 7, size: "256x512" };
 
 /** Returns the request to the server for an answer of a model. */
-async function sent(use: Model["use"], attachments: { kind: "image"; name: string; data: string }[] = []) {
+async function sent(use: Model["use"], attachments: readonly Attachment[] = [], can = ["image_edits"]) {
   const requests: { path: string; body: Record<string, unknown> }[] = [];
   class RecordingApi extends Api {
     override async fetch(path: string, body: object): Promise<Response> {
@@ -16,7 +16,7 @@ async function sent(use: Model["use"], attachments: { kind: "image"; name: strin
       return new Response("data: [DONE]\n\n");
     }
   }
-  const model = { id: "m", use, capabilities: new Set(["image_edits"]), loaded: true, reports: false, about: "" };
+  const model = { id: "m", use, capabilities: new Set(can), loaded: true, reports: false, about: "" };
   const turn = { id: "1", parent: null, role: "user", text: "a fox", createdAt: 0, attachments } as const;
   const question = { path: [turn], settings: SETTINGS, model, signal: new AbortController().signal };
   await writeAnswer(new RecordingApi(), question, { put: () => {}, images: () => {} });
@@ -32,6 +32,13 @@ test("an image request has seed and size from the settings, and no fields withou
     path: "/v1/images/edits",
     body: { seed: "7", size: "256x512" },
   });
+});
+
+test("files that an image model does not take are refused rather than ignored", async () => {
+  const text = { kind: "text", name: "a.txt", data: "a" } as const;
+  const picture = { kind: "image", name: "a.png", data: PIXEL } as const;
+  await expect(sent("image", [picture, text])).rejects.toThrow("m takes only images.");
+  await expect(sent("image", [picture], ["images"])).rejects.toThrow("m takes no files.");
 });
 
 test("a chat request has the seed and no size", async () => {

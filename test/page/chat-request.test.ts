@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { chatRequest, fenced, readTools } from "../../src/page/logic/chat-request.ts";
+import { chatRequest, fenced, newMedia, readTools } from "../../src/page/logic/chat-request.ts";
 import type { Turn } from "../../src/page/logic/conversation.ts";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import { testConfig } from "../http/harness.ts";
@@ -33,6 +33,24 @@ test("a conversation becomes a valid request", () => {
   ]);
   expect(request).toMatchObject({ model: "m", stream: true, temperature: 0.5, reasoning_effort: "low" });
   expect(() => decodeChat(request, testConfig)).not.toThrow();
+});
+
+test("the files of the last message alone are new in a request", () => {
+  const files = (...names: string[]) => ({
+    attachments: names.map((name) => ({ kind: name.endsWith("txt") ? "text" : "image", name, data: PIXEL }) as const),
+  });
+  const path = [
+    turn("user", "hi", files("a.png")),
+    turn("assistant", "Hello."),
+    turn("user", "more", files("b.txt", "b.png", "c.png")),
+  ];
+  const media = (turns: Turn[]) => [...newMedia(chatRequest(turns, { system: "Be brief." }, LOCAL), turns)];
+  expect(media(path)).toEqual([
+    ["messages.3.content.0", "b.png"],
+    ["messages.3.content.1", "c.png"],
+  ]);
+  expect(media([...path, turn("assistant", "So?"), turn("user", "No files")])).toEqual([]);
+  expect(media([...path, turn("assistant", "", { toolCalls: [] }), turn("tool", "1")])).toEqual([]);
 });
 
 test("unset parameters are left to the server, and a missing answer joins the messages around it", () => {
@@ -98,7 +116,15 @@ test("tools may be one function or several, in either form", () => {
   for (const text of ['{"name":"a"}', '[{"name":"a"}]', JSON.stringify(tool), JSON.stringify([tool])]) {
     expect(readTools(text)).toEqual([tool]);
   }
-  expect(() => readTools("{")).toThrow(SyntaxError);
 });
 
 test("fences are longer than those within", () => expect(fenced("````", "md")).toBe("`````md\n````\n`````"));
+
+test.each([
+  ["42", "Each tool must be an object with a name."],
+  ['[{"name": "a"}, {"description": "b"}]', "Each tool must be an object with a name."],
+  ['{"type": "function", "function": null}', "Each tool must be an object with a name."],
+  ["{", "The tools are not JSON."],
+])("what is no tool is refused with a message: %s", (tools, message) => {
+  expect(() => chatRequest([turn("user", "hi")], { tools }, LOCAL)).toThrow(message);
+});

@@ -3,13 +3,14 @@ import {
   addTurn,
   changeTurn,
   contextUsed,
+  edited,
   fork,
+  mergedWith,
   newConversation,
   pathOf,
   showBranch,
   siblingsOf,
   titleOf,
-  withTurnsOf,
   type Turn,
 } from "../../src/page/logic/conversation.ts";
 
@@ -30,9 +31,26 @@ test("the latest branch is shown, from the beginning", () => {
 test("two tabs that continue one conversation keep the turns of both, and the own version of a turn", () => {
   const hi = turn("hi", null);
   const [here, there] = [talk(hi, turn("here", "hi")), talk({ ...hi, text: "old" }, turn("there", "hi"))];
-  const both = withTurnsOf(here, there);
+  const both = mergedWith(here, there);
   expect(Object.keys(both.turns).toSorted()).toEqual(["here", "hi", "there"]);
   expect([both.turns["hi"]?.text, ids(pathOf(both))]).toEqual(["hi", "hi here"]);
+});
+
+test("an answer that one tab has completed is kept when another tab stores an earlier part of it", () => {
+  const asked = talk(turn("q", null), turn("a", "q", "assistant"));
+  const complete = changeTurn(asked, "a", { text: "all of it", finish: "stop" });
+  for (const both of [mergedWith(asked, complete), mergedWith(complete, asked)]) {
+    expect(both.turns["a"]).toMatchObject({ text: "all of it", finish: "stop" });
+  }
+});
+
+test("of two tabs' titles and settings, the newer ones are kept", () => {
+  const old = talk(turn("q", null));
+  const renamed = edited(old, { title: "Better" }, 1);
+  const set = edited(renamed, { settings: { seed: 1 } }, 2);
+  for (const both of [mergedWith(old, set), mergedWith(set, old), mergedWith(renamed, set)]) {
+    expect([both.title, both.settings]).toEqual(["Better", { seed: 1 }]);
+  }
 });
 
 test("an edit adds a branch next to the first version, and both can be shown with what follows them", () => {

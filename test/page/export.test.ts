@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { addTurn, newConversation, type Conversation, type Turn } from "../../src/page/logic/conversation.ts";
 import { fileName, fromJson, toJson, toMarkdown } from "../../src/page/logic/export.ts";
 
+const STATS = { promptTokens: 1, cachedTokens: 0, completionTokens: 1 };
 const turns: Turn[] = [
   {
     id: "1",
@@ -11,7 +12,16 @@ const turns: Turn[] = [
     createdAt: 1,
     attachments: [{ kind: "image", name: "cat.png", data: "data:," }],
   },
-  { id: "2", parent: "1", role: "assistant", model: "m", text: "A cat.", reasoning: "Fur,\nears.", createdAt: 2 },
+  {
+    id: "2",
+    parent: "1",
+    role: "assistant",
+    model: "m",
+    text: "A cat.",
+    reasoning: "Fur,\nears.",
+    createdAt: 2,
+    stats: STATS,
+  },
   {
     id: "3",
     parent: "1",
@@ -44,6 +54,12 @@ test("other files are refused with a message, and circular ones are harmless", (
     broken({ leaf: "9" }),
     broken({ turns: { 1: { ...turns[0], parent: "9" } } }),
     broken({ turns: { 1: { ...turns[0], attachments: "x" } } }),
+    broken({ turns: { 1: { ...turns[0], attachments: [null] } }, leaf: "1" }),
+    broken({
+      turns: { 1: { ...turns[0], stats: { promptTokens: 1, cachedTokens: 0, completionTokens: "1" } } },
+      leaf: "1",
+    }),
+    broken({ turns: { 1: { ...turns[0], stats: { ...STATS, tokensPerSecond: "fast" } } }, leaf: "1" }),
     broken({ turns: circle, leaf: "1" }),
   ]) {
     expect(() => fromJson(text)).toThrow("This file is not an export of this page.");

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
-import { acceptedBy, kindOf } from "../../src/page/logic/files.ts";
+import { acceptedBy, kindOf, textOf } from "../../src/page/logic/files.ts";
 import type { Model } from "../../src/page/logic/models.ts";
 
 const model = (use: Model["use"], ...capabilities: string[]): Model => {
@@ -35,4 +35,24 @@ test("a model hears WAV, MP3 and FLAC; other sound is for servers that transcrib
   }
   expect(() => kindOf(file("a.ogg", "audio/ogg"), able, hearing)).toThrow("a.ogg is not WAV, MP3 or FLAC.");
   expect(kindOf(file("a.ogg", "audio/ogg"), able, reading)).toBe("audio");
+});
+
+test("text is for models that chat, and SVG is text", () => {
+  const drawing = model("image", "images", "image_edits");
+  for (const type of ["text/plain", "", "image/svg+xml"]) {
+    expect(kindOf(file("a", type), model("chat", "chat", "vision"), reading)).toBe("text");
+    expect(() => kindOf(file("a", type), drawing, reading)).toThrow("m takes no text files.");
+  }
+});
+
+test("a file is refused for its size only when its type is right", async () => {
+  const MB = 1024 * 1024;
+  const film = new File(["\0\0\0 ftypisom".padEnd(MB, "x")], "a.mp4", { type: "video/mp4" });
+  expect(kindOf(film, model("chat", "chat"), reading)).toBe("text");
+  await expect(textOf(film)).rejects.toThrow("a.mp4 is neither text, an image nor sound.");
+  await expect(textOf(new File(["x".repeat(MB)], "a.txt"))).rejects.toThrow("a.txt is too large.");
+  expect(await textOf(new File(["let a = 'ä';"], "a.ts", { type: "video/mp2t" }))).toBe("let a = 'ä';");
+  expect(() => kindOf(file("a.png", "image/png", 100 * MB), model("chat", "chat"), reading)).toThrow(
+    "takes no images.",
+  );
 });

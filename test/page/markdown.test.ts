@@ -24,6 +24,11 @@ test("HTML in a text stays text, and nothing is loaded or executed", () => {
   expect(shown).toContain("&lt;img src=x");
 });
 
+test("a text that nests too deeply is shown as it is", () => {
+  const text = `${">".repeat(40_000)} <b>`;
+  expect(html(text)).toBe(`<pre>${text.replaceAll("<", "&lt;").replaceAll(">", "&gt;")}</pre>`);
+});
+
 test("only links to the web work, and open in a new tab", () => {
   expect(html("[a](https://a.example/?q=1&r=2)")).toBe(
     '<p><a href="https://a.example/?q=1&amp;r=2" target="_blank" rel="noopener noreferrer">a</a></p>\n',
@@ -45,8 +50,38 @@ test("code has its language and colours, and its exact text", () => {
   const [block] = toBlocks("```python title=x\nif a < b: pass\n```");
   expect(block?.code).toEqual({ text: "if a < b: pass", language: "python" });
   expect(block?.html).toContain('<span class="hljs-keyword">if</span> a &lt; b');
-  expect(toBlocks("```nothing\n<b>\n```")[0]?.html).toBe("<pre><code>&lt;b&gt;</code></pre>");
+  expect(toBlocks("```\n<b>\n```")[0]?.html).toBe("<pre><code>&lt;b&gt;</code></pre>");
+  expect(html("- ```nothing\n  <b>\n  ```")).toContain('<pre><code class="language-nothing">&lt;b&gt;</code></pre>');
   expect(toBlocks("```python\nunfinished")[0]?.code?.text).toBe("unfinished");
 });
 
 test("headings are ranked below those of the page", () => expect(html("# a\n\n###### b")).toBe("<h3>a</h3><h6>b</h6>"));
+
+test.each([
+  String.raw`\(a_1 + b_2*c*d\)`,
+  String.raw`\[x^{*}_i \\ y^{*}_j\]`,
+  "$a_1 < b_2$",
+  "$2*x*y$",
+  "$$a_1 * b_2 * c$$",
+])("mathematics in a sentence stays as written: %s", (math) => {
+  const code = `<code>${math.replace("<", "&lt;")}</code>`;
+  expect(html(`So *here* it is: ${math}, and (${math}).`)).toBe(
+    `<p>So <em>here</em> it is: ${code}, and (${code}).</p>\n`,
+  );
+});
+
+test.each([["$$\na_1 + c_1\n- b_2\n$$"], ["\\[\n\\begin{aligned}\na_1 &= 1 \\\\\n* b &= 2\n\\end{aligned}\n\\]"]])(
+  "mathematics of its own lines stays as written, also below text and in lists: %s",
+  (math) => {
+    const block = `<pre>${math.replaceAll("&", "&amp;")}</pre>`;
+    expect(html(`Thus:\n${math}\nfollows.`)).toBe(`<p>Thus:</p>\n${block}<p>follows.</p>\n`);
+    expect(html(math)).toBe(block);
+    expect(html(`1. Thus:\n${math.replaceAll(/^/gm, "   ")}`)).toContain(block);
+  },
+);
+
+test.each([
+  "It costs $5 and $10, or US$5 (in Canada C$7), $3-$4 a day.",
+  "$HOME/$USER and $PATH",
+  "An escaped \\\\(x\\\\) and $ alone",
+])("prices and names of variables are no mathematics: %s", (text) => expect(html(text)).not.toContain("<code>"));

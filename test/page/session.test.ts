@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import type { Conversation } from "../../src/page/logic/conversation.ts";
+import { mergedWith, type Conversation } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
+import { summaryOf } from "../../src/page/state/history.ts";
 import { Session } from "../../src/page/state/session.ts";
 
 /** A server that writes a word, and nothing more until the client disconnects. */
@@ -23,10 +24,20 @@ class Kept {
   readonly conversations = new Map<string, Conversation>();
   private last: Promise<unknown> = Promise.resolve();
 
-  list = () => this.later(() => [...this.conversations.values()]);
+  listed = 0;
+  list = () => {
+    this.listed++;
+    return this.later(() => [...this.conversations.values()].map(summaryOf));
+  };
   all = () => this.later(() => [...this.conversations.values()]);
   get = (id: string) => this.later(() => this.conversations.get(id));
-  put = (one: Conversation) => this.later(() => void this.conversations.set(one.id, one));
+  put = (one: Conversation) =>
+    this.later(() => {
+      const known = this.conversations.get(one.id);
+      const stored = known ? mergedWith(one, known) : one;
+      this.conversations.set(one.id, stored);
+      return summaryOf(stored);
+    });
   remove = (id: string) => this.later(() => void this.conversations.delete(id));
   clear = () => this.later(() => this.conversations.clear());
 
@@ -126,6 +137,83 @@ test("a chat that another tab continues goes on here, and one that it deletes is
   await other.changedElsewhere({ id, isRemoved: true });
   await settled();
   expect([other.conversation.value.id === id, other.runs.value.size, kept.conversations.size]).toEqual([false, 0, 0]);
+});
+
+test("a chat that two tabs continue at once keeps both answers, and its name from the one that renamed it", async () => {
+  const id = await ask();
+  const answer = session.conversation.value.leaf ?? "";
+  await settled();
+  const other = new Session(new EndlessApi());
+  await other.useHistory(kept);
+  await other.loadModels();
+  await other.show(id);
+  other.rename("Renamed");
+  other.send("And now?");
+  await settled();
+  await session.changedElsewhere({ id, isRemoved: false });
+  expect(session.conversation.value.title).toBe("Renamed");
+  session.stop();
+  await settled();
+  other.stop();
+  await settled();
+  const stored = kept.conversations.get(id);
+  expect([stored?.title, stored?.turns[answer]?.finish, stored?.turns[answer]?.text]).toEqual([
+    "Renamed",
+    "stopped",
+    "Hello",
+  ]);
+});
+
+test.each([
+  ["a server that goes on only cancelled it", true, undefined],
+  ["a server that is gone was stopped", false, "The server was stopped."],
+])("an answer that the server cancelled says why: %s", async (_, isThere, error) => {
+  class StoppingApi extends EndlessApi {
+    override async fetch(path: string): Promise<Response> {
+      if (path === "/v1/models") return super.fetch(path);
+      const end = { choices: [{ index: 0, delta: {}, finish_reason: "cancelled" }] };
+      return new Response(`data: ${JSON.stringify(end)}\n\ndata: [DONE]\n\n`);
+    }
+    override isReachable = () => Promise.resolve(isThere);
+  }
+  const other = new Session(new StoppingApi());
+  await other.loadModels();
+  other.send("Hi");
+  await settled();
+  const { turns, leaf } = other.conversation.value;
+  expect([turns[leaf ?? ""]?.error, turns[leaf ?? ""]?.finish]).toEqual([error, error ? "error" : "cancelled"]);
+});
+
+test("storing a chat updates its entry in the list, without reading the list again", async () => {
+  const first = await ask();
+  session.stop();
+  await settled();
+  const second = await ask();
+  session.stop();
+  await settled();
+  session.rename("Renamed");
+  await settled();
+  expect(session.summaries.value.map(({ id, title }) => [id, title])).toEqual([
+    [second, "Renamed"],
+    [first, "Hi"],
+  ]);
+  await session.changedElsewhere({
+    id: first,
+    isRemoved: false,
+    summary: { id: first, title: "New", updatedAt: 1e15 },
+  });
+  expect(session.summaries.value.map(({ title }) => title)).toEqual(["New", "Renamed"]);
+  expect(kept.listed).toBe(1);
+});
+
+test("without a database, the shown chat is what can be exported", async () => {
+  const other = new Session(new EndlessApi());
+  await other.loadModels();
+  expect([other.keepsChats, await other.all()]).toEqual([false, []]);
+  other.send("Hi");
+  expect(await other.all()).toEqual([other.conversation.value]);
+  other.stop();
+  await settled();
 });
 
 test("an edited message has the attachments that were not removed", async () => {

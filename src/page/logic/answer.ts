@@ -2,6 +2,7 @@
 
 import type { ChatCompletionChunk } from "../../contract/chat.ts";
 import type { Static } from "../../contract/schema.ts";
+import type { NewMedia } from "./chat-request.ts";
 import type { Stats, ToolCall, Turn } from "./conversation.ts";
 
 /** An event in a stream of chat completions: a chunk, or the error that ends the stream. */
@@ -12,6 +13,7 @@ export interface Answer {
   readonly reasoning: string;
   readonly toolCalls: readonly ToolCall[];
   readonly readInputs: readonly string[];
+  readonly readNames: readonly string[];
   /** Milliseconds until the first text or reasoning arrived; `textMs`: until the first text that is not reasoning. */
   readonly firstMs?: number;
   readonly textMs?: number;
@@ -24,10 +26,13 @@ export interface Answer {
   readonly stats?: Stats;
 }
 
-export const noAnswer: Answer = { text: "", reasoning: "", toolCalls: [], readInputs: [] };
+export const noAnswer: Answer = { text: "", reasoning: "", toolCalls: [], readInputs: [], readNames: [] };
 
-/** Returns the answer with another chunk, which arrived `ms` milliseconds after the request was sent. */
-export function withChunk(answer: Answer, chunk: Chunk, ms: number): Answer {
+/**
+ * Returns the answer with another chunk, which arrived `ms` milliseconds after the request was sent. `media` has the names
+ * of the files that are new in the request: the server also reports those of earlier messages, which it has read again.
+ */
+export function withChunk(answer: Answer, chunk: Chunk, ms: number, media: NewMedia): Answer {
   const {
     usage,
     timings,
@@ -36,6 +41,7 @@ export function withChunk(answer: Answer, chunk: Chunk, ms: number): Answer {
     svc_recognitions: seen = [],
     svc_transcriptions: heard = [],
   } = chunk;
+  const read = [...seen, ...heard].filter(({ param }) => media.has(partOf(param)));
   const [choice] = chunk.choices ?? [];
   // The content of a failed chunk only repeats the error message.
   const isFailure = error !== undefined || choice?.finish_reason === "error";
@@ -54,7 +60,8 @@ export function withChunk(answer: Answer, chunk: Chunk, ms: number): Answer {
     text: answer.text + content,
     reasoning: answer.reasoning + reasoning,
     toolCalls: calls.reduce(withCall, answer.toolCalls),
-    readInputs: [...answer.readInputs, ...[...seen, ...heard].map(({ text }) => text)],
+    readInputs: [...answer.readInputs, ...read.map(({ text }) => text)],
+    readNames: [...answer.readNames, ...read.map(({ param }) => media.get(partOf(param)) ?? "")],
     ...(prompt && { prompt }),
     ...(timings && { running: { tokens: timings.predicted_n, perSecond: timings.predicted_per_second } }),
     ...(firstMs !== undefined && { firstMs }),
@@ -77,6 +84,9 @@ export function withChunk(answer: Answer, chunk: Chunk, ms: number): Answer {
   };
 }
 
+/** Returns `messages.0.content.1` for a field of it. */
+const partOf = (param: string): string => param.split(".", 4).join(".");
+
 type CallDelta = NonNullable<NonNullable<Chunk["choices"]>[number]["delta"]["tool_calls"]>[number];
 
 function withCall(calls: readonly ToolCall[], { index, id, function: part }: CallDelta): readonly ToolCall[] {
@@ -91,6 +101,7 @@ export function turnOf({
   reasoning,
   toolCalls,
   readInputs,
+  readNames,
   firstMs,
   textMs,
   finish,
@@ -102,7 +113,7 @@ export function turnOf({
     ...(reasoning && { reasoning }),
     ...(reasoning && textMs !== undefined && firstMs !== undefined && { reasoningMs: textMs - firstMs }),
     ...(toolCalls.length > 0 && { toolCalls }),
-    ...(readInputs.length > 0 && { readInputs }),
+    ...(readInputs.length > 0 && { readInputs, readNames }),
     ...(finish && { finish }),
     ...(error && { error }),
     ...(stats && { stats }),

@@ -7,7 +7,7 @@ import type { Model } from "./models.ts";
 type Message = ChatCompletionRequest["messages"][number];
 type Parts = Exclude<Message["content"], string | null | undefined>;
 
-/** Returns the request for the turn that follows `path`. Throws SyntaxError when the tools are not JSON. */
+/** Returns the request for the turn that follows `path`. Throws Error about the tools. */
 export function chatRequest(
   path: readonly Turn[],
   settings: Settings,
@@ -26,14 +26,39 @@ export function chatRequest(
   };
 }
 
-/** Parses a list of tools; each is a function, alone or in `{"type": "function", "function": …}`. */
-export function readTools(text: string): NonNullable<ChatCompletionRequest["tools"]> {
-  const value: unknown = JSON.parse(text);
-  const list = Array.isArray(value) ? value : [value];
-  return list.map((one: { function?: object }) =>
-    one && typeof one === "object" && "function" in one ? one : { type: "function", function: one },
-  ) as NonNullable<ChatCompletionRequest["tools"]>;
+/** The names of files that a request has for the first time, by the part that has the file: `messages.0.content.1`. */
+export type NewMedia = ReadonlyMap<string, string>;
+
+/** Returns the files that are new in the request for the turn that follows `path`. */
+export function newMedia({ messages }: Pick<ChatCompletionRequest, "messages">, path: readonly Turn[]): NewMedia {
+  const last = path.at(-1)?.role === "user" ? messages.length - 1 : -1;
+  const content = messages[last]?.content;
+  const parts = Array.isArray(content) ? [...content.entries()].filter(([, { type }]) => type !== "text") : [];
+  // The parts of all messages are in the order of the files in all turns.
+  const names = path.flatMap(({ attachments = [] }) => attachments.filter(isMedia)).slice(-parts.length);
+  return new Map(parts.map(([index], at) => [`messages.${last}.content.${index}`, names[at]?.name ?? ""]));
 }
+
+/**
+ * Parses a list of tools; each is a function, alone or in `{"type": "function", "function": …}`. Throws Error with a
+ * message for the user when it is none.
+ */
+export function readTools(text: string): NonNullable<ChatCompletionRequest["tools"]> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error("The tools are not JSON.");
+  }
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.map((one) => {
+    const tool = isObject(one) && "function" in one ? one : { type: "function", function: one };
+    if (isObject(tool.function) && typeof tool.function["name"] === "string") return tool;
+    throw new Error("Each tool must be an object with a name.");
+  }) as NonNullable<ChatCompletionRequest["tools"]>;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 function messageOf({ role, text, attachments = [], toolCalls, toolCallId }: Turn): Message[] {
   if (role === "tool") return [{ role, content: text, ...(toolCallId !== undefined && { tool_call_id: toolCallId }) }];
@@ -67,13 +92,15 @@ function joinedContent(first: Message["content"], second: Message["content"]): s
 }
 
 function partsOf(text: string, attachments: readonly Attachment[]): Parts {
-  const media = attachments.filter(({ kind }) => kind !== "text").map(mediaPart);
+  const media = attachments.filter(isMedia).map(mediaPart);
   const files = attachments
     .filter(({ kind }) => kind === "text")
     .map(({ name, data }) => `${name}:\n\n${fenced(data)}`);
   const written = [...files, text].filter((part) => part.trim() !== "").join("\n\n");
   return [...media, ...(written === "" && media.length > 0 ? [] : [{ type: "text" as const, text: written }])];
 }
+
+const isMedia = ({ kind }: Attachment): boolean => kind !== "text";
 
 function mediaPart({ kind, name, data }: Attachment): Parts[number] {
   if (isPdf(data)) return { type: "file", file: { file_data: data, filename: name } };

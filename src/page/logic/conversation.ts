@@ -43,6 +43,8 @@ export interface Turn {
   readonly images?: readonly string[];
   /** Texts that the server read from pictures and sound for a model that does not take them. */
   readonly readInputs?: readonly string[];
+  /** The names of the files with these texts, in the same order; absent in older answers. */
+  readonly readNames?: readonly string[];
   readonly stats?: Stats;
   /** Finish reason of the API, or `stopped` by the user. Absent while the answer is being generated. */
   readonly finish?: string;
@@ -70,6 +72,8 @@ export interface Conversation {
   readonly title: string;
   readonly createdAt: number;
   readonly updatedAt: number;
+  /** When the user last changed the title or the settings; absent when that never happened. */
+  readonly editedAt?: number;
   readonly turns: Readonly<Record<string, Turn>>;
   /** The last turn of the shown path. */
   readonly leaf: string | null;
@@ -102,11 +106,27 @@ export const siblingsOf = ({ turns }: Conversation, { parent }: Turn): Turn[] =>
     .filter((turn) => turn.parent === parent)
     .toSorted((a, b) => a.createdAt - b.createdAt);
 
-/** Returns a conversation with the turns of another version of it, to which another tab may have added some. */
-export const withTurnsOf = (conversation: Conversation, other: Conversation): Conversation => ({
-  ...conversation,
-  turns: { ...other.turns, ...conversation.turns },
-});
+/** Returns a conversation merged with another version of it, which another tab has stored. */
+export function mergedWith(conversation: Conversation, other: Conversation): Conversation {
+  const { title, settings, editedAt = 0, updatedAt } = other;
+  // Another tab's answer may have been complete since this tab last read it.
+  const turns = Object.values(conversation.turns).filter(
+    ({ id, finish }) => finish !== undefined || other.turns[id]?.finish === undefined,
+  );
+  return {
+    ...conversation,
+    ...(editedAt > (conversation.editedAt ?? 0) && { title, settings, editedAt }),
+    updatedAt: Math.max(conversation.updatedAt, updatedAt),
+    turns: { ...other.turns, ...Object.fromEntries(turns.map((turn) => [turn.id, turn])) },
+  };
+}
+
+/** Changes the title or the settings at the time `now`. */
+export const edited = (
+  conversation: Conversation,
+  change: Partial<Pick<Conversation, "title" | "settings">>,
+  now: number,
+): Conversation => ({ ...conversation, ...change, editedAt: now });
 
 /** Adds a turn and shows it. The first turn names the conversation. */
 export function addTurn(conversation: Conversation, turn: Turn): Conversation {

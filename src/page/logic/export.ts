@@ -44,14 +44,50 @@ function isRooted(id: string, turns: Readonly<Record<string, Turn>>): boolean {
   return true;
 }
 
-const LISTS = ["attachments", "toolCalls", "images", "readInputs"] as const;
+type Check = (value: unknown) => boolean;
 
-function isTurn(value: unknown): value is Turn {
-  const { id, role, text, createdAt, ...others } = (value ?? {}) as Record<string, unknown>;
-  if (LISTS.some((name) => others[name] !== undefined && !Array.isArray(others[name]))) return false;
-  const isWritten = typeof id === "string" && typeof text === "string" && typeof createdAt === "number";
-  return isWritten && (role === "user" || role === "assistant" || role === "tool");
-}
+const isText: Check = (value) => typeof value === "string";
+const isNumber: Check = (value) => typeof value === "number";
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const has =
+  (fields: Readonly<Record<string, Check>>, optional: Readonly<Record<string, Check>> = {}): Check =>
+  (value) => {
+    if (typeof value !== "object" || value === null) return false;
+    const given = value as Record<string, unknown>;
+    const isAsOptional = Object.entries(optional).every(([name, check]) => given[name] == null || check(given[name]));
+    return isAsOptional && Object.entries(fields).every(([name, check]) => check(given[name]));
+  };
+
+const isTurnLike = has(
+  {
+    id: isText,
+    text: isText,
+    createdAt: isNumber,
+    role: (role) => isText(role) && /^(?:user|assistant|tool)$/.test(String(role)),
+  },
+  {
+    attachments: listOf(has({ kind: isText, name: isText, data: isText })),
+    toolCalls: listOf(has({ id: isText, name: isText, arguments: isText })),
+    images: listOf(isText),
+    readInputs: listOf(isText),
+    readNames: listOf(isText),
+    stats: has(
+      { promptTokens: isNumber, cachedTokens: isNumber, completionTokens: isNumber },
+      { firstTokenMs: isNumber, tokensPerSecond: isNumber },
+    ),
+    model: isText,
+    reasoning: isText,
+    reasoningMs: isNumber,
+    toolCallId: isText,
+    finish: isText,
+    error: isText,
+  },
+);
+
+const isTurn = (value: unknown): value is Turn => isTurnLike(value);
 
 const isKnown = (id: unknown, turns: object): boolean =>
   id === null || (typeof id === "string" && Object.hasOwn(turns, id));

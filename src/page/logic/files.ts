@@ -32,14 +32,30 @@ export function kindOf(
   model: Model | undefined,
   { transcription }: Reads,
 ): Attachment["kind"] {
-  const kind = type.startsWith("image/") || type === PDF ? "image" : type.startsWith("audio/") ? "audio" : "text";
+  const kind = kindOfType(type);
   const who = model?.id ?? "The model";
-  if (size > LARGEST[type === PDF ? "pdf" : kind]) throw new Error(`${name} is too large.`);
+  if (kind === "text" && model?.use === "image") throw new Error(`${who} takes no text files.`);
   if (type === PDF && !takesDocuments(model)) throw new Error(`${who} takes no documents.`);
   if (kind === "image" && !takesImages(model)) throw new Error(`${who} takes no images.`);
   if (kind === "audio" && !model?.capabilities.has("audio")) throw new Error(`${who} takes no sound.`);
   if (kind === "audio" && !transcription && !HEARD.test(type)) throw new Error(`${name} is not WAV, MP3 or FLAC.`);
+  if (kind !== "text" && size > LARGEST[type === PDF ? "pdf" : kind]) throw new Error(`${name} is too large.`);
   return kind;
+}
+
+function kindOfType(type: string): Attachment["kind"] {
+  // The API takes no SVG, which models can read as the text that it is.
+  if (type === "image/svg+xml") return "text";
+  return type.startsWith("image/") || type === PDF ? "image" : type.startsWith("audio/") ? "audio" : "text";
+}
+
+/** Reads a text file. Throws Error with a message for the user when it is none or too large. */
+export async function textOf(file: File): Promise<string> {
+  // Browsers know only some types, and take TypeScript for video: the beginning tells films and documents from text.
+  const beginning = await file.slice(0, LARGEST.text).text();
+  if (beginning.includes("\0")) throw new Error(`${file.name} is neither text, an image nor sound.`);
+  if (file.size > LARGEST.text) throw new Error(`${file.name} is too large.`);
+  return beginning;
 }
 
 const takesImages = (model: Model | undefined): boolean =>

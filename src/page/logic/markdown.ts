@@ -19,6 +19,7 @@ import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
 import { Marked } from "marked";
+import { mathematics } from "./math.ts";
 
 const languages = {
   bash,
@@ -58,7 +59,10 @@ export function createMarkdown(): ToBlocks {
     gfm: true,
     renderer: {
       html: ({ text }) => escape(text),
-      code: ({ text, lang = "" }) => `<pre><code>${coloured(text, languageOf(lang))}</code></pre>`,
+      code({ text, lang }) {
+        const language = languageOf(lang);
+        return `<pre><code${language && ` class="language-${language}"`}>${coloured(text, language)}</code></pre>`;
+      },
       image: ({ href, text }) => link(href, escape(text || href)),
       link({ href, tokens }) {
         return link(href, this.parser.parseInline(tokens));
@@ -71,13 +75,22 @@ export function createMarkdown(): ToBlocks {
       checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
     },
   });
-  return (text) =>
+  marked.use(mathematics(escape));
+  const blocksOf = (text: string) =>
     marked.lexer(text).flatMap((token): Block[] => {
       if (token.type === "space" || token.type === "def") return [];
       const html = marked.parser([token]);
       if (token.type !== "code") return [{ raw: token.raw, html }];
       return [{ raw: token.raw, html, code: { text: String(token["text"]), language: languageOf(token["lang"]) } }];
     });
+  return (text) => {
+    try {
+      return blocksOf(text);
+    } catch {
+      // Marked recurses into each level of nested lists and quotes, for which a degenerate answer exhausts the stack.
+      return [{ raw: text, html: `<pre>${escape(text)}</pre>` }];
+    }
+  };
 }
 
 const languageOf = (info: unknown): string => (typeof info === "string" ? (/^[\w+#-]+/.exec(info)?.[0] ?? "") : "");

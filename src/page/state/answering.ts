@@ -1,7 +1,7 @@
 // Requests an answer: from a chat model as streamed text, from an image model as images.
 
 import { noAnswer, withChunk, type Answer, type Chunk } from "../logic/answer.ts";
-import { chatRequest } from "../logic/chat-request.ts";
+import { chatRequest, newMedia } from "../logic/chat-request.ts";
 import type { Settings, Turn } from "../logic/conversation.ts";
 import type { Model } from "../logic/models.ts";
 import type { Api } from "./api.ts";
@@ -29,8 +29,9 @@ async function writeText(api: Api, { path, settings, model, signal }: Question, 
   const started = performance.now();
   let answer = noAnswer;
   const request = chatRequest(path, settings, model);
+  const media = newMedia(request, path);
   for await (const chunk of api.events<Chunk>("/v1/chat/completions", request, { signal })) {
-    put((answer = withChunk(answer, chunk, performance.now() - started)));
+    put((answer = withChunk(answer, chunk, performance.now() - started, media)));
   }
 }
 
@@ -44,7 +45,14 @@ interface ImageEvent {
 
 async function drawImage(api: Api, { path, settings, model, signal }: Question, { images }: Writer): Promise<void> {
   const asked = path.at(-1);
-  const pictures = (asked?.attachments ?? []).filter(({ kind }) => kind === "image");
+  const pictures = asked?.attachments ?? [];
+  const isEditor = model.capabilities.has("image_edits");
+  // The model may have been chosen after the files.
+  if (pictures.some(({ kind }) => !isEditor || kind !== "image")) {
+    const remedy = "Edit the message to remove what it does not take.";
+    throw new Error(`${model.id} takes ${isEditor ? "only images" : "no files"}. ${remedy}`);
+  }
+  const edits = pictures.length > 0;
   const { seed, size } = settings;
   const fields = {
     prompt: asked?.text ?? "",
@@ -54,7 +62,6 @@ async function drawImage(api: Api, { path, settings, model, signal }: Question, 
     ...(seed !== undefined && { seed }),
     ...(size !== undefined && { size }),
   };
-  const edits = pictures.length > 0 && model.capabilities.has("image_edits");
   const body = edits
     ? await editForm(
         fields,

@@ -26,11 +26,15 @@ export class Api {
 
   constructor(private readonly kept = new Kept("sessionStorage")) {}
 
-  /** Stores the key until the tab is closed. */
-  useKey(key: string): void {
-    this.needsKey.value = "";
+  /** Stores the key until the tab is closed; returns false when it can be no key. */
+  useKey(key: string): boolean {
+    // With other characters, which word processors put in place of some, the browser sends no request at all.
+    const isPossible = /^[\x21-\x7e]+$/.test(key);
+    this.needsKey.value = isPossible ? "" : "refused";
+    if (!isPossible) return false;
     this.isKeyDeclined = false;
     this.kept.set(KEY, key);
+    return true;
   }
 
   /** Ends the question for a key; what the user does next may ask again. */
@@ -64,6 +68,14 @@ export class Api {
     return (await (await this.fetch(path, body, init)).json()) as T;
   }
 
+  /** Returns whether the server still answers. */
+  async isReachable(): Promise<boolean> {
+    return this.fetch("/health").then(
+      () => true,
+      (error: unknown) => error instanceof ApiError && error.status > 0,
+    );
+  }
+
   /** Yields the JSON of each event of a stream, up to its terminator. Throws ApiError, or the signal's reason. */
   async *events<T>(path: string, body: object, init: RequestInit): AsyncGenerator<T, void, void> {
     const response = await this.fetch(path, body, init);
@@ -74,7 +86,10 @@ export class Api {
     const reader = events.getReader();
     try {
       for (;;) {
-        const { done, value } = await reader.read();
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          if (init.signal?.aborted) throw error;
+          throw new ApiError("The connection to the server was lost.", 0);
+        });
         if (done || value.data === "[DONE]") return;
         yield JSON.parse(value.data) as T;
       }

@@ -1,7 +1,7 @@
 // Stores conversations in the browser's database; they never leave the browser.
 
 import { openDB, type DBSchema, type IDBPDatabase } from "idb";
-import { withTurnsOf, type Conversation } from "../logic/conversation.ts";
+import { mergedWith, type Conversation } from "../logic/conversation.ts";
 
 /** A conversation as the list shows it. */
 export interface Summary {
@@ -14,6 +14,17 @@ export interface Summary {
 export interface Change {
   readonly id?: string;
   readonly isRemoved: boolean;
+  /** What the list shows of it now; absent when it was removed. */
+  readonly summary?: Summary;
+}
+
+export const summaryOf = ({ id, title, updatedAt }: Conversation): Summary => ({ id, title, updatedAt });
+
+/** Returns the list with this entry in its place, or the same list when it has the entry already. */
+export function withSummary(list: readonly Summary[], summary: Summary): readonly Summary[] {
+  const { id, title, updatedAt } = summary;
+  if (list.some((one) => one.id === id && one.title === title && one.updatedAt === updatedAt)) return list;
+  return [summary, ...list.filter((one) => one.id !== id)].toSorted((a, b) => b.updatedAt - a.updatedAt);
 }
 
 interface Schema extends DBSchema {
@@ -57,13 +68,16 @@ export class History {
     return this.database.getAll("conversations");
   }
 
-  /** Stores a conversation, together with the turns that another tab has stored of it. */
-  async put(conversation: Conversation): Promise<void> {
+  /** Stores a conversation, merged with what another tab has stored of it; resolves with what the list shows of it. */
+  async put(conversation: Conversation): Promise<Summary> {
     const { store, done } = this.database.transaction("conversations", "readwrite");
     const known = await store.get(conversation.id);
-    await store.put(known ? withTurnsOf(conversation, known) : conversation);
+    const stored = known ? mergedWith(conversation, known) : conversation;
+    await store.put(stored);
     await done;
-    this.tell({ id: conversation.id, isRemoved: false });
+    const summary = summaryOf(stored);
+    this.tell({ id: summary.id, isRemoved: false, summary });
+    return summary;
   }
 
   async remove(id: string): Promise<void> {

@@ -8,7 +8,8 @@ import type { Attachment, Conversation, Settings, Turn } from "../logic/conversa
 import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/models.ts";
 import { writeAnswer } from "./answering.ts";
 import { messageOf, type Api } from "./api.ts";
-import type { Change, History, Summary } from "./history.ts";
+import { Drafts } from "./drafts.ts";
+import { withSummary, type Change, type History, type Summary } from "./history.ts";
 import { Kept } from "./kept.ts";
 
 /** An answer that is being generated. */
@@ -41,6 +42,7 @@ export class Session {
   readonly unsaved = signal("");
   /** Text that screen readers announce. */
   readonly announcement = signal("");
+  readonly drafts = new Drafts();
   private history: Store | undefined;
   /** Conversations with a run, shown or not. */
   private readonly busy = new Map<string, Conversation>();
@@ -62,6 +64,11 @@ export class Session {
     return this.runs.value.get(this.conversation.value.id);
   }
 
+  /** Whether there is a database for chats; without one, a chat ends when another is begun. */
+  get keepsChats(): boolean {
+    return this.history !== undefined;
+  }
+
   async useHistory(history: Store): Promise<void> {
     this.history = history;
     await this.list();
@@ -72,21 +79,27 @@ export class Session {
   }
 
   /** Follows what another tab did. */
-  async changedElsewhere({ id, isRemoved }: Change): Promise<void> {
+  async changedElsewhere({ id, isRemoved, summary }: Change): Promise<void> {
     if (isRemoved) {
       for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
       if (id === undefined || id === this.conversation.value.id) this.begin();
-    } else if (id === this.conversation.value.id) await this.reread(id);
-    await this.list();
+    } else if (id !== undefined) await this.reread(id);
+    if (summary) this.relist(summary);
+    else await this.list();
   }
 
-  /** Shows what is stored of the shown conversation, unless an answer is being generated in it here. */
+  /** Takes what is stored of a conversation that is shown or being answered here. */
   private async reread(id: string): Promise<void> {
+    if (id !== this.conversation.value.id && !this.busy.has(id)) return;
     const found = await this.history?.get(id);
-    const { id: shown, leaf } = this.conversation.value;
-    if (!found || id !== shown || this.busy.has(id)) return;
+    if (!found) return;
+    const busy = this.busy.get(id);
+    const isShown = id === this.conversation.value.id;
+    const { leaf } = this.conversation.value;
     // Each tab shows the branch that was chosen in it, which may go on in the other.
-    this.conversation.value = leaf === null ? found : tree.showBranch(found, leaf);
+    const current = busy ? tree.mergedWith(busy, found) : leaf === null ? found : tree.showBranch(found, leaf);
+    if (busy) this.busy.set(id, current);
+    if (isShown) this.conversation.value = current;
   }
 
   async loadModels(): Promise<void> {
@@ -167,12 +180,12 @@ export class Session {
   }
 
   setSettings(settings: Settings): void {
-    this.change((conversation) => ({ ...conversation, settings }));
+    this.change((conversation) => tree.edited(conversation, { settings }, Date.now()));
     this.kept.set(SETTINGS, JSON.stringify(settings));
   }
 
   rename(title: string): void {
-    this.change((conversation) => ({ ...conversation, title }));
+    this.change((conversation) => tree.edited(conversation, { title }, Date.now()));
   }
 
   async remove(id: string): Promise<void> {
@@ -189,8 +202,10 @@ export class Session {
     await this.list();
   }
 
+  /** Returns all chats; without a database, the shown one. */
   async all(): Promise<Conversation[]> {
-    return (await this.history?.all()) ?? [];
+    const shown = this.conversation.value;
+    return (await this.history?.all()) ?? (shown.leaf === null ? [] : [shown]);
   }
 
   async import(conversations: readonly Conversation[]): Promise<void> {
@@ -276,6 +291,8 @@ export class Session {
           images: (urls) => void (run.images.value = urls),
         },
       );
+      // A server that is stopped cancels its answers, takes no further requests, and does not say so.
+      if (newest.finish === "cancelled" && !(await this.api.isReachable())) throw new Error("The server was stopped.");
       return { finish: newest.finish ?? "stop", ...(newest.error && { error: newest.error }) };
     } catch (error) {
       if (run.abort.signal.aborted) return { finish: "stopped" };
@@ -308,9 +325,14 @@ export class Session {
   }
 
   private async save(conversation: Conversation): Promise<void> {
-    await this.history?.put(conversation);
+    const summary = await this.history?.put(conversation);
     this.unsaved.value = "";
-    await this.list();
+    if (summary) this.relist(summary);
+  }
+
+  /** Updates one entry: chats are stored every few seconds during an answer, and there may be thousands of them. */
+  private relist(summary: Summary): void {
+    this.summaries.value = withSummary(this.summaries.value, summary);
   }
 
   private fresh(): Conversation {

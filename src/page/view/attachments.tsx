@@ -1,7 +1,7 @@
 // Files attached to a message: how they are read and shown.
 
 import type { Attachment } from "../logic/conversation.ts";
-import { kindOf } from "../logic/files.ts";
+import { kindOf, textOf } from "../logic/files.ts";
 import type { Abilities, Model } from "../logic/models.ts";
 import { Act } from "./act.tsx";
 import { dataUrl } from "./browser.ts";
@@ -11,10 +11,7 @@ import { Icon } from "./icons.tsx";
 export async function attach(file: File, model: Model | undefined, abilities: Abilities): Promise<Attachment> {
   const { name } = file;
   const kind = kindOf(file, model, abilities);
-  if (kind !== "text") return { kind, name, data: await dataUrl(file) };
-  const data = await file.text();
-  if (data.includes("\0")) throw new Error(`${name} is neither text, an image nor sound.`);
-  return { kind, name, data };
+  return { kind, name, data: await (kind === "text" ? textOf(file) : dataUrl(file)) };
 }
 
 interface AttachmentsProps {

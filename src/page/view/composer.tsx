@@ -1,7 +1,7 @@
 // The form for messages.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { contextUsed, pathOf, type Attachment } from "../logic/conversation.ts";
+import { contextUsed, pathOf } from "../logic/conversation.ts";
 import { acceptedBy } from "../logic/files.ts";
 import { whole } from "../logic/format.ts";
 import { messageOf } from "../state/api.ts";
@@ -14,15 +14,16 @@ import { Problem } from "./problem.tsx";
 export function Composer() {
   const { session } = usePage();
   const { model, run } = session;
-  const { id } = session.conversation.value;
-  const [text, setText] = useState("");
-  const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
+  const conversation = session.conversation.value;
+  const { id } = conversation;
+  const { text, attachments } = session.drafts.of(conversation);
   const [problem, setProblem] = useState("");
   const area = useRef<HTMLTextAreaElement>(null);
   const mayWrite = !matchMedia("(pointer: coarse)").matches;
   useEffect(() => {
     // On touch devices, the on-screen keyboard would hide the conversation.
     if (mayWrite) area.current?.focus();
+    setProblem("");
   }, [id]);
   useEffect(() => {
     const { current } = area;
@@ -33,9 +34,8 @@ export function Composer() {
   const isEmpty = text.trim() === "" && attachments.length === 0;
   const send = () => {
     if (isEmpty || run || !model) return;
+    session.drafts.drop(conversation);
     session.send(text.trim(), attachments);
-    setText("");
-    setAttachments([]);
     setProblem("");
   };
   const add = async (files: readonly File[]) => {
@@ -43,7 +43,7 @@ export function Composer() {
     for (const file of files) {
       try {
         const attached = await attach(file, model, session.abilities.value);
-        setAttachments((others) => [...others, attached]);
+        session.drafts.change(conversation, (draft) => ({ attachments: [...draft.attachments, attached] }));
       } catch (error) {
         setProblem(messageOf(error));
       }
@@ -64,7 +64,9 @@ export function Composer() {
         {attachments.length > 0 && (
           <Attachments
             attachments={attachments}
-            onRemove={(at) => setAttachments(attachments.filter((_, index) => index !== at))}
+            onRemove={(at) =>
+              session.drafts.change(conversation, () => ({ attachments: attachments.toSpliced(at, 1) }))
+            }
           />
         )}
         <textarea
@@ -74,7 +76,7 @@ export function Composer() {
           placeholder={model?.use === "image" ? "Describe an image" : `Message ${model?.id ?? ""}`}
           rows={1}
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={({ currentTarget: { value } }) => session.drafts.change(conversation, () => ({ text: value }))}
           onPaste={(event) => {
             const files = [...(event.clipboardData?.files ?? [])];
             if (files.length > 0) void add(files);

@@ -7,13 +7,23 @@ import { Act } from "./act.tsx";
 interface DialogProps {
   readonly title: string;
   readonly class?: string;
+  /** Whether a field whose text is not accepted keeps the dialog open, so that the text is not lost. */
+  readonly keepsInvalid?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-export function Dialog({ title, class: name = "", onClose, children }: DialogProps) {
+export function Dialog({ title, class: name = "", keepsInvalid = false, onClose, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
+  /** Returns whether the dialog has to stay open, and then shows why. */
+  const isKept = () => {
+    const invalid = element.current?.querySelector<HTMLInputElement>(":is(input, textarea):invalid");
+    if (!keepsInvalid || !invalid) return false;
+    invalid.reportValidity();
+    return true;
+  };
+  const close = () => isKept() || element.current?.close();
   useLayoutEffect(() => element.current?.showModal(), []);
   return (
     <dialog
@@ -21,16 +31,21 @@ export function Dialog({ title, class: name = "", onClose, children }: DialogPro
       class={name}
       aria-labelledby={id}
       onClose={onClose}
+      onCancel={(event) => isKept() && event.preventDefault()}
+      onKeyDown={(event) => {
+        // Browsers let pages prevent only the first of several attempts to cancel.
+        if (event.key === "Escape" && isKept()) event.preventDefault();
+      }}
       onPointerDown={(event) => {
         // The backdrop's target is the dialog element, as is that of the dialog's own empty parts.
         const { current } = element;
-        if (current && event.target === current && !isWithin(event, current)) current.close();
+        if (current && event.target === current && !isWithin(event, current)) close();
       }}
     >
       <div class="sheet">
         <header>
           <h2 id={id}>{title}</h2>
-          <Act icon="close" label="Close" onClick={() => element.current?.close()} />
+          <Act icon="close" label="Close" onClick={close} />
         </header>
         {children}
       </div>

@@ -13,8 +13,7 @@ export function KeyDialog() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          api.useKey(field.current?.value.trim() ?? "");
-          void session.loadModels();
+          if (api.useKey(field.current?.value.trim() ?? "")) void session.loadModels();
         }}
       >
         {api.needsKey.value === "refused" && <Problem text="The server did not accept this key." />}

@@ -1,6 +1,7 @@
 // Shows a model's text as formatted blocks; blocks that do not change are not rendered again.
 
-import { useMemo, useState } from "preact/hooks";
+import { render } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Block } from "../logic/markdown.ts";
 import { Act } from "./act.tsx";
 import { copyText } from "./browser.ts";
@@ -20,19 +21,45 @@ export function Markdown({ text }: { readonly text: string }) {
 
 function BlockView({ block: { html, code } }: { readonly block: Block }) {
   const { sanitised } = usePage();
+  const element = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => (element.current ? frameCode(element.current) : undefined), [html]);
   return useMemo(() => {
-    const content = <div class="block" dangerouslySetInnerHTML={{ __html: sanitised(html) }} />;
+    const content = <div class="block" ref={element} dangerouslySetInnerHTML={{ __html: sanitised(html) }} />;
     if (!code) return content;
     return (
       <div class="code">
         <div class="code-head">
-          <span>{code.language || "text"}</span>
-          <CopyButton text={code.text} label="Copy code" />
+          <CodeHead {...code} />
         </div>
         {content}
       </div>
     );
   }, [html, code?.language]);
+}
+
+const CodeHead = ({ text, language }: NonNullable<Block["code"]>) => (
+  <>
+    <span>{language || "text"}</span>
+    <CopyButton text={text} label="Copy code" />
+  </>
+);
+
+/** Frames code within lists and quotes, which is part of the block's HTML, like code in a block of its own. */
+function frameCode(block: HTMLElement): () => void {
+  const heads = [...block.querySelectorAll(":is(li, blockquote) > pre > code")].map((code) => {
+    const [frame, head] = [document.createElement("div"), document.createElement("div")];
+    frame.className = "code";
+    head.className = "code-head";
+    const language = /language-(\S+)/.exec(code.className)?.[1] ?? "";
+    render(<CodeHead text={code.textContent} language={language} />, head);
+    const pre = code.parentElement;
+    pre?.replaceWith(frame);
+    frame.append(head, pre ?? code);
+    return head;
+  });
+  return () => {
+    for (const head of heads) render(null, head);
+  };
 }
 
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {

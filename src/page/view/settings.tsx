@@ -48,7 +48,7 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
     session.setSettings(Object.fromEntries(all) as Settings);
   };
   return (
-    <Dialog title="Settings" class="side" onClose={onClose}>
+    <Dialog title="Settings" class="side" keepsInvalid onClose={onClose}>
       <section>
         <h3>This conversation</h3>
         {!draws && <SystemField value={settings.system} onChange={(system) => set({ system })} />}
@@ -131,14 +131,11 @@ const EffortField = ({ value = "", onChange }: FieldProps<string>) => (
 
 function ToolsField({ value = "", onChange }: FieldProps<string>) {
   const [problem, setProblem] = useState("");
-  const change = (text: string) => {
-    try {
-      if (text.trim()) readTools(text);
-      setProblem("");
-      onChange(text);
-    } catch {
-      setProblem("This is not JSON.");
-    }
+  const check = (area: HTMLTextAreaElement) => area.setCustomValidity(problemOf(area.value));
+  const change = (area: HTMLTextAreaElement) => {
+    check(area);
+    setProblem(area.validationMessage);
+    if (area.validity.valid) onChange(area.value);
   };
   return (
     <label class="field">
@@ -150,7 +147,8 @@ function ToolsField({ value = "", onChange }: FieldProps<string>) {
         placeholder='[{"name": "weather", "parameters": {"type": "object", "properties": {"city": {"type": "string"}}}}]'
         defaultValue={value}
         aria-invalid={problem !== ""}
-        onChange={(event) => change(event.currentTarget.value)}
+        onInput={(event) => check(event.currentTarget)}
+        onChange={(event) => change(event.currentTarget)}
       />
       {problem ? (
         <small class="error">{problem}</small>
@@ -159,6 +157,16 @@ function ToolsField({ value = "", onChange }: FieldProps<string>) {
       )}
     </label>
   );
+}
+
+/** Returns what is wrong with the tools; empty when nothing is. */
+function problemOf(tools: string): string {
+  try {
+    if (tools.trim()) readTools(tools);
+    return "";
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 function Appearance() {
@@ -199,12 +207,20 @@ function HistorySection() {
   return (
     <section>
       <h3>History</h3>
-      <p class="soft">Chats are stored only in this browser, not on the server.</p>
+      <p class="soft">
+        {session.keepsChats
+          ? "Chats are stored only in this browser, not on the server."
+          : "This window keeps no chats: export the shown one before you begin another or close the window."}
+      </p>
       <div class="buttons start">
         <button type="button" onClick={() => void exportAll()}>
-          <Icon name="download" /> Export all
+          <Icon name="download" /> {session.keepsChats ? "Export all" : "Export"}
         </button>
-        <button type="button" onClick={() => chooseFiles(".json,application/json", (files) => void importAll(files))}>
+        <button
+          type="button"
+          disabled={!session.keepsChats}
+          onClick={() => chooseFiles(".json,application/json", (files) => void importAll(files))}
+        >
           <Icon name="upload" /> Import
         </button>
         <button type="button" class="danger" onClick={() => confirm("Delete all chats?") && void session.removeAll()}>

@@ -49,7 +49,10 @@ export function Sidebar({ place, onLeave }: { readonly place: Place; readonly on
             </li>
           ))}
         </ul>
-        {all.length === 0 && <p class="soft">Your chats stay in this browser.</p>}
+        {all.length > 0 && shown.length === 0 && <p class="soft">No chat has these words in its name.</p>}
+        {all.length === 0 && (
+          <p class="soft">{session.keepsChats ? "Your chats stay in this browser." : "This window keeps no chats."}</p>
+        )}
       </nav>
       <nav class="places" aria-label="Pages">
         <a href={hashOf({ view: "watch" })} aria-current={place.view === "watch" ? "page" : undefined}>

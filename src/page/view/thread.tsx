@@ -5,6 +5,7 @@ import { pathOf } from "../logic/conversation.ts";
 import { capabilityNames, type Model } from "../logic/models.ts";
 import { Act } from "./act.tsx";
 import { usePage } from "./context.ts";
+import { Guarded } from "./guarded.tsx";
 import { Mark } from "./icons.tsx";
 import { Problem } from "./problem.tsx";
 import { AnswerTurn, ToolTurn, UserTurn } from "./turn.tsx";
@@ -48,14 +49,19 @@ export function Thread() {
       >
         <div class="column" ref={content}>
           {path.length === 0 && <Welcome />}
-          {path.map((turn, index) => {
-            if (turn.role === "user") return <UserTurn key={turn.id} turn={turn} />;
-            if (turn.role === "tool") return <ToolTurn key={turn.id} turn={turn} />;
-            const isLast = index === path.length - 1;
-            return (
-              <AnswerTurn key={turn.id} turn={turn} run={run?.turn === turn.id ? run : undefined} isLast={isLast} />
-            );
-          })}
+          {path.map((turn, index) => (
+            <Guarded key={turn.id}>
+              {turn.role === "user" && <UserTurn turn={turn} />}
+              {turn.role === "tool" && <ToolTurn turn={turn} />}
+              {turn.role === "assistant" && (
+                <AnswerTurn
+                  turn={turn}
+                  run={run?.turn === turn.id ? run : undefined}
+                  isLast={index === path.length - 1}
+                />
+              )}
+            </Guarded>
+          ))}
         </div>
       </div>
       {isAway && <Act icon="down" class="to-end icon-button" label="To the newest message" onClick={toEnd} />}

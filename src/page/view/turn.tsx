@@ -56,7 +56,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
   const [unspoken, setUnspoken] = useState("");
   const content = useRef<HTMLDivElement>(null);
   const turn = run ? { ...stored, ...turnOf(run.answer.value), images: run.images.value } : stored;
-  const { text, reasoning, images = [], toolCalls = [], error, readInputs = [] } = turn;
+  const { text, reasoning, images = [], toolCalls = [], error, readInputs = [], readNames = [] } = turn;
   const isEmpty = !text && !reasoning && toolCalls.length === 0 && images.length === 0;
   if (isEditing) return <Editor turn={turn} label="Save as a branch" onDone={() => setEditing(false)} />;
   return (
@@ -65,7 +65,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
       {readInputs.map((read, index) => (
         <details key={index} class="fold">
           <summary>
-            <Icon name="file" /> Read from what you attached
+            <Icon name="file" /> Read from {readNames[index] || "what you attached"}
           </summary>
           <pre>{read || "No text was found."}</pre>
         </details>

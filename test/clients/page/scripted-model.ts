@@ -31,6 +31,10 @@ async function* deltas({ messages }: Asked): AsyncGenerator<Delta> {
     await Bun.sleep(300);
     yield { reasoning_content: "Two and two are four." };
     yield { content: "It is **4**." };
+  } else if (text.includes("degenerate")) {
+    for (const sign of [">", "- ", "1. "]) yield { content: `${sign.repeat(4000)}\n\n` };
+  } else if (text.includes("steps")) {
+    yield { content: "1. Say so:\n\n   ```python\n   print(1)\n   ```\n\n2. Quote it:\n   > ```\n   > 1\n   > ```\n" };
   } else if (text.includes("hostile")) yield { content: HOSTILE };
   else if (text.includes("everything")) {
     for (const piece of EVERYTHING.match(/[^]{1,12}/g) ?? []) {

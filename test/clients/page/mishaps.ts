@@ -1,0 +1,134 @@
+// What goes wrong between people, models and servers, and what the page makes of it.
+
+import type { Page } from "puppeteer-core";
+import { check, equal, same } from "../checks.ts";
+import { answered, choose, press, say, shot, until } from "./browser.ts";
+
+/** Runs in the page: stores ten chats whose second message no version of the page would have stored. */
+async function storeBroken(): Promise<void> {
+  const turns = {
+    a: { id: "a", parent: null, role: "user", text: "A good question", createdAt: 1 },
+    b: { id: "b", parent: "a", role: "assistant", text: "A", createdAt: 2, stats: { tokensPerSecond: "fast" } },
+    c: { id: "c", parent: "b", role: "user", text: "Another question", createdAt: 3 },
+  };
+  const conversation = { title: "Broken", createdAt: 1, updatedAt: 3, turns, leaf: "c", settings: {} };
+  const opened = await new Promise<IDBDatabase>((resolve) => {
+    const request = indexedDB.open("svc", 1);
+    request.addEventListener("success", () => resolve(request.result));
+  });
+  const writing = opened.transaction("conversations", "readwrite");
+  for (let id = 0; id < 10; id++) writing.objectStore("conversations").put({ ...conversation, id: `broken${id}` });
+  await new Promise((resolve) => writing.addEventListener("complete", resolve));
+  opened.close();
+}
+
+/** Replaces the text of a field. */
+async function retype(page: Page, field: string, text: string): Promise<void> {
+  await page.focus(field);
+  await page.keyboard.down("Control");
+  await page.keyboard.press("a");
+  await page.keyboard.up("Control");
+  await page.keyboard.press("Backspace");
+  await page.type(field, text);
+}
+
+/** Checks a page of a server that also has the scripted model. */
+export async function checkMishaps(page: Page, url: string): Promise<void> {
+  await check("an answer that nests thousands deep leaves the page usable", async () => {
+    await page.click(".button.new");
+    await choose(page, "script/script");
+    await say(page, "degenerate");
+    await answered(page, ">>>>");
+    await say(page, "hello");
+    await answered(page, "You said: hello");
+  });
+  await check("code in a list or a quote has its language and a button that copies it", async () => {
+    await say(page, "steps");
+    await answered(page, "Quote it");
+    const heads = await page.$$eval(".turn:last-child .code-head", (all) =>
+      all.map(({ innerText }) => innerText.trim()),
+    );
+    same(heads, ["python", "text"]);
+    await page.evaluate(() => {
+      const writeText = (text: string) => Promise.resolve(void Object.assign(globalThis, { copied: text }));
+      Object.defineProperty(navigator, "clipboard", { value: { writeText } });
+    });
+    await page.click(".turn:last-child [aria-label='Copy code']");
+    await until(page, `globalThis.copied === "print(1)"`);
+    await shot(page, "steps");
+  });
+  await check("what is being written waits in its chat while others and the other view are shown", async () => {
+    const draft = `document.querySelector("#message")?.value`;
+    const first = page.url();
+    await page.type("#message", "half a");
+    await page.click('.places a[href="#watch"]');
+    await page.waitForSelector(".watch");
+    await page.goBack();
+    await until(page, `${draft} === "half a"`);
+    await page.click(".button.new");
+    await until(page, `${draft} === ""`);
+    await page.type("#message", "another");
+    await page.goto(first);
+    await until(page, `${draft} === "half a"`);
+    await page.type("#message", " sentence");
+    await page.keyboard.press("Enter");
+    await answered(page, "You said: half a sentence");
+    await until(page, `${draft} === ""`);
+    await page.click(".button.new");
+    await until(page, `${draft} === "another"`);
+    await page.focus("#message");
+    await page.keyboard.press("End");
+    for (const _ of "another") await page.keyboard.press("Backspace");
+  });
+  await check("settings that are not accepted stay, and keep their dialog open until they are mended", async () => {
+    const settings = `JSON.parse(localStorage.getItem("svc.settings") ?? "{}")`;
+    await choose(page, "svc-mini");
+    await press(page, "Settings", ".top");
+    await page.type("dialog textarea.mono", "42");
+    for (let tries = 0; tries < 3; tries++) await page.keyboard.press("Escape");
+    await press(page, "Close", "dialog");
+    await until(page, `document.querySelector("dialog small.error").innerText.includes("an object with a name")`);
+    await retype(page, "dialog textarea.mono", '{"name": "look"}');
+    await retype(page, 'dialog input[type="number"]', "9");
+    await press(page, "Close", "dialog");
+    await page.keyboard.press("Escape");
+    equal(await page.$eval('dialog input[type="number"]', (input) => (input as HTMLInputElement).value), "9");
+    await retype(page, 'dialog input[type="number"]', "0.9");
+    await page.keyboard.press("Escape");
+    await until(page, `!document.querySelector("dialog")`);
+    await until(page, `${settings}.temperature === 0.9 && ${settings}.tools === '{"name": "look"}'`);
+    await press(page, "Settings", ".top");
+    for (const field of ["dialog textarea.mono", 'dialog input[type="number"]']) await retype(page, field, "");
+    await press(page, "Close", "dialog");
+    await until(page, `!document.querySelector("dialog") && !("tools" in ${settings})`);
+  });
+  await check("a message that cannot be shown does not take the others with it", async () => {
+    await page.evaluate(storeBroken);
+    await page.goto(`${url}/#chat/broken0`);
+    await until(page, `document.querySelector(".thread").innerText.includes("This message cannot be shown.")`);
+    const shown = `document.querySelector(".thread").innerText`;
+    await until(page, `${shown}.includes("A good question") && ${shown}.includes("Another question")`);
+  });
+  await check("a search that finds no chat says so", async () => {
+    await page.reload();
+    await page.waitForSelector(".chats [type=search]");
+    await page.type(".chats [type=search]", "nothing like it");
+    await until(page, `document.querySelector(".chats").innerText.includes("No chat has these words in its name.")`);
+  });
+}
+
+/** Checks a new tab of a browser that has no database. */
+export async function checkWithoutDatabase(page: Page, url: string): Promise<void> {
+  await check("a window without a database says that it keeps no chats", async () => {
+    await page.evaluateOnNewDocument(() => Reflect.deleteProperty(globalThis, "indexedDB"));
+    await page.goto(url);
+    await until(page, `document.querySelector(".sidebar").innerText.includes("This window keeps no chats.")`);
+    await press(page, "Settings", ".top");
+    await until(page, `document.querySelector("dialog").innerText.includes("This window keeps no chats:")`);
+    await until(
+      page,
+      `[...document.querySelectorAll("dialog button")].some((b) => b.innerText.trim() === "Import" && b.disabled)`,
+    );
+    await page.keyboard.press("Escape");
+  });
+}
