@@ -21,6 +21,7 @@ import {
   shot,
   until,
 } from "./page/browser.ts";
+import { checkNavigation } from "./page/navigation.ts";
 import { scriptedModel } from "./page/scripted-model.ts";
 
 const KEY = "a-key-of-the-page-test";
@@ -341,6 +342,13 @@ async function checkPage(url: string, executable: string): Promise<void> {
   rmSync(downloads, { recursive: true, force: true });
 }
 
+/** The page's conduct towards who reads, writes and finds their way. */
+async function checkConduct(url: string, executable: string): Promise<void> {
+  const browser = await openBrowser(executable);
+  await checkNavigation(browser, url);
+  await browser.close();
+}
+
 async function checkKey(url: string, executable: string): Promise<void> {
   const browser = await openBrowser(executable);
   const { page } = await openTab(browser, url);
@@ -372,6 +380,7 @@ if (chromium) {
   const script = scriptedModel();
   const upstream = ["--upstream", `script=http://127.0.0.1:${script.port}`];
   await withServer([...upstream, "--ocr-input", "--transcribe-input"], ({ url }) => checkPage(url, chromium), command);
+  await withServer(upstream, ({ url }) => checkConduct(url, chromium), command);
   await withServer(["--api-key", KEY], ({ url }) => checkKey(url, chromium), command);
   await script.stop(true);
 } else skip("the web page", "no Chromium");

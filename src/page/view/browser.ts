@@ -1,5 +1,10 @@
 // Helpers for what browsers make complicated.
 
+/** Whether writing needs no on-screen keyboard, which would hide the conversation. */
+export const hasKeyboard = (): boolean => !matchMedia("(pointer: coarse)").matches;
+
+export const focusMessage = (): void => document.querySelector<HTMLElement>("#message")?.focus();
+
 /** Copies text to the clipboard, also on pages loaded over plain HTTP. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);

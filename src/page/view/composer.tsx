@@ -7,7 +7,7 @@ import { whole } from "../logic/format.ts";
 import { messageOf } from "../state/api.ts";
 import { Act } from "./act.tsx";
 import { attach, Attachments } from "./attachments.tsx";
-import { chooseFiles } from "./browser.ts";
+import { chooseFiles, hasKeyboard } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Problem } from "./problem.tsx";
 
@@ -19,9 +19,8 @@ export function Composer() {
   const [attachments, setAttachments] = useState<readonly Attachment[]>([]);
   const [problem, setProblem] = useState("");
   const area = useRef<HTMLTextAreaElement>(null);
-  const mayWrite = !matchMedia("(pointer: coarse)").matches;
+  const mayWrite = hasKeyboard();
   useEffect(() => {
-    // On touch devices, the on-screen keyboard would hide the conversation.
     if (mayWrite) area.current?.focus();
   }, [id]);
   useEffect(() => {
