@@ -22,6 +22,7 @@ import {
   until,
 } from "./page/browser.ts";
 import { checkNavigation } from "./page/navigation.ts";
+import { checkReading } from "./page/reading.ts";
 import { scriptedModel } from "./page/scripted-model.ts";
 
 const KEY = "a-key-of-the-page-test";
@@ -346,6 +347,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
 async function checkConduct(url: string, executable: string): Promise<void> {
   const browser = await openBrowser(executable);
   await checkNavigation(browser, url);
+  await checkReading(browser, url);
   await browser.close();
 }
 
