@@ -21,6 +21,7 @@ import {
   shot,
   until,
 } from "./page/browser.ts";
+import { checkLayout } from "./page/layout.ts";
 import { checkNavigation } from "./page/navigation.ts";
 import { checkReading } from "./page/reading.ts";
 import { scriptedModel } from "./page/scripted-model.ts";
@@ -348,6 +349,7 @@ async function checkConduct(url: string, executable: string): Promise<void> {
   const browser = await openBrowser(executable);
   await checkNavigation(browser, url);
   await checkReading(browser, url);
+  await checkLayout(browser, url);
   await browser.close();
 }
 

@@ -69,6 +69,7 @@ export function Composer() {
         <textarea
           ref={area}
           id="message"
+          dir="auto"
           aria-label="Message"
           placeholder={model?.use === "image" ? "Describe an image" : `Message ${model?.id ?? ""}`}
           rows={1}

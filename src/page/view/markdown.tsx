@@ -21,7 +21,7 @@ export function Markdown({ text }: { readonly text: string }) {
 function BlockView({ block: { html, code } }: { readonly block: Block }) {
   const { sanitised } = usePage();
   return useMemo(() => {
-    const content = <div class="block" dangerouslySetInnerHTML={{ __html: sanitised(html) }} />;
+    const content = <div class="block" dir="auto" dangerouslySetInnerHTML={{ __html: sanitised(html) }} />;
     if (!code) return content;
     return (
       <div class="code">

@@ -43,6 +43,7 @@ export function Sidebar({ place, onLeave }: { readonly place: Place; readonly on
           {shown.map(({ id, title, updatedAt }) => (
             <li key={id}>
               <a
+                dir="auto"
                 href={hashOf({ view: "chat", id })}
                 aria-current={place.view === "chat" && shownId === id ? "page" : undefined}
                 title={`${title}, ${ago(updatedAt, Date.now())}`}
