@@ -21,6 +21,7 @@ import {
   shot,
   until,
 } from "./page/browser.ts";
+import { checkFocus } from "./page/focus.ts";
 import { checkLayout } from "./page/layout.ts";
 import { checkNavigation } from "./page/navigation.ts";
 import { checkReading } from "./page/reading.ts";
@@ -350,6 +351,7 @@ async function checkConduct(url: string, executable: string): Promise<void> {
   await checkNavigation(browser, url);
   await checkReading(browser, url);
   await checkLayout(browser, url);
+  await checkFocus(browser, url);
   await browser.close();
 }
 

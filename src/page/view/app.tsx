@@ -124,7 +124,9 @@ function useShortcuts(): void {
       const { altKey, ctrlKey, metaKey, code } = event;
       // On Apple's keyboards, Option-N types a tilde. Ctrl with Alt may be AltGr.
       const begins = altKey && code === "KeyN" && !ctrlKey && !metaKey && !isModal && !(isTyping && IS_APPLE);
-      if (event.key === "Escape" && session.run && !isModal) session.stop();
+      // In the other view, the answer is not seen; while composing, Escape is the input method's.
+      const stops = event.key === "Escape" && session.run && !isModal && !event.isComposing;
+      if (stops && placeOf(location.hash).view === "chat") session.stop();
       else if (begins) {
         location.hash = hashOf({ view: "chat" });
         focusMessage();

@@ -36,11 +36,24 @@ function BlockView({ block: { html, code } }: { readonly block: Block }) {
 }
 
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
-  const [isDone, setDone] = useState(false);
+  const [state, setState] = useState<"" | "done" | "refused">("");
   const copy = async () => {
-    await copyText(text);
-    setDone(true);
-    setTimeout(() => setDone(false), 1500);
+    const end = await copyText(text).then(
+      () => "done" as const,
+      () => "refused" as const,
+    );
+    setState(end);
+    setTimeout(() => setState(""), end === "done" ? 1500 : 5000);
   };
-  return <Act icon={isDone ? "check" : "copy"} label={isDone ? "Copied" : label} onClick={() => void copy()} />;
+  const isDone = state === "done";
+  return (
+    <>
+      <Act icon={isDone ? "check" : "copy"} label={isDone ? "Copied" : label} onClick={() => void copy()} />
+      {state === "refused" && (
+        <span class="error" role="alert">
+          The browser does not allow copying.
+        </span>
+      )}
+    </>
+  );
 }

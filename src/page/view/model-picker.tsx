@@ -62,7 +62,12 @@ const Choice = ({ model, isChosen, onChoose, onDone }: ChoiceProps) => (
       onChange={onChoose}
       // Arrow keys only select; Enter and a click also close the menu.
       onClick={(event) => event.detail > 0 && onDone()}
-      onKeyDown={(event) => event.key === "Enter" && onDone()}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter") return;
+        // Else Enter would press the button that then has the focus, which opens the menu again.
+        event.preventDefault();
+        onDone();
+      }}
     />
     <span>
       <strong>{model.id}</strong>

@@ -6,6 +6,7 @@ import { Act } from "./act.tsx";
 import { usePage } from "./context.ts";
 import { useFollowing } from "./following.ts";
 import { Mark } from "./icons.tsx";
+import { useKeptFocus } from "./kept-focus.ts";
 import { Problem } from "./problem.tsx";
 import { AnswerTurn, ToolTurn, UserTurn } from "./turn.tsx";
 
@@ -14,6 +15,12 @@ export function Thread() {
   const path = pathOf(session.conversation.value);
   const { run } = session;
   const { scroller, content, isAway, toEnd, look } = useFollowing();
+  useKeptFocus(content);
+  const goToEnd = () => {
+    toEnd();
+    // The button vanishes.
+    scroller.current?.focus();
+  };
   return (
     <div class="thread-frame">
       <div
@@ -36,7 +43,7 @@ export function Thread() {
           })}
         </div>
       </div>
-      {isAway && <Act icon="down" class="to-end icon-button" label="To the newest message" onClick={toEnd} />}
+      {isAway && <Act icon="down" class="to-end icon-button" label="To the newest message" onClick={goToEnd} />}
     </div>
   );
 }

@@ -177,7 +177,7 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
         save();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Escape") {
+        if (event.key === "Escape" && !event.isComposing) {
           // Else it would stop the answer, too.
           event.stopPropagation();
           onDone();

@@ -19,7 +19,7 @@ const style = (page: Page, selector: string, name: "direction" | "textAlign") =>
 export async function checkLayout(browser: Browser, url: string): Promise<void> {
   const { page } = await openTab(browser, url);
   await page.goto(url);
-  await page.waitForSelector(".chips li");
+  await page.waitForSelector(".suggestions button:enabled");
   await choose(page, "script/script");
   await say(page, "everything");
   await answered(page);

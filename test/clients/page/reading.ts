@@ -22,7 +22,7 @@ export async function checkReading(browser: Browser, url: string): Promise<void>
   const { page } = await openTab(browser, url);
   await page.setViewport({ width: 700, height: 500 });
   await page.goto(url);
-  await page.waitForSelector(".chips li");
+  await page.waitForSelector(".suggestions button:enabled");
   await choose(page, "script/script");
   await say(page, "everything");
   await answered(page);
