@@ -21,6 +21,7 @@ import {
   shot,
   until,
 } from "./page/browser.ts";
+import { checkFiles } from "./page/files.ts";
 import { checkFocus } from "./page/focus.ts";
 import { checkLayout } from "./page/layout.ts";
 import { checkNavigation } from "./page/navigation.ts";
@@ -352,6 +353,7 @@ async function checkConduct(url: string, executable: string): Promise<void> {
   await checkReading(browser, url);
   await checkLayout(browser, url);
   await checkFocus(browser, url);
+  await checkFiles(browser, url);
   await browser.close();
 }
 

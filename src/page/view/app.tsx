@@ -24,6 +24,7 @@ export function App() {
   const [opened, setOpened] = useState<"" | "settings" | "chats">("");
   const close = () => setOpened("");
   useShortcuts();
+  useNoDrops(place.view === "watch");
   return (
     <>
       {place.view === "chat" && (
@@ -110,6 +111,24 @@ function usePlace(): Place {
     history[isBranch ? "pushState" : "replaceState"](null, "", hashOf({ view: "chat", ...(id && { id }) }));
   });
   return place;
+}
+
+/** While it is on, files that are dropped are refused; else the browser would leave the page and open them. */
+function useNoDrops(isOn: boolean): void {
+  useEffect(() => {
+    if (!isOn) return;
+    const refuse = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = "none";
+    };
+    addEventListener("dragover", refuse);
+    addEventListener("drop", refuse);
+    return () => {
+      removeEventListener("dragover", refuse);
+      removeEventListener("drop", refuse);
+    };
+  }, [isOn]);
 }
 
 const IS_APPLE = /^(?:Mac|iPhone|iPad)/.test(navigator.platform);

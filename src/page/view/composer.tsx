@@ -76,8 +76,13 @@ export function Composer() {
           value={text}
           onInput={(event) => setText(event.currentTarget.value)}
           onPaste={(event) => {
-            const files = [...(event.clipboardData?.files ?? [])];
-            if (files.length > 0) void add(files);
+            const { files = [], types = [] } = event.clipboardData ?? {};
+            // Office programs add a picture of the text that they copy.
+            const isText = types.includes("text/plain") && types.includes("text/html");
+            if (files.length === 0 || isText) return;
+            // The text beside a copied file is its name.
+            event.preventDefault();
+            void add([...files]);
           }}
           onKeyDown={(event) => {
             if (event.key !== "Enter" || event.shiftKey || event.isComposing || !mayWrite) return;
