@@ -1,6 +1,6 @@
 // The whole page: the list of chats, and beside it a chat or the server's activity.
 
-import { useComputed, useSignalEffect } from "@preact/signals";
+import { effect, useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fileName, toJson, toMarkdown } from "../logic/export.ts";
 import { Act } from "./act.tsx";
@@ -100,16 +100,21 @@ function usePlace(): Place {
     const { title } = session.conversation.value;
     document.title = title ? `${title} · svc` : "svc";
   });
-  useSignalEffect(() => {
-    const id = shown.value;
-    const at = placeOf(location.hash);
-    const isDeleted = !id && at.id === before.current;
-    before.current = id;
-    if (at.view !== "chat" || at.id === id || !(id || isDeleted)) return;
-    // From a branch, the browser's Back leads to the chat that it was made of.
-    const isBranch = id && at.id;
-    history[isBranch ? "pushState" : "replaceState"](null, "", hashOf({ view: "chat", ...(id && { id }) }));
-  });
+  // At once, unlike useSignalEffect: later, the address may already be the next one.
+  useEffect(
+    () =>
+      effect(() => {
+        const id = shown.value;
+        const at = placeOf(location.hash);
+        const isDeleted = !id && at.id === before.current;
+        before.current = id;
+        if (at.view !== "chat" || at.id === id || !(id || isDeleted)) return;
+        // From a branch, the browser's Back leads to the chat that it was made of.
+        const isBranch = id && at.id;
+        history[isBranch ? "pushState" : "replaceState"](null, "", hashOf({ view: "chat", ...(id && { id }) }));
+      }),
+    [],
+  );
   return place;
 }
 

@@ -24,8 +24,10 @@ export function useKeptFocus(turns: { readonly current: HTMLElement | null }): v
     };
     const changes = new MutationObserver(() => {
       if (!held || held.target.isConnected || document.activeElement !== document.body) return;
-      const turn = root.children[held.at];
-      if (turn instanceof HTMLElement) focusIn(turn, held.heirs);
+      const { at, heirs } = held;
+      held = undefined;
+      const turn = root.children[at];
+      if (turn instanceof HTMLElement) focusIn(turn, heirs);
     });
     changes.observe(root, { childList: true, subtree: true });
     document.addEventListener("focusin", hold);

@@ -38,6 +38,8 @@ export async function checkNavigation(browser: Browser, url: string): Promise<vo
     await shows(page, "one");
     await page.goForward();
     await shows(page, "New chat");
+    await page.click(".button.new");
+    await until(page, `document.activeElement.id === "message"`);
     await open(page, "one");
     await shows(page, "one");
     await page.goBack();
@@ -55,6 +57,17 @@ export async function checkNavigation(browser: Browser, url: string): Promise<vo
     await page.click(".side-column .brand");
     await shows(page, "New chat");
     await open(page, "one");
+    await shows(page, "one");
+  });
+  await check("a chat can be opened at the moment in which another begins", async () => {
+    await page.evaluate(async () => {
+      const link = document.querySelector<HTMLElement>(".chats a[aria-current]");
+      const moved = new Promise((resolve) => addEventListener("hashchange", resolve, { once: true }));
+      location.hash = "#chat";
+      await moved;
+      link?.click();
+    });
+    await Bun.sleep(200);
     await shows(page, "one");
   });
   await check("Back leads from a branch to the chat that it was made of", async () => {
