@@ -16,7 +16,8 @@ const kept = new Kept("localStorage");
 applyTheme(kept);
 const api = new Api();
 const session = new Session(api, kept);
-const page = { api, kept, session, watch: new Watch(api), toBlocks: createMarkdown(), sanitised };
+const speech = { stop: () => {} };
+const page = { api, kept, session, watch: new Watch(api), toBlocks: createMarkdown(), speech, sanitised };
 // Without a database, as in some private windows, everything but the history works.
 const history = await History.open((change) => void session.changedElsewhere(change)).catch(() => undefined);
 if (history) await session.useHistory(history);

@@ -21,7 +21,12 @@ import {
   shot,
   until,
 } from "./page/browser.ts";
+import { checkFiles } from "./page/files.ts";
+import { checkFocus } from "./page/focus.ts";
+import { checkLayout } from "./page/layout.ts";
 import { checkMishaps, checkWithoutDatabase } from "./page/mishaps.ts";
+import { checkNavigation } from "./page/navigation.ts";
+import { checkReading } from "./page/reading.ts";
 import { scriptedModel } from "./page/scripted-model.ts";
 
 const KEY = "a-key-of-the-page-test";
@@ -346,6 +351,17 @@ async function checkPage(url: string, executable: string): Promise<void> {
   rmSync(downloads, { recursive: true, force: true });
 }
 
+/** The page's conduct towards who reads, writes and finds their way. */
+async function checkConduct(url: string, executable: string): Promise<void> {
+  const browser = await openBrowser(executable);
+  await checkNavigation(browser, url);
+  await checkReading(browser, url);
+  await checkLayout(browser, url);
+  await checkFocus(browser, url);
+  await checkFiles(browser, url);
+  await browser.close();
+}
+
 async function checkKey(url: string, executable: string): Promise<void> {
   const browser = await openBrowser(executable);
   const { page } = await openTab(browser, url);
@@ -377,6 +393,7 @@ if (chromium) {
   const script = scriptedModel();
   const upstream = ["--upstream", `script=http://127.0.0.1:${script.port}`];
   await withServer([...upstream, "--ocr-input", "--transcribe-input"], ({ url }) => checkPage(url, chromium), command);
+  await withServer(upstream, ({ url }) => checkConduct(url, chromium), command);
   await withServer(["--api-key", KEY], ({ url }) => checkKey(url, chromium), command);
   await script.stop(true);
 } else skip("the web page", "no Chromium");

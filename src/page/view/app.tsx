@@ -1,10 +1,10 @@
 // The whole page: the list of chats, and beside it a chat or the server's activity.
 
-import { useSignalEffect } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { effect, useComputed, useSignalEffect } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { fileName, toJson, toMarkdown } from "../logic/export.ts";
 import { Act } from "./act.tsx";
-import { saveFile } from "./browser.ts";
+import { focusMessage, saveFile } from "./browser.ts";
 import { Composer } from "./composer.tsx";
 import { usePage } from "./context.ts";
 import { Dialog } from "./dialog.tsx";
@@ -24,6 +24,7 @@ export function App() {
   const [opened, setOpened] = useState<"" | "settings" | "chats">("");
   const close = () => setOpened("");
   useShortcuts();
+  useNoDrops(place.view === "watch");
   return (
     <>
       {place.view === "chat" && (
@@ -73,30 +74,66 @@ export function App() {
   );
 }
 
-const focusMessage = () => document.querySelector<HTMLElement>("#message")?.focus();
-
-/** Returns the place that the URL names; keeps the URL up to date with the shown chat once that has a turn. */
+/** Returns the place that the URL names, and shows its chat; keeps the URL up to date with the shown chat. */
 function usePlace(): Place {
   const { session } = usePage();
   const [place, setPlace] = useState(placeOf(location.hash));
+  // A chat without a turn has no URL of its own.
+  const shown = useComputed(() => {
+    const { id, leaf } = session.conversation.value;
+    return leaf === null ? undefined : id;
+  });
+  const before = useRef<string | undefined>(undefined);
   useEffect(() => {
-    const go = () => setPlace(placeOf(location.hash));
+    const go = () => {
+      const to = placeOf(location.hash);
+      setPlace(to);
+      if (to.view !== "chat") return;
+      if (to.id) void session.show(to.id).then((found) => found || location.replace(hashOf({ view: "chat" })));
+      else if (shown.value) session.begin();
+    };
+    go();
     addEventListener("hashchange", go);
     return () => removeEventListener("hashchange", go);
   }, []);
-  useEffect(() => {
-    if (place.view === "chat" && place.id) {
-      void session.show(place.id).then((found) => found || location.replace(hashOf({ view: "chat" })));
-    }
-  }, [place]);
   useSignalEffect(() => {
-    const { id, leaf, title } = session.conversation.value;
+    const { title } = session.conversation.value;
     document.title = title ? `${title} · svc` : "svc";
-    const current = placeOf(location.hash);
-    if (current.view === "chat" && leaf !== null && current.id !== id)
-      history.replaceState(null, "", hashOf({ view: "chat", id }));
   });
+  // At once, unlike useSignalEffect: later, the address may already be the next one.
+  useEffect(
+    () =>
+      effect(() => {
+        const id = shown.value;
+        const at = placeOf(location.hash);
+        const isDeleted = !id && at.id === before.current;
+        before.current = id;
+        if (at.view !== "chat" || at.id === id || !(id || isDeleted)) return;
+        // From a branch, the browser's Back leads to the chat that it was made of.
+        const isBranch = id && at.id;
+        history[isBranch ? "pushState" : "replaceState"](null, "", hashOf({ view: "chat", ...(id && { id }) }));
+      }),
+    [],
+  );
   return place;
+}
+
+/** While it is on, files that are dropped are refused; else the browser would leave the page and open them. */
+function useNoDrops(isOn: boolean): void {
+  useEffect(() => {
+    if (!isOn) return;
+    const refuse = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = "none";
+    };
+    addEventListener("dragover", refuse);
+    addEventListener("drop", refuse);
+    return () => {
+      removeEventListener("dragover", refuse);
+      removeEventListener("drop", refuse);
+    };
+  }, [isOn]);
 }
 
 const IS_APPLE = /^(?:Mac|iPhone|iPad)/.test(navigator.platform);
@@ -111,10 +148,12 @@ function useShortcuts(): void {
       const { altKey, ctrlKey, metaKey, code } = event;
       // On Apple's keyboards, Option-N types a tilde. Ctrl with Alt may be AltGr.
       const begins = altKey && code === "KeyN" && !ctrlKey && !metaKey && !isModal && !(isTyping && IS_APPLE);
-      if (event.key === "Escape" && session.run && !isModal) session.stop();
+      // In the other view, the answer is not seen; while composing, Escape is the input method's.
+      const stops = event.key === "Escape" && session.run && !isModal && !event.isComposing;
+      if (stops && placeOf(location.hash).view === "chat") session.stop();
       else if (begins) {
-        session.begin();
         location.hash = hashOf({ view: "chat" });
+        focusMessage();
       } else if (event.key === "/" && !isTyping) focusMessage();
       else return;
       event.preventDefault();
@@ -135,7 +174,7 @@ function ChatMenu() {
     const title = prompt("Name of this chat", conversation.title);
     if (title?.trim()) session.rename(title.trim());
   };
-  const act = (close: () => void, action: () => void) => () => {
+  const act = (close: () => void, action: () => unknown) => () => {
     close();
     action();
   };
@@ -155,11 +194,7 @@ function ChatMenu() {
           <button
             type="button"
             class="danger"
-            onClick={act(close, () => {
-              if (!confirm("Delete this chat?")) return;
-              void session.remove(conversation.id);
-              location.hash = hashOf({ view: "chat" });
-            })}
+            onClick={act(close, () => confirm("Delete this chat?") && void session.remove(conversation.id))}
           >
             <Icon name="trash" /> Delete
           </button>

@@ -1,14 +1,22 @@
 // Helpers for what browsers make complicated.
 
-/** Copies text to the clipboard, also on pages loaded over plain HTTP. */
+/** Whether writing needs no on-screen keyboard, which would hide the conversation. */
+export const hasKeyboard = (): boolean => !matchMedia("(pointer: coarse)").matches;
+
+export const focusMessage = (): void => document.querySelector<HTMLElement>("#message")?.focus();
+
+/** Copies text to the clipboard, also on pages loaded over plain HTTP. Throws when the browser refuses it. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  const { activeElement: focused } = document;
   const area = document.createElement("textarea");
   area.value = text;
   document.body.append(area);
   area.select();
-  document.execCommand("copy");
+  const isCopied = document.execCommand("copy");
   area.remove();
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true });
+  if (!isCopied) throw new Error("The browser did not allow copying.");
 }
 
 /** Makes the browser save a file. */

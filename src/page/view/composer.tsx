@@ -7,7 +7,7 @@ import { whole } from "../logic/format.ts";
 import { messageOf } from "../state/api.ts";
 import { Act } from "./act.tsx";
 import { attach, Attachments } from "./attachments.tsx";
-import { chooseFiles } from "./browser.ts";
+import { chooseFiles, hasKeyboard } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Problem } from "./problem.tsx";
 
@@ -19,9 +19,8 @@ export function Composer() {
   const { text, attachments } = session.drafts.of(conversation);
   const [problem, setProblem] = useState("");
   const area = useRef<HTMLTextAreaElement>(null);
-  const mayWrite = !matchMedia("(pointer: coarse)").matches;
+  const mayWrite = hasKeyboard();
   useEffect(() => {
-    // On touch devices, the on-screen keyboard would hide the conversation.
     if (mayWrite) area.current?.focus();
     setProblem("");
   }, [id]);
@@ -72,14 +71,20 @@ export function Composer() {
         <textarea
           ref={area}
           id="message"
+          dir="auto"
           aria-label="Message"
           placeholder={model?.use === "image" ? "Describe an image" : `Message ${model?.id ?? ""}`}
           rows={1}
           value={text}
           onInput={({ currentTarget: { value } }) => session.drafts.change(conversation, () => ({ text: value }))}
           onPaste={(event) => {
-            const files = [...(event.clipboardData?.files ?? [])];
-            if (files.length > 0) void add(files);
+            const { files = [], types = [] } = event.clipboardData ?? {};
+            // Office programs add a picture of the text that they copy.
+            const isText = types.includes("text/plain") && types.includes("text/html");
+            if (files.length === 0 || isText) return;
+            // The text beside a copied file is its name.
+            event.preventDefault();
+            void add([...files]);
           }}
           onKeyDown={(event) => {
             if (event.key !== "Enter" || event.shiftKey || event.isComposing || !mayWrite) return;

@@ -15,6 +15,8 @@ interface Page {
   readonly session: Session;
   readonly watch: Watch;
   readonly toBlocks: ToBlocks;
+  /** Ends what is being read aloud. */
+  readonly speech: { stop: () => void };
   /** Removes everything from HTML that could run or load; returns what the browser accepts as HTML. */
   readonly sanitised: (html: string) => string;
 }

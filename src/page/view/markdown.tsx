@@ -24,7 +24,9 @@ function BlockView({ block: { html, code } }: { readonly block: Block }) {
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => (element.current ? frameCode(element.current) : undefined), [html]);
   return useMemo(() => {
-    const content = <div class="block" ref={element} dangerouslySetInnerHTML={{ __html: sanitised(html) }} />;
+    const content = (
+      <div class="block" dir="auto" ref={element} dangerouslySetInnerHTML={{ __html: sanitised(html) }} />
+    );
     if (!code) return content;
     return (
       <div class="code">
@@ -63,11 +65,24 @@ function frameCode(block: HTMLElement): () => void {
 }
 
 export function CopyButton({ text, label }: { readonly text: string; readonly label: string }) {
-  const [isDone, setDone] = useState(false);
+  const [state, setState] = useState<"" | "done" | "refused">("");
   const copy = async () => {
-    await copyText(text);
-    setDone(true);
-    setTimeout(() => setDone(false), 1500);
+    const end = await copyText(text).then(
+      () => "done" as const,
+      () => "refused" as const,
+    );
+    setState(end);
+    setTimeout(() => setState(""), end === "done" ? 1500 : 5000);
   };
-  return <Act icon={isDone ? "check" : "copy"} label={isDone ? "Copied" : label} onClick={() => void copy()} />;
+  const isDone = state === "done";
+  return (
+    <>
+      <Act icon={isDone ? "check" : "copy"} label={isDone ? "Copied" : label} onClick={() => void copy()} />
+      {state === "refused" && (
+        <span class="error" role="alert">
+          The browser does not allow copying.
+        </span>
+      )}
+    </>
+  );
 }

@@ -66,7 +66,12 @@ const Choice = ({ model, isChosen, onChoose, onDone }: ChoiceProps) => (
         onChoose();
         onDone();
       }}
-      onKeyDown={(event) => event.key === "Enter" && onDone()}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter") return;
+        // Else Enter would press the button that then has the focus, which opens the menu again.
+        event.preventDefault();
+        onDone();
+      }}
     />
     <span>
       <strong>{model.id}</strong>

@@ -15,7 +15,7 @@ interface ReadAloudProps {
 }
 
 export function ReadAloud({ text, onProblem }: ReadAloudProps) {
-  const { api, session } = usePage();
+  const { api, session, speech } = usePage();
   const [state, setState] = useState<"silent" | "loading" | "speaking">("silent");
   const stop = useRef(() => {});
   useEffect(() => () => stop.current(), []);
@@ -23,7 +23,9 @@ export function ReadAloud({ text, onProblem }: ReadAloudProps) {
   const speak = async () => {
     const abort = new AbortController();
     const audio = new Audio();
-    stop.current = () => {
+    // Only one answer speaks at a time.
+    speech.stop();
+    stop.current = speech.stop = () => {
       abort.abort();
       audio.pause();
       URL.revokeObjectURL(audio.src);

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { ago } from "../logic/format.ts";
+import { focusMessage, hasKeyboard } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Icon, Mark } from "./icons.tsx";
 import { hashOf, type Place } from "./place.ts";
@@ -15,14 +16,17 @@ export function Sidebar({ place, onLeave }: { readonly place: Place; readonly on
   const all = session.summaries.value;
   const shown = all.filter(({ title }) => title.toLowerCase().includes(words.trim().toLowerCase()));
   const running = session.runs.value;
+  const { id: shownId, leaf } = session.conversation.value;
+  // From the other view, the logo leads back to the chat that one came from.
+  const home = hashOf({ view: "chat", ...(place.view === "watch" && leaf !== null && { id: shownId }) });
   return (
     <div class="sidebar" onClick={(event) => event.target instanceof Element && event.target.closest("a") && onLeave()}>
       <header>
-        <a class="brand" href={hashOf({ view: "chat" })}>
+        <a class="brand" href={home}>
           <Mark /> svc
         </a>
       </header>
-      <a class="button new" href={hashOf({ view: "chat" })} onClick={() => session.begin()}>
+      <a class="button new" href={hashOf({ view: "chat" })} onClick={() => hasKeyboard() && focusMessage()}>
         <Icon name="plus" /> New chat
       </a>
       <nav class="chats" aria-label="Chats">
@@ -39,8 +43,9 @@ export function Sidebar({ place, onLeave }: { readonly place: Place; readonly on
           {shown.map(({ id, title, updatedAt }) => (
             <li key={id}>
               <a
+                dir="auto"
                 href={hashOf({ view: "chat", id })}
-                aria-current={place.view === "chat" && session.conversation.value.id === id ? "page" : undefined}
+                aria-current={place.view === "chat" && shownId === id ? "page" : undefined}
                 title={`${title}, ${ago(updatedAt, Date.now())}`}
               >
                 {title || "Untitled"}

@@ -1,41 +1,26 @@
 // The shown conversation: its turns, or a welcome with suggestions.
 
-import { useEffect, useRef, useState } from "preact/hooks";
 import { pathOf } from "../logic/conversation.ts";
 import { capabilityNames, type Model } from "../logic/models.ts";
 import { Act } from "./act.tsx";
 import { usePage } from "./context.ts";
+import { useFollowing } from "./following.ts";
 import { Guarded } from "./guarded.tsx";
 import { Mark } from "./icons.tsx";
+import { useKeptFocus } from "./kept-focus.ts";
 import { Problem } from "./problem.tsx";
 import { AnswerTurn, ToolTurn, UserTurn } from "./turn.tsx";
 
-/** Distance from the end, in pixels, within which the view follows new text. */
-const NEAR = 90;
-
 export function Thread() {
   const { session } = usePage();
-  const { id } = session.conversation.value;
   const path = pathOf(session.conversation.value);
   const { run } = session;
-  const scroller = useRef<HTMLDivElement>(null);
-  const content = useRef<HTMLDivElement>(null);
-  const follows = useRef(true);
-  const [isAway, setAway] = useState(false);
-  const toEnd = () => scroller.current?.scrollTo({ top: scroller.current.scrollHeight });
-  useEffect(() => {
-    follows.current = true;
+  const { scroller, content, isAway, toEnd, look } = useFollowing();
+  useKeptFocus(content);
+  const goToEnd = () => {
     toEnd();
-  }, [id, path.length]);
-  useEffect(() => {
-    const growing = new ResizeObserver(() => follows.current && toEnd());
-    if (content.current) growing.observe(content.current);
-    return () => growing.disconnect();
-  }, []);
-  const look = () => {
-    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = scroller.current ?? {};
-    follows.current = scrollHeight - scrollTop - clientHeight < NEAR;
-    setAway(!follows.current);
+    // The button vanishes.
+    scroller.current?.focus();
   };
   return (
     <div class="thread-frame">
@@ -64,7 +49,7 @@ export function Thread() {
           ))}
         </div>
       </div>
-      {isAway && <Act icon="down" class="to-end icon-button" label="To the newest message" onClick={toEnd} />}
+      {isAway && <Act icon="down" class="to-end icon-button" label="To the newest message" onClick={goToEnd} />}
     </div>
   );
 }

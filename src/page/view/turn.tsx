@@ -20,7 +20,11 @@ export function UserTurn({ turn }: { readonly turn: Turn }) {
   return (
     <article class="turn user" aria-label="You">
       {turn.attachments && <Attachments attachments={turn.attachments} />}
-      {turn.text && <div class="bubble">{turn.text}</div>}
+      {turn.text && (
+        <div class="bubble" dir="auto">
+          {turn.text}
+        </div>
+      )}
       <footer>
         <Branches turn={turn} />
         <CopyButton text={turn.text} label="Copy" />
@@ -37,7 +41,7 @@ export const ToolTurn = ({ turn }: { readonly turn: Turn }) => (
       <summary>
         <Icon name="tool" /> Result
       </summary>
-      <pre>{turn.text}</pre>
+      <pre dir="auto">{turn.text}</pre>
     </details>
   </article>
 );
@@ -67,7 +71,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
           <summary>
             <Icon name="file" /> Read from {readNames[index] || "what you attached"}
           </summary>
-          <pre>{read || "No text was found."}</pre>
+          <pre dir="auto">{read || "No text was found."}</pre>
         </details>
       ))}
       {reasoning && <Thinking turn={turn} isThinking={run !== undefined && !text} text={reasoning} />}
@@ -173,7 +177,7 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
         save();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Escape") {
+        if (event.key === "Escape" && !event.isComposing) {
           // Else it would stop the answer, too.
           event.stopPropagation();
           onDone();
@@ -189,6 +193,7 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
       )}
       <textarea
         ref={area}
+        dir="auto"
         aria-label="Text"
         defaultValue={turn.text}
         rows={Math.min(16, turn.text.split("\n").length + 1)}

@@ -87,7 +87,7 @@ export const answered = (page: Page, words = "", timeout?: number): Promise<stri
 
 /** Selects a model by name, with the mouse. */
 export async function choose(page: Page, model: string): Promise<void> {
-  await page.click(".picker");
+  await page.locator(".picker").click();
   await page.waitForSelector(".choice");
   for (const choice of await page.$$(".choice")) {
     if (!(await choice.evaluate((one) => (one as HTMLElement).innerText)).startsWith(model)) continue;

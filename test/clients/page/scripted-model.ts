@@ -1,6 +1,6 @@
 // A server of models that answer as the last message requests, which no small model does reliably.
 
-import { EVERYTHING, HOSTILE } from "./texts.ts";
+import { ARABIC, EVERYTHING, HOSTILE } from "./texts.ts";
 
 type Delta = Readonly<Record<string, unknown>>;
 
@@ -35,7 +35,8 @@ async function* deltas({ messages }: Asked): AsyncGenerator<Delta> {
     for (const sign of [">", "- ", "1. "]) yield { content: `${sign.repeat(4000)}\n\n` };
   } else if (text.includes("steps")) {
     yield { content: "1. Say so:\n\n   ```python\n   print(1)\n   ```\n\n2. Quote it:\n   > ```\n   > 1\n   > ```\n" };
-  } else if (text.includes("hostile")) yield { content: HOSTILE };
+  } else if (text.includes("شرح")) yield { content: ARABIC };
+  else if (text.includes("hostile")) yield { content: HOSTILE };
   else if (text.includes("everything")) {
     for (const piece of EVERYTHING.match(/[^]{1,12}/g) ?? []) {
       yield { content: piece };
@@ -59,6 +60,9 @@ async function* stream(asked: Asked): AsyncGenerator<string> {
   yield "data: [DONE]\n\n";
 }
 
+/** As long as those of many files. */
+const LONG = "an-organisation-with-a-long-name/A-Model-With-A-Long-Name-30B-A3B-Instruct-2507-GGUF-Q4_K_M";
+
 /** Starts the server, which runs until it is stopped. */
 export const scriptedModel = () =>
   Bun.serve({
@@ -66,7 +70,8 @@ export const scriptedModel = () =>
     port: 0,
     idleTimeout: 0,
     routes: {
-      "/v1/models": () => Response.json({ object: "list", data: [{ id: "script", object: "model", created: 1 }] }),
+      "/v1/models": () =>
+        Response.json({ object: "list", data: ["script", LONG].map((id) => ({ id, object: "model", created: 1 })) }),
       "/v1/chat/completions": async (request) =>
         new Response(stream((await request.json()) as Asked), { headers: { "Content-Type": "text/event-stream" } }),
     },

@@ -30,6 +30,21 @@ def quicksort(items: list[int]) -> list[int]:
 - [ ] written
 `;
 
+/** Text from right to left, with words and code that are not. */
+export const ARABIC = `الفرز السريع هو خوارزمية: تختار \`pivot()\` ثم تقسم القائمة.
+
+1. اختر عنصرا.
+2. قسم الباقي.
+
+> نادرا ما تكتبه بنفسك.
+
+\`\`\`js
+sort(list);
+\`\`\`
+
+Then in English.
+`;
+
 export const HOSTILE = `<img src=x onerror="document.title='broken'"> <script>document.title='broken'</script>
 [click](javascript:document.title='broken') ![](https://example.com/leak?secret=1)
 
