@@ -43,6 +43,9 @@ export async function seriousFindings(page: Page): Promise<string[]> {
       readonly impact: string;
       readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
     }
+    // A colour in transition may lack contrast. Endless animations are of no interest.
+    const ending = document.getAnimations().filter(({ effect }) => effect?.getComputedTiming().endTime !== Infinity);
+    await Promise.allSettled(ending.map(({ finished }) => finished));
     return (await axe.run()).violations.map(({ id, impact, nodes }) => ({
       impact,
       text: `${impact} ${id}: ${nodes.map(({ target }) => target.join(" ")).join(", ")}`,
