@@ -41,6 +41,8 @@ export class Supervisor<
   private hindrance: string | undefined;
   /** Whether it was loaded once, so that the model is known to be good. */
   private isProven = false;
+  /** Whether the last attempt to load failed, so that the next request would probably be refused, too. */
+  private loadFails = false;
   private isReplaced = false;
   private restarts = 0;
   private memory = NO_MEMORY;
@@ -94,6 +96,7 @@ export class Supervisor<
       ...(this.state === "loading" && { progress: this.progress }),
       ...(stalledSince !== undefined && { stalledSince }),
       ...(this.lastError !== undefined && { lastError: this.lastError }),
+      ...(this.loadFails && { loadFails: true as const }),
       restarts: this.restarts,
       running,
       waiting: size - running,
@@ -242,6 +245,7 @@ export class Supervisor<
       })
       .catch((error: unknown) => {
         if (!isAwaited()) return;
+        this.loadFails ||= !(error instanceof SvcError);
         if (this.options.start === "lazy") {
           this.state = "unloaded";
           return this.jobs.failAll(error instanceof SvcError ? error : this.unavailable());
@@ -280,6 +284,7 @@ export class Supervisor<
     } catch (error) {
       this.options.launch.memory.settle(this);
       this.lastError = errorMessage(error);
+      this.loadFails = true;
       this.log.error("engine cannot be started", { ...this.name, reason: this.lastError });
       throw new SvcError("engine_unavailable", "The model cannot be started; the server's log says why.");
     }
@@ -356,6 +361,7 @@ export class Supervisor<
     if (this.stopping.signal.aborted) return;
     this.state = "ready";
     this.isProven = true;
+    this.loadFails = false;
     this.restart.ready();
     this.options.launch.memory.settle(this);
     this.loaded.resolve();
@@ -373,6 +379,7 @@ export class Supervisor<
     const reason = this.loadFailure ?? `The engine process ${end}.`;
     this.lastError = wasLoading && exit.file ? `${exit.file} could not be loaded: ${reason}` : reason;
     this.loadFailure = undefined;
+    this.loadFails ||= wasLoading;
     if (start === "eager" && !this.isProven) return this.cannotLoad(this.lastError);
 
     const what = this.hang ?? `stopped ${how}`;
@@ -426,9 +433,9 @@ export class Supervisor<
     if (this.options.start === "eager" && !this.isProven) return couldNotLoad();
     const retryAfterSeconds = Math.max(1, Math.ceil(this.restart.remainingMs / 1000));
     if (this.hindrance !== undefined) return new SvcError("engine_unavailable", this.hindrance, { retryAfterSeconds });
-    const message = this.isProven
-      ? "The model engine is down and will be restarted."
-      : "The model could not be loaded; it will be tried again.";
+    const message = this.loadFails
+      ? "The model could not be loaded; it will be tried again."
+      : "The model engine is down and will be restarted.";
     return new SvcError("engine_unavailable", message, { retryAfterSeconds });
   }
 }

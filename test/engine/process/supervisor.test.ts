@@ -81,6 +81,26 @@ describe("a lazy engine", () => {
     expect(counter.status().state).toBe("failed");
   });
 
+  test("whose file breaks later says that it cannot be loaded, until it can be again", async () => {
+    let loadMs = 0;
+    const clock = new TestClock();
+    const counter = start({ clock, load: () => ({ libraries: import.meta.dir, loadMs }) });
+    await count(counter, { to: 1 });
+    await counter.unload();
+    loadMs = -1;
+    const message = async () => String(await count(counter, { to: 1 }).catch((error: unknown) => error));
+    for (let times = 0; times < 2; times++) {
+      expect(await message()).toContain("The model could not be loaded; it will be tried again.");
+      clock.pass(120_000);
+      expect(counter.status()).toMatchObject({ state: "unloaded", loadFails: true });
+    }
+    loadMs = 0;
+    await count(counter, { to: 1 });
+    expect(counter.status()).not.toHaveProperty("loadFails");
+    await count(counter, { to: 1, crash: true }).catch(() => {});
+    expect(counter.status()).not.toHaveProperty("loadFails");
+  });
+
   test("whose options cannot be created refuses without the reason", async () => {
     const counter = start({
       load: () => {
