@@ -7,7 +7,7 @@ import { errorMessage } from "../../domain/error-message.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
 import type { LogFields, Logger } from "../../telemetry/log.ts";
 import { HungError, type PendingJob, type Started } from "./jobs.ts";
-import type { MemoryTenant } from "./memory-budget.ts";
+import type { MemoryTenant, UnloadReason } from "./memory-budget.ts";
 import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
 import { PROTOCOL_VERSION, type FromEngine, type ProcessMemory, type ToEngine } from "./protocol.ts";
@@ -179,9 +179,9 @@ export class Supervisor<
   }
 
   /** Ends the process; the next job loads the model again. Resolves when the process is gone. */
-  async unload(): Promise<void> {
+  async unload(reason: UnloadReason = "idle"): Promise<void> {
     if (this.state !== "ready" && this.state !== "loading") return;
-    this.log.debug("engine unloaded", this.name);
+    this.log.verbose("engine unloaded", { ...this.name, reason, bytes: this.memory.resident });
     const gone = this.giveUp(this.endProcess());
     this.state = "unloaded";
     await gone;
@@ -365,6 +365,8 @@ export class Supervisor<
     this.restart.ready();
     this.options.launch.memory.settle(this);
     this.loaded.resolve();
+    const { start, needBytes } = this.options;
+    if (start === "lazy") this.log.verbose("engine loaded", { ...this.name, reason: "requested", bytes: needBytes });
     this.jobs.submitAll();
   }
 
