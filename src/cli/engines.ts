@@ -19,6 +19,7 @@ import type { FoundWorker } from "../engine/worker/probe.ts";
 import { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { readAdapterFile } from "../model/adapter-file.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
+import { embeddingBytes } from "../model/embedding-memory.ts";
 import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readEmbeddingFile, readModelFile, type EmbeddingFile, type ModelFile } from "../model/model-file.ts";
@@ -165,17 +166,18 @@ export function embeddingEngines(given: readonly EmbeddingFile[], setup: Setup):
   const { config, native } = setup;
   const embedded = native.embeddedEmbeddings;
   const isMissing = given.every(({ ranks }) => ranks) && embedded !== undefined;
-  const own = isMissing ? [{ path: embedded, fileBytes: bytesOf(embedded), ...ALL_MINILM }] : [];
-  const files = [...own, ...given];
+  const own = isMissing ? [{ path: embedded, needBytes: bytesOf(embedded), ...ALL_MINILM }] : [];
+  const maxTokens = (file: { readonly trainedContext: number }) => Math.min(file.trainedContext, config.embeddingCtx);
+  const files = [...own, ...given.map((file) => ({ ...file, needBytes: embeddingBytes(file, maxTokens(file)) }))];
   return files.map((file) => {
     const engine = {
       ...computeOptions(config, native),
       modelPath: file.path,
       kind: file.ranks ? ("rank" as const) : ("embed" as const),
-      maxTokens: Math.min(file.trainedContext, config.embeddingCtx),
+      maxTokens: maxTokens(file),
     };
     const model = { id: file.id, created: file.modified, dimensions: file.ranks ? 1 : file.embedding };
-    return new EmbeddingEngine({ engine, model, needBytes: file.fileBytes, ...whileUsed(setup, file.path) });
+    return new EmbeddingEngine({ engine, model, needBytes: file.needBytes, ...whileUsed(setup, file.path) });
   });
 }
 
