@@ -1,6 +1,7 @@
 // Creates the engines that a Config asks for. None is started here.
 
 import { existsSync, readlinkSync } from "node:fs";
+import { totalmem } from "node:os";
 import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
@@ -28,6 +29,7 @@ import { SYSTEM_MODEL } from "../service/system-model.ts";
 import { isLogged, type Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { preparing } from "./components.ts";
+import { checkContext } from "./context-check.ts";
 import { ExitError } from "./exit-codes.ts";
 import { eachOnce, namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
@@ -255,6 +257,7 @@ export function prepareModel(
     ),
     ...(draft && { draft }),
   });
+  checkContext(context, config, workers.length === 0 && isOnHost(config, native) ? totalmem() : Infinity, file);
   const { batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens } = config;
   const { prefixCache, speculation, contextShift, sampling, chatTemplate, constrain } = config;
   const options: EngineOptions = {
@@ -288,10 +291,11 @@ export function prepareModel(
 }
 
 /** Returns whether KV cache memory can be allocated as it fills: in host memory, with values laid out like keys. */
-function canPage({ gpuLayers, flashAttention }: Config, { libraries }: NativeFiles): boolean {
-  const onHost = gpuLayers === 0 || !hasGpuBackend(libraries);
-  return onHost && flashAttention !== "off" && process.platform === "linux";
-}
+const canPage = (config: Config, native: NativeFiles): boolean =>
+  isOnHost(config, native) && config.flashAttention !== "off" && process.platform === "linux";
+
+const isOnHost = ({ gpuLayers }: Config, { libraries }: NativeFiles): boolean =>
+  gpuLayers === 0 || !hasGpuBackend(libraries);
 
 /** Returns the memory for weights and KV cache, and this machine's memory where workers make the two differ. */
 function memoryFor(config: Config, workers: readonly FoundWorker[], adapterBytes: number) {
