@@ -133,7 +133,8 @@ export function servedEngine(prepared: PreparedModel, config: Config, launch: La
   const model = { id, name: file.name, created: file.modified, parallel: options.parallel };
   const stores = options.kvDir !== undefined;
   const loading = spreadLoading({ config, options, workers, needBytes, log: launch.log });
-  return new TextEngine({ model, adapters, ...loading, launch, start: "eager", idleMs: 0, stores });
+  const files = [...file.paths, ...options.adapterPaths, options.mmprojPath ?? [], options.draft?.path ?? []].flat();
+  return new TextEngine({ model, adapters, ...loading, launch, start: "eager", idleMs: 0, stores, files });
 }
 
 /** Creates an engine for the small embedded model, which runs on the CPU, loads on first use and unloads when idle. */
@@ -168,7 +169,7 @@ export function embeddingEngines(given: readonly EmbeddingFile[], setup: Setup):
   const { config, native } = setup;
   const embedded = native.embeddedEmbeddings;
   const isMissing = given.every(({ ranks }) => ranks) && embedded !== undefined;
-  const own = isMissing ? [{ path: embedded, needBytes: bytesOf(embedded), ...ALL_MINILM }] : [];
+  const own = isMissing ? [{ path: embedded, paths: [], needBytes: bytesOf(embedded), ...ALL_MINILM }] : [];
   const maxTokens = (file: { readonly trainedContext: number }) => Math.min(file.trainedContext, config.embeddingCtx);
   const files = [...own, ...given.map((file) => ({ ...file, needBytes: embeddingBytes(file, maxTokens(file)) }))];
   return files.map((file) => {
@@ -179,7 +180,8 @@ export function embeddingEngines(given: readonly EmbeddingFile[], setup: Setup):
       maxTokens: maxTokens(file),
     };
     const model = { id: file.id, created: file.modified, dimensions: file.ranks ? 1 : file.embedding };
-    return new EmbeddingEngine({ engine, model, needBytes: file.needBytes, ...whileUsed(setup, file.path) });
+    const { needBytes, paths } = file;
+    return new EmbeddingEngine({ engine, model, needBytes, files: paths, ...whileUsed(setup, file.path) });
   });
 }
 
@@ -210,7 +212,9 @@ export function transcriptionEngines(given: readonly WhisperFile[], setup: Setup
       maxSeconds: config.maxAudioMinutes * 60,
     };
     const model = { id, created: modified, translates };
-    return new TranscriptionEngine({ engine, model, needBytes: bytes + stateBytes, ...whileUsed(setup, path) });
+    const watched = isMissing ? [] : [path];
+    const needBytes = bytes + stateBytes;
+    return new TranscriptionEngine({ engine, model, needBytes, files: watched, ...whileUsed(setup, path) });
   });
 }
 

@@ -8,6 +8,7 @@ import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
 import type { LogFields, Logger } from "../../telemetry/log.ts";
 import { HungError, type PendingJob, type Started } from "./jobs.ts";
 import type { MemoryTenant, UnloadReason } from "./memory-budget.ts";
+import { ModelFiles } from "./model-files.ts";
 import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
 import { PROTOCOL_VERSION, type FromEngine, type ProcessMemory, type ToEngine } from "./protocol.ts";
@@ -56,6 +57,7 @@ export class Supervisor<
   private readonly log: Logger;
   /** Names the engine in log lines, which come from several engines. */
   private readonly name: LogFields;
+  private readonly files: ModelFiles;
   private readonly restart: RestartPolicy;
   private readonly jobs: PendingJobs<Job, Event>;
   private readonly loaded = Promise.withResolvers<void>();
@@ -66,6 +68,7 @@ export class Supervisor<
     this.state = options.start === "eager" ? "starting" : "unloaded";
     this.log = options.launch.log;
     this.name = { kind: options.kind, model: options.model };
+    this.files = new ModelFiles(options.files ?? []);
     this.restart = new RestartPolicy(options.launch.clock);
     this.jobs = new PendingJobs({
       ...options,
@@ -278,6 +281,12 @@ export class Supervisor<
   }
 
   private spawn(): void {
+    for (const file of this.files.changed()) {
+      this.log.warn("model file was replaced since it was last read: restart svc to have it checked", {
+        ...this.name,
+        file,
+      });
+    }
     try {
       this.process = this.newProcess();
       this.watchdog = this.watch(this.process);
