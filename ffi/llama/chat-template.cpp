@@ -114,6 +114,17 @@ common_json template_abilities() {
     return abilities;
 }
 
+void check_chat_template(const std::string & override_source) {
+    if (override_source.empty()) return;
+    try {
+        const common_chat_template parsed(override_source, "", "");
+    } catch (const std::exception & error) {
+        const std::string said = error.what();
+        // The lines after the first repeat the template.
+        throw std::runtime_error("--chat-template: " + said.substr(0, said.find('\n')));
+    }
+}
+
 void load_chat_template(const std::string & override_source) {
     chat_template.templates = common_chat_templates_init(state.model, override_source);
     const common_chat_templates * templates = chat_template.templates.get();

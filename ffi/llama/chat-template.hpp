@@ -31,6 +31,9 @@ extern ChatTemplate & chat_template;
 // Returns what the loaded template supports: {tools, thinking, system}.
 common_json template_abilities();
 
+// Throws when this template of --chat-template is no Jinja; the empty one stands for the model's.
+void check_chat_template(const std::string & override_source);
+
 // Parts of svc_load_start and svc_unload.
 void load_chat_template(const std::string & override_source);
 void forget_chat_template();

@@ -5,6 +5,8 @@
 
 #include "../common/flash-attention.hpp"
 
+#include "llama-model.h"
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -12,8 +14,14 @@
 namespace svc {
 namespace {
 
+// Most rows of a computation that can be made in pieces. llama.cpp computes and keeps the logits of every row, although
+// nobody reads them: with a vocabulary of 150,000, 2,048 rows take 2.5 GB.
+constexpr uint32_t PIECE_ROWS = 256;
+
 struct Embedding {
     llama_batch batch{};
+    // Most rows of one computation.
+    int32_t piece = 0;
     bool allocated = false;
     bool ranks = false;
     int32_t dimensions = 0;
@@ -36,6 +44,13 @@ bool strips_accents() {
     return llama_vocab_type(state.vocab) == LLAMA_VOCAB_TYPE_WPM && value != "false";
 }
 
+// Returns whether a batch may be computed in pieces: later tokens do not change earlier ones, and the last one counts.
+bool in_pieces() {
+    if (llama_model_has_encoder(state.model) || !state.model->hparams.causal_attn) return false;
+    if (!embedding.ranks) return state.model->hparams.pooling_type == LLAMA_POOLING_TYPE_LAST;
+    return state.model->arch == LLM_ARCH_QWEN3 || state.model->arch == LLM_ARCH_QWEN3VL;
+}
+
 // Returns the number of inputs per computation. Recurrent models keep a state per input, so they compute one at a time.
 uint32_t inputs_at_once(const common_json & config) {
     if (llama_model_is_recurrent(state.model) || llama_model_is_hybrid(state.model)) return 1;
@@ -52,14 +67,29 @@ void add_row(llama_token token, int32_t position, int32_t sequence) {
     batch.logits[row] = 1;
 }
 
-int32_t compute() {
+// Returns `count` rows of the batch.
+llama_batch rows(int32_t from, int32_t count) {
+    const llama_batch & all = embedding.batch;
+    return {count, all.token + from, nullptr, all.pos + from, all.n_seq_id + from, all.seq_id + from, all.logits + from};
+}
+
+// Computes the batch. `computed` gets the first row and the end of each piece whose vectors are there.
+template <typename Computed> int32_t compute(const Computed & computed) {
     forget_complaint();
     llama_memory_t memory = llama_get_memory(state.context);
     if (memory) llama_memory_clear(memory, false);
     use_compute_threads(state.context);
     const MeasuredComputation measured;
     const bool encoder_alone = llama_model_has_encoder(state.model) && !llama_model_has_decoder(state.model);
-    return encoder_alone ? llama_encode(state.context, embedding.batch) : llama_decode(state.context, embedding.batch);
+    const int32_t total = embedding.batch.n_tokens;
+    for (int32_t from = 0; from < total; from += embedding.piece) {
+        const llama_batch piece = rows(from, std::min(embedding.piece, total - from));
+        const int32_t result = encoder_alone ? llama_encode(state.context, piece) : llama_decode(state.context, piece);
+        if (result != 0) return result;
+        llama_synchronize(state.context);
+        computed(from, from + piece.n_tokens);
+    }
+    return 0;
 }
 
 // Returns false when the model computed a value that is not a finite number.
@@ -73,6 +103,14 @@ bool write_vector(const float * from, float * to) {
     return std::all_of(to, to + size, [](float value) { return std::isfinite(value); });
 }
 
+// Writes the vector of an input to its place in `out`. Returns what is wrong with it, or nullptr.
+const char * write_result(int32_t sequence, float * out) {
+    const float * vector = llama_get_embeddings_seq(state.context, sequence);
+    if (!vector) return "llama.cpp gave no vector";
+    const bool is_finite = write_vector(vector, out + static_cast<size_t>(sequence) * embedding.dimensions);
+    return is_finite ? nullptr : "the model computed something that is no number";
+}
+
 } // namespace
 
 void create_embedding_context(const common_json & config) {
@@ -80,9 +118,10 @@ void create_embedding_context(const common_json & config) {
     llama_context_params params = llama_context_default_params();
     params.embeddings = true;
     params.pooling_type = embedding.ranks ? LLAMA_POOLING_TYPE_RANK : pooling_of_file();
-    // A batch is computed in one piece: pooling and bidirectional attention cannot be computed in parts. For the same
-    // reason the KV cache, where the model has one, is not divided.
-    params.n_ctx = params.n_batch = params.n_ubatch = config.at("batch").get<uint32_t>();
+    // Most kinds of pooling, and bidirectional attention, cannot be computed in pieces. For the same reason the KV cache,
+    // where the model has one, is not divided.
+    params.n_ctx = config.at("batch").get<uint32_t>();
+    params.n_batch = params.n_ubatch = in_pieces() ? std::min(params.n_ctx, PIECE_ROWS) : params.n_ctx;
     params.kv_unified = true;
     params.swa_full = true;
     params.n_seq_max = inputs_at_once(config);
@@ -97,7 +136,8 @@ void create_embedding_context(const common_json & config) {
     if (pooling < LLAMA_POOLING_TYPE_MEAN || pooling > LLAMA_POOLING_TYPE_RANK) {
         throw std::runtime_error("the file says an unknown way to pool vectors");
     }
-    state.n_batch = static_cast<int32_t>(params.n_batch);
+    state.n_batch = static_cast<int32_t>(params.n_ctx);
+    embedding.piece = static_cast<int32_t>(params.n_batch);
     state.n_seq_max = static_cast<int32_t>(params.n_seq_max);
     embedding.dimensions = embedding.ranks ? 1 : llama_model_n_embd_out(state.model);
     embedding.batch = llama_batch_init(state.n_batch, 0, 1);
@@ -107,7 +147,7 @@ void create_embedding_context(const common_json & config) {
 void warm_up_embedding() {
     embedding.batch.n_tokens = 0;
     add_row(0, 0, 0);
-    if (compute() != 0) throw std::runtime_error(with_complaint("the first computation failed"));
+    if (compute([](int32_t, int32_t) {}) != 0) throw std::runtime_error(with_complaint("the first computation failed"));
 }
 
 void forget_embedding() {
@@ -166,17 +206,17 @@ int32_t svc_embed(const int32_t * tokens, const int32_t * lengths, int32_t count
         }
         AbortScope scope(owner, "computing vectors");
         if (scope.aborted_already()) return SVC_DECODED_ABORTED;
-        const int32_t result = compute();
+        const char * wrong = nullptr;
+        const int32_t result = compute([&](int32_t from, int32_t end) {
+            for (int32_t row = from; row < end && !wrong; row++) {
+                const int32_t sequence = embedding.batch.seq_id[row][0];
+                const bool ends = row + 1 == embedding.batch.n_tokens || embedding.batch.seq_id[row + 1][0] != sequence;
+                if (ends) wrong = write_result(sequence, out);
+            }
+        });
         if (result == SVC_DECODED_ABORTED || scope.aborted_already()) return SVC_DECODED_ABORTED;
         if (result != 0) return fail(with_complaint("the computation failed with " + std::to_string(result)));
-        llama_synchronize(state.context);
-        for (int32_t sequence = 0; sequence < count; sequence++) {
-            const float * vector = llama_get_embeddings_seq(state.context, sequence);
-            if (!vector) return fail("llama.cpp gave no vector");
-            if (!write_vector(vector, out + static_cast<size_t>(sequence) * embedding.dimensions)) {
-                return fail("the model computed something that is no number");
-            }
-        }
+        if (wrong) return fail(wrong);
         return 0;
     });
 }

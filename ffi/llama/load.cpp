@@ -149,6 +149,8 @@ void load_for_embedding(const common_json & config) {
 void load(const common_json & config) {
     state.threads = std::max(1, config.at("threads").get<int>());
     if (config.contains("embedding")) return load_for_embedding(config);
+    // Loading the model may take minutes, and llama.cpp loses the text of this error.
+    check_chat_template(config.at("chatTemplate").get<std::string>());
     load_model(config);
     // Adapters are loaded before the contexts, which plan for them.
     load_adapters(config.at("adapters").get<std::vector<std::string>>());

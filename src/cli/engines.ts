@@ -1,6 +1,7 @@
 // Creates the engines that a Config asks for. None is started here.
 
 import { existsSync, readlinkSync } from "node:fs";
+import { totalmem } from "node:os";
 import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
@@ -19,6 +20,7 @@ import type { FoundWorker } from "../engine/worker/probe.ts";
 import { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { readAdapterFile } from "../model/adapter-file.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
+import { embeddingBytes } from "../model/embedding-memory.ts";
 import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readEmbeddingFile, readModelFile, type EmbeddingFile, type ModelFile } from "../model/model-file.ts";
@@ -27,6 +29,7 @@ import { SYSTEM_MODEL } from "../service/system-model.ts";
 import { isLogged, type Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { preparing } from "./components.ts";
+import { checkContext } from "./context-check.ts";
 import { ExitError } from "./exit-codes.ts";
 import { eachOnce, namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
@@ -130,7 +133,8 @@ export function servedEngine(prepared: PreparedModel, config: Config, launch: La
   const model = { id, name: file.name, created: file.modified, parallel: options.parallel };
   const stores = options.kvDir !== undefined;
   const loading = spreadLoading({ config, options, workers, needBytes, log: launch.log });
-  return new TextEngine({ model, adapters, ...loading, launch, start: "eager", idleMs: 0, stores });
+  const files = [...file.paths, ...options.adapterPaths, options.mmprojPath ?? [], options.draft?.path ?? []].flat();
+  return new TextEngine({ model, adapters, ...loading, launch, start: "eager", idleMs: 0, stores, files });
 }
 
 /** Creates an engine for the small embedded model, which runs on the CPU, loads on first use and unloads when idle. */
@@ -165,17 +169,19 @@ export function embeddingEngines(given: readonly EmbeddingFile[], setup: Setup):
   const { config, native } = setup;
   const embedded = native.embeddedEmbeddings;
   const isMissing = given.every(({ ranks }) => ranks) && embedded !== undefined;
-  const own = isMissing ? [{ path: embedded, fileBytes: bytesOf(embedded), ...ALL_MINILM }] : [];
-  const files = [...own, ...given];
+  const own = isMissing ? [{ path: embedded, paths: [], needBytes: bytesOf(embedded), ...ALL_MINILM }] : [];
+  const maxTokens = (file: { readonly trainedContext: number }) => Math.min(file.trainedContext, config.embeddingCtx);
+  const files = [...own, ...given.map((file) => ({ ...file, needBytes: embeddingBytes(file, maxTokens(file)) }))];
   return files.map((file) => {
     const engine = {
       ...computeOptions(config, native),
       modelPath: file.path,
       kind: file.ranks ? ("rank" as const) : ("embed" as const),
-      maxTokens: Math.min(file.trainedContext, config.embeddingCtx),
+      maxTokens: maxTokens(file),
     };
     const model = { id: file.id, created: file.modified, dimensions: file.ranks ? 1 : file.embedding };
-    return new EmbeddingEngine({ engine, model, needBytes: file.fileBytes, ...whileUsed(setup, file.path) });
+    const { needBytes, paths } = file;
+    return new EmbeddingEngine({ engine, model, needBytes, files: paths, ...whileUsed(setup, file.path) });
   });
 }
 
@@ -206,7 +212,9 @@ export function transcriptionEngines(given: readonly WhisperFile[], setup: Setup
       maxSeconds: config.maxAudioMinutes * 60,
     };
     const model = { id, created: modified, translates };
-    return new TranscriptionEngine({ engine, model, needBytes: bytes + stateBytes, ...whileUsed(setup, path) });
+    const watched = isMissing ? [] : [path];
+    const needBytes = bytes + stateBytes;
+    return new TranscriptionEngine({ engine, model, needBytes, files: watched, ...whileUsed(setup, path) });
   });
 }
 
@@ -253,6 +261,7 @@ export function prepareModel(
     ),
     ...(draft && { draft }),
   });
+  checkContext(context, config, workers.length === 0 && isOnHost(config, native) ? totalmem() : Infinity, file);
   const { batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens } = config;
   const { prefixCache, speculation, contextShift, sampling, chatTemplate, constrain } = config;
   const options: EngineOptions = {
@@ -286,10 +295,11 @@ export function prepareModel(
 }
 
 /** Returns whether KV cache memory can be allocated as it fills: in host memory, with values laid out like keys. */
-function canPage({ gpuLayers, flashAttention }: Config, { libraries }: NativeFiles): boolean {
-  const onHost = gpuLayers === 0 || !hasGpuBackend(libraries);
-  return onHost && flashAttention !== "off" && process.platform === "linux";
-}
+const canPage = (config: Config, native: NativeFiles): boolean =>
+  isOnHost(config, native) && config.flashAttention !== "off" && process.platform === "linux";
+
+const isOnHost = ({ gpuLayers }: Config, { libraries }: NativeFiles): boolean =>
+  gpuLayers === 0 || !hasGpuBackend(libraries);
 
 /** Returns the memory for weights and KV cache, and this machine's memory where workers make the two differ. */
 function memoryFor(config: Config, workers: readonly FoundWorker[], adapterBytes: number) {

@@ -106,6 +106,7 @@ function engineWith(count: number, setup: Setup) {
       engine: { ...computeOptions(config, native), imageLibrary, name: id, ...parts },
       model: { id, created },
       quietMs: QUIET_MS,
+      files: parts.demo ? [] : [parts.modelPath],
       ...whileUsed(setup, imageLibrary),
     });
 }

@@ -9,6 +9,8 @@ import { ProgressLine, type ProgressOptions } from "./progress-line.ts";
 
 const LOOK_MS = 100;
 const PATIENCE_MS = 2000;
+/** How the engine begins what it says about the value of an option. */
+const IS_ABOUT_OPTION = /^--[a-z-]+: /;
 const MEASURE = { amount: () => "", rate: () => "" };
 
 interface Shown {
@@ -35,7 +37,8 @@ export async function loaded(engine: TextEngine, shown: Shown | undefined): Prom
   try {
     return await engine.ready();
   } catch (error) {
-    throw new ExitError("model", errorMessage(error));
+    const message = errorMessage(error);
+    throw new ExitError(IS_ABOUT_OPTION.test(message) ? "usage" : "model", message);
   } finally {
     shown?.end();
   }

@@ -63,6 +63,7 @@ import {
 import type { Gateway } from "../gateway/gateway.ts";
 import type { AppServices } from "../http/deps.ts";
 import type { ImageFile } from "../model/image-file.ts";
+import { contextWarning } from "./context-check.ts";
 import { createGateway } from "./gateway.ts";
 import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
 import { findKokoro, findPpocr, type FoundKokoro } from "./pulled-files.ts";
@@ -97,6 +98,8 @@ export function createRuntime(config: Config, log = logger(config), workers: rea
   const unpacked = () => (native ??= unpack(config, log));
   const prepared = prepareModel(config, unpacked, workers);
   const { file, modelGiven, context } = prepared;
+  const warning = contextWarning(context, config.ctx);
+  if (warning !== undefined) log.warn(warning);
   const engine = servedEngine(prepared, config, launch);
   const setup = { config, launch, native: unpacked() };
   const system = modelGiven ? systemEngine(setup) : engine;

@@ -60,6 +60,9 @@ function withLogLevel(layers: readonly Values[]): readonly Values[] {
   });
 }
 
+/** Types of the KV cache whose blocks only flash attention reads. */
+const QUANTIZED: ReadonlySet<string> = new Set(["q8_0", "q4_0"]);
+
 function refuseContradictions(config: Config): void {
   const {
     workers,
@@ -75,6 +78,8 @@ function refuseContradictions(config: Config): void {
     apiKeys,
     keyRpm,
     keyConcurrent,
+    kvType,
+    flashAttention,
   } = config;
   if (apiKeys.length === 0 && (keyRpm > 0 || keyConcurrent > 0)) {
     throw new UsageError("--key-rpm and --key-concurrent limit API keys: define keys with --api-key-file.");
@@ -90,6 +95,9 @@ function refuseContradictions(config: Config): void {
   }
   if (workers.length > 0 && splitMode === "row") {
     throw new UsageError("--split-mode row is for GPUs of one machine: with --worker it must be layer or none.");
+  }
+  if (flashAttention === "off" && QUANTIZED.has(kvType)) {
+    throw new UsageError(`--kv-type ${kvType} needs flash attention: --flash-attention must not be off.`);
   }
   if (slotSavePath !== undefined && !prefixCache) {
     throw new UsageError("--slot-save-path and --no-prefix-cache exclude each other.");

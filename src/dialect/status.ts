@@ -133,10 +133,13 @@ const HEALTHY: ReadonlySet<ProcessStatus["state"]> = new Set(["ready", "none"]);
 const LOADING: ReadonlySet<ProcessStatus["state"]> = new Set(["starting", "loading"]);
 
 function healthOf(engine: ProcessStatus, engines: readonly ProcessStatus[]): Health["status"] {
-  if (engines.some(({ state, stalledSince }) => state === "failed" || stalledSince !== undefined)) return "degraded";
+  if (engines.some(isFailing)) return "degraded";
   if (HEALTHY.has(engine.state)) return "healthy";
   return LOADING.has(engine.state) ? "loading" : "degraded";
 }
+
+const isFailing = ({ state, loadFails, stalledSince }: ProcessStatus): boolean =>
+  state === "failed" || loadFails === true || stalledSince !== undefined;
 
 const stateOf = ({ state, restarts, progress, stalledSince, lastError, device }: ProcessStatus): Health["engine"] => ({
   state,

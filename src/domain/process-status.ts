@@ -16,6 +16,8 @@ export interface ProcessStatus {
   readonly stalledSince?: number;
   /** One sentence about the last failure: what happened and how the process ended. */
   readonly lastError?: string;
+  /** Present since loading failed, until it succeeds. */
+  readonly loadFails?: true;
   /** The device that computes the model, or last did. */
   readonly device?: string;
   /** How many engine processes were started because their predecessor died. */

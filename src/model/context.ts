@@ -15,6 +15,10 @@ export interface ContextChoice {
   readonly spareBytes: number;
   /** Tokens in the KV cache. */
   readonly context: number;
+  /** Bytes of the KV cache, with that of the draft model, once it is full. */
+  readonly kvBytes: number;
+  /** Whether the requested size is more than what is free, as `note` explains. */
+  readonly isTight: boolean;
   /** Largest prompt plus output of one request, in tokens. */
   readonly maxModelLen: number;
   /** Explains an unexpected choice, in one sentence. */
@@ -110,9 +114,10 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvLayout }): Context
     Math.min((needs.hostBytes ?? Math.max(0, free - context * cellBytes)) * SPARE_SHARE, LARGEST_SPARE_BYTES);
   if (requested !== undefined) {
     const context = Math.ceil(requested / ROUND) * ROUND;
-    const note = requestedNote(requested, model.trainedContext, context * cellBytes, free);
-    const maxModelLen = perRequest(requested);
-    return { kvMode, tokenBytes, spareBytes: spare(context), context, maxModelLen, ...(note && { note }) };
+    const kvBytes = context * cellBytes;
+    const note = requestedNote(requested, model.trainedContext, kvBytes, free);
+    const fixed = { kvMode, tokenBytes, spareBytes: spare(context), context, kvBytes, isTight: kvBytes > free };
+    return { ...fixed, maxModelLen: perRequest(requested), ...(note && { note }) };
   }
   const trained = model.trainedContext;
   const wanted = liesApart(kvMode)
@@ -125,7 +130,8 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvLayout }): Context
   const context = Math.ceil(Math.max(SMALLEST, Math.min(wanted, affordable)) / ROUND) * ROUND;
   const maxModelLen = Math.min(trained, kvMode === "paged" ? LARGEST_DEFAULT : trained, perRequest(context));
   const note = defaultNote(maxModelLen, trained, context < wanted && room < largestBytes);
-  return { kvMode, tokenBytes, spareBytes: spare(context), context, maxModelLen, ...(note && { note }) };
+  const chosen = { kvMode, tokenBytes, spareBytes: spare(context), context, kvBytes: context * cellBytes };
+  return { ...chosen, isTight: false, maxModelLen, ...(note && { note }) };
 }
 
 function requestedNote(requested: number, trained: number, bytes: number, free: number): string | undefined {

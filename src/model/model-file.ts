@@ -40,10 +40,15 @@ export interface ModelFile {
 /** A model that turns texts into vectors, or (`ranks`) scores pairs of texts. */
 export interface EmbeddingFile extends ModelFile {
   readonly ranks: boolean;
+  /** Whether only the last token of an input counts, so that it can be computed in pieces. */
+  readonly readsLast: boolean;
 }
 
-/** llama.cpp's number for the pooling type of rerankers. */
+/** llama.cpp's numbers for the pooling types of the last token and of rerankers. */
+const LAST_POOLING = 3;
 const RANK_POOLING = 4;
+/** Rerankers whose score is that of the last token. */
+const RANK_BY_LAST: ReadonlySet<string> = new Set(["qwen3", "qwen3vl"]);
 
 /**
  * Reads the header of the model at `path` and checks that it can be served: readable, GGUF 2 or 3, complete, with all
@@ -63,10 +68,12 @@ export function readEmbeddingFile(path: string, ranks: boolean): EmbeddingFile {
   const name = basename(path);
   if (ranks && !header.classifies)
     throw new ModelFileError(`${name} is no reranker: it has no tensor that gives a score.`);
-  if (!ranks && header.metadata.get(`${file.architecture}.pooling_type`) === RANK_POOLING) {
+  const pooling = header.metadata.get(`${file.architecture}.pooling_type`);
+  if (!ranks && pooling === RANK_POOLING) {
     throw new ModelFileError(`${name} is a reranker: it gives scores and no vectors.`);
   }
-  return { ...file, ranks };
+  const readsLast = ranks ? RANK_BY_LAST.has(file.architecture) : pooling === LAST_POOLING;
+  return { ...file, ranks, readsLast };
 }
 
 /** Returns the default name of a model: its file name without `.gguf` and part number. */

@@ -8,7 +8,7 @@ export type LogFields = Readonly<Record<string, string | number | boolean | unde
 export interface Logger {
   /** For what the engine and its libraries do, and for requests that only inspect the server. */
   debug(message: string, fields?: LogFields): void;
-  /** For scheduling decisions about requests: admitted, preempted, prefix cached. */
+  /** For decisions: about requests (admitted, preempted, prefix cached), and which engines are in memory. */
   verbose(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;

@@ -5,10 +5,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launchWith, transcriptionEngines } from "../../src/cli/engines.ts";
+import { embeddingEngines, launchWith, transcriptionEngines } from "../../src/cli/engines.ts";
 import { speechEngines } from "../../src/cli/speech-engines.ts";
 import { MemoryBudget } from "../../src/engine/process/memory-budget.ts";
 import { createLogger } from "../../src/telemetry/log.ts";
+import { readEmbeddingFile } from "../../src/model/model-file.ts";
+import { makeEncoder } from "../models/make-encoder.ts";
 import { testConfig } from "../http/harness.ts";
 
 let folder: string;
@@ -28,12 +30,12 @@ const native = () => ({
 const log = createLogger({ level: "error", format: "text", write: () => {}, now: () => 0 });
 const launch = () => ({ ...launchWith(config, log), memory: new MemoryBudget(() => 100e6) });
 const refused = (model: string, need: string) =>
-  `The model ${model} needs at least ${need} GB of memory; 0.1 GB are free.`;
+  `The model ${model} needs at least ${need} of memory; 100.0 MB are free.`;
 
 describe("with little free memory", () => {
   test.each([
-    ["hibari", "0.3"],
-    ["kokoro", "0.7"],
+    ["hibari", "300.0 MB"],
+    ["kokoro", "700.0 MB"],
   ])("%s is not loaded for speech", async (id, need) => {
     const files = { model: join(folder, "model.onnx"), voices: join(folder, "voices") };
     const engine = speechEngines(files, { config, launch: launch(), native: native() }).find(
@@ -44,11 +46,19 @@ describe("with little free memory", () => {
     await expect(said).rejects.toThrow(refused(id, need));
   });
 
+  test("a language model is refused for embeddings when its cache and logits do not fit beside the weights", async () => {
+    const file = readEmbeddingFile(makeEncoder("causal-last", folder), false);
+    const large = { ...file, id: "large", fileBytes: 50e6, vocabulary: 100_000 };
+    const [engine] = embeddingEngines([large], { config, launch: launch(), native: native() });
+    const said = engine && Array.fromAsync(engine.run({ kind: "embed", inputs: ["a"] }, new AbortController().signal));
+    await expect(said).rejects.toThrow(/The model large needs at least 25\d\.\d MB of memory; 100\.0 MB are free/);
+  });
+
   test("transcription is refused when the weights and the state for a recording do not fit", async () => {
     const file = { path: "w.bin", id: "w", bytes: 3.1e9, modified: 0, translates: true, stateBytes: 1.1e9 };
     const [engine] = transcriptionEngines([file], { config, launch: launch(), native: native() });
     const work = { path: "a", field: "file", translate: false, temperature: 0, words: false };
     const heard = engine && Array.fromAsync(engine.run({ work }, new AbortController().signal));
-    await expect(heard).rejects.toThrow(refused("w", "4.2"));
+    await expect(heard).rejects.toThrow(refused("w", "4.2 GB"));
   });
 });

@@ -12,7 +12,7 @@ import { testLaunch } from "../support/launch.ts";
 import { plainRequest } from "../support/request.ts";
 
 const native = isBuilt ? nativeFiles("") : undefined;
-const refused = { code: "engine_unavailable", message: expect.stringContaining("0.0 GB are free") };
+const refused = { code: "engine_unavailable", message: expect.stringContaining("0.0 MB are free") };
 
 test.skipIf(!native)("the system model and text recognition are not loaded without enough memory", async () => {
   if (!native) return;

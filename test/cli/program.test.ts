@@ -113,6 +113,15 @@ describe("information and mistakes", () => {
     expect(err).toMatch(/^svc: .*notes\.gguf.*\n$/);
   });
 
+  test(
+    "a chat template that is no Jinja is a wrong use, and not blamed on the model",
+    async () => {
+      const { code, err } = await finish(["serve", "--port", "0", "--chat-template", "{{nope"]);
+      expect([code, err]).toEqual([2, expect.stringMatching(/^svc: --chat-template: .*Expected }}.*\n$/)]);
+    },
+    TIMEOUT_MS,
+  );
+
   test("an unforeseen error is one line, and has a stack only with --log-level debug", async () => {
     const [list, preload] = [join(import.meta.dir, "../../src/cli/list.ts"), join(home, "broken.ts")];
     const broken =

@@ -114,6 +114,16 @@ describe("values", () => {
     expect(settings({ batch: 64, "micro-batch": 512 }).microBatch).toBe(64);
   });
 
+  test("a quantized KV cache without flash attention is refused", () => {
+    for (const type of ["q4_0", "q8_0"]) {
+      expect(() => settings({ "kv-type": type, "flash-attention": "off" })).toThrow(
+        `--kv-type ${type} needs flash attention: --flash-attention must not be off.`,
+      );
+      expect(settings({ "kv-type": type }).kvType).toBe(type as "q4_0");
+    }
+    expect(settings({ "flash-attention": "off" }).kvType).toBe("f16");
+  });
+
   test("--verbose and --quiet set the log level", () => {
     expect(settings({ verbose: true, "log-level": "error" }).logLevel).toBe("verbose");
     expect(settings({ verbose: true }, { SVC_LOG_LEVEL: "error" }).logLevel).toBe("verbose");

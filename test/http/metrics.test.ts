@@ -68,6 +68,17 @@ test("any failed engine makes the server degraded and is listed in the health", 
   });
 });
 
+test("so does an unloaded engine that could not be loaded when it was last tried", async () => {
+  const server = serve();
+  const status = { state: "unloaded", loadFails: true } as const;
+  server.engines.push(observed("embedding", "vectors", status));
+  const health = checkHealth(await (await fetch(`${server.url}/health`)).json());
+  expect(health).toMatchObject({ status: "degraded", engines: [{ state: "unloaded" }] });
+  server.metrics.render = (levels) => new PrometheusMetrics(systemClock).render(levels);
+  const families = parseExposition(await (await fetch(`${server.url}/metrics`)).text());
+  expect(families.get("svc_engine_up")?.samples.map(({ value }) => value)).toEqual([0]);
+});
+
 test("so does a stalled engine, or one stalled process of it, with the time of its last sign of life in seconds", async () => {
   const server = serve();
   server.engines.push(

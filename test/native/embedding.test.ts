@@ -87,6 +87,21 @@ describe.each(["mean", "cls", "unsaid", "causal-last", "causal-mean"] as const)(
   });
 });
 
+test("a long input gives the same vector alone and after others, however it is divided", async () => {
+  expect(await loadKind("causal-last", { batch: 1200 })).toBeUndefined();
+  const ids = (length: number) => Int32Array.from({ length }, (_, at) => 5 + ((at * 7) % 50));
+  const [first, second] = [ids(700), ids(450)];
+  const values = embedder.embed([first, second], 0) ?? new Float32Array();
+  const together = [values.subarray(0, ENCODER_HIDDEN), values.subarray(ENCODER_HIDDEN)];
+  for (const [at, input] of [first, second].entries()) {
+    const alone = embedder.embed([input], 0) ?? [];
+    expect(dot(alone, alone)).toBeCloseTo(1, 4);
+    expect(dot(alone, together[at] ?? [])).toBeCloseTo(1, 4);
+  }
+  const [one = [], other = []] = together;
+  expect(dot(one, other)).toBeLessThan(0.9999);
+});
+
 test("pooling is what the file says, the mean where it says nothing", async () => {
   // The weights of models of one architecture are the same.
   const found: Partial<Record<EncoderKind, string>> = {};

@@ -261,6 +261,14 @@ test("tools that the conversation describes are not in the prompt's list, and ma
   for (const { sampler } of [one, two]) if (sampler !== undefined) llama.freeSampler(sampler);
 });
 
+test("a template that is no Jinja is refused with what is wrong with it, as the option's fault", async () => {
+  llama.unload();
+  const refused = await load(llama, { chatTemplate: "{{nope" });
+  expect(refused).toMatch(/^--chat-template: .*Expected }}/);
+  expect(refused).not.toContain("\n");
+  expect(await load(llama)).toBeUndefined();
+});
+
 describe("thinking where nobody says", () => {
   const question = conversation([{ role: "user", content: "Hi" }]);
   const { enableThinking: _, ...unsaid } = question;

@@ -15,7 +15,7 @@ export interface KnownModel {
 
 export interface LazyEngineOptions<Options, Model> extends Pick<
   SupervisorOptions<Options, never, never, never>,
-  "launch" | "idleMs" | "needBytes" | "quietMs" | "mostUnread" | "prepare"
+  "launch" | "idleMs" | "needBytes" | "files" | "quietMs" | "mostUnread" | "prepare"
 > {
   readonly engine: Options;
   readonly model: Model;

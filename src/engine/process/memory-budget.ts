@@ -13,8 +13,11 @@ export interface MemoryTenant {
   /** Resolves when the process that is now ending is gone; undefined if there is none. */
   readonly leaving?: Promise<void> | undefined;
   /** Ends the process; resolves when it is gone. */
-  unload(): Promise<void>;
+  unload(reason: UnloadReason): Promise<void>;
 }
+
+/** Why an engine is unloaded: nobody used it for long, or another one needs its memory. */
+export type UnloadReason = "idle" | "memory";
 
 const RETRY_S = 30;
 
@@ -68,7 +71,7 @@ export class MemoryBudget {
       for (const one of idle.toSorted(byUse)) {
         if (bytes <= this.free()) break;
         // It may have received a job while others ended.
-        if (one.idleSince !== undefined) await one.unload();
+        if (one.idleSince !== undefined) await one.unload("memory");
       }
     }
     const free = this.free();
@@ -89,8 +92,10 @@ const byUse = (a: MemoryTenant, b: MemoryTenant) => (a.idleSince ?? 0) - (b.idle
 const tooLarge = (model: string, bytes: number, free: number) =>
   new SvcError(
     "engine_unavailable",
-    `The model ${model} needs at least ${gigabytes(bytes)} of memory; ${gigabytes(free)} are free.`,
+    `The model ${model} needs at least ${amount(bytes)} of memory; ${amount(free)} are free.`,
     { retryAfterSeconds: RETRY_S },
   );
 
-const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(1)} GB`;
+/** Formats a need, or what is there, in the unit that shows how they differ. */
+const amount = (bytes: number): string =>
+  bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -15,13 +15,17 @@ export interface ObservedEngine {
 
 /** Returns the metrics that every engine has. */
 export function processMetrics(status: ProcessStatus): Metric[] {
-  const { state, stalledSince, restarts, running, waiting, residentBytes } = status;
-  const up = state === "ready" || state === "unloaded";
+  const { state, loadFails = false, stalledSince, restarts, running, waiting, residentBytes } = status;
+  const up = !loadFails && (state === "ready" || state === "unloaded");
   const stalled = stalledSince === undefined ? 0 : 1;
   return [
     gauge("svc_num_requests_running", "Requests that are being computed.", running),
     gauge("svc_num_requests_waiting", "Accepted requests that wait for their turn.", waiting),
-    gauge("svc_engine_up", "1 while the engine is ready, or unloaded until its next request.", up ? 1 : 0),
+    gauge(
+      "svc_engine_up",
+      "1 while the engine is ready, or unloaded until its next request, unless the last attempt to load it failed.",
+      up ? 1 : 0,
+    ),
     gauge("svc_engine_stalled", "1 while an engine process gives no sign of life.", stalled),
     counter("svc_engine_restarts_total", "Engine processes that were started because the previous one died.", restarts),
     gauge(

@@ -41,6 +41,8 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly idleMs: number;
   /** Least bytes that the model of a lazy engine needs; default 0: it is loaded however little memory is free. */
   readonly needBytes?: number;
+  /** Files of the model, which are logged when they were replaced before a process loads them again. */
+  readonly files?: readonly string[];
   /** Milliseconds for which a healthy computation may be silent; default 0: native code reports that it is alive. */
   readonly quietMs?: number;
   /** Unread events of a job before the engine pauses it; default: no limit. */

@@ -29,17 +29,19 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
     this.supervisors = Array.from({ length: count }, (_, at) => new Supervisor(at === 0 ? options : others));
   }
 
-  /** Returns the status of the whole pool: the best state, the errors and stalls of any process, and sums. */
+  /** Returns the status of the whole pool: the best state, the errors, failed loads and stalls of any process, and sums. */
   status(): ProcessStatus {
     const all = this.supervisors.map((one) => one.status()).toSorted(byState);
     const [best] = all;
     if (!best) throw new Error("a pool without processes");
     const lastError = all.find((one) => one.lastError !== undefined)?.lastError;
+    const loadFails = all.some((one) => one.loadFails);
     const stalledSince = all.find((one) => one.stalledSince !== undefined)?.stalledSince;
     const sum = (of: (one: ProcessStatus) => number) => all.reduce((total, one) => total + of(one), 0);
     return {
       ...best,
       ...(lastError !== undefined && { lastError }),
+      ...(loadFails && { loadFails }),
       ...(stalledSince !== undefined && { stalledSince }),
       restarts: sum(({ restarts }) => restarts),
       running: sum(({ running }) => running),

@@ -7,7 +7,8 @@ import { errorMessage } from "../../domain/error-message.ts";
 import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
 import type { LogFields, Logger } from "../../telemetry/log.ts";
 import { HungError, type PendingJob, type Started } from "./jobs.ts";
-import type { MemoryTenant } from "./memory-budget.ts";
+import type { MemoryTenant, UnloadReason } from "./memory-budget.ts";
+import { ModelFiles } from "./model-files.ts";
 import { PendingJobs } from "./pending-jobs.ts";
 import { EngineProcess, type EngineExit } from "./process.ts";
 import { PROTOCOL_VERSION, type FromEngine, type ProcessMemory, type ToEngine } from "./protocol.ts";
@@ -41,6 +42,8 @@ export class Supervisor<
   private hindrance: string | undefined;
   /** Whether it was loaded once, so that the model is known to be good. */
   private isProven = false;
+  /** Whether the last attempt to load failed, so that the next request would probably be refused, too. */
+  private loadFails = false;
   private isReplaced = false;
   private restarts = 0;
   private memory = NO_MEMORY;
@@ -54,6 +57,7 @@ export class Supervisor<
   private readonly log: Logger;
   /** Names the engine in log lines, which come from several engines. */
   private readonly name: LogFields;
+  private readonly files: ModelFiles;
   private readonly restart: RestartPolicy;
   private readonly jobs: PendingJobs<Job, Event>;
   private readonly loaded = Promise.withResolvers<void>();
@@ -64,6 +68,7 @@ export class Supervisor<
     this.state = options.start === "eager" ? "starting" : "unloaded";
     this.log = options.launch.log;
     this.name = { kind: options.kind, model: options.model };
+    this.files = new ModelFiles(options.files ?? []);
     this.restart = new RestartPolicy(options.launch.clock);
     this.jobs = new PendingJobs({
       ...options,
@@ -94,6 +99,7 @@ export class Supervisor<
       ...(this.state === "loading" && { progress: this.progress }),
       ...(stalledSince !== undefined && { stalledSince }),
       ...(this.lastError !== undefined && { lastError: this.lastError }),
+      ...(this.loadFails && { loadFails: true as const }),
       restarts: this.restarts,
       running,
       waiting: size - running,
@@ -176,9 +182,9 @@ export class Supervisor<
   }
 
   /** Ends the process; the next job loads the model again. Resolves when the process is gone. */
-  async unload(): Promise<void> {
+  async unload(reason: UnloadReason = "idle"): Promise<void> {
     if (this.state !== "ready" && this.state !== "loading") return;
-    this.log.debug("engine unloaded", this.name);
+    this.log.verbose("engine unloaded", { ...this.name, reason, bytes: this.memory.resident });
     const gone = this.giveUp(this.endProcess());
     this.state = "unloaded";
     await gone;
@@ -242,6 +248,7 @@ export class Supervisor<
       })
       .catch((error: unknown) => {
         if (!isAwaited()) return;
+        this.loadFails ||= !(error instanceof SvcError);
         if (this.options.start === "lazy") {
           this.state = "unloaded";
           return this.jobs.failAll(error instanceof SvcError ? error : this.unavailable());
@@ -274,12 +281,19 @@ export class Supervisor<
   }
 
   private spawn(): void {
+    for (const file of this.files.changed()) {
+      this.log.warn("model file was replaced since it was last read: restart svc to have it checked", {
+        ...this.name,
+        file,
+      });
+    }
     try {
       this.process = this.newProcess();
       this.watchdog = this.watch(this.process);
     } catch (error) {
       this.options.launch.memory.settle(this);
       this.lastError = errorMessage(error);
+      this.loadFails = true;
       this.log.error("engine cannot be started", { ...this.name, reason: this.lastError });
       throw new SvcError("engine_unavailable", "The model cannot be started; the server's log says why.");
     }
@@ -356,9 +370,12 @@ export class Supervisor<
     if (this.stopping.signal.aborted) return;
     this.state = "ready";
     this.isProven = true;
+    this.loadFails = false;
     this.restart.ready();
     this.options.launch.memory.settle(this);
     this.loaded.resolve();
+    const { start, needBytes } = this.options;
+    if (start === "lazy") this.log.verbose("engine loaded", { ...this.name, reason: "requested", bytes: needBytes });
     this.jobs.submitAll();
   }
 
@@ -373,6 +390,7 @@ export class Supervisor<
     const reason = this.loadFailure ?? `The engine process ${end}.`;
     this.lastError = wasLoading && exit.file ? `${exit.file} could not be loaded: ${reason}` : reason;
     this.loadFailure = undefined;
+    this.loadFails ||= wasLoading;
     if (start === "eager" && !this.isProven) return this.cannotLoad(this.lastError);
 
     const what = this.hang ?? `stopped ${how}`;
@@ -426,9 +444,9 @@ export class Supervisor<
     if (this.options.start === "eager" && !this.isProven) return couldNotLoad();
     const retryAfterSeconds = Math.max(1, Math.ceil(this.restart.remainingMs / 1000));
     if (this.hindrance !== undefined) return new SvcError("engine_unavailable", this.hindrance, { retryAfterSeconds });
-    const message = this.isProven
-      ? "The model engine is down and will be restarted."
-      : "The model could not be loaded; it will be tried again.";
+    const message = this.loadFails
+      ? "The model could not be loaded; it will be tried again."
+      : "The model engine is down and will be restarted.";
     return new SvcError("engine_unavailable", message, { retryAfterSeconds });
   }
 }

@@ -20,11 +20,13 @@ export const PROGRAM = join(import.meta.dir, "counting-kind.ts");
 export const ENDLESS: CountingJob = { to: Number.MAX_SAFE_INTEGER };
 /** The errors logged for operators. */
 export const errors: { message: string; fields: LogFields | undefined }[] = [];
-/** Log lines of lower levels, except `debug`. */
+/** Log lines of lower levels, except `debug` and `verbose`. */
 export const notes: string[] = [];
+/** The decisions logged at level `verbose`. */
+export const decisions: string[] = [];
 const log: Logger = {
   debug() {},
-  verbose() {},
+  verbose: (message, { reason } = {}) => void decisions.push(`${message}: ${String(reason)}`),
   info: (message) => void notes.push(`info ${message}`),
   warn: (message) => void notes.push(`warn ${message}`),
   error: (message, fields) => void errors.push({ message, fields }),
@@ -34,7 +36,7 @@ const counters: { stop(): Promise<void> }[] = [];
 /** Stops all counters; call it after each test. */
 export async function stopCounters(): Promise<void> {
   await Promise.all(counters.splice(0).map((counter) => counter.stop()));
-  errors.length = notes.length = 0;
+  errors.length = notes.length = decisions.length = 0;
 }
 
 interface Setting extends Policy {

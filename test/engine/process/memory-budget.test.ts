@@ -69,6 +69,14 @@ describe("memory budget", () => {
     expect(ended).toEqual([]);
   });
 
+  test("says amounts below 1 GB in MB", async () => {
+    const { budget, engine } = machine(2e6);
+    expect(await refusal(budget.claim(engine("new"), 24_888_864, "small"))).toEqual([
+      "engine_unavailable",
+      "The model small needs at least 24.9 MB of memory; 2.0 MB are free.",
+    ]);
+  });
+
   test("does not count the memory of an engine that is still loading as free", async () => {
     const { budget, engine } = machine(100);
     const first = engine("first");

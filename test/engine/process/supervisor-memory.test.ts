@@ -5,7 +5,7 @@ import { MemoryBudget } from "../../../src/engine/process/memory-budget.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { rejectionCode } from "../../support/thrown.ts";
 import { until } from "../../support/until.ts";
-import { count, ENDLESS, live, running, start, stopCounters, type Counter } from "./counters.ts";
+import { count, decisions, ENDLESS, live, running, start, stopCounters, type Counter } from "./counters.ts";
 
 afterEach(stopCounters);
 
@@ -24,6 +24,8 @@ describe("where memory is short", () => {
     await until(() => second.status().residentBytes > 0);
     expect((await count(first, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
     expect(second.status().state).toBe("unloaded");
+    const swap = ["engine unloaded: memory", "engine loaded: requested"];
+    expect(decisions).toEqual(["engine loaded: requested", ...swap, ...swap]);
   });
 
   test("an engine with work is not unloaded: the other's job is refused, and runs when there is memory", async () => {
@@ -68,6 +70,7 @@ describe("where memory is short", () => {
     expect(first.status().state).toBe("ready");
     release();
     await until(() => first.status().state === "unloaded");
+    expect(decisions).toEqual(["engine loaded: requested", "engine unloaded: idle"]);
   });
 
   test("a process that replaces a dead one needs free memory, too", async () => {

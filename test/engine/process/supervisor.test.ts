@@ -1,6 +1,9 @@
 // The supervisor of a real process that counts in native code: the features that all kinds of engines share.
 
 import { afterEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { childrenOf, openFiles } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { rejectionCode } from "../../support/thrown.ts";
@@ -79,6 +82,26 @@ describe("a lazy engine", () => {
     await until(() => counter.status().state === "unloaded");
     expect(await rejectionCode(count(counter, { to: 1 }))).toBe("engine_unavailable");
     expect(counter.status().state).toBe("failed");
+  });
+
+  test("whose file breaks later says that it cannot be loaded, until it can be again", async () => {
+    let loadMs = 0;
+    const clock = new TestClock();
+    const counter = start({ clock, load: () => ({ libraries: import.meta.dir, loadMs }) });
+    await count(counter, { to: 1 });
+    await counter.unload();
+    loadMs = -1;
+    const message = async () => String(await count(counter, { to: 1 }).catch((error: unknown) => error));
+    for (let times = 0; times < 2; times++) {
+      expect(await message()).toContain("The model could not be loaded; it will be tried again.");
+      clock.pass(120_000);
+      expect(counter.status()).toMatchObject({ state: "unloaded", loadFails: true });
+    }
+    loadMs = 0;
+    await count(counter, { to: 1 });
+    expect(counter.status()).not.toHaveProperty("loadFails");
+    await count(counter, { to: 1, crash: true }).catch(() => {});
+    expect(counter.status()).not.toHaveProperty("loadFails");
   });
 
   test("whose options cannot be created refuses without the reason", async () => {
@@ -261,6 +284,24 @@ describe("a process that goes on computing an abandoned job", () => {
     await Bun.sleep(graceMs + 100);
     expect(childrenOf(process.pid)).toContain(pid);
   });
+});
+
+test("a file that was replaced while no process had it is logged before it is loaded again, once", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-supervisor-"));
+  const file = join(folder, "abacus.gguf");
+  writeFileSync(file, "one");
+  const counter = start({ files: [file, join(folder, "absent.gguf")] });
+  const again = async () => {
+    await count(counter, { to: 1 });
+    await counter.unload();
+    return notes.filter((note) => note.includes("replaced"));
+  };
+  expect(await again()).toEqual([]);
+  writeFileSync(file, "another one");
+  const told = await again();
+  expect(told).toEqual([expect.stringMatching(/^warn model file was replaced/)]);
+  expect(await again()).toEqual(told);
+  rmSync(folder, { recursive: true });
 });
 
 test("a process that dies while loading a file is reported with the file", async () => {
