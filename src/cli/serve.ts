@@ -8,6 +8,7 @@ import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
 import { LiveLine } from "./live-line.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { closeServer, lookForOthers, openServer, warnOfExposure } from "./open-server.ts";
+import { holdModels } from "./named-model.ts";
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { reloadOnHangup } from "./reload.ts";
@@ -27,6 +28,7 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
   // instead of being refused.
   const { services, runtime, server } = await openServer(config);
   let progress: ReturnType<typeof showLoading> | undefined;
+  const release = await holdModels(config);
   try {
     readyFile.clear();
     const { begun, ended } = stopOnSignal(services, server, readyFile, reread);
@@ -52,6 +54,8 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
     progress?.end();
     await closeServer(services, server);
     throw error;
+  } finally {
+    release();
   }
 }
 
