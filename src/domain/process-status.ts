@@ -27,6 +27,12 @@ export interface ProcessStatus {
   readonly residentBytes: number;
 }
 
+/** What an engine may offer whose model is loaded on first use. */
+export interface Unloadable {
+  /** Unloads the model unless it is working or loading; resolves with whether it is unloaded. */
+  unloadIdle?(): Promise<boolean>;
+}
+
 /** The status of an engine for one model, with what is known of the model before it is loaded. */
 export interface ModelStatus extends ProcessStatus {
   /** The model name that clients see. */
