@@ -138,7 +138,7 @@ describe("llama.cpp's names", () => {
   test.each([
     ["-t 4", "-t is the temperature; threads are --threads."],
     ["-s 42", "-s is a prompt to answer once; a seed is --seed."],
-    ["--lora a.gguf", "--lora without :SCALE applies only to requests that name the adapter."],
+    ["--lora a.gguf --lora b.gguf", "--lora without :SCALE applies only to requests that name the adapter."],
   ])("%s is accepted with a note about its meaning in svc", (line, note) => {
     expect(parseArguments(line.split(" ")).notes).toEqual([note]);
   });
