@@ -5,6 +5,7 @@ import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { RunningServer } from "../http/server.ts";
 import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
+import { warnOfDataFolder } from "./data-folder.ts";
 import { LiveLine } from "./live-line.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { closeServer, lookForOthers, openServer, warnOfExposure } from "./open-server.ts";
@@ -48,6 +49,7 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
     if (runtime && found.model) announce(runtime, found.model, server);
     else announceGateway(services, server);
     warnOfExposure(services, server);
+    warnOfDataFolder(config, services.log);
     watch(services);
     return await ended;
   } catch (error) {

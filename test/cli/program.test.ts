@@ -249,6 +249,20 @@ describe("serving", () => {
     TIMEOUT_MS,
   );
 
+  test.skipIf(process.platform !== "linux")(
+    "a data folder that cannot be used is told at the start, and none is created before it is used",
+    async () => {
+      const serve = async (dataDir: string) => {
+        const port = await freePort();
+        return (await serveAndStop(start(["--port", String(port), "--ctx", "512", "--data-dir", dataDir]), port)).err;
+      };
+      expect(await serve("/proc/x")).toContain("files and batches cannot be stored in /proc/x (--data-dir): ");
+      expect(await serve(join(home, "unused", "data"))).not.toContain("cannot be stored");
+      expect(existsSync(join(home, "unused"))).toBe(false);
+    },
+    TIMEOUT_MS,
+  );
+
   test.each<[string, Input, string[]]>([
     ["a socket", "pipe", []],
     ["an empty input", new Blob([]), []],
