@@ -8,6 +8,12 @@
 export type ProcessState =
   "none" | "unloaded" | "starting" | "loading" | "ready" | "stalled" | "draining" | "stopped" | "failed";
 
+/** Returns what listings say of the model of an engine in this state. */
+export const loadedIn = (state: ProcessState): { readonly loaded: boolean; readonly isLoading?: true } => ({
+  loaded: state === "ready",
+  ...((state === "starting" || state === "loading") && { isLoading: true }),
+});
+
 export interface ProcessStatus {
   readonly state: ProcessState;
   /** Share of the weights loaded, 0 to 1, while `loading`. */
