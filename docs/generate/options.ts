@@ -34,8 +34,9 @@ parallel = 8
 stop = ["</answer>"]
 \`\`\`
 
-Lists are comma-separated or JSON arrays (\`--stop '["\\n\\n", ", "]'\`), and their options can be repeated. Switches have a
-\`--no-\` form. Times are in seconds unless the row says otherwise.`;
+Lists are comma-separated or JSON arrays (\`--stop '["\\n\\n", ", "]'\`), and their options can be repeated. Of any other
+option given twice, the last value counts; two different files or folders are an error. Switches have a \`--no-\` form. Times are
+in seconds unless the row says otherwise.`;
   const calls = table(
     ["command", "what it does", "its own options"],
     [

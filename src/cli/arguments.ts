@@ -187,7 +187,12 @@ function store(
   const given = inline ?? (isOption(queue[0]) ? undefined : queue.shift());
   if (given === undefined) throw new UsageError(`${origin} needs a value.`);
   if (option.type !== "list") {
-    values.set(option.name, parseValue(option, given, origin));
+    const value = parseValue(option, given, origin);
+    const before = values.get(option.name) ?? value;
+    if (option.type === "path" && before !== value) {
+      throw new UsageError(`${origin} is given twice: "${before as string}" and "${value as string}".`);
+    }
+    values.set(option.name, value);
     return;
   }
   const earlier = (values.get(option.name) as readonly string[] | undefined) ?? [];

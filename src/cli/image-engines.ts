@@ -4,7 +4,7 @@ import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
-import { readImageFile, type ImageFile } from "../model/image-file.ts";
+import { readDrawingFile, readImageFile, type ImageFile } from "../model/image-file.ts";
 import { computeOptions, reading, SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { eachOnce, namedModel, type NamedModel } from "./named-model.ts";
@@ -38,7 +38,7 @@ export function readImageFiles(config: Config): ImageFiles[] {
     const models = imageModels.map((name) => {
       const { path, set } = namedModel(name, modelsDir);
       const { vae, taesd, textEncoders } = set ? partsIn(set.parts) : given;
-      const model = readImageFile(path);
+      const model = readDrawingFile(path);
       return {
         id: set?.name ?? model.id,
         model,
@@ -56,7 +56,7 @@ export function readImageFiles(config: Config): ImageFiles[] {
 export function readUpscaleFiles({ imageUpscaleModels, modelsDir }: Config): ImageFile[] {
   return reading(() =>
     eachOnce(
-      imageUpscaleModels.map((name) => readImageFile(namedModel(name, modelsDir).path)),
+      imageUpscaleModels.map((name) => readDrawingFile(namedModel(name, modelsDir).path)),
       "image",
     ),
   );

@@ -157,7 +157,7 @@ export function translateArguments(args: readonly string[]): Translated {
     const [looks, says = ""] = own(ELSEWHERE, name) ?? [];
     if (looks?.test(given)) {
       if (option?.read(given) === undefined) throw new UsageError(says);
-      notes.push(says);
+      if (!notes.includes(says)) notes.push(says);
     }
     const isValue = inline === undefined ? own(IS_VALUE, name) : undefined;
     if (isValue) {

@@ -65,6 +65,10 @@ export function eachOnce<Model extends { readonly id: string }>(models: Model[],
   throw new ModelFileError(`Two ${kind} models have the name ${twice.id}; clients could select only one of them.`);
 }
 
+/** Keeps `svc rm` from removing the models that this server serves until the returned function is called. */
+export const holdModels = (config: Config): Promise<() => void> =>
+  new ModelStore(config.modelsDir).hold(filesInUse(config));
+
 /** Returns all files that a server with this configuration uses, at once or later. */
 export function filesInUse(config: Config): string[] {
   const { model, draft, mmproj, embeddingModels, rerankModels, transcriptionModels, lora, modelsDir } = config;

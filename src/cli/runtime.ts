@@ -40,7 +40,7 @@ import { RequestService } from "../service/request.ts";
 import { SoundReader } from "../service/sound-reader.ts";
 import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
-import { SystemModel } from "../service/system-model.ts";
+import { SYSTEM_MODEL, SystemModel } from "../service/system-model.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
 import { KeptImages } from "../store/kept-images.ts";
 import { uploadFolders } from "../store/upload-folders.ts";
@@ -64,6 +64,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { AppServices } from "../http/deps.ts";
 import type { ImageFile } from "../model/image-file.ts";
 import { contextWarning } from "./context-check.ts";
+import { ExitError } from "./exit-codes.ts";
 import { createGateway } from "./gateway.ts";
 import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
 import { findKokoro, findPpocr, type FoundKokoro } from "./pulled-files.ts";
@@ -145,6 +146,17 @@ function onDemand(files: GivenFiles, setup: Setup): OnDemand[] {
   ];
 }
 
+/** Throws ExitError when the model or an adapter is given a name by which clients select another model (`others`). */
+function checkNames({ alias, lora }: Config, others: readonly string[]): void {
+  const check = (option: string, name: string, taken: readonly string[]) => {
+    if (!taken.includes(name)) return;
+    throw new ExitError("usage", `${option} cannot give the name ${name}: it selects another model of this server.`);
+  };
+  const taken = [SYSTEM_MODEL, ...others];
+  for (const name of alias) check("--alias", name, taken);
+  for (const { name } of lora) check("--lora", name, [...taken, ...alias]);
+}
+
 /** Stops all engines; resolves when their processes have exited. */
 export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
   Promise.all(engines.map((engine) => engine.stop()));
@@ -167,6 +179,10 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
   const { config, launch, native } = setup;
   const { log } = launch;
   const others = onDemand(files, setup);
+  checkNames(
+    config,
+    others.map((one) => one.offered.id),
+  );
   const languages = textLanguages(config, native);
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;

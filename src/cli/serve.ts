@@ -5,9 +5,11 @@ import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { RunningServer } from "../http/server.ts";
 import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
+import { warnOfDataFolder } from "./data-folder.ts";
 import { LiveLine } from "./live-line.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { closeServer, lookForOthers, openServer, warnOfExposure } from "./open-server.ts";
+import { holdModels } from "./named-model.ts";
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { reloadOnHangup } from "./reload.ts";
@@ -27,6 +29,7 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
   // instead of being refused.
   const { services, runtime, server } = await openServer(config);
   let progress: ReturnType<typeof showLoading> | undefined;
+  const release = await holdModels(config);
   try {
     readyFile.clear();
     const { begun, ended } = stopOnSignal(services, server, readyFile, reread);
@@ -46,12 +49,15 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
     if (runtime && found.model) announce(runtime, found.model, server);
     else announceGateway(services, server);
     warnOfExposure(services, server);
+    warnOfDataFolder(config, services.log);
     watch(services);
     return await ended;
   } catch (error) {
     progress?.end();
     await closeServer(services, server);
     throw error;
+  } finally {
+    release();
   }
 }
 

@@ -1,6 +1,6 @@
 // GET /v1/models
 
-import { nullable, opt, t, type Static } from "./schema.ts";
+import { nullable, oneOf, opt, t, type Static } from "./schema.ts";
 
 const Tokens = t.Integer({ minimum: 1, description: "Maximum tokens of the prompt plus the output of one request." });
 
@@ -33,7 +33,7 @@ export const Model = t.Object({
   aliases: t.Optional(t.Array(t.String(), { description: "Additional names of the model." })),
   parent: t.Optional(t.String({ description: "The same as `root`." })),
   loaded: t.Boolean(),
-  status: t.Object({ value: t.Union([t.Literal("loaded"), t.Literal("unloaded")]) }),
+  status: t.Object({ value: oneOf("loaded", "loading", "unloaded") }),
   meta: t.Optional(
     t.Object(
       {

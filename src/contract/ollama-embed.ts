@@ -1,6 +1,5 @@
 // Ollama's API for embeddings: POST /api/embed, and its older form, /api/embeddings.
 
-import { keepAlive } from "./ollama.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 
 /** More than on /v1/embeddings: clients of this API send all of their texts in one request. */
@@ -8,7 +7,11 @@ const MOST_INPUTS = 16_384;
 const common = {
   model: opt(t.String({ description: "An embedding model of GET /v1/models; default: the first one." })),
   options: opt(JsonObject),
-  keep_alive: keepAlive,
+  keep_alive: opt(
+    t.Union([t.Number(), t.String()], {
+      description: "0 unloads the model after the answer, unless it is working; others have no effect.",
+    }),
+  ),
 };
 
 export const OllamaEmbedRequest = t.Object({

@@ -59,10 +59,10 @@ export const OllamaOptions = t.Object({
   stop,
 });
 
-/** Decoded without effect: an option of the server unloads idle models. */
 export const keepAlive = opt(
   t.Union([t.Number(), t.String()], {
-    description: "No effect, except that a request with 0 and without a prompt is answered with `unload`.",
+    description:
+      "Only 0 has an effect. Without a prompt it unloads the model, if that is idle and not the chat model, which stays loaded: `done_reason` is `unload` or `load`.",
   }),
 );
 

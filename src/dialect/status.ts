@@ -22,6 +22,7 @@ function encodeEntry({
   created,
   ownedBy,
   loaded,
+  isLoading,
   contextLength,
   parent,
   aliases,
@@ -35,7 +36,7 @@ function encodeEntry({
     ...(parent !== undefined && { root: parent, parent }),
     ...(aliases && { aliases: [...aliases] }),
     loaded,
-    status: { value: loaded ? "loaded" : "unloaded" },
+    status: { value: loaded ? "loaded" : isLoading ? "loading" : "unloaded" },
     ...(contextLength !== undefined && {
       max_context_length: contextLength,
       max_model_len: contextLength,

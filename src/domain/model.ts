@@ -47,6 +47,8 @@ export interface ListedModel {
   /** `svc`, or the name of the upstream that computes the model. */
   readonly ownedBy: string;
   readonly loaded: boolean;
+  /** Set while it is being loaded. */
+  readonly isLoading?: true;
   /** Capabilities by their API names: `chat`, `tools`, `vision`, … */
   readonly capabilities: readonly string[];
   /** Largest prompt plus output of one request, in tokens, if known. */

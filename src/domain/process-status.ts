@@ -8,6 +8,12 @@
 export type ProcessState =
   "none" | "unloaded" | "starting" | "loading" | "ready" | "stalled" | "draining" | "stopped" | "failed";
 
+/** Returns what listings say of the model of an engine in this state. */
+export const loadedIn = (state: ProcessState): { readonly loaded: boolean; readonly isLoading?: true } => ({
+  loaded: state === "ready",
+  ...((state === "starting" || state === "loading") && { isLoading: true }),
+});
+
 export interface ProcessStatus {
   readonly state: ProcessState;
   /** Share of the weights loaded, 0 to 1, while `loading`. */
@@ -27,6 +33,12 @@ export interface ProcessStatus {
   readonly waiting: number;
   /** Resident memory of the process; 0 without a process. */
   readonly residentBytes: number;
+}
+
+/** What an engine may offer whose model is loaded on first use. */
+export interface Unloadable {
+  /** Unloads the model unless it is working or loading; resolves with whether it is unloaded. */
+  unloadIdle?(): Promise<boolean>;
 }
 
 /** The status of an engine for one model, with what is known of the model before it is loaded. */

@@ -2,7 +2,8 @@
 
 import { statSync } from "node:fs";
 import { basename } from "node:path";
-import { ModelFileError, readGguf } from "./gguf.ts";
+import { knownArchitectures } from "./architectures.ts";
+import { ModelFileError, readGguf, type Gguf } from "./gguf.ts";
 import { readingModel, readStart, type ServedFile } from "./read-model.ts";
 
 export type ImageFile = ServedFile;
@@ -11,13 +12,26 @@ const HEAD_BYTES = 8;
 /** Headers of the largest models have several megabytes. */
 const LARGEST_HEADER = 100 << 20;
 
-/** Checks that a file is complete and has a format of image models. Throws ModelFileError. */
-export function readImageFile(path: string): ImageFile {
+/**
+ * Checks the file of a model that draws or upscales: as `readImageFile` does, and that it is none of those for text, of
+ * which some are parts of image models. Throws ModelFileError.
+ */
+export const readDrawingFile = (path: string): ImageFile => readImageFile(path, refuseText);
+
+function refuseText({ metadata }: Gguf, name: string): void {
+  const architecture = metadata.get("general.architecture");
+  if (typeof architecture !== "string" || !knownArchitectures.has(architecture)) return;
+  throw new ModelFileError(`${name} is a model for text (${architecture}), which makes no images.`);
+}
+
+/** Checks that a file is complete and has a format of image models. Throws ModelFileError, or what `refuse` throws. */
+export function readImageFile(path: string, refuse?: (header: Gguf, name: string) => void): ImageFile {
   return readingModel(path, () => {
     const { size, mtimeMs } = statSync(path);
     const head = readStart(path, HEAD_BYTES);
     const magic = head.toString("latin1");
-    if (magic.startsWith("GGUF")) readGguf(path);
+    const header = magic.startsWith("GGUF") ? readGguf(path) : undefined;
+    if (header) refuse?.(header, basename(path));
     else if (!isPickled(magic)) checkSafetensors(path, head, size);
     const id = basename(path).replace(/\.(safetensors|gguf|ckpt|pth?)$/i, "");
     return { path, id, bytes: size, modified: Math.floor(mtimeMs / 1000) };

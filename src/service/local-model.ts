@@ -2,6 +2,7 @@
 
 import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel, ModelInfo } from "../domain/model.ts";
+import { loadedIn } from "../domain/process-status.ts";
 import type { TextPort, TextStatus } from "../engine/text/port.ts";
 import { ModelRouter, type ModelSource, type Served, type TextBackend } from "./model-router.ts";
 
@@ -76,7 +77,7 @@ function listed({ state, modelId, created, model }: TextStatus, read: ReadKinds)
     id: modelId,
     created,
     ownedBy: "svc",
-    loaded: state === "ready",
+    ...loadedIn(state),
     capabilities: model ? capabilitiesOf(model, read) : ALWAYS,
     ...(model && { contextLength: model.maxModelLen, file: model }),
   };

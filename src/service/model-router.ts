@@ -4,6 +4,7 @@ import { fieldError, SvcError } from "../domain/errors.ts";
 import type { GenerateRequest } from "../domain/generate.ts";
 import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel } from "../domain/model.ts";
+import type { Unloadable } from "../domain/process-status.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import type { ImagePort } from "../engine/image/port.ts";
 import type { RecognitionPort } from "../engine/recognition/port.ts";
@@ -87,6 +88,8 @@ const WANTED = {
   ],
 } as const;
 
+const CAPABILITIES = ["chat", ...(Object.keys(WANTED) as (keyof typeof WANTED)[])] as const;
+
 /** Returns whether this is a model's name or one of its aliases. */
 export const isNamed = ({ id, aliases }: ListedModel, name: string): boolean =>
   id === name || (aliases?.includes(name) ?? false);
@@ -160,6 +163,22 @@ export class ModelRouter {
     if (own || name === undefined) return own ?? listed(this.find(name, capabilities[0]).model);
     const meant = capabilities.map((capability) => this.named(name, capability)).find((backend) => backend);
     return listed((meant ?? this.find(name, capabilities[0])).model);
+  }
+
+  /**
+   * Unloads the model of this name unless it is working or always loaded; resolves with its name and whether it is
+   * unloaded. An unknown name means the model that chats go to. Throws as `find` does.
+   */
+  async unload(name: string | undefined): Promise<{ readonly model: string; readonly isUnloaded: boolean }> {
+    const backends = CAPABILITIES.flatMap((capability): Backend<Unloadable>[] => {
+      const named = name === undefined ? undefined : this.named(name, capability);
+      return named ? [named] : [];
+    });
+    const [first = this.find(name, "chat"), ...others] = backends;
+    const unloaded = await Promise.all(
+      [first, ...others].map(async ({ engine }) => (await engine.unloadIdle?.()) ?? false),
+    );
+    return { model: first.model, isUnloaded: unloaded.every((isUnloaded) => isUnloaded) };
   }
 
   /** Called when the list is requested: sources refresh in the background, for the next request. */

@@ -1,6 +1,7 @@
 // Offers local models that have engines of their own to the router.
 
 import type { ListedModel } from "../domain/model.ts";
+import { loadedIn } from "../domain/process-status.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import type { ImagePort } from "../engine/image/port.ts";
 import type { RecognitionPort } from "../engine/recognition/port.ts";
@@ -84,7 +85,7 @@ function offered<Name extends Exclude<Capability, "chat">>(
     served: { [capability]: { model: id, engine, parallel, subject: { kind, model: id } } },
     describe: () => {
       const { created, state } = engine.status();
-      return { id, created, ownedBy: "svc", loaded: state === "ready", capabilities: [capability], ...known() };
+      return { id, created, ownedBy: "svc", ...loadedIn(state), capabilities: [capability], ...known() };
     },
   };
 }

@@ -3,6 +3,7 @@
 import { SvcError } from "../domain/errors.ts";
 import type { GenerateRequest, Sampling } from "../domain/generate.ts";
 import type { ListedModel } from "../domain/model.ts";
+import { loadedIn } from "../domain/process-status.ts";
 import { noTokenizer, type TextPort } from "../engine/text/port.ts";
 import type { ModelSource, Served, TextBackend } from "./model-router.ts";
 
@@ -33,7 +34,7 @@ export class SystemModel implements ModelSource {
         created,
         ownedBy: "system",
         everywhere: true,
-        loaded: state === "ready",
+        ...loadedIn(state),
         capabilities: CAPABILITIES,
         ...(model && { contextLength: model.maxModelLen, file: model }),
       },

@@ -1,16 +1,24 @@
 // A lock that one process holds and the system releases whenever the process ends: SQLite's, on a separate file.
 
 import { Database } from "bun:sqlite";
+import { existsSync } from "node:fs";
 import { isBusy } from "./storage-error.ts";
 
-/** Takes the lock and returns the function that releases it; undefined when another process holds it. */
-export function tryLock(path: string): (() => void) | undefined {
+/**
+ * Takes the lock and returns the function that releases it; undefined when another process holds it. Any number of
+ * processes can hold a `shared` lock.
+ */
+export function tryLock(path: string, shared = false): (() => void) | undefined {
   const database = new Database(path, { create: true });
   try {
     database.run("PRAGMA busy_timeout = 0");
     // Nothing is written, so only an empty file remains.
-    database.run("BEGIN EXCLUSIVE");
-    return () => database.close();
+    database.run(shared ? "BEGIN" : "BEGIN EXCLUSIVE");
+    if (shared) database.query("SELECT 1 FROM sqlite_schema").all();
+    // The holder before may have removed the file: the next process would lock another one.
+    if (existsSync(path)) return () => database.close();
+    database.close();
+    return undefined;
   } catch (error) {
     database.close();
     if (isBusy(error)) return undefined;

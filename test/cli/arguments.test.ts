@@ -13,6 +13,7 @@ describe("spellings", () => {
     [["-p8080"], { port: 8080 }],
     [["-p=8080"], { port: 8080 }],
     [["--port", "1", "--port", "2"], { port: 2 }],
+    [["-m", "a.gguf", "--model", "a.gguf"], { model: "a.gguf" }],
     [["--no-streaming"], { streaming: false }],
     [["--streaming=false"], { streaming: false }],
     [["--mlock"], { mlock: true }],
@@ -137,7 +138,7 @@ describe("llama.cpp's names", () => {
   test.each([
     ["-t 4", "-t is the temperature; threads are --threads."],
     ["-s 42", "-s is a prompt to answer once; a seed is --seed."],
-    ["--lora a.gguf", "--lora without :SCALE applies only to requests that name the adapter."],
+    ["--lora a.gguf --lora b.gguf", "--lora without :SCALE applies only to requests that name the adapter."],
   ])("%s is accepted with a note about its meaning in svc", (line, note) => {
     expect(parseArguments(line.split(" ")).notes).toEqual([note]);
   });
@@ -169,6 +170,8 @@ describe("mistakes", () => {
     [["a.gguf", "b.gguf"], 'svc serves one model file; "b.gguf" is one argument too many.'],
     [["serve", "tiny", "other"], 'svc serves one model file; "other" is one argument too many.'],
     [["-m", "a.gguf", "b.gguf"], 'The model is given twice: by --model and as "b.gguf".'],
+    [["--model", "a.gguf", "--model", "b.gguf"], '--model is given twice: "a.gguf" and "b.gguf".'],
+    [["--mmproj", "a.gguf", "--mmproj=b.gguf"], '--mmproj is given twice: "a.gguf" and "b.gguf".'],
     [["plul", "owner/name"], 'There is no command "plul". Did you mean svc pull?'],
     [[""], "The name of the model file is empty."],
     [["run", "llama3.2"], 'There is no command "run".'],

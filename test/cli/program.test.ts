@@ -71,6 +71,23 @@ describe("information and mistakes", () => {
     TIMEOUT_MS,
   );
 
+  test.each([
+    ["--alias", "mine,svc-system", "svc-system"],
+    ["--alias", "tesseract", "tesseract"],
+    ["--lora", "svc-system=missing.gguf", "svc-system"],
+    ["--lora", "second=missing.gguf", "second"],
+  ])(
+    "%s %s is refused, because the name selects another model",
+    async (option, value, name) => {
+      const adapter = join(home, "named.gguf");
+      writeAdapter(adapter, 1);
+      const given = ["--alias", "first,second", option, value.replace("missing.gguf", adapter)];
+      const { code, err } = await finish(["serve", "--port", "0", ...given.slice(option === "--lora" ? 0 : 2)]);
+      expect([code, err]).toEqual([2, expect.stringContaining(`${option} cannot give the name ${name}:`)]);
+    },
+    TIMEOUT_MS,
+  );
+
   test("--help and --help-json go to standard output", async () => {
     const help = await finish(["--help"]);
     expect(help).toMatchObject({ code: 0, err: "", out: expect.stringContaining("--help-all") });
@@ -237,6 +254,20 @@ describe("serving", () => {
       expect(lines).toContainEqual(
         expect.objectContaining({ message: expect.stringContaining("no API key is required") }),
       );
+    },
+    TIMEOUT_MS,
+  );
+
+  test.skipIf(process.platform !== "linux")(
+    "a data folder that cannot be used is told at the start, and none is created before it is used",
+    async () => {
+      const serve = async (dataDir: string) => {
+        const port = await freePort();
+        return (await serveAndStop(start(["--port", String(port), "--ctx", "512", "--data-dir", dataDir]), port)).err;
+      };
+      expect(await serve("/proc/x")).toContain("files and batches cannot be stored in /proc/x (--data-dir): ");
+      expect(await serve(join(home, "unused", "data"))).not.toContain("cannot be stored");
+      expect(existsSync(join(home, "unused"))).toBe(false);
     },
     TIMEOUT_MS,
   );

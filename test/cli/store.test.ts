@@ -1,7 +1,7 @@
 // svc pull, list, rm and --model by name, as processes against a hub on loopback.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ggufBytes, llama } from "../support/gguf-bytes.ts";
@@ -139,6 +139,33 @@ test(
     expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
     expect(await finish(["rm", NAME])).toEqual({ code: 0, out: `${NAME} removed, 4.6 MB freed.\n`, err: "" });
     expect((await finish(["list"])).out).toContain("No models in ");
+    expect(await listed()).toEqual([]);
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a model is not removed under a server that serves it",
+  async () => {
+    await finish(["pull", REPO]);
+    const ready = join(home, "ready");
+    const server = start(["serve", "--model", NAME, "--port", "0", "--ctx", "512", "--ready-file", ready]);
+    await until(() => existsSync(ready));
+    const why = `svc: ${NAME} is being served by another svc at this moment; stop that first.\n`;
+    expect(await finish(["rm", NAME])).toEqual({ code: 1, out: "", err: why });
+    server.kill();
+    await server.exited;
+    expect(await finish(["rm", NAME])).toMatchObject({ code: 0 });
+  },
+  TIMEOUT_MS,
+);
+
+test(
+  "a download that is no model leaves nothing in the list",
+  async () => {
+    hub.add("maker/Text-GGUF", "text-Q8_0.gguf", { content: bytesContent(Buffer.from("some text")) });
+    const { code, err } = await finish(["pull", "maker/Text-GGUF"]);
+    expect([code, err]).toEqual([5, expect.stringContaining("was downloaded and deleted")]);
     expect(await listed()).toEqual([]);
   },
   TIMEOUT_MS,

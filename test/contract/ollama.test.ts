@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { OllamaAnswer, OllamaModel, OllamaModels } from "../../src/contract/ollama.ts";
 import { OllamaEmbedAnswer } from "../../src/contract/ollama-embed.ts";
 import { checker, type Static } from "../../src/contract/schema.ts";
+import type { FakeEmbedder } from "../support/fake-embedding-engine.ts";
 import { FakeEngine, fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
@@ -236,11 +237,28 @@ describe("generate", () => {
     expect(await ask(false, true)).toEqual([400, undefined]);
   });
 
-  test("reports the model as unloaded for keep_alive 0 without a prompt", async () => {
+  test("keeps the chat model for keep_alive 0, and says so", async () => {
     const reason = async (path: string, body: object) => (await json(await serve().post(path, body))).done_reason;
-    expect(await reason("/api/generate", { keep_alive: 0 })).toBe("unload");
-    expect(await reason("/api/chat", { messages: [], keep_alive: "0s" })).toBe("unload");
+    expect(await reason("/api/generate", { keep_alive: 0 })).toBe("load");
+    expect(await reason("/api/generate", { model: "fake-model", keep_alive: 0 })).toBe("load");
+    expect(await reason("/api/chat", { messages: [], keep_alive: "0s" })).toBe("load");
     expect(await reason("/api/chat", { messages: [], keep_alive: "5m" })).toBe("load");
+  });
+
+  test("unloads a model of its own engine for keep_alive 0, unless it is working", async () => {
+    const { post, embedders } = serve();
+    const [embedder] = embedders as [FakeEmbedder];
+    const unload = async (model: string) => {
+      const { model: named, done_reason } = await json(await post("/api/generate", { model, keep_alive: 0 }));
+      return [named, done_reason, embedder.state];
+    };
+    embedder.state = "loading";
+    expect(await unload("fake-embedding")).toEqual(["fake-embedding", "load", "loading"]);
+    embedder.state = "ready";
+    expect(await unload("fake-embedding:latest")).toEqual(["fake-embedding", "unload", "unloaded"]);
+    expect(await unload("another")).toEqual(["fake-model", "load", "unloaded"]);
+    const alone = serve(undefined, { serveModel: false });
+    expect((await alone.post("/api/generate", { model: "another", keep_alive: 0 })).status).toBe(404);
   });
 
   test("accepts a number or text as keep_alive, and no object", async () => {
@@ -333,6 +351,18 @@ describe("embeddings", () => {
     expect((await vectors({ input: "a", dimensions: 2 })).embeddings[0]).toHaveLength(2);
     const older = await (await serve().post("/api/embeddings", { prompt: "a" })).json();
     expect<unknown>(older).toEqual({ embedding: embeddings[0] });
+  });
+
+  test("leave the model loaded, except with keep_alive 0", async () => {
+    const { post, embedders } = serve();
+    const [embedder] = embedders as [FakeEmbedder];
+    await post("/api/embed", { input: "a", keep_alive: "5m" });
+    expect(embedder.state).toBe("ready");
+    for (const [path, body] of Object.entries({ "/api/embed": { input: "a" }, "/api/embeddings": { prompt: "a" } })) {
+      embedder.state = "ready";
+      expect((await post(path, { ...body, keep_alive: 0 })).status).toBe(200);
+      expect([path, embedder.state]).toEqual([path, "unloaded"]);
+    }
   });
 
   test("are made for as many texts as clients send at once", async () => {

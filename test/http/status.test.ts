@@ -81,7 +81,7 @@ describe("GET /v1/models", () => {
     engine.state = "loading";
     engine.model = undefined;
     const { data } = await get(`${url}/v1/models`);
-    expect(data[0]).toMatchObject({ loaded: false, status: { value: "unloaded" } });
+    expect(data[0]).toMatchObject({ loaded: false, status: { value: "loading" } });
     expect([data[0]?.id, data[0]?.created]).toEqual([before.data[0]?.id, before.data[0]?.created]);
   });
 });

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { ModelFileError } from "../../src/model/gguf.ts";
-import { readImageFile } from "../../src/model/image-file.ts";
+import { ggufBytes } from "../support/gguf-bytes.ts";
+import { readDrawingFile, readImageFile } from "../../src/model/image-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-image-file-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,6 +24,14 @@ test("a file of each format is recognized, and named without its extension", () 
   expect(readImageFile(model)).toMatchObject({ id: "svc-draw-dit", bytes: 3_722_224 });
   expect(readImageFile(textEncoder)).toMatchObject({ id: "svc-draw-llm", bytes: 5_839_392 });
   expect(readImageFile(file("v1.5.ckpt", "PK\x03\x04 and the rest"))).toMatchObject({ id: "v1.5" });
+});
+
+test("a language model draws nothing, but may read an image model's prompts", () => {
+  const llm = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
+  expect(() => readDrawingFile(llm)).toThrow("svc-mini-q8_0.gguf is a model for text (qwen3), which makes no images.");
+  expect(readImageFile(llm)).toMatchObject({ id: "svc-mini-q8_0" });
+  const flux = file("flux.gguf", ggufBytes({ metadata: { "general.architecture": { string: "flux" } } }));
+  expect(readDrawingFile(flux)).toMatchObject({ id: "flux" });
 });
 
 test("other files and incomplete ones are refused with a message", () => {

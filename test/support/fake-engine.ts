@@ -9,6 +9,11 @@ export abstract class FakeEngine {
 
   constructor(readonly modelId: string) {}
 
+  async unloadIdle(): Promise<boolean> {
+    if (this.state === "ready") this.state = "unloaded";
+    return this.state === "unloaded";
+  }
+
   /** The part of the status that is the same for every kind of engine. */
   protected get plain() {
     const { modelId, state } = this;

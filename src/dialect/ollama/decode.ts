@@ -15,6 +15,7 @@ import type { GenerationSettings } from "../fields/settings.ts";
 import { structureNames } from "../fields/structured.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
 import { withOrderedResults } from "../../domain/turns.ts";
+import { unloads } from "./keep-alive.ts";
 import { ollamaUnsupported } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
@@ -85,9 +86,6 @@ export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): O
 
 const withoutTemplate = (param: string, why: string): SvcError =>
   fieldError("unsupported_parameter", param, `needs the chat template, which ${why}`);
-
-/** Returns whether `keep_alive` is zero, also as text with a unit. */
-const unloads = (keepAlive: OllamaChatRequest["keep_alive"]): boolean => /^0+[a-z]*$/.test(String(keepAlive));
 
 function common(
   asked: Common,

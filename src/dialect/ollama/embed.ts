@@ -9,6 +9,7 @@ import {
 import { checker } from "../../contract/schema.ts";
 import type { EmbeddingResult } from "../../domain/embedding.ts";
 import { decodeModel } from "../fields/limits.ts";
+import { unloads } from "./keep-alive.ts";
 
 export interface DecodedEmbed {
   readonly model?: string;
@@ -16,6 +17,8 @@ export interface DecodedEmbed {
   /** The field whose texts are refused when they are too long; absent: they are truncated. */
   readonly refuseLong?: string;
   readonly dimensions?: number;
+  /** Whether the client no longer needs the model. */
+  readonly unloads: boolean;
 }
 
 const checkEmbed = checker(OllamaEmbedRequest);
@@ -23,10 +26,11 @@ const checkEmbeddings = checker(OllamaEmbeddingsRequest);
 
 /** Decodes a request. Throws SvcError naming the invalid field. */
 export function decodeEmbed(body: unknown): DecodedEmbed {
-  const { model, input, truncate, dimensions } = checkEmbed(body);
+  const { model, input, truncate, dimensions, keep_alive } = checkEmbed(body);
   return {
     ...decodeModel(model),
     inputs: typeof input === "string" ? withoutNothing(input) : input,
+    unloads: unloads(keep_alive),
     ...(truncate === false && { refuseLong: "input" }),
     ...(typeof dimensions === "number" && { dimensions }),
   };
@@ -34,8 +38,8 @@ export function decodeEmbed(body: unknown): DecodedEmbed {
 
 /** Decodes the older form, which has one text. Throws SvcError naming the invalid field. */
 export function decodeOlderEmbed(body: unknown): DecodedEmbed {
-  const { model, prompt } = checkEmbeddings(body);
-  return { ...decodeModel(model), inputs: withoutNothing(prompt) };
+  const { model, prompt, keep_alive } = checkEmbeddings(body);
+  return { ...decodeModel(model), inputs: withoutNothing(prompt), unloads: unloads(keep_alive) };
 }
 
 const withoutNothing = (text: string): string[] => (text === "" ? [] : [text]);

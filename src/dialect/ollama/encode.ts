@@ -29,11 +29,11 @@ interface Piece {
   readonly logprobs?: EncodedLogprob[];
 }
 
-/** Returns the answer to a request that only loads the model. */
-export const loadedAnswer = (context: OllamaContext, unloads: boolean): OllamaAnswer => ({
+/** Returns the answer to a request that only loads or unloads the model. */
+export const loadedAnswer = (context: OllamaContext, isUnloaded: boolean): OllamaAnswer => ({
   ...piece(context, {}),
   done: true,
-  done_reason: unloads ? "unload" : "load",
+  done_reason: isUnloaded ? "unload" : "load",
 });
 
 /** Collects the whole answer. Throws what the generation throws. */

@@ -2,7 +2,7 @@
 
 import type { EmbeddingKind, EmbeddingModel, EmbeddingResult, EmbeddingWork } from "../../domain/embedding.ts";
 import type { RequestOrigin } from "../../domain/request-origin.ts";
-import type { ModelStatus } from "../../domain/process-status.ts";
+import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
 
 export interface EmbeddingStatus extends ModelStatus {
   readonly kind: EmbeddingKind;
@@ -26,7 +26,7 @@ export type EmbeddingEvent =
   | { readonly type: "started"; readonly isAssumed?: true }
   | { readonly type: "result"; readonly result: EmbeddingResult };
 
-export interface EmbeddingPort {
+export interface EmbeddingPort extends Unloadable {
   status(): EmbeddingStatus;
   /**
    * Computes vectors or scores, after loading the model if needed. Throws SvcError (`invalid_value`,

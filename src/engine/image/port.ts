@@ -1,7 +1,7 @@
 // What services may request of an image engine: one model that draws, in a process of its own.
 
 import type { ImageEvent, ImageModel, ImageWork } from "../../domain/image.ts";
-import type { ModelStatus } from "../../domain/process-status.ts";
+import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
 
 export interface ImageStatus extends ModelStatus {
   /** Whether the model is a demonstration and not meant for work; known before it is loaded. */
@@ -18,7 +18,7 @@ export interface ImageJob {
   readonly client?: string | undefined;
 }
 
-export interface ImagePort {
+export interface ImagePort extends Unloadable {
   status(): ImageStatus;
   /**
    * Draws images one after another, after loading the model if needed. Throws SvcError (`invalid_value`,

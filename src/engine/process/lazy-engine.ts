@@ -62,6 +62,10 @@ export abstract class LazyEngine<
     return processMetrics(this.supervisor.status());
   }
 
+  unloadIdle(): Promise<boolean> {
+    return this.supervisor.unloadIdle();
+  }
+
   /** Ends the process; resolves when it is gone. */
   stop(): Promise<void> {
     return this.supervisor.stop();

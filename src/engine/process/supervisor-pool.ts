@@ -65,6 +65,12 @@ export class SupervisorPool<Options extends { readonly libraries: string }, Read
     return () => releases.forEach((release) => release());
   }
 
+  /** Unloads the processes that are idle; resolves with whether none is left. */
+  async unloadIdle(): Promise<boolean> {
+    const unloaded = await Promise.all(this.supervisors.map((one) => one.unloadIdle()));
+    return unloaded.every((isUnloaded) => isUnloaded);
+  }
+
   /** Ends all processes; resolves when they are gone. */
   async stop(): Promise<void> {
     await Promise.all(this.supervisors.map((one) => one.stop()));

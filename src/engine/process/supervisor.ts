@@ -190,6 +190,12 @@ export class Supervisor<
     await gone;
   }
 
+  /** Unloads a model that is loaded on first use, if it is idle; resolves with whether it is unloaded. */
+  async unloadIdle(): Promise<boolean> {
+    if (this.options.start === "lazy" && this.idleSince !== undefined) await this.unload();
+    return this.state === "unloaded";
+  }
+
   /** Undefined while a model loads: no job is stalled then, as all wait for the load. */
   private get stalledSince(): number | undefined {
     return this.state === "ready" ? this.watchdog?.stalledSince : undefined;

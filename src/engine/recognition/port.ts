@@ -1,7 +1,7 @@
 // What services may request of a recognition engine: it reads pages, in processes of its own.
 
 import type { RecognitionEvent, RecognitionWork } from "../../domain/recognition.ts";
-import type { ModelStatus } from "../../domain/process-status.ts";
+import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
 
 export interface RecognitionJob {
   readonly work: RecognitionWork;
@@ -9,7 +9,7 @@ export interface RecognitionJob {
   readonly client?: string | undefined;
 }
 
-export interface RecognitionPort {
+export interface RecognitionPort extends Unloadable {
   status(): ModelStatus;
   /**
    * Recognises what is on a document's pages, which are emitted in order; loads the model first if needed. Throws

@@ -1,7 +1,7 @@
 // What services may request of a source of voices: a model or a program of the host, in a process of its own.
 
 import type { SpeechEvent, SpeechWork, Voice } from "../../domain/speech.ts";
-import type { ModelStatus } from "../../domain/process-status.ts";
+import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
 
 export interface SpeechStatus extends ModelStatus {
   /** `program`: a program of the host; voices of models are preferred to its own. */
@@ -14,7 +14,7 @@ export interface SpeechJob {
   readonly client?: string | undefined;
 }
 
-export interface SpeechPort {
+export interface SpeechPort extends Unloadable {
   status(): SpeechStatus;
   /** Returns its voices, the default voice of a language first; empty when a program could not list them. */
   voices(): Promise<readonly Voice[]>;

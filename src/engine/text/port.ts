@@ -7,7 +7,7 @@ import { SvcError } from "../../domain/errors.ts";
 import type { EngineEvent, GenerateRequest, TokenIds } from "../../domain/generate.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
-import type { ModelStatus } from "../../domain/process-status.ts";
+import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
 
 export interface TextStatus extends ModelStatus {
   /** The maker's name of the model, if its file states it; known from the start. */
@@ -27,7 +27,7 @@ export interface TokenizeOptions {
 
 export type TokenPiece = string | readonly number[];
 
-export interface TextPort {
+export interface TextPort extends Unloadable {
   status(): TextStatus;
   /** Returns milliseconds until a running request is expected to end; undefined if a sequence is free or unknown. */
   placeFreeMs?(): number | undefined;

@@ -160,6 +160,10 @@ export class TextEngine implements TextPort, ObservedEngine {
     return this.answer({ type: "slot", action }, signal, isOutcome);
   }
 
+  unloadIdle(): Promise<boolean> {
+    return this.supervisor.unloadIdle();
+  }
+
   stop(): Promise<void> {
     return this.supervisor.stop();
   }

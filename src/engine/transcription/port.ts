@@ -8,7 +8,7 @@ import type {
   TranscriptionWork,
   UtteranceWork,
 } from "../../domain/transcription.ts";
-import type { ModelStatus } from "../../domain/process-status.ts";
+import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
 
 export interface TranscriptionStatus extends ModelStatus {
   /** The model, once loaded; kept across restarts. */
@@ -23,7 +23,7 @@ export interface TranscriptionJob {
   readonly background?: true | undefined;
 }
 
-export interface TranscriptionPort {
+export interface TranscriptionPort extends Unloadable {
   /** Whether it can tell speech from other sound; if not, all sound counts as speech. */
   readonly tellsSpeech: boolean;
   /** Whether the model was trained to translate into English; others do not, and report no error. */

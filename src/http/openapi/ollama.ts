@@ -18,10 +18,10 @@ export const ollamaOperations: Operations = {
     summary: "Answer a conversation, in Ollama's API",
     description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. The answer is a
 stream unless \`stream\` is false. format is json or a schema, enforced while sampling. think is a boolean or a level;
-default: the model's own, and off with a format. keep_alive, and options without a meaning here, have no effect.
-truncate true is a 400, and so is a shift that differs from --context-shift. Errors are \`{"error": "…"}\`. With
---ocr-input, the text in images to a model without image input is recognised as described for POST /v1/chat/completions,
-and the last line has svc_recognitions.`,
+default: the model's own, and off with a format. Options without a meaning here have no effect. truncate
+true is a 400, and so is a shift that differs from --context-shift. Errors are \`{"error": "…"}\`. With --ocr-input, the
+text in images to a model without image input is recognised as described for POST /v1/chat/completions, and the last
+line has svc_recognitions.`,
     answers: { 200: "The answer, whole or as a stream." },
     errors: picturesErrors,
     example: { ...question, stream: false },
@@ -31,7 +31,7 @@ and the last line has svc_recognitions.`,
   "POST /api/generate": {
     summary: "Answer a prompt, in Ollama's API",
     description:
-      "With raw or suffix the prompt is continued as it is, and with raw, special tokens that are written out in it are such tokens; otherwise it is a user's message. Without a prompt the answer only reports that the model is available. context, from an earlier answer, continues its conversation; answers to raw prompts have no context.",
+      "With raw or suffix the prompt is continued as it is, and with raw, special tokens that are written out in it are such tokens; otherwise it is a user's message. Without a prompt the answer only reports that the model is available, or with keep_alive 0 that it was unloaded. context, from an earlier answer, continues its conversation; answers to raw prompts have no context.",
     answers: { 200: "The answer, whole or as a stream." },
     errors: picturesErrors,
     example: { prompt: "What is the capital of France?", stream: false },
@@ -40,7 +40,7 @@ and the last line has svc_recognitions.`,
   },
   "POST /api/embed": {
     summary: "Texts as vectors, in Ollama's API",
-    description: "Uses the models of /v1/embeddings. options and keep_alive have no effect.",
+    description: "Uses the models of /v1/embeddings. options have no effect.",
     answers: { 200: "A vector for each text." },
     errors: vectorErrors,
     headers: truncationHeaders,

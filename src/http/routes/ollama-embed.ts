@@ -23,13 +23,15 @@ import { truncationHeaders } from "../truncation-headers.ts";
 
 /** Converts texts to vectors, for tools that know no other API. */
 export const ollamaEmbedRoutes = (deps: AppDeps) => {
-  const { bodies, embeddings, clock } = deps;
+  const { bodies, embeddings, clock, router } = deps;
   const compute = async (request: Request, asked: DecodedEmbed) => {
     const context = deps.contexts.of(request);
     const origin = requestOrigin(deps, request);
     const started = clock.now();
     const { model, recorded, result } = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
     context.logFields = () => ({ model: recorded, prompt: result.tokens });
+    // The answer does not wait until the process has ended.
+    if (asked.unloads) void router.unload(model);
     return { model, result, ms: clock.now() - started };
   };
 

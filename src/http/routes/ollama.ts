@@ -104,9 +104,13 @@ async function answer(deps: AppDeps, request: Request, decode: typeof decodeOlla
   const { bodies, clock, config, router } = deps;
   const call = decode(await bodies.read(request, bodyCeilings.generation), config);
   const { model, request: asked, stream, context: before } = call;
+  if (!asked && call.unloads) {
+    const { isUnloaded, ...named } = await router.unload(model);
+    return Response.json(loadedAnswer({ form, ...named, wall: clock.wall }, isUnloaded));
+  }
   const backend = router.find(model, "chat");
   const context = { form, model: backend.model, wall: clock.wall };
-  if (!asked) return Response.json(loadedAnswer(context, call.unloads));
+  if (!asked) return Response.json(loadedAnswer(context, false));
   const since = LOADS.has(backend.engine.status().state) ? clock.now() : undefined;
   // Called once the request was accepted: by then the model is loaded.
   const loaded = () => (since === undefined ? {} : { loadMs: clock.now() - since });

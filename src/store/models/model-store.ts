@@ -1,7 +1,7 @@
 // Manages the folder of downloaded models: files are in `hub/owner/repository/…`, `pypi/package/…` and `url/name/…`;
-// `manifests/` lists the files of each model; `locks/` prevents two programs from downloading the same file.
+// `manifests/` lists the files of each model; `locks/` prevents two programs from downloading the same file, and the removal of a served one.
 
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname, join, sep } from "node:path";
 import { fileReason, systemErrorCode } from "../../domain/system-error-code.ts";
 import { tryLock } from "../process-lock.ts";
@@ -97,26 +97,39 @@ export class ModelStore {
   }
 
   /** Takes the lock of a file and returns the function that releases it; undefined while another program has it. */
-  async lock(relative: string): Promise<(() => void) | undefined> {
-    const path = join(this.folder, "locks", relative);
-    return writing(path, async () => {
-      mkdirSync(dirname(path), { recursive: true });
-      return tryLock(path);
-    });
+  lock(relative: string): Promise<(() => void) | undefined> {
+    return this.tryLock(this.lockPath(relative));
+  }
+
+  /**
+   * Keeps other processes from removing these files, of which those elsewhere are ignored, until the returned function
+   * is called.
+   */
+  async hold(files: readonly string[]): Promise<() => void> {
+    const own = files.filter((file) => file.startsWith(this.folder + sep));
+    const held = own.map((file) => this.tryLock(this.servedPath(file.slice(this.folder.length + 1)), true));
+    // Without permission to lock, there is usually none to remove either.
+    const releases = await Promise.all(held.map((lock) => lock.catch(() => undefined)));
+    return () => releases.forEach((release) => release?.());
   }
 
   /**
    * Removes a model: its files except those that another model needs, their partial downloads, and its manifest.
-   * Returns the number of bytes freed. Throws PullError while the model is being downloaded.
+   * Returns the number of bytes freed. Throws PullError while the model is being downloaded or served.
    */
   async remove(model: Manifest): Promise<number> {
     const paths = this.unneeded(filesOf(model), model.name);
-    const locks: (() => void)[] = [];
+    const busy = (what: string) => new PullError(`${model.name} is being ${what} at this moment; stop that first.`);
+    const releases: (() => void)[] = [];
+    const take = async (lock: string, what: string) => {
+      const release = await this.tryLock(lock);
+      if (!release) throw busy(what);
+      releases.push(release);
+    };
     try {
       for (const path of paths) {
-        const unlock = await this.lock(path);
-        if (!unlock) throw new PullError(`${model.name} is being pulled at this moment; stop that first.`);
-        locks.push(unlock);
+        await take(this.lockPath(path), "pulled");
+        await take(this.servedPath(path), "served by another svc");
       }
       const files = paths.flatMap((path) => [this.path(path), ...partsOf(this.path(path))]);
       const bytes = files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
@@ -124,10 +137,19 @@ export class ModelStore {
       const manifest = this.manifestPath(model.name);
       await writing(this.folder, async () => [...files, manifest].forEach((file) => rmSync(file, { force: true })));
       for (const file of [...files, manifest]) this.prune(dirname(file));
+      // Their folders stay: another process may be about to create a lock there.
+      paths.flatMap((path) => [this.lockPath(path), this.servedPath(path)]).forEach(removeIfPossible);
       return bytes;
     } finally {
-      for (const unlock of locks) unlock();
+      for (const release of releases) release();
     }
+  }
+
+  /** Removes the manifest of a model of which there is nothing, not even a part. */
+  async forgetAbsent(model: Manifest): Promise<void> {
+    const isThere = (path: string) => existsSync(path) || partsOf(path).length > 0;
+    if (filesOf(model).some(({ path }) => isThere(this.path(path)))) return;
+    await this.remove(model);
   }
 
   /** Removes those of the files, from an earlier version of a model, that no model needs now. */
@@ -141,6 +163,22 @@ export class ModelStore {
     const others = this.list().filter((other) => other.name !== name);
     const needed = new Set(others.flatMap((other) => filesOf(other).map(({ path }) => path)));
     return files.map(({ path }) => path).filter((path) => !needed.has(path));
+  }
+
+  private lockPath(relative: string): string {
+    return join(this.folder, "locks", relative);
+  }
+
+  /** Returns the path of the lock that all processes share that serve a file. */
+  private servedPath(relative: string): string {
+    return `${this.lockPath(relative)}.served`;
+  }
+
+  private tryLock(path: string, shared = false): Promise<(() => void) | undefined> {
+    return writing(path, async () => {
+      mkdirSync(dirname(path), { recursive: true });
+      return tryLock(path, shared);
+    });
   }
 
   private get manifests(): string {
@@ -175,6 +213,15 @@ export const sourceOf = ({ name, url }: Manifest): string =>
   name.includes("/") || KNOWN_SETS.has(name) || tessdataLanguage(name) !== undefined ? name : url;
 
 export const bytesOf = (model: Manifest): number => filesOf(model).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+
+/** Removes an open file, which Windows refuses. */
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // An empty file remains.
+  }
+}
 
 /** Returns the paths in a folder and its subfolders; none when it is missing. Throws PullError. */
 function namesIn(folder: string): string[] {

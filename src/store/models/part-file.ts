@@ -6,7 +6,7 @@ import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errorMessage } from "../../domain/error-message.ts";
 import { fileReason, systemErrorCode } from "../../domain/system-error-code.ts";
-import { PullError } from "./pull-error.ts";
+import { PullError, RejectedError } from "./pull-error.ts";
 import { identityOf, type RemoteFile } from "./remote-file.ts";
 
 const READ_BYTES = 1 << 20;
@@ -73,8 +73,8 @@ export class PartFile {
   }
 
   /**
-   * Checks the complete file and renames it to its target; returns its SHA-256. Deletes the file and throws PullError
-   * when its checksum is wrong or `check` throws.
+   * Checks the complete file and renames it to its target; returns its SHA-256. Deletes the file and throws
+   * RejectedError when its checksum is wrong or `check` throws.
    */
   async finish(check: (path: string) => void): Promise<string> {
     const sha256 = this.sha256.digest("hex");
@@ -82,7 +82,7 @@ export class PartFile {
     const found = checksum?.algorithm === "git-sha1" ? this.gitSha1?.digest("hex") : sha256;
     if (checksum && found !== checksum.hex) {
       await this.discard();
-      throw new PullError(
+      throw new RejectedError(
         `${path} arrived with a wrong checksum and was deleted; pull it again. The disk or the network damaged it.`,
       );
     }
@@ -91,7 +91,7 @@ export class PartFile {
     } catch (error) {
       await this.discard();
       const reason = errorMessage(error);
-      throw new PullError(`${path} was downloaded and deleted: ${reason.replace(basename(this.path), "it")}`);
+      throw new RejectedError(`${path} was downloaded and deleted: ${reason.replace(basename(this.path), "it")}`);
     }
     await writing(this.path, () => this.handle.sync());
     await this.close();

@@ -6,6 +6,9 @@ export class PullError extends Error {
 /** Thrown when the network or the server does not respond; models in the store still work. */
 export class UnreachableError extends PullError {}
 
+/** Thrown when a whole file arrived that is damaged or no model. */
+export class RejectedError extends PullError {}
+
 /** A temporary failure: a lost connection, a busy server. `retryAfterMs`: the delay that the server requested. */
 export class PassingError extends Error {
   override readonly name = "PassingError";

@@ -14,7 +14,7 @@ import { listRepository, remotesOf } from "./hub.ts";
 import type { PinnedWheel } from "./known-sets.ts";
 import { filesOf, type Manifest, type ModelStore, type StoredFile } from "./model-store.ts";
 import { partPath, writing } from "./part-file.ts";
-import { PullError, UnreachableError } from "./pull-error.ts";
+import { PullError, RejectedError, UnreachableError } from "./pull-error.ts";
 import type { Reference } from "./reference.ts";
 import { identityOf, type RemoteFile } from "./remote-file.ts";
 import { defaultPatience, type Patience, type RetryOptions } from "./retry.ts";
@@ -73,9 +73,15 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
   if (!earlier || !store.isReady(earlier)) await store.save(withFiles(manifest, current));
   const total = new DownloadTotal(name, remotes, options.progress);
   const files: StoredFile[] = [];
-  for (const remote of remotes) {
-    const own = filesOf(manifest).slice(files.length, files.length + (remote.contents?.length ?? 1));
-    files.push(...(await fetchFiles(name, own, remote, total, { ...options, check }, retry)));
+  try {
+    for (const remote of remotes) {
+      const own = filesOf(manifest).slice(files.length, files.length + (remote.contents?.length ?? 1));
+      files.push(...(await fetchFiles(name, own, remote, total, { ...options, check }, retry)));
+    }
+  } catch (error) {
+    // Nothing is left that another attempt could continue. The failure to tell is that of the download.
+    if (error instanceof RejectedError) await store.forgetAbsent(manifest).catch(() => {});
+    throw error;
   }
   const complete: Manifest = { ...withFiles(manifest, files), pulled: new Date(now()).toISOString() };
   await store.save(complete);

@@ -65,6 +65,19 @@ describe("a lazy engine", () => {
     expect(counter.status().restarts).toBe(0);
   });
 
+  test("is unloaded on request only while it is idle", async () => {
+    const counter = start();
+    const endless = await running(counter);
+    expect([await counter.unloadIdle(), counter.status().state]).toEqual([false, "ready"]);
+    await endless.return();
+    expect([await counter.unloadIdle(), counter.status().state]).toEqual([true, "unloaded"]);
+    expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
+    const eager = start({ start: "eager" });
+    eager.start();
+    await eager.ready();
+    expect([await eager.unloadIdle(), eager.status().state]).toEqual([false, "ready"]);
+  });
+
   test("stops loading when no job waits for it any more", async () => {
     const counter = start({ loadMs: 5000, idleMs: 20 });
     const leave = new AbortController();

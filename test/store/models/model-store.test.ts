@@ -76,6 +76,18 @@ test("a model that is being downloaded cannot be removed", async () => {
   expect(store.list()).toEqual([]);
 });
 
+test("a model that another process serves cannot be removed; afterwards nothing of it remains", async () => {
+  const model = await add("Q8_0");
+  const served = [store.path(model.files[0]?.path ?? ""), "/elsewhere/model.gguf"];
+  const releases = [await store.hold(served), await store.hold(served)];
+  releases[0]?.();
+  await expect(store.remove(model)).rejects.toThrow("is being served by another svc at this moment");
+  expect(store.isReady(model)).toBe(true);
+  releases[1]?.();
+  await store.remove(model);
+  expect(readdirSync(folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())).toEqual([]);
+});
+
 test("records that are damaged or point outside the folder are ignored", async () => {
   const outside = join(dirname(folder), `victim-${crypto.randomUUID()}`);
   writeFileSync(outside, "x");

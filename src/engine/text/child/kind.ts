@@ -170,6 +170,12 @@ async function loadModel(options: EngineOptions, send: Send): Promise<NativeLlam
     ...(spread && { spread: { ...spread, workers: spread.workers.map(({ endpoint }) => endpoint) } }),
     ...(draft && { draft: { path: draft.path, pMin: draft.pMin } }),
   });
-  await untilLoaded(llama, send);
+  await untilLoaded(llama, (notice) => send(withoutAlarm(notice)));
   return llama;
 }
+
+type Notice = Parameters<Parameters<typeof untilLoaded>[1]>[0];
+
+/** Lowers llama.cpp's warning of each tensor of an adapter that AMX cannot hold: it holds none, and nothing is wrong. */
+const withoutAlarm = (notice: Notice): Notice =>
+  notice.type === "log" && notice.text.includes("cannot use buft") ? { ...notice, level: "verbose" } : notice;
