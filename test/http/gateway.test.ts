@@ -1,11 +1,22 @@
 // Models of other servers on every route that generates.
 
 import { describe, expect, test } from "bun:test";
-import { chatServer, delta, eventStream, helloStream, serverOf } from "../gateway/fixture-server.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { Discovery } from "../../src/gateway/discovery.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
+import {
+  chatServer,
+  delta,
+  eventStream,
+  fixtureServer,
+  helloStream,
+  modelList,
+  serverOf,
+} from "../gateway/fixture-server.ts";
 import { conversationOf, remote } from "../gateway/remote.ts";
 import { until } from "../support/until.ts";
 import type { TextBackend } from "../../src/service/model-router.ts";
-import { hello, messages, serve } from "./harness.ts";
+import { hello, messages, RecordingLog, serve } from "./harness.ts";
 
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
 
@@ -37,6 +48,43 @@ describe("a model of another server", () => {
     expect(far.asked.filter(({ path }) => path === "/v1/chat/completions")).toHaveLength(4);
     // The name without prefix is enough when no other source has it.
     expect(await body(await server.chat({ model: "far" }))).toMatchObject({ model });
+  });
+
+  test("may be named without its tag, and is no other model when its server lacks it", async () => {
+    const ollama = fixtureServer(({ path, body: { model } }) => {
+      if (path === "/v1/models") return Response.json(modelList("far:latest", "bge:latest"));
+      const embedding = { index: 0, embedding: [1] };
+      if (path === "/v1/embeddings") return Response.json({ model, data: [embedding], usage: { prompt_tokens: 1 } });
+      return path === "/v1/chat/completions" ? helloStream() : undefined;
+    });
+    const { port } = ollama;
+    const { gateway } = await remote([ollama.url]);
+    const options = { ports: [port], named: [], timeouts: { connectMs: 1000, silenceMs: 2000 }, clock: systemClock };
+    const discovery = new Discovery({ ...options, listeningPorts: async () => [] });
+    const found = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
+    await found.start();
+    found.stop();
+    const server = serve(hello, {}, [gateway, found]);
+    for (const name of ["up", `localhost:${port}`]) {
+      expect(await body(await server.chat({ model: `${name}/far` }))).toMatchObject({ model: `${name}/far:latest` });
+      const vectors = await server.post("/v1/embeddings", { model: `${name}/bge`, input: "a" });
+      expect(await body(vectors)).toMatchObject({ model: `${name}/bge:latest` });
+    }
+    expect(ollama.asked.at(-1)?.body["model"]).toBe("bge:latest");
+    for (const [path, model, fields] of [
+      ["/v1/chat/completions", `localhost:${port}/other`, { messages }],
+      ["/v1/embeddings", "up/other", { input: "a" }],
+      ["/v1/images/generations", "up/far", { prompt: "a house" }],
+    ] as const) {
+      const answer = await server.post(path, { model, ...fields });
+      expect([path, answer.status, await body(answer)]).toMatchObject([
+        path,
+        404,
+        { error: { code: "model_not_found", param: "model" } },
+      ]);
+    }
+    // Clients that know only other services' image models mean the local one.
+    expect((await server.post("/v1/images/generations", { model: "dall-e-3", prompt: "a house" })).status).toBe(200);
   });
 
   test("cannot continue from token ids, which only its own server understands", async () => {
