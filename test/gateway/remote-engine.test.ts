@@ -183,11 +183,40 @@ test("another replica takes over before an answer begins, and a later failure is
   await expect(generate(await remote([broken.url]))).rejects.toEqual(failing("upstream_error"));
 });
 
-test.each(["content_filter", "repetition"])("an answer truncated for %s is reported as such", async (reason) => {
-  const cutting = chatServer(() => eventStream([delta({ content: "x" }, reason)]));
+test.each([
+  ["content_filter", "content_filter", false],
+  ["repetition", "length", false],
+  ["max_tokens", "length", false],
+  ["model_length", "length", true],
+])("an answer truncated for %s is reported as such", async (given, reason, isFull) => {
+  const cutting = chatServer(() => eventStream([delta({ content: "x" }, given)]));
   const finish = finishOf(await generate(await remote([cutting.url])));
-  expect(finish).toMatchObject({ type: "finish", reason: "length" });
-  expect(finish).not.toHaveProperty("contextFull");
+  expect(finish).toMatchObject({ type: "finish", reason });
+  expect(finish?.contextFull === true).toBe(isFull);
+});
+
+test("refusals, content in parts and a call in the older form are read", async () => {
+  const part = (text: string) => ({ type: "text", text });
+  const server = chatServer(() =>
+    eventStream([
+      delta({ content: [{ type: "thinking", thinking: [part("hm")] }, { type: "image_url" }] }),
+      delta({ content: [part("Well, "), part("well. ")] }),
+      delta({ content: null, refusal: "No." }),
+      delta({ function_call: { name: "f", arguments: "" } }),
+      delta({ function_call: { arguments: '{"n":' } }),
+      delta({ function_call: { arguments: "1}" } }, "function_call"),
+    ]),
+  );
+  const events = await generate(await remote([server.url]));
+  expect(events.slice(2, -1)).toEqual([
+    { type: "reasoning", text: "hm" },
+    { type: "text", text: "Well, well. " },
+    { type: "text", text: "No." },
+    { type: "tool_call", index: 0, id: expect.stringMatching(/^call_/), name: "f" },
+    { type: "tool_arguments", index: 0, text: '{"n":' },
+    { type: "tool_arguments", index: 0, text: "1}" },
+  ]);
+  expect(finishOf(events)).toMatchObject({ reason: "tool_calls" });
 });
 
 test.each(["abort", "error"])("an answer that the upstream ends with %s counts as a failure", async (reason) => {

@@ -104,6 +104,31 @@ describe("a model of another server", () => {
     expect(far.asked.at(-1)?.body).toMatchObject({ prompt: "Hel", max_tokens: 1, model: "far" });
   });
 
+  test("reports in each API that its server filtered the answer", async () => {
+    const { server } = await gatewayServer(({ path }) =>
+      eventStream([
+        path === "/v1/completions"
+          ? { choices: [{ text: "Hi", finish_reason: "content_filter" }] }
+          : delta({ content: "Hi" }, "content_filter"),
+      ]),
+    );
+    const model = "up/far";
+    const filtered = { choices: [{ finish_reason: "content_filter" }] };
+    expect(await body(await server.chat({ model }))).toMatchObject(filtered);
+    expect(await (await server.chat({ model, stream: true })).text()).toContain('"finish_reason":"content_filter"');
+    expect(await body(await server.post("/v1/completions", { model, prompt: "hi" }))).toMatchObject(filtered);
+    expect(await body(await server.post("/v1/responses", { model, input: "hi" }))).toMatchObject({
+      status: "incomplete",
+      incomplete_details: { reason: "content_filter" },
+      output: [{ status: "incomplete" }],
+    });
+    expect(await body(await server.post("/v1/messages", { model, max_tokens: 5, messages }))).toMatchObject({
+      stop_reason: "refusal",
+    });
+    const ollama = { model, messages, stream: false };
+    expect(await body(await server.post("/api/chat", ollama))).toMatchObject({ done_reason: "length" });
+  });
+
   test("streams, and reports errors midway before the end", async () => {
     const { server } = await gatewayServer(() => eventStream([delta({ content: "Hi" })], { done: false }));
     const stream = await (await server.chat({ model: "up/far", stream: true })).text();
