@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, usage } from "./fixture-server.ts";
@@ -43,6 +43,40 @@ test("an answer is streamed with text, usage and reason, and the upstream receiv
   expect(headers.get("authorization")).toBe("Bearer secret");
   expect(headers.get("via")).toBe("1.1 svc");
   expect(headers.get("x-request-id")).toBe("r1");
+});
+
+describe("a model that refuses a usual field", () => {
+  const refusing = (field: string, status: number, error: object) => {
+    const server = chatServer(({ body }) => (field in body ? Response.json({ error }, { status }) : helloStream()));
+    const bodies = () => server.asked.filter(({ path }) => path.endsWith("completions")).map(({ body }) => body);
+    return { server, bodies };
+  };
+
+  test("gets its limit under the newer name, from the second request on at once", async () => {
+    const error = {
+      message: "Use 'max_completion_tokens' instead.",
+      param: "max_tokens",
+      code: "unsupported_parameter",
+    };
+    const { server, bodies } = refusing("max_tokens", 400, error);
+    const far = await remote([server.url]);
+    for (const limit of [9, 8]) expect(textOf(await generate(far, { maxTokens: limit }))).toBe("Hello");
+    const limits = bodies().map(({ max_tokens, max_completion_tokens }) => [max_tokens, max_completion_tokens]);
+    expect(limits).toEqual([
+      [9, undefined],
+      [undefined, 9],
+      [undefined, 8],
+    ]);
+    expect(far.replicas[0]?.stats.failures.size).toBe(0);
+  });
+
+  test("that has no other name reports the refusal", async () => {
+    const error = { message: "too many", param: "max_tokens" };
+    const server = chatServer(() => Response.json({ error }, { status: 400 }));
+    const refused = generate(await remote([server.url]), { maxTokens: 9 });
+    await expect(refused).rejects.toMatchObject({ code: "invalid_value", details: { param: "max_tokens" } });
+    expect(server.asked.filter(({ path }) => path.endsWith("completions"))).toHaveLength(2);
+  });
 });
 
 test("a schema is strict at the upstream only when the client asked for that", async () => {
