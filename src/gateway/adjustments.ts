@@ -1,25 +1,13 @@
 // Adjusts requests to OpenAI-compatible servers of an unknown kind, whose models differ in the fields that they take. What
 // a model takes shows only when it refuses a request.
 
+import { HINTS } from "../domain/hints.ts";
 import type { UpstreamCall } from "./openai/encode-request.ts";
 import type { Replica } from "./replica.ts";
 import { UpstreamFailure } from "./upstream-failure.ts";
 
 type Body = UpstreamCall["body"];
-
-interface Adjustment {
-  /** Returns whether the adjusted request may succeed. `param`: the refused field, if the server named one. */
-  readonly mayHelp: (body: Body, param: string | undefined) => boolean;
-  readonly adjust: (body: Body) => Body;
-}
-
-/** OpenAI's models that reason have another name for the limit, and older servers know only the usual one. */
-const renamedLimit: Adjustment = {
-  mayHelp: (body, param) => param === "max_tokens" && "messages" in body && "max_tokens" in body,
-  adjust: ({ max_tokens, ...others }) => ({ ...others, max_completion_tokens: max_tokens }),
-};
-
-const ADJUSTMENTS: readonly Adjustment[] = [renamedLimit];
+type Adjustment = (body: Body) => Body;
 
 /** The adjustments that replicas need for one model. */
 export class Adjustments {
@@ -33,24 +21,41 @@ export class Adjustments {
     replica: Replica,
     call: UpstreamCall,
     post: (body: Body) => Promise<Response>,
-    used = this.known.get(replica) ?? [],
+    used = this.of(replica),
   ): Promise<Response> {
-    const body = used.reduce((adjusted, { adjust }) => adjust(adjusted), call.body);
+    const body = used.reduce((adjusted, adjust) => adjust(adjusted), call.body);
     let further: Adjustment | undefined;
     try {
       const response = await post(body);
-      this.known.set(replica, used);
+      if (used.length > this.of(replica).length) this.known.set(replica, used);
       return response;
     } catch (error) {
-      if (replica.kind === "openai") further = furtherFor(error, body, used);
+      if (replica.kind === "openai") further = furtherFor(error, body);
       if (!further) throw error;
     }
     return this.send(replica, call, post, [...used, further]);
   }
+
+  private of(replica: Replica): readonly Adjustment[] {
+    return this.known.get(replica) ?? [];
+  }
 }
 
-function furtherFor(error: unknown, body: Body, used: readonly Adjustment[]): Adjustment | undefined {
+/** Returns an adjustment that changes the refused body and may help; undefined if there is none. */
+function furtherFor(error: unknown, body: Body): Adjustment | undefined {
   if (!(error instanceof UpstreamFailure) || error.error.code !== "invalid_value") return undefined;
   const { param } = error.error.details;
-  return ADJUSTMENTS.find((one) => !used.includes(one) && one.mayHelp(body, param));
+  if (param === "max_tokens") return "messages" in body && param in body ? renameLimit : undefined;
+  // Some servers refuse all fields that they do not know, and not all of them name the field.
+  const refused = HINTS.filter((hint) => hint in body && (param === undefined || param.split(".")[0] === hint));
+  return refused.length > 0 ? without(param === undefined ? HINTS : refused) : undefined;
 }
+
+/** OpenAI's models that reason have another name for the limit, and older servers know only the usual one. */
+const renameLimit: Adjustment = ({ max_tokens, ...others }) =>
+  max_tokens === undefined ? others : { ...others, max_completion_tokens: max_tokens };
+
+const without =
+  (fields: readonly string[]): Adjustment =>
+  (body) =>
+    Object.fromEntries(Object.entries(body).filter(([name]) => !fields.includes(name)));

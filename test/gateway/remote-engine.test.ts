@@ -70,6 +70,32 @@ describe("a model that refuses a usual field", () => {
     expect(far.replicas[0]?.stats.failures.size).toBe(0);
   });
 
+  test("does not get the fields that are only hints from then on", async () => {
+    const hints = { user: "u", store: false };
+    const known = chatServer(helloStream);
+    await generate(await remote([known.url]), { hints });
+    expect(known.asked.at(-1)?.body).toMatchObject(hints);
+    // As Mistral's API does, which names no field.
+    const error = { message: { detail: [{ type: "extra_forbidden", loc: ["body", "store"] }] } };
+    const { server, bodies } = refusing("store", 422, error);
+    const far = await remote([server.url]);
+    for (const turn of [1, 2]) expect([turn, textOf(await generate(far, { hints }))]).toEqual([turn, "Hello"]);
+    expect(bodies().map((body) => "user" in body)).toEqual([true, false, false]);
+    const naming = refusing("store", 400, { param: "store" });
+    const other = await remote([naming.server.url]);
+    for (const turn of [1, 2]) expect([turn, textOf(await generate(other, { hints }))]).toEqual([turn, "Hello"]);
+    expect(naming.bodies().map((body) => ["user" in body, "store" in body])).toEqual([
+      [true, true],
+      [true, false],
+      [true, false],
+    ]);
+    // A refusal for another reason is not tried again.
+    const wrong = refusing("messages", 400, { param: "messages" });
+    const refused = generate(await remote([wrong.server.url]), { hints });
+    await expect(refused).rejects.toMatchObject({ code: "invalid_value" });
+    expect(wrong.bodies()).toHaveLength(1);
+  });
+
   test("that has no other name reports the refusal", async () => {
     const error = { message: "too many", param: "max_tokens" };
     const server = chatServer(() => Response.json({ error }, { status: 400 }));

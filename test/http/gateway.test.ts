@@ -104,6 +104,26 @@ describe("a model of another server", () => {
     expect(far.asked.at(-1)?.body).toMatchObject({ prompt: "Hel", max_tokens: 1, model: "far" });
   });
 
+  test("gets the fields that have no effect on local models, and the name of a schema", async () => {
+    const { server, far } = await gatewayServer(helloStream);
+    const sent = () => far.asked.at(-1)?.body ?? {};
+    const both = { user: "u", safety_identifier: "s", prompt_cache_key: "k", service_tier: "flex" };
+    const chat = { verbosity: "low", store: true, metadata: { a: "b" }, prediction: { type: "content", content: "x" } };
+    const named = { name: "city", schema: { type: "object", properties: { a: { type: "string" } } }, strict: false };
+    const response_format = { type: "json_schema", json_schema: named };
+    expect((await server.chat({ model: "up/far", ...both, ...chat, response_format })).status).toBe(200);
+    expect(sent()).toMatchObject({ ...both, ...chat, response_format: { json_schema: { name: "city" } } });
+    const text = { verbosity: "high", format: { type: "json_schema", ...named } };
+    const asked = { model: "up/far", input: "hi", ...both, text, store: true, metadata: { a: "b" } };
+    expect((await server.post("/v1/responses", asked)).status).toBe(200);
+    expect(sent()).toMatchObject({ ...both, verbosity: "high", response_format: { json_schema: { name: "city" } } });
+    for (const name of ["store", "metadata"]) expect(sent()).not.toHaveProperty(name);
+    expect((await server.chat({ model: "up/far", user: null, store: null })).status).toBe(200);
+    for (const name of ["user", "store", "verbosity"]) expect(sent()).not.toHaveProperty(name);
+    expect((await server.chat({ ...both, ...chat })).status).toBe(200);
+    expect(server.engine.requests.at(-1)?.hints).toBeUndefined();
+  });
+
   test("reports in each API that its server filtered the answer", async () => {
     const { server } = await gatewayServer(({ path }) =>
       eventStream([
