@@ -242,7 +242,7 @@ const profiles = { svc_profile: t.Optional(SvcProfile), svc_profile_extended: t.
 /** The values of X-Svc-Profile, which ignores case. */
 export const ProfileDetail = oneOf("true", "extended");
 
-const FinishReason = oneOf("stop", "length", "tool_calls", "cancelled");
+const FinishReason = oneOf("stop", "length", "content_filter", "tool_calls", "cancelled");
 
 /** When, by which model and by which build an answer was made; the same in every chunk of a stream. */
 export const origin = {

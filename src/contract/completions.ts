@@ -5,7 +5,7 @@ import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { Counts, PromptProgress, runningFields, streamOptions } from "./running.ts";
 import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
-import { opt, t, type Static } from "./schema.ts";
+import { oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenIds } from "./token-ids.ts";
 
@@ -70,7 +70,7 @@ export const CompletionRequest = t.Object({
   user: opt(t.String()),
 });
 
-const FinishReason = t.Union([t.Literal("stop"), t.Literal("length"), t.Literal("cancelled"), t.Literal("error")]);
+const FinishReason = oneOf("stop", "length", "content_filter", "cancelled", "error");
 
 export const CompletionLogprobs = t.Object({
   tokens: t.Array(t.String()),

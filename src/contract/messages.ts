@@ -145,7 +145,14 @@ const MessagesUsage = t.Object({
   speed: t.Null(),
 });
 
-const StopReason = oneOf("end_turn", "max_tokens", "stop_sequence", "tool_use", "model_context_window_exceeded");
+const StopReason = oneOf(
+  "end_turn",
+  "max_tokens",
+  "stop_sequence",
+  "tool_use",
+  "model_context_window_exceeded",
+  "refusal",
+);
 
 const MessagesEnd = t.Object({
   stop_reason: t.Union([StopReason, t.Null()]),

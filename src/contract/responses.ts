@@ -200,7 +200,7 @@ export const ResponseResource = t.Object({
   background: t.Boolean(),
   conversation: t.Optional(t.Object({ id: t.String() })),
   error: nullable(t.Object({ code: t.String(), message: t.String() })),
-  incomplete_details: nullable(t.Object({ reason: t.Literal("max_output_tokens") })),
+  incomplete_details: nullable(t.Object({ reason: oneOf("max_output_tokens", "content_filter") })),
   instructions: nullable(t.String()),
   max_output_tokens: nullable(t.Integer()),
   max_tool_calls: nullable(t.Integer()),

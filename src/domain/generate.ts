@@ -1,6 +1,7 @@
 // The request type that every dialect decodes to, and the canonical event stream that every dialect encodes from.
 
 import type { AdapterSet } from "./adapters.ts";
+import type { Hints } from "./hints.ts";
 import type { Media, MediaSource } from "./media.ts";
 import type { Profile } from "./profile.ts";
 import type { RequestOrigin } from "./request-origin.ts";
@@ -56,6 +57,8 @@ export interface Tool {
 export interface Constraint {
   /** JSON schema that the answer must follow. */
   readonly schema?: JsonSchema;
+  /** The client's name for the schema. */
+  readonly name?: string;
   /** GBNF grammar that the answer must follow. */
   readonly grammar?: string;
   /** What the client sent, if `grammar` was made of it: a pattern for the whole answer, or the allowed answers. */
@@ -160,6 +163,8 @@ export interface Generation {
   readonly sampling: Sampling;
   /** Wire fields, by name, that only some upstreams support; anything else that computes the request refuses them. */
   readonly foreign?: Readonly<Record<string, unknown>>;
+  /** Wire fields for upstreams alone: engines do not get them. */
+  readonly hints?: Hints | undefined;
   /** The selected LoRA adapters; absent: those that are on by default. */
   readonly adapters?: AdapterSet;
   /** Output limit in tokens; absent: the remaining context. */

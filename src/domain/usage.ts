@@ -1,6 +1,7 @@
 // Token counts and times of a generation. All of them are measured; none is estimated from text.
 
-export type FinishReason = "stop" | "length" | "tool_calls" | "cancelled";
+/** `content_filter`: an upstream cut the answer because of its content. */
+export type FinishReason = "stop" | "length" | "content_filter" | "tool_calls" | "cancelled";
 
 export interface Usage {
   readonly promptTokens: number;

@@ -28,13 +28,18 @@ interface AnswerTimes {
 
 const REASONS: Readonly<Record<string, FinishReason>> = {
   length: "length",
+  model_length: "length",
+  max_tokens: "length",
   tool_calls: "tool_calls",
   function_call: "tool_calls",
   cancelled: "cancelled",
+  content_filter: "content_filter",
   // An answer that a server cut off is incomplete, whatever the reason.
-  content_filter: "length",
   repetition: "length",
 };
+
+/** Finish reasons of an answer that may have filled the context. */
+const PERHAPS_FULL: ReadonlySet<string | undefined> = new Set(["length", "model_length"]);
 
 /** Finish reasons of a server that aborted the answer. */
 const ABORTED: ReadonlySet<string> = new Set(["abort", "error"]);
@@ -97,7 +102,7 @@ export class RemoteAnswer {
       if (ABORTED.has(piece.reason)) throw lost("aborted the answer");
       this.givenReason = piece.reason;
       this.reason = REASONS[piece.reason] ?? "stop";
-      if (this.reason === "length") this.calls.cutOff();
+      if (this.reason === "length" || this.reason === "content_filter") this.calls.cutOff();
       this.calls.end(added);
       this.addRest(added);
       this.isFinished = true;
@@ -125,7 +130,9 @@ export class RemoteAnswer {
     const reason = cancelled ? cancelledReason(cancelled) : called ? "tool_calls" : this.reason;
     const { maxTokens } = this.options;
     const contextFull =
-      !cancelled && this.givenReason === "length" && (maxTokens === undefined || usage.completionTokens < maxTokens);
+      !cancelled &&
+      PERHAPS_FULL.has(this.givenReason) &&
+      (maxTokens === undefined || usage.completionTokens < maxTokens);
     return {
       type: "finish",
       reason,

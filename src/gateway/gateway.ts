@@ -175,19 +175,31 @@ export class Gateway implements ModelSource, Upstreams {
     };
   }
 
+  claims(name: string): boolean {
+    return this.addressed(name).named.length > 0;
+  }
+
   private locate<T>(name: string, { has, mayHave, backend }: Lookup<T>): T | undefined {
-    const upstreams = this.upstreams();
+    const { named, model } = this.addressed(name);
+    const listed = (upstreams: readonly Upstream[], bare: string) => {
+      for (const tagged of [bare, `${bare}:latest`]) {
+        const having = upstreams.find((upstream) => has(upstream, tagged));
+        if (having) return backend(having, tagged);
+      }
+      return undefined;
+    };
+    const meant = listed(named, model);
+    if (meant) return meant;
+    const may = named.find(mayHave);
+    return may ? backend(may, model) : listed(this.upstreams(), name);
+  }
+
+  /** Returns the upstreams with whose name this one begins, and the rest: the model's name there. */
+  private addressed(name: string): { readonly named: readonly Upstream[]; readonly model: string } {
     const slash = name.indexOf("/");
     const [server, model] = [name.slice(0, Math.max(slash, 0)), name.slice(slash + 1)];
     // A discovered server may have the name of one that the operator named.
-    const named = model === "" ? [] : upstreams.filter((upstream) => upstream.name === server);
-    const listed = named.find((upstream) => has(upstream, model)) ?? named.find(mayHave);
-    if (listed) return backend(listed, model);
-    for (const bare of [name, `${name}:latest`]) {
-      const having = upstreams.find((upstream) => has(upstream, bare));
-      if (having) return backend(having, bare);
-    }
-    return undefined;
+    return { named: model === "" ? [] : this.upstreams().filter((upstream) => upstream.name === server), model };
   }
 
   private upstreams(): Upstream[] {

@@ -20,9 +20,10 @@ export interface Piece {
 
 /** Part of a tool call, or a complete one. */
 export interface CallPiece {
-  /** Absent: a separate call. */
+  /** Absent: a separate call if the piece has a name, else the last call. */
   readonly index?: number;
   readonly id?: string;
+  /** Absent: the piece continues a call. */
   readonly name?: string;
   /** JSON text. */
   readonly arguments: string;

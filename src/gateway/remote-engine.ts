@@ -6,6 +6,7 @@ import { SvcError } from "../domain/errors.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from "../engine/text/port.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { Adjustments } from "./adjustments.ts";
 import { RemoteAnswer } from "./answer.ts";
 import type { AnswerMessages } from "./answer-messages.ts";
 import type { Attempt } from "./attempt.ts";
@@ -13,6 +14,7 @@ import { Attempts } from "./attempts.ts";
 import { ChunkReader } from "./chunk-reader.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
 import { decodeChunk } from "./openai/decode-chunk.ts";
+import type { UpstreamCall } from "./openai/encode-request.ts";
 import { prefixKey } from "./prefix-key.ts";
 import { race, type Winner } from "./race.ts";
 import type { Replica } from "./replica.ts";
@@ -37,6 +39,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     "model",
   );
   private readonly jobs = new Map<string, Job>();
+  private readonly adjustments = new Adjustments();
 
   constructor(
     /** The model's name for clients, and the name on its server. */
@@ -144,8 +147,10 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     const chunks = new ChunkReader(kind === "ollama" ? decodeLine : decodeChunk);
     let messages: AnswerMessages | undefined;
     try {
-      const { path, body } = translation.for(replica);
-      const response = await client.post(path, body, headersOf(replica, request), signal);
+      const call = translation.for(replica);
+      const headers = headersOf(replica, request);
+      const post = (body: UpstreamCall["body"]) => client.post(call.path, body, headers, signal);
+      const response = await this.adjustments.send(replica, call, post);
       messages = attempt.answer = client.messages(response, signal);
       yield* this.start(job, isDowngraded(request, replica, response));
       let some: readonly string[] | undefined;

@@ -54,6 +54,8 @@ export interface ServerTraits {
   readonly keepTokens?: string;
   /** What its streams can report before the end: llama.cpp's timings and progress, or only usage. */
   readonly reports?: "timings" | "usage";
+  /** Gets the fields of `domain/hints`. */
+  readonly hints?: true;
   /** Fills the gap between a prompt and a suffix (infill). */
   readonly suffix?: true;
 }
@@ -273,6 +275,7 @@ const TRAITS: Readonly<Record<ServerKind, Traits>> = {
   openai: {
     sampling: CONVENTION,
     toolChoices: ["none", "required", "named"],
+    hints: true,
   },
 };
 

@@ -74,8 +74,34 @@ interface Splitter {
 
 function splitterOf(type: string): Splitter {
   if (type.includes("event-stream")) return new EventSplitter();
-  return new LineSplitter(!type.includes("application/json"));
+  return type.includes("application/json") ? new LineSplitter(false) : new UntypedSplitter();
 }
+
+/** Splits a text whose media type does not tell its form: its beginning does. */
+class UntypedSplitter implements Splitter {
+  /** The beginning while it tells nothing yet. */
+  private begun = "";
+  private found: Splitter | undefined;
+
+  get held(): number {
+    return this.found?.held ?? this.begun.length;
+  }
+
+  push(text: string): string[] {
+    if (this.found) return this.found.push(text);
+    this.begun = (this.begun + text).trimStart();
+    if (PART_OF_FIELD.test(this.begun)) return [];
+    this.found = EVENT_FIELD.test(this.begun) ? new EventSplitter() : new LineSplitter(true);
+    return this.found.push(this.begun);
+  }
+
+  end(): string | undefined {
+    return this.found ? this.found.end() : this.begun || undefined;
+  }
+}
+
+const PART_OF_FIELD = /^[a-z]{0,5}$/;
+const EVENT_FIELD = /^(data|event|id|retry)?:/;
 
 /** Makes each line a message, or the whole text. */
 class LineSplitter implements Splitter {

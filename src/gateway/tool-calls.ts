@@ -39,30 +39,42 @@ export class ToolCalls {
     return this.inOrder.length;
   }
 
-  /** Adds the events of a piece. Throws UpstreamFailure about a call that the client did not allow. */
-  add({ index: given, id, name, arguments: json }: CallPiece, added: OutputEvent[]): void {
-    const number = given ?? this.count;
-    const known = this.calls.get(number);
-    // Some servers send complete calls, each with the number 0.
-    const isNew = !known || (id !== undefined && known.id !== undefined && id !== known.id);
-    if (isNew && name === undefined) return;
-    if (isNew) {
+  /**
+   * Adds the events of a piece. Throws UpstreamFailure about a call that the client did not allow, and about a piece that
+   * belongs to no call.
+   */
+  add(piece: CallPiece, added: OutputEvent[]): void {
+    // With tool choice `none`, the client would not answer the call.
+    if (this.isCut || this.options.callable?.size === 0) return;
+    const { index, arguments: json } = piece;
+    if (this.begins(piece)) {
       if (this.count > 0 && !this.options.parallelToolCalls) {
         this.end(added);
         this.isCut = true;
         return;
       }
-      // With tool choice `none`, the client would not answer the call.
-      if (this.options.callable?.size === 0) return;
-      const call = { index: this.count, name: name ?? "", id, held: "" };
-      this.calls.set(number, call);
-      this.inOrder.push(call);
+      this.begin(piece);
     }
-    const call = this.calls.get(number);
-    if (!call || json === "") return;
+    if (json === "") return;
+    const call = index === undefined ? this.inOrder.at(-1) : this.calls.get(index);
+    if (!call) throw wrongCall("sent a part of a tool call that it had not begun");
     if (call.index < this.sent) added.push({ type: "tool_arguments", index: call.index, text: json });
     else if (call.held !== "" || json.trim() !== "") call.held += json;
     while (this.inOrder[this.sent]?.held) this.sendNext(added);
+  }
+
+  /** Returns whether the piece is the first of its call. An id alone says nothing: some servers invent one per piece. */
+  private begins({ index, id, name }: CallPiece): boolean {
+    if (name === undefined) return false;
+    const known = index === undefined ? undefined : this.calls.get(index);
+    // Some servers send complete calls, each with the number 0.
+    return !known || (id !== undefined && known.id !== undefined && id !== known.id);
+  }
+
+  private begin({ index: number = this.count, id, name = "" }: CallPiece): void {
+    const call = { index: this.count, name, id, held: "" };
+    this.calls.set(number, call);
+    this.inOrder.push(call);
   }
 
   /** Drops a call without arguments where the answer was cut off: more of it may be missing. */

@@ -182,7 +182,8 @@ export class GenerationService {
       if (signal.aborted || !stopped.aborted) throw error;
     });
     if (!loaded || stopped.aborted) return neverBegun(keys.length, stopped.reason as CancelCause);
-    const adapted = loaded.map(({ request }) => ({ ...request, adapters }));
+    const none = !backend.takesForeignFields && { hints: undefined };
+    const adapted = loaded.map(({ request }) => ({ ...request, adapters, ...none }));
     const answers = splitChoices(surface ? adapted.map(surface.narrow) : adapted, keys);
     const events = generateAll(engine, answers, { signal, stopped, parallel: backend.parallel, copies: this.copies });
     const readInputs = loaded.flatMap((one) => one.readInputs);

@@ -64,6 +64,8 @@ export interface ModelSource {
   models(): readonly ListedModel[];
   /** Returns the backends of a model of this name, the same objects at every call; undefined if the name is unknown. */
   find(model: string): Served | undefined;
+  /** Returns whether the name can only mean a model of this source, even if the source has no such model. */
+  claims?(model: string): boolean;
   /** Called when the list is requested: checks in the background whether the source's models are up to date. */
   refresh?(): void;
 }
@@ -97,6 +99,9 @@ export const isNamed = ({ id, aliases }: ListedModel, name: string): boolean =>
 /** Capabilities that accept any model name: clients send names of other services' models and mean the local one. */
 const TAKES_ANY_NAME: ReadonlySet<Capability> = new Set(["transcription", "speech", "ocr", "images", "upscaling"]);
 
+const NOT_THERE =
+  "begins with the name of an upstream that offers no such model on this route; GET /v1/models lists them";
+
 export class ModelRouter {
   /**
    * Sources come in order of precedence. `active` answers chats that name no model or an unknown one. Without it, the
@@ -112,7 +117,11 @@ export class ModelRouter {
    * of a kind that accepts any name, or `upstream_unavailable` when there is no chat model at all.
    */
   find<C extends Capability>(model: string | undefined, capability: C): Backends[C] {
-    const found = (model === undefined ? undefined : this.named(model, capability)) ?? this.usual(capability, model);
+    const named = model === undefined ? undefined : this.named(model, capability);
+    if (!named && model !== undefined && this.sources.some((source) => source.claims?.(model))) {
+      throw fieldError("model_not_found", "model", NOT_THERE);
+    }
+    const found = named ?? this.usual(capability, model);
     if (found) return found;
     if (model === undefined && capability === "chat") {
       throw new SvcError("upstream_unavailable", "No model is served here at the moment.", { retryAfterSeconds: 5 });

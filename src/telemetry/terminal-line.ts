@@ -53,7 +53,7 @@ function styleOf({ status, finish }: LogFields): Style {
 }
 
 /** Finish reasons of requests that did not fail. */
-const ORDERLY: ReadonlySet<unknown> = new Set(["stop", "length", "tool_calls", "cancelled"]);
+const ORDERLY: ReadonlySet<unknown> = new Set(["stop", "length", "content_filter", "tool_calls", "cancelled"]);
 
 function detailsOf(fields: LogFields, paint: Paint): string {
   const { status: _, code, param, finish, prompt, cached, completion, ttft_ms, tok_s, ...others } = fields;

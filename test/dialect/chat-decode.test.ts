@@ -107,7 +107,7 @@ describe("fields", () => {
   });
 
   test("unknown fields and fields without an effect change nothing", () => {
-    const ignored = {
+    const hints = {
       user: "u",
       metadata: { a: "b" },
       store: true,
@@ -118,6 +118,8 @@ describe("fields", () => {
       prompt_cache_retention: "24h",
       verbosity: "low",
       prediction: { type: "content", content: "x" },
+    };
+    const ignored = {
       parallel_tool_calls: true,
       n: 1,
       tools: [],
@@ -130,6 +132,8 @@ describe("fields", () => {
       never_heard_of: [{ deep: true }],
     };
     expect(decode(ignored)).toEqual(decode({ reasoning_effort: "none" }));
+    // Upstreams may honour them.
+    expect(decode({ ...ignored, ...hints }).request).toEqual({ ...decode(ignored).request, hints });
   });
 
   test("--stream-usage requested: usage is streamed only on request", () => {

@@ -46,6 +46,30 @@ describe("several calls", () => {
     expect(callsOf([f, { ...g, arguments: '{"y":2}' }])).toEqual(["f{}", 'g{"y":2}']);
   });
 
+  test("continue by their number, whatever id the server invents for each piece", () => {
+    const pieces = [
+      f,
+      { ...more(0, '{"x":'), id: "b" },
+      { ...more(0, "1}"), id: "c" },
+      g,
+      { ...more(1, "{}"), id: "d" },
+    ];
+    expect(callsOf(pieces)).toEqual(['f{"x":1}', "g{}"]);
+  });
+
+  test("without numbers are continued by the pieces without a name", () => {
+    const first = { name: "f", arguments: "" };
+    const second = { id: "b", name: "f", arguments: '{"y":' };
+    expect(callsOf([first, { arguments: '{"x":' }, { arguments: "1}" }, second, { id: "c", arguments: "2}" }])).toEqual(
+      ['f{"x":1}', 'f{"y":2}'],
+    );
+  });
+
+  test("are a failure where a piece belongs to none of them", () => {
+    expect(() => callsOf([more(0, "{}")])).toThrow("had not begun");
+    expect(() => callsOf([f, more(1, "{}")])).toThrow("had not begun");
+  });
+
   test("are cut before the second where only one may be, and the first is kept", () => {
     const answer = open(false);
     expect(callsOf([f, { ...g, arguments: "{}" }], "tool_calls", answer)).toEqual(["f{}"]);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { freePort } from "../support/free-port.ts";
 import { until } from "../support/until.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, usage } from "./fixture-server.ts";
@@ -43,6 +43,66 @@ test("an answer is streamed with text, usage and reason, and the upstream receiv
   expect(headers.get("authorization")).toBe("Bearer secret");
   expect(headers.get("via")).toBe("1.1 svc");
   expect(headers.get("x-request-id")).toBe("r1");
+});
+
+describe("a model that refuses a usual field", () => {
+  const refusing = (field: string, status: number, error: object) => {
+    const server = chatServer(({ body }) => (field in body ? Response.json({ error }, { status }) : helloStream()));
+    const bodies = () => server.asked.filter(({ path }) => path.endsWith("completions")).map(({ body }) => body);
+    return { server, bodies };
+  };
+
+  test("gets its limit under the newer name, from the second request on at once", async () => {
+    const error = {
+      message: "Use 'max_completion_tokens' instead.",
+      param: "max_tokens",
+      code: "unsupported_parameter",
+    };
+    const { server, bodies } = refusing("max_tokens", 400, error);
+    const far = await remote([server.url]);
+    for (const limit of [9, 8]) expect(textOf(await generate(far, { maxTokens: limit }))).toBe("Hello");
+    const limits = bodies().map(({ max_tokens, max_completion_tokens }) => [max_tokens, max_completion_tokens]);
+    expect(limits).toEqual([
+      [9, undefined],
+      [undefined, 9],
+      [undefined, 8],
+    ]);
+    expect(far.replicas[0]?.stats.failures.size).toBe(0);
+  });
+
+  test("does not get the fields that are only hints from then on", async () => {
+    const hints = { user: "u", store: false };
+    const known = chatServer(helloStream);
+    await generate(await remote([known.url]), { hints });
+    expect(known.asked.at(-1)?.body).toMatchObject(hints);
+    // As Mistral's API does, which names no field.
+    const error = { message: { detail: [{ type: "extra_forbidden", loc: ["body", "store"] }] } };
+    const { server, bodies } = refusing("store", 422, error);
+    const far = await remote([server.url]);
+    for (const turn of [1, 2]) expect([turn, textOf(await generate(far, { hints }))]).toEqual([turn, "Hello"]);
+    expect(bodies().map((body) => "user" in body)).toEqual([true, false, false]);
+    const naming = refusing("store", 400, { param: "store" });
+    const other = await remote([naming.server.url]);
+    for (const turn of [1, 2]) expect([turn, textOf(await generate(other, { hints }))]).toEqual([turn, "Hello"]);
+    expect(naming.bodies().map((body) => ["user" in body, "store" in body])).toEqual([
+      [true, true],
+      [true, false],
+      [true, false],
+    ]);
+    // A refusal for another reason is not tried again.
+    const wrong = refusing("messages", 400, { param: "messages" });
+    const refused = generate(await remote([wrong.server.url]), { hints });
+    await expect(refused).rejects.toMatchObject({ code: "invalid_value" });
+    expect(wrong.bodies()).toHaveLength(1);
+  });
+
+  test("that has no other name reports the refusal", async () => {
+    const error = { message: "too many", param: "max_tokens" };
+    const server = chatServer(() => Response.json({ error }, { status: 400 }));
+    const refused = generate(await remote([server.url]), { maxTokens: 9 });
+    await expect(refused).rejects.toMatchObject({ code: "invalid_value", details: { param: "max_tokens" } });
+    expect(server.asked.filter(({ path }) => path.endsWith("completions"))).toHaveLength(2);
+  });
 });
 
 test("a schema is strict at the upstream only when the client asked for that", async () => {
@@ -183,11 +243,40 @@ test("another replica takes over before an answer begins, and a later failure is
   await expect(generate(await remote([broken.url]))).rejects.toEqual(failing("upstream_error"));
 });
 
-test.each(["content_filter", "repetition"])("an answer truncated for %s is reported as such", async (reason) => {
-  const cutting = chatServer(() => eventStream([delta({ content: "x" }, reason)]));
+test.each([
+  ["content_filter", "content_filter", false],
+  ["repetition", "length", false],
+  ["max_tokens", "length", false],
+  ["model_length", "length", true],
+])("an answer truncated for %s is reported as such", async (given, reason, isFull) => {
+  const cutting = chatServer(() => eventStream([delta({ content: "x" }, given)]));
   const finish = finishOf(await generate(await remote([cutting.url])));
-  expect(finish).toMatchObject({ type: "finish", reason: "length" });
-  expect(finish).not.toHaveProperty("contextFull");
+  expect(finish).toMatchObject({ type: "finish", reason });
+  expect(finish?.contextFull === true).toBe(isFull);
+});
+
+test("refusals, content in parts and a call in the older form are read", async () => {
+  const part = (text: string) => ({ type: "text", text });
+  const server = chatServer(() =>
+    eventStream([
+      delta({ content: [{ type: "thinking", thinking: [part("hm")] }, { type: "image_url" }] }),
+      delta({ content: [part("Well, "), part("well. ")] }),
+      delta({ content: null, refusal: "No." }),
+      delta({ function_call: { name: "f", arguments: "" } }),
+      delta({ function_call: { arguments: '{"n":' } }),
+      delta({ function_call: { arguments: "1}" } }, "function_call"),
+    ]),
+  );
+  const events = await generate(await remote([server.url]));
+  expect(events.slice(2, -1)).toEqual([
+    { type: "reasoning", text: "hm" },
+    { type: "text", text: "Well, well. " },
+    { type: "text", text: "No." },
+    { type: "tool_call", index: 0, id: expect.stringMatching(/^call_/), name: "f" },
+    { type: "tool_arguments", index: 0, text: '{"n":' },
+    { type: "tool_arguments", index: 0, text: "1}" },
+  ]);
+  expect(finishOf(events)).toMatchObject({ reason: "tool_calls" });
 });
 
 test.each(["abort", "error"])("an answer that the upstream ends with %s counts as a failure", async (reason) => {

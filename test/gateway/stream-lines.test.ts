@@ -30,6 +30,21 @@ test.each([
   for (const piece of pieces) expect(read(body, piece)).toEqual([{ a: 1 }, { b: "é" }]);
 });
 
+test.each(["", "text/plain; charset=utf-8", "application/octet-stream"])(
+  "events and lines of type '%s' are told apart",
+  (type) => {
+    const events = 'data: {"a":1}\n\nevent: x\ndata: {"b":"é"}\n\ndata: [DONE]\n\n';
+    for (const piece of pieces) {
+      for (const beginning of ["", ": ping\n\n", "event: y\n", "id:1\n", "\n"]) {
+        expect(read(beginning + events, piece, type)).toEqual([{ a: 1 }, { b: "é" }]);
+      }
+      expect(read('\n{"a":1}\n{"b":"é"}\n', piece, type)).toEqual([{ a: 1 }, { b: "é" }]);
+      expect(() => read("error: no memory\n", piece, type)).toThrow("no JSON");
+      expect(() => read("oops", piece, type)).toThrow("ended in the middle of a message");
+    }
+  },
+);
+
 test("lines of JSON and a single text are read", () => {
   for (const piece of pieces) {
     expect(read('{"a":1}\r\n\n{"b":2}', piece, "application/x-ndjson")).toEqual([{ a: 1 }, { b: 2 }]);

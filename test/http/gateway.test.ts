@@ -1,11 +1,22 @@
 // Models of other servers on every route that generates.
 
 import { describe, expect, test } from "bun:test";
-import { chatServer, delta, eventStream, helloStream, serverOf } from "../gateway/fixture-server.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { Discovery } from "../../src/gateway/discovery.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
+import {
+  chatServer,
+  delta,
+  eventStream,
+  fixtureServer,
+  helloStream,
+  modelList,
+  serverOf,
+} from "../gateway/fixture-server.ts";
 import { conversationOf, remote } from "../gateway/remote.ts";
 import { until } from "../support/until.ts";
 import type { TextBackend } from "../../src/service/model-router.ts";
-import { hello, messages, serve } from "./harness.ts";
+import { hello, messages, RecordingLog, serve } from "./harness.ts";
 
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
 
@@ -39,6 +50,43 @@ describe("a model of another server", () => {
     expect(await body(await server.chat({ model: "far" }))).toMatchObject({ model });
   });
 
+  test("may be named without its tag, and is no other model when its server lacks it", async () => {
+    const ollama = fixtureServer(({ path, body: { model } }) => {
+      if (path === "/v1/models") return Response.json(modelList("far:latest", "bge:latest"));
+      const embedding = { index: 0, embedding: [1] };
+      if (path === "/v1/embeddings") return Response.json({ model, data: [embedding], usage: { prompt_tokens: 1 } });
+      return path === "/v1/chat/completions" ? helloStream() : undefined;
+    });
+    const { port } = ollama;
+    const { gateway } = await remote([ollama.url]);
+    const options = { ports: [port], named: [], timeouts: { connectMs: 1000, silenceMs: 2000 }, clock: systemClock };
+    const discovery = new Discovery({ ...options, listeningPorts: async () => [] });
+    const found = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
+    await found.start();
+    found.stop();
+    const server = serve(hello, {}, [gateway, found]);
+    for (const name of ["up", `localhost:${port}`]) {
+      expect(await body(await server.chat({ model: `${name}/far` }))).toMatchObject({ model: `${name}/far:latest` });
+      const vectors = await server.post("/v1/embeddings", { model: `${name}/bge`, input: "a" });
+      expect(await body(vectors)).toMatchObject({ model: `${name}/bge:latest` });
+    }
+    expect(ollama.asked.at(-1)?.body["model"]).toBe("bge:latest");
+    for (const [path, model, fields] of [
+      ["/v1/chat/completions", `localhost:${port}/other`, { messages }],
+      ["/v1/embeddings", "up/other", { input: "a" }],
+      ["/v1/images/generations", "up/far", { prompt: "a house" }],
+    ] as const) {
+      const answer = await server.post(path, { model, ...fields });
+      expect([path, answer.status, await body(answer)]).toMatchObject([
+        path,
+        404,
+        { error: { code: "model_not_found", param: "model" } },
+      ]);
+    }
+    // Clients that know only other services' image models mean the local one.
+    expect((await server.post("/v1/images/generations", { model: "dall-e-3", prompt: "a house" })).status).toBe(200);
+  });
+
   test("cannot continue from token ids, which only its own server understands", async () => {
     const { server, far } = await gatewayServer(helloStream);
     const asked = { model: "up/far", prompt: "hi", stream: false };
@@ -54,6 +102,51 @@ describe("a model of another server", () => {
     const answer = await body(await server.post("/v1/completions", { model: "up/far", prompt: "Hel", max_tokens: 1 }));
     expect(answer).toMatchObject({ model: "up/far", choices: [{ text: "lo", finish_reason: "length" }] });
     expect(far.asked.at(-1)?.body).toMatchObject({ prompt: "Hel", max_tokens: 1, model: "far" });
+  });
+
+  test("gets the fields that have no effect on local models, and the name of a schema", async () => {
+    const { server, far } = await gatewayServer(helloStream);
+    const sent = () => far.asked.at(-1)?.body ?? {};
+    const both = { user: "u", safety_identifier: "s", prompt_cache_key: "k", service_tier: "flex" };
+    const chat = { verbosity: "low", store: true, metadata: { a: "b" }, prediction: { type: "content", content: "x" } };
+    const named = { name: "city", schema: { type: "object", properties: { a: { type: "string" } } }, strict: false };
+    const response_format = { type: "json_schema", json_schema: named };
+    expect((await server.chat({ model: "up/far", ...both, ...chat, response_format })).status).toBe(200);
+    expect(sent()).toMatchObject({ ...both, ...chat, response_format: { json_schema: { name: "city" } } });
+    const text = { verbosity: "high", format: { type: "json_schema", ...named } };
+    const asked = { model: "up/far", input: "hi", ...both, text, store: true, metadata: { a: "b" } };
+    expect((await server.post("/v1/responses", asked)).status).toBe(200);
+    expect(sent()).toMatchObject({ ...both, verbosity: "high", response_format: { json_schema: { name: "city" } } });
+    for (const name of ["store", "metadata"]) expect(sent()).not.toHaveProperty(name);
+    expect((await server.chat({ model: "up/far", user: null, store: null })).status).toBe(200);
+    for (const name of ["user", "store", "verbosity"]) expect(sent()).not.toHaveProperty(name);
+    expect((await server.chat({ ...both, ...chat })).status).toBe(200);
+    expect(server.engine.requests.at(-1)?.hints).toBeUndefined();
+  });
+
+  test("reports in each API that its server filtered the answer", async () => {
+    const { server } = await gatewayServer(({ path }) =>
+      eventStream([
+        path === "/v1/completions"
+          ? { choices: [{ text: "Hi", finish_reason: "content_filter" }] }
+          : delta({ content: "Hi" }, "content_filter"),
+      ]),
+    );
+    const model = "up/far";
+    const filtered = { choices: [{ finish_reason: "content_filter" }] };
+    expect(await body(await server.chat({ model }))).toMatchObject(filtered);
+    expect(await (await server.chat({ model, stream: true })).text()).toContain('"finish_reason":"content_filter"');
+    expect(await body(await server.post("/v1/completions", { model, prompt: "hi" }))).toMatchObject(filtered);
+    expect(await body(await server.post("/v1/responses", { model, input: "hi" }))).toMatchObject({
+      status: "incomplete",
+      incomplete_details: { reason: "content_filter" },
+      output: [{ status: "incomplete" }],
+    });
+    expect(await body(await server.post("/v1/messages", { model, max_tokens: 5, messages }))).toMatchObject({
+      stop_reason: "refusal",
+    });
+    const ollama = { model, messages, stream: false };
+    expect(await body(await server.post("/api/chat", ollama))).toMatchObject({ done_reason: "length" });
   });
 
   test("streams, and reports errors midway before the end", async () => {

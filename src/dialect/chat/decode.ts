@@ -4,6 +4,7 @@ import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { checker } from "../../contract/schema.ts";
 import { fieldError } from "../../domain/errors.ts";
 import type { GenerateRequest, Generation } from "../../domain/generate.ts";
+import { hintsOf } from "../../domain/hints.ts";
 import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
 import { type Reasoning, type ReasoningSettings, resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
@@ -66,6 +67,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
       }),
       sampling: decodeSampling(chat, ChatCompletionRequest),
       ...decodeForeign(body, CHAT_FOREIGN),
+      ...hintsOf(chat),
       ...decodeAdapters(chat, settings),
       stop: decodeStop(chat.stop ?? [], settings.stop),
       ...decodeTurn(chat),

@@ -3,6 +3,7 @@
 import { CompletionRequest } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
 import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
+import { hintsOf } from "../../domain/hints.ts";
 import { PLAIN, type Generation, type Generations } from "../../domain/generate.ts";
 import type { ChatCall } from "../chat/decode.ts";
 import { decodeRunning, runningFields } from "../chat/running-reports.ts";
@@ -78,6 +79,7 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     }),
     sampling: decodeSampling(asked, CompletionRequest),
     ...decodeForeign(body, COMPLETION_FOREIGN),
+    ...hintsOf(asked, ["user"]),
     ...decodeAdapters(asked, settings),
     stop: decodeStop(asked.stop ?? [], settings.stop),
     ...decodeMaxTokens(echoAlone ? 1 : limit, limitParam),

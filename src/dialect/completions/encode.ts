@@ -2,7 +2,7 @@
 
 import type { Completion, CompletionLogprobs } from "../../contract/completions.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
-import { usageOf, type PromptLogprob, type Usage } from "../../domain/usage.ts";
+import { usageOf, type FinishReason, type PromptLogprob, type Usage } from "../../domain/usage.ts";
 import { TurnLimit } from "../../domain/turn-limit.ts";
 import { encodeTimings, encodeUsage } from "../chat/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
@@ -72,8 +72,8 @@ function likeliest(answers: readonly CollectedAnswer[], count: number): readonly
 }
 
 /** Returns the finish reason; this route has no tools, so an answer can end for no other reason. */
-export const finishReason = ({ reason }: FinishEvent): "stop" | "length" | "cancelled" =>
-  reason === "length" || reason === "cancelled" ? reason : "stop";
+export const finishReason = ({ reason }: FinishEvent): Exclude<FinishReason, "tool_calls"> =>
+  reason === "tool_calls" ? "stop" : reason;
 
 /** Encodes the older layout of parallel lists. `offset`: characters of the answer before the first token. */
 export function encodeLogprobs(tokens: readonly PromptLogprob[], offset: number): CompletionLogprobs {

@@ -98,11 +98,16 @@ function formatOf(format: StructuredFields["response_format"]): Asked[] {
     if (format.json_schema == null) {
       throw missing(param, "an object");
     }
-    const { schema: own, strict } = format.json_schema;
-    return schema(own ?? ANY_OBJECT, `${param}.schema`, strict === true || strict === "true");
+    const { schema: own, strict, name } = format.json_schema;
+    const { asked, constraint } = schema(own ?? ANY_OBJECT, `${param}.schema`, strict === true || strict === "true");
+    return { ...(asked && { asked }), constraint: { ...constraint, ...schemaName(name) } };
   };
   return [{ param: format.type === "grammar" ? "response_format.grammar" : "response_format", make }];
 }
+
+/** Returns a schema's name if it is one that OpenAI's API accepts. */
+export const schemaName = (name: string | null | undefined): Pick<Constraint, "name"> =>
+  name != null && /^[\w-]{1,64}$/.test(name) ? { name } : {};
 
 const schema = (asked: JsonSchema, param: string, strict = false): Made => ({
   asked,

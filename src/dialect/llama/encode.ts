@@ -60,7 +60,7 @@ export function ending(
 
 function stopType({ reason, stopSequence }: FinishEvent): "none" | "eos" | "limit" | "word" {
   if (stopSequence !== undefined) return "word";
-  if (reason === "length") return "limit";
+  if (reason === "length" || reason === "content_filter") return "limit";
   return reason === "cancelled" ? "none" : "eos";
 }
 

@@ -58,6 +58,7 @@ export const beginning = ({ id, model, readInputs }: MessagesAnswer, usage: Usag
 export function stopOf({ reason, stopSequence, contextFull }: FinishEvent, own: readonly string[]): MessagesEnd {
   if (reason === "tool_calls") return end("tool_use");
   if (reason === "length") return end(contextFull ? "model_context_window_exceeded" : "max_tokens");
+  if (reason === "content_filter") return end("refusal");
   if (stopSequence !== undefined && own.includes(stopSequence)) return end("stop_sequence", stopSequence);
   return end("end_turn");
 }

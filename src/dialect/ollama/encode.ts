@@ -2,6 +2,7 @@
 
 import type { OllamaAnswer } from "../../contract/ollama.ts";
 import type { AcceptedEvent, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import type { FinishReason } from "../../domain/usage.ts";
 import { encodeLogprob, type EncodedLogprob } from "../chat/encode.ts";
 import { objectOf } from "../fields/json-object.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
@@ -103,11 +104,16 @@ function piece(context: OllamaContext, { content = "", thinking, calls = [], log
 
 const nanoseconds = (ms: number): number => Math.round(ms * 1e6);
 
+/** Returns the reason in this API, which knows no others for an answer that ends with a call or was cut. */
+function doneReason(reason: FinishReason): string {
+  if (reason === "tool_calls") return "stop";
+  return reason === "content_filter" ? "length" : reason;
+}
+
 function ending({ reason, usage, tokens }: FinishEvent, { form, loadMs = 0 }: OllamaContext) {
   return {
     done: true,
-    // For Ollama's API, an answer that ends with a call ends normally.
-    done_reason: reason === "tool_calls" ? "stop" : reason,
+    done_reason: doneReason(reason),
     ...(form === "generate" && tokens && { context: [...tokens.prompt, ...tokens.answer] }),
     total_duration: nanoseconds(loadMs + usage.queueMs + usage.promptMs + usage.completionMs),
     load_duration: nanoseconds(loadMs),

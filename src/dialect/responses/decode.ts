@@ -9,6 +9,7 @@ import {
 import { checker, received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, missing, type SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
+import { hintsOf } from "../../domain/hints.ts";
 import { resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeConstraint } from "../chat/constraint.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
@@ -20,7 +21,13 @@ import { CHAT_FOREIGN, decodeForeign, RESPONSES_PEER_UNSUPPORTED } from "../fiel
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
-import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames, type Structure } from "../fields/structured.ts";
+import {
+  decodeStructure,
+  STRUCTURE_UNSUPPORTED,
+  schemaName,
+  structureNames,
+  type Structure,
+} from "../fields/structured.ts";
 import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
@@ -74,6 +81,8 @@ export function decodeResponses(body: unknown, settings: ResponsesSettings, hist
       ...prompt,
       sampling: decodeSampling(asked, ResponsesRequest),
       ...decodeForeign(body, CHAT_FOREIGN),
+      // svc itself stores responses with their metadata.
+      ...hintsOf({ ...asked, verbosity: asked.text?.verbosity, store: null, metadata: null }),
       ...decodeAdapters(asked, settings),
       ...decodeMaxTokens(asked.max_output_tokens ?? settings.maxTokens, "max_output_tokens"),
       stop: decodeStop(asked.stop ?? [], settings.stop),
@@ -201,7 +210,11 @@ function formatOf(asked: ResponsesPrompt): Structure | undefined {
   }
   // Strict unless the request turns it off, as in OpenAI's API.
   const strict = format.type === "json_schema" && format.strict !== false;
-  return { asked: schema, constraint: schemaConstraint(schema, strict, "text.format.schema"), param: "text.format" };
+  return {
+    asked: schema,
+    constraint: { ...schemaConstraint(schema, strict, "text.format.schema"), ...schemaName(format.name) },
+    param: "text.format",
+  };
 }
 
 type Format = NonNullable<NonNullable<ResponsesPrompt["text"]>["format"]>;

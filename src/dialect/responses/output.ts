@@ -41,9 +41,10 @@ export class OutputBuilder {
     }
   }
 
-  /** Ends the item in progress. After a limit or a cancellation it is incomplete. */
+  /** Ends the item in progress. After a limit, a filter or a cancellation it is incomplete. */
   end(finish: FinishEvent): void {
-    this.close(finish.reason === "length" || finish.reason === "cancelled" ? "incomplete" : "completed");
+    const isWhole = finish.reason === "stop" || finish.reason === "tool_calls";
+    this.close(isWhole ? "completed" : "incomplete");
     // An empty answer still needs an item.
     if (this.items.length > 0 || finish.reason === "cancelled") return;
     this.write({ text: "" });

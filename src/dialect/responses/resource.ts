@@ -2,7 +2,7 @@
 
 import type { OutputItem, ResponseResource, ResponsesRequest, ResponsesUsage } from "../../contract/responses.ts";
 import type { FinishEvent, Sampling } from "../../domain/generate.ts";
-import type { Usage } from "../../domain/usage.ts";
+import type { FinishReason, Usage } from "../../domain/usage.ts";
 
 /** Identifies one answer. */
 interface ResponseIdentity {
@@ -84,6 +84,11 @@ type WireTool = NonNullable<ResponsesRequest["tools"]>[number];
 const echoTool = (tool: WireTool): unknown =>
   tool.type === "function" ? { description: null, parameters: null, ...tool, strict: tool.strict ?? false } : tool;
 
+const INCOMPLETE: Partial<Record<FinishReason, "max_output_tokens" | "content_filter">> = {
+  length: "max_output_tokens",
+  content_filter: "content_filter",
+};
+
 /** Returns the resource after its generation ended. `now`: Unix seconds. */
 export function endedResource(
   resource: ResponseResource,
@@ -91,13 +96,14 @@ export function endedResource(
   finish: FinishEvent,
   now: number,
 ): ResponseResource {
-  const incomplete = finish.reason === "length";
+  const reason = INCOMPLETE[finish.reason];
+  const incomplete = reason !== undefined;
   const cancelled = finish.reason === "cancelled";
   return {
     ...resource,
     status: incomplete ? "incomplete" : cancelled ? "cancelled" : "completed",
     completed_at: incomplete || cancelled ? null : now,
-    incomplete_details: incomplete ? { reason: "max_output_tokens" } : null,
+    incomplete_details: incomplete ? { reason } : null,
     output: [...output],
     usage: encodeUsage(finish.usage),
   };

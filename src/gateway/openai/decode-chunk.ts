@@ -12,11 +12,11 @@ export function decodeChunk(chunk: unknown): Piece {
   const choice = given ?? {};
   // A server that does not stream answers with a message instead.
   const delta = fields(choice["delta"] ?? choice["message"]);
-  const calls = objects(delta["tool_calls"]).map(decodeCall);
+  const calls = callsOf(delta).map(decodeCall);
   const logprobs = decodeLogprobs(choice["logprobs"]);
   return {
-    reasoning: text(delta["reasoning_content"]) ?? text(delta["reasoning"]),
-    text: text(delta["content"]) ?? text(choice["text"]),
+    reasoning: text(delta["reasoning_content"]) ?? text(delta["reasoning"]) ?? thinkingOf(delta["content"]),
+    text: contentOf(delta["content"]) ?? text(delta["refusal"]) ?? text(choice["text"]),
     logprobs: logprobs.length > 0 ? logprobs : undefined,
     calls: calls.length > 0 ? calls : undefined,
     reason: text(choice["finish_reason"]),
@@ -26,6 +26,29 @@ export function decodeChunk(chunk: unknown): Piece {
     tokens: given && (number(fields(timings)["predicted_n"]) ?? number(fields(usage)["completion_tokens"])),
     progress: progress == null ? undefined : decodeProgress(fields(progress)),
   };
+}
+
+/** Returns a text, which may also come as a list of parts. */
+const contentOf = (content: unknown): string | undefined =>
+  text(content) ??
+  text(
+    objects(content)
+      .map(({ type, text: part }) => (type === "text" ? text(part) : undefined) ?? "")
+      .join(""),
+  );
+
+/** Returns the reasoning that Mistral's models send as parts of the content, each with parts of its own. */
+const thinkingOf = (content: unknown): string | undefined =>
+  text(
+    objects(content)
+      .map(({ thinking }) => contentOf(thinking) ?? "")
+      .join(""),
+  );
+
+/** Returns the calls, or the only one in the older form. */
+function callsOf(delta: Fields): readonly Fields[] {
+  const called = delta["function_call"];
+  return called == null ? objects(delta["tool_calls"]) : [{ index: 0, function: called }];
 }
 
 function decodeCall(call: Fields): CallPiece {

@@ -20,6 +20,7 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
     ...encodeReports(request, traits),
     ...carrySampling(request.sampling, kind, traits),
     ...carryForeign(request, kind, traits.foreign),
+    ...(traits.hints && request.hints),
     ...(request.maxTokens !== undefined && { max_tokens: request.maxTokens }),
     ...(request.stop.length > 0 && { stop: request.stop }),
     ...(request.constraint?.grammar !== undefined && encodeGrammar(request.constraint, traits)),
@@ -140,10 +141,10 @@ function encodeGrammar({ grammar, regex, choice }: Constraint, traits: ServerTra
 
 function encodeFormat({ constraint }: GenerateRequest) {
   if (constraint?.schema === undefined) return {};
-  const { schema, strict } = constraint;
+  const { schema, strict, name = "answer" } = constraint;
   const anyObject = Object.keys(schema).length === 1 && schema["type"] === "object";
   if (anyObject) return { response_format: { type: "json_object" } };
-  return { response_format: { type: "json_schema", json_schema: { name: "answer", schema, strict } } };
+  return { response_format: { type: "json_schema", json_schema: { name, schema, strict } } };
 }
 
 function encodeThinking(request: GenerateRequest, traits: ServerTraits) {

@@ -1,11 +1,12 @@
 // API description: images.
 
 import { MOST_PICTURES, SIDES } from "../../contract/images.ts";
-import { badRequest, jobErrors, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, tooLarge, upstreamNamed, type Operations } from "./operation.ts";
 
 /** Errors of every route that draws. */
 export const drawingErrors = {
   400: `${badRequest} A field that the model does not support is refused, and so is a field that is not described here.`,
+  404: upstreamNamed,
   413: tooLarge("1 MiB"),
   ...jobErrors,
   503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After gives the seconds until a place is free, estimated from recent steps. `engine_unavailable`: there is no image model (--image-model names one), loading it takes too long or failed, or its engine is stalled.",

@@ -21,8 +21,8 @@ change. Beside a hosted tool_search tool, which finds nothing here, a tool with 
 thinking enabled, adaptive and between_tools turn thinking on and return the thoughts; budget_tokens limits them.
 output_config.effort alone does not turn thinking on, but templates that always think receive it. Thinking blocks have
 an empty signature. output_config.format is enforced like a strict schema. chat_template_kwargs are as for POST
-/v1/chat/completions. stop_reason is end_turn, tool_use, stop_sequence, max_tokens or model_context_window_exceeded; a
-cancelled message ends with end_turn.
+/v1/chat/completions. stop_reason is end_turn, tool_use, stop_sequence, max_tokens, model_context_window_exceeded or, for
+a model whose upstream filtered the message, refusal; a cancelled message ends with end_turn.
 
 output_format, the older place of output_config.format, means the same. Conversations are not stored: thread is a 400,
 with the wording that makes the API's SDKs send the whole conversation.

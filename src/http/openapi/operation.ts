@@ -64,13 +64,16 @@ export const limitErrors = {
   429: "`rate_limit_exceeded`: the API key has reached the limit of --key-rpm or --key-concurrent.",
 };
 
+/** The reason for 404 of routes that upstreams do not serve, and that accept any other name. */
+export const upstreamNamed = "`model_not_found`: `model` begins with the name of an upstream.";
+
 /** Errors of routes that generate. */
 export const generationErrors = {
   400: badRequest,
   413: tooLarge("100 MiB"),
   500: "`engine_crashed`: the engine process ended while it computed this request; it is restarted.",
   503: unavailable,
-  404: "`model_not_found`: the upstream no longer has the model; or the server has no model of its own and `model` is unknown.",
+  404: "`model_not_found`: `model` begins with the name of an upstream that does not have the model; or it is unknown and the server has no model of its own.",
   502: "`upstream_error`: the model's upstream failed, or closed the connection.",
   508: "`loop_detected`: another svc forwarded the request, and its model is on a third server.",
   504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms passed before the first token.",
@@ -111,7 +114,7 @@ export const tokenizerErrors = {
 /** Errors of routes that count the tokens of a generation's prompt. */
 export const countingErrors = {
   400: badRequest,
-  404: "`model_not_found`: the server has no model of its own, and `model` is unknown.",
+  404: "`model_not_found`: `model` is unknown, and the server has no model of its own or the name begins with an upstream's.",
   413: tooLarge("100 MiB"),
   422: "`tokenize_unsupported`: this server has no tokenizer for the model, which is an upstream's or svc-system.",
   500: "`engine_crashed`: the engine process ended while it counted the tokens; it is restarted.",

@@ -1,10 +1,10 @@
 // API description: text recognition.
 
-import { badRequest, jobErrors, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, upstreamNamed, type Operations } from "./operation.ts";
 
 const recognitionErrors = {
   400: `${badRequest} \`unsupported_media_input\`: the format of the file is not supported, or the PDF is encrypted.`,
-  404: "`not_found`: there is no such file in the server's media folder.",
+  404: `\`not_found\`: there is no such file in the server's media folder. ${upstreamNamed}`,
   413: "The file is larger than 25 MiB, or a JSON body than 100 MiB; it is refused while it is read.",
   422: "`no_text`, `no_tables`: the file has no text or no tables. `unprocessable_media`: the file is damaged, has more than 4096 pixels a side, or more pages than max_pages.",
   ...jobErrors,

@@ -1,6 +1,6 @@
 // API description: speech synthesis.
 
-import { badRequest, jobErrors, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, tooLarge, upstreamNamed, type Operations } from "./operation.ts";
 
 export const speechOperations: Operations = {
   "POST /v1/audio/speech": {
@@ -16,7 +16,7 @@ cancels a request.`,
     answers: { 200: "The sound." },
     errors: {
       400: badRequest,
-      404: "`not_found`: there is no voice with this name.",
+      404: `\`not_found\`: there is no voice with this name. ${upstreamNamed}`,
       413: tooLarge("1 MiB"),
       ...jobErrors,
       503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no speech model, loading it takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",

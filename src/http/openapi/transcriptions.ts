@@ -1,6 +1,6 @@
 // API description: speech recognition.
 
-import { badRequest, jobErrors, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, upstreamNamed, type Operations } from "./operation.ts";
 
 const description = (
   what: string,
@@ -14,7 +14,7 @@ would have an effect. ${what} POST /v1/chat/completions/{id}/cancel with the cor
 
 const errors = {
   400: `${badRequest} A recording in an unsupported format, or longer than --max-audio-minutes, is an \`invalid_value\` at \`file\` or \`data\`.`,
-  404: "The path of `file` names no file under --media-root.",
+  404: `The path of \`file\` names no file under --media-root. ${upstreamNamed}`,
   413: "The recording is larger than --max-audio-mb, or a JSON body than 100 MiB; it is refused while it is read.",
   422: "`no_speech`: there is no speech in the recording.",
   ...jobErrors,

@@ -221,6 +221,7 @@ function progressOf({ answer }: Run): string {
 
 const ENDS: Readonly<Record<string, string>> = {
   length: "cut at the length limit",
+  content_filter: "cut by a content filter",
   stopped: "stopped",
   cancelled: "cancelled",
   edited: "edited by you",
