@@ -29,7 +29,7 @@ const SLOW_MS = 10_000;
 const SLOW_FACTOR = 4;
 /**
  * Consecutive requests with different prefixes that fail at every replica, after which the servers and not the requests
- * are considered faulty.
+ * are considered faulty; if a server has several models, more than one of them must fail.
  */
 const UNCLEAR = 5;
 
@@ -48,8 +48,8 @@ export class Replica {
   /** Whether the replica refused svc's key at the last listing. */
   isRefusing = false;
   private sickness: SvcError | undefined;
-  /** Prefix keys of requests that failed here and at all other replicas, since the last success here. */
-  private readonly unclear = new Set<number>();
+  /** Requests that failed here and at all other replicas, since the last success here: prefix keys, and models. */
+  private readonly unclear = { keys: new Set<number>(), models: new Set<string>() };
   private description: ServerDescription | undefined;
   private refreshedAt = -Infinity;
   private probedAt = -Infinity;
@@ -168,7 +168,8 @@ export class Replica {
   /** Records a complete answer, which clears all failures. */
   succeeded(): void {
     this.breaker.succeeded();
-    this.unclear.clear();
+    this.unclear.keys.clear();
+    this.unclear.models.clear();
   }
 
   /** Counts a failure for the replica's health. `remedy`: what shows its recovery; by default as the error implies. */
@@ -184,10 +185,13 @@ export class Replica {
     this.shown.clear();
   }
 
-  /** Counts a failure at all replicas of a request with this prefix: one such request may be faulty, not many. */
-  failedAsOthersDid(key: number, error: SvcError): void {
-    if (this.unclear.size < UNCLEAR) this.unclear.add(key);
-    if (this.unclear.size === UNCLEAR) this.failed({ sick: true, error });
+  /** Counts a failure at all replicas of a request with this prefix: one request or model may be faulty, not many. */
+  failedAsOthersDid({ key, model }: { readonly key: number; readonly model: string }, error: SvcError): void {
+    const { keys, models } = this.unclear;
+    if (keys.size < UNCLEAR) keys.add(key);
+    const enough = Math.min(this.models?.length ?? 1, 2);
+    if (models.size < enough) models.add(model);
+    if (keys.size === UNCLEAR && models.size >= enough) this.failed({ sick: true, error });
   }
 
   /** Why the replica is down or does not list its models; undefined while it is healthy and lists them. */
