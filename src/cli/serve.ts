@@ -11,6 +11,7 @@ import { closeServer, lookForOthers, openServer, warnOfExposure } from "./open-s
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { reloadOnHangup } from "./reload.ts";
+import { warnOfRequestLimit } from "./request-limit.ts";
 import type { Runtime, Services } from "./runtime.ts";
 import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
@@ -46,6 +47,7 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
     if (runtime && found.model) announce(runtime, found.model, server);
     else announceGateway(services, server);
     warnOfExposure(services, server);
+    warnOfRequestLimit(config, services.log);
     watch(services);
     return await ended;
   } catch (error) {
