@@ -28,7 +28,7 @@ export interface ReplicaStatus {
   readonly models: readonly string[];
   /** Milliseconds until the replica is tried again, while `down`. */
   readonly retryMs?: number;
-  /** Why the replica is down or did not list its models; never contains text from the replica. */
+  /** Why the replica is down, did not list its models or refuses svc's key; never contains text from the replica. */
   readonly lastError?: string;
   /** Requests in progress. */
   readonly running: number;

@@ -25,7 +25,7 @@ export class UpstreamFailure extends Error {
 
 /** The server does not accept svc's key. `status`: the HTTP status of the refusal. */
 export class KeyRefusal extends UpstreamFailure {
-  constructor(status: number) {
+  constructor(readonly status: number) {
     const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
     super(new SvcError("upstream_error", why), "elsewhere", false);
   }

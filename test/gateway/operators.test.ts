@@ -184,6 +184,39 @@ test("a revoked key is noticed without a request, and so is one that is accepted
   ]);
 });
 
+test("a key that is refused only at requests is reported, and the replica gets one of them every 30 s", async () => {
+  let isRevoked = true;
+  const refusing = chatServer(() =>
+    isRevoked ? Response.json({ error: { message: "no" } }, { status: 401 }) : helloStream(),
+  );
+  const time = { now: 0 };
+  const clock = { now: () => time.now, wall: () => 0 };
+  const far = await remote([refusing.url, chatServer(helloStream).url], { clock });
+  const [replica] = far.replicas;
+  const log = new RecordingLog();
+  const states = new StateLog(log, clock);
+  states.write([far.upstream]);
+  const own = conversationsOf(far, replica);
+  const next = () => generate(far, own.next().value).then(textOf);
+  for (let turn = 0; turn < 3; turn++) expect(await next()).toBe("Hello");
+  await replica?.refresh(0);
+  states.write([far.upstream]);
+  const why = expect.stringContaining("key (401)");
+  expect(replica?.status()).toMatchObject({ state: "refusing", lastError: why, counts: { requests: 1 } });
+  time.now = 30_000;
+  for (let turn = 0; turn < 3; turn++) expect(await next()).toBe("Hello");
+  expect(replica?.status()).toMatchObject({ state: "refusing", counts: { requests: 2 } });
+  isRevoked = false;
+  time.now = 60_000;
+  expect(await next()).toBe("Hello");
+  states.write([far.upstream]);
+  expect(replica?.status()).toMatchObject({ state: "up", counts: { requests: 3 } });
+  expect(log.lines).toMatchObject([
+    { level: "warn", message: "upstream replica is refusing", fields: { why } },
+    { level: "info", message: "upstream replica is up" },
+  ]);
+});
+
 test("a replica that refuses svc's key gets requests only when no other is left", async () => {
   let isRevoked = false;
   const refusing = fixtureServer(() =>
@@ -231,6 +264,21 @@ test("a replica that dies while idle is noticed within seconds", async () => {
   time.now = 6000;
   await replica?.probe();
   expect(replica?.status()).toMatchObject({ state: "down", lastError: "The server of this model cannot be reached." });
+});
+
+test("a server that was gone for long gets requests within seconds of its return", async () => {
+  const server = chatServer(helloStream);
+  const time = { now: 0 };
+  const far = await remote([server.url], { clock: { now: () => time.now, wall: () => 0 } });
+  const [replica] = far.replicas;
+  await server.stop();
+  for (; time.now < 600_000; time.now += 1000) await replica?.refresh();
+  expect(replica?.state).toBe("down");
+  const back = chatServer(helloStream, server.port);
+  for (let second = 0; second < 3; second++, time.now += 1000) await replica?.refresh();
+  expect(replica?.state).toBe("up");
+  expect(textOf(await generate(far))).toBe("Hello");
+  expect(back.asked.map(({ path }) => path)).toContain("/v1/chat/completions");
 });
 
 test("a replica that sends nothing counts as slow, and new requests go elsewhere", async () => {
