@@ -62,15 +62,16 @@ export class Attempt {
     if (failure instanceof KeyRefusal) this.replica.refused(failure);
     if (sick !== "unclear") this.replica.failed({ sick, error: failure.error });
     this.replica.stats.failed(failure.error.code);
-    return failure;
+    return failure.at(this.replica.url);
   }
 
   /** Logs the failure, because one that a retry remedies is not reported elsewhere. `id`: the request's id. */
-  logFailure(log: Logger, id: string | undefined, { error: { code } }: UpstreamFailure): void {
+  logFailure(log: Logger, id: string | undefined, { error: { code, message } }: UpstreamFailure): void {
     log.verbose("upstream attempt failed", {
       id: id && correlationOf(id),
       replica: this.replica.url,
       code,
+      why: message,
       ms: Math.round(this.now() - this.beganAt),
     });
   }

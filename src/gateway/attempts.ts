@@ -108,7 +108,7 @@ export class Attempts {
 
   private asReported(replica: Replica, failure: UpstreamFailure): UpstreamFailure {
     const isGone = failure.error.code === "model_not_found" && replica.model(this.routed.model) !== undefined;
-    return isGone ? modelGone() : failure;
+    return isGone ? modelGone().at(replica.url) : failure;
   }
 
   private leaveOut(replica: Replica, failure: UpstreamFailure): void {

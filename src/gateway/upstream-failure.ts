@@ -21,6 +21,12 @@ export class UpstreamFailure extends Error {
   ) {
     super(error.message);
   }
+
+  /** Returns this failure as one of the replica with this address. */
+  at(replica: string): UpstreamFailure {
+    const { code, message, details } = this.error;
+    return new UpstreamFailure(new SvcError(code, message, { ...details, replica }), this.retry, this.sick);
+  }
 }
 
 /** The server does not accept svc's key. `status`: the HTTP status of the refusal. */

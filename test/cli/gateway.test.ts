@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import type { UpstreamList } from "../../src/contract/upstreams.ts";
-import { chatServer, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
+import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
 import { temporaryFolder } from "../http/harness.ts";
 import { startServer, withServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
@@ -65,6 +65,36 @@ test("a slow upstream with hundreds of requests holds up no other", async () => 
       for (const socket of held) socket.destroy();
     },
   );
+}, 90_000);
+
+test("the log says at which replica a request failed and why, and the client learns no address", async () => {
+  const far = chatServer(({ body }) => {
+    const isStream = body["stream"] === true;
+    return isStream && String(JSON.stringify(body["messages"])).includes("break")
+      ? eventStream([delta({ content: "Hel" })], { done: false })
+      : Response.json({ error: { message: "secret" } }, { status: 500 });
+  });
+  const server = await startServer(["--no-model", "--upstream", `up=${far.url}`, "--log-level", "verbose"]);
+  let log = "";
+  try {
+    for (const [content, stream] of [
+      ["fail", false],
+      ["break", true],
+    ] as const) {
+      const body = JSON.stringify({ model: "up/far", stream, messages: [{ role: "user", content }] });
+      const answer = await (await fetch(`${server.url}/v1/chat/completions`, { method: "POST", body })).text();
+      expect(answer).toContain('"code":"upstream_error"');
+      expect(answer).not.toContain(far.url);
+    }
+    await server.stop();
+  } finally {
+    log = await server.kill();
+  }
+  const lines = log.split("\n").filter((line) => line.includes(`replica=${far.url}`));
+  const attempts = lines.filter((line) => line.includes("upstream attempt failed"));
+  expect(attempts[0]).toContain('why="The server of this model failed (500)."');
+  expect(lines.filter((line) => /info +request .*upstream_error/.test(line))).toHaveLength(2);
+  expect(log).not.toContain("secret");
 }, 90_000);
 
 test("embeddings come from an upstream when a request names one", async () => {

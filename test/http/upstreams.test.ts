@@ -67,8 +67,9 @@ test("the log names the replica that answered, the number of failures before, an
   await until(() => requests().length === 2);
   for (const { fields } of requests()) expect(fields).toMatchObject({ replica: far.url, retries: 1 });
   const failed = log.lines.filter(({ level }) => level === "verbose");
+  const why = "The server of this model is at capacity.";
   expect(failed.map(({ fields }) => fields)).toEqual(
-    [1, 2].map(() => ({ id: "mine", replica: far.url, code: "server_busy", ms: expect.any(Number) })),
+    [1, 2].map(() => ({ id: "mine", replica: far.url, code: "server_busy", why, ms: expect.any(Number) })),
   );
 });
 
