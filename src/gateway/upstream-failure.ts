@@ -113,6 +113,13 @@ export function streamedFailure(chunk: unknown): UpstreamFailure | undefined {
 const statusOf = (code: string | undefined): number =>
   code === "server_busy" || code === "engine_unavailable" || code === "shutting_down" ? 503 : 500;
 
+/** What statuses say that are not about the request; continues "The server of this model". */
+const SERVER_STATUS: Readonly<Record<number, string>> = {
+  402: "wants its account to be paid",
+  407: "is behind a proxy that wants a password",
+  408: "gave up waiting",
+};
+
 function statusFailure(status: number, body: unknown, retryAfterSeconds: number | undefined): UpstreamFailure {
   const whole = fields(body);
   const error = { ...whole, ...fields(whole["error"]) };
@@ -159,8 +166,10 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   if (status === 501) return otherKind(status);
   // A proxy also sends this status when the server crashes during the request.
   if (status === 502) return lost("cannot reach what it needs (502)");
-  const failed = new SvcError("upstream_error", `The server of this model failed (${status}).`);
-  return status >= 500 ? new UpstreamFailure(failed, "elsewhere", "unclear") : never(failed);
+  const what = SERVER_STATUS[status] ?? "failed";
+  const failed = new SvcError("upstream_error", `The server of this model ${what} (${status}).`);
+  // Other statuses below 500 are about the server, its account or a proxy, and another replica may differ.
+  return new UpstreamFailure(failed, "elsewhere", status >= 500 && "unclear");
 }
 
 /** Returns the failure of a server that lacks the route, or whose model has another purpose. */
