@@ -65,8 +65,16 @@ export interface UpstreamStatus {
   readonly replicas: readonly ReplicaStatus[];
 }
 
+const isDraining = ({ state }: ReplicaStatus): boolean => state === "draining" || state === "drained";
+
 /** Returns whether all replicas are out, except those that the operator drains: requests cannot succeed then. */
 export function isDead({ replicas }: UpstreamStatus): boolean {
-  const serving = replicas.filter(({ state }) => state !== "draining" && state !== "drained");
+  const serving = replicas.filter((replica) => !isDraining(replica));
   return serving.length > 0 && serving.every(({ state }) => isOut(state));
+}
+
+/** Returns what becomes of new requests; `drained`: they fail because the operator drains all replicas. */
+export function upstreamState(upstream: UpstreamStatus): "up" | "down" | "drained" {
+  if (isDead(upstream)) return "down";
+  return upstream.replicas.every(isDraining) ? "drained" : "up";
 }

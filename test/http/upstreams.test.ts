@@ -99,10 +99,12 @@ test("an upstream or one replica can be drained and resumed", async () => {
   expect(drained.replicas.map(({ state }) => state)).toEqual(["drained"]);
   const refused = await server.chat({ model: "up/far" });
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
-  expect(await read(fetch(`${server.url}/health`))).toMatchObject({ status: "healthy" });
+  const health = async () => checkHealth(await read(fetch(`${server.url}/health`)));
+  expect(await health()).toMatchObject({ status: "degraded", upstreams: [{ name: "up", state: "drained", down: [] }] });
   // The body is optional.
   const resumed = await fetch(`${server.url}/upstreams/up/resume`, { method: "POST" });
   expect(await resumed.json()).toMatchObject({ replicas: [{ state: "up" }] });
+  expect(await health()).toMatchObject({ status: "healthy", upstreams: [{ state: "up" }] });
   expect((await server.chat({ model: "up/far" })).status).toBe(200);
 
   const failures = [
