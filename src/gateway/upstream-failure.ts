@@ -62,6 +62,12 @@ const unavailable = (what: string, details: { readonly sent?: true } = {}) =>
 export const malformed = (what: string): UpstreamFailure =>
   new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", true);
 
+/** Returns the failure of a server that answers 404 when asked for its models. */
+export const noListing = (): UpstreamFailure => {
+  const why = "The server of this model has nothing at /v1/models: check its address.";
+  return new UpstreamFailure(new SvcError("upstream_error", why), "elsewhere", false);
+};
+
 /** Returns the failure of a model that made a call which is not allowed. `what` as above. */
 export const wrongCall = (what: string): UpstreamFailure =>
   new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", false);

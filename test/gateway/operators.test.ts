@@ -263,7 +263,10 @@ test("a replica that dies while idle is noticed within seconds", async () => {
   await replica?.probe();
   time.now = 6000;
   await replica?.probe();
-  expect(replica?.status()).toMatchObject({ state: "down", lastError: "The server of this model cannot be reached." });
+  expect(replica?.status()).toMatchObject({
+    state: "down",
+    lastError: "The server of this model cannot be reached: nothing listens at its address.",
+  });
 });
 
 test("a server that was gone for long gets requests within seconds of its return", async () => {

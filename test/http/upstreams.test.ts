@@ -45,7 +45,7 @@ test("/upstreams reports the state and counts of each replica, and keeps them wh
   expect(after?.replicas[0]).toMatchObject({
     state: "down",
     outages: 1,
-    last_error: "The server of this model cannot be reached.",
+    last_error: "The server of this model cannot be reached: nothing listens at its address.",
   });
   expect(after?.replicas[0]?.retry_ms).toBeGreaterThan(0);
 });
