@@ -1,6 +1,5 @@
 // Creates the engines that a Config asks for. None is started here.
 
-import { existsSync, readlinkSync } from "node:fs";
 import { totalmem } from "node:os";
 import { bytesOf, hasGpuBackend, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
@@ -31,6 +30,7 @@ import { createTraceFile } from "../telemetry/trace-file.ts";
 import { preparing } from "./components.ts";
 import { checkContext } from "./context-check.ts";
 import { ExitError } from "./exit-codes.ts";
+import { ownProgram } from "./own-program.ts";
 import { eachOnce, namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 import { roomOn, spreadLoading } from "./workers.ts";
@@ -93,24 +93,8 @@ export function launchWith({ loadTimeoutMs, engineTimeoutMs }: Config, log: Logg
   };
 }
 
-/** On Linux, the file that this process runs, even when an update has replaced it on disk. */
-const RUNNING = "/proc/self/exe";
-
-/** Returns the command that starts this program as an engine: the executable, or Bun with the entry file. */
-function engineCommand(kind: string): string[] {
-  const program = Bun.isStandaloneExecutable ? [ownExecutable()] : [process.execPath, Bun.main];
-  return [...program, "__engine", kind];
-}
-
-/**
- * Returns the executable by the name that process lists show, as long as that name is still the same file. Compares
- * names only: an emulator's files are not the ones that it pretends to have.
- */
-function ownExecutable(): string {
-  // Elsewhere, another user could put a program at this path.
-  const own = process.platform === "linux" && existsSync(RUNNING) ? readlinkSync(RUNNING) : process.execPath;
-  return own === process.execPath ? process.execPath : RUNNING;
-}
+/** Returns the command that starts this program as an engine. */
+const engineCommand = (kind: string): string[] => [...ownProgram(), "__engine", kind];
 
 /** What every engine is created with. */
 export interface Setup {

@@ -13,6 +13,7 @@ import { commandNames, commandOf, isCommand } from "./commands.ts";
 import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
+import { liftRequestLimit } from "./request-limit.ts";
 import { writeError } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -32,6 +33,7 @@ export async function main(args: readonly string[], user: Environment): Promise<
     }
     const reread = () => readConfig(commandLine.values, processEnvironment(), process.cwd());
     config = reread();
+    if (action === "serve" && config.prompt === undefined) liftRequestLimit(config, user);
     const notes = [...commandLine.notes, ...misspeltVariables(options, processEnvironment())];
     if (config.logFormat !== "json") for (const note of notes) process.stderr.write(`svc: ${note}\n`);
     const { output, ...elsewhere } = flags;

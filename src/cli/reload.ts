@@ -7,6 +7,7 @@ import type { Clock } from "../domain/clock.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { reconfigureGateway } from "./gateway.ts";
+import { warnOfRequestLimit } from "./request-limit.ts";
 
 interface ReloadDeps {
   readonly upstreams: Gateway;
@@ -26,10 +27,12 @@ export function reloadOnHangup({ upstreams, clock, log, reread, hangUp }: Reload
   const endsWithTerminal = hasTerminal() && !ignoresHangup();
   const reload = async () => {
     try {
-      await reconfigureGateway(upstreams, reread(), clock);
+      const config = reread();
+      await reconfigureGateway(upstreams, config, clock);
       const configured = upstreams.status().filter(({ isConfigured }) => isConfigured);
       const replicas = configured.flatMap((upstream) => upstream.replicas).length;
       log.info("upstreams reloaded", { upstreams: configured.map(({ name }) => name).join(","), replicas });
+      warnOfRequestLimit(config, log);
     } catch (error) {
       // The running upstreams stay as they are.
       const why = error instanceof UsageError ? error.message : String(error);

@@ -13,6 +13,7 @@ import { holdModels } from "./named-model.ts";
 import { reachable } from "./reachable.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { reloadOnHangup } from "./reload.ts";
+import { warnOfRequestLimit } from "./request-limit.ts";
 import type { Runtime, Services } from "./runtime.ts";
 import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 
@@ -50,6 +51,7 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
     else announceGateway(services, server);
     warnOfExposure(services, server);
     warnOfDataFolder(config, services.log);
+    warnOfRequestLimit(config, services.log);
     watch(services);
     return await ended;
   } catch (error) {

@@ -34,10 +34,14 @@ export function engineEnvironment(environment: Environment): Record<string, stri
 
 /** Returns the environment of a user's program: the user's variables and `more`; an undefined value removes one. */
 export function environmentOf(user: Environment, more: Environment): Record<string, string> {
-  const environment = keep({ ...user, ...more }, /^/);
+  const environment = environmentWith(user, more);
   keepLoopbackFromProxies(environment);
   return environment;
 }
+
+/** Returns the environment with `more`; an undefined value removes a variable. */
+export const environmentWith = (user: Environment, more: Environment): Record<string, string> =>
+  keep({ ...user, ...more }, /^/);
 
 /** Returns the environment of a host program: variables that it needs to find its files, but no secrets. */
 export function programEnvironment(environment: Environment): Record<string, string> {

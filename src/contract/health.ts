@@ -37,7 +37,7 @@ const EngineHealth = t.Object({
 
 const UpstreamHealth = t.Object({
   name: t.String(),
-  state: oneOf("up", "down"),
+  state: oneOf("up", "down", "drained"),
   replicas: t.Integer(),
   down: t.Array(t.String(), { description: "URLs of the replicas that are down or do not accept svc's key." }),
   slow: t.Array(t.String(), {
@@ -62,7 +62,7 @@ export const Health = t.Object({
   }),
   upstreams: t.Array(UpstreamHealth, {
     description:
-      "Upstreams whose models are served. An upstream is `down` when all of its replicas are down, except those that are drained.",
+      "Upstreams whose models are served. An upstream is `down` when all of its replicas are down, except those that are drained, and `drained` when all are.",
   }),
 });
 

@@ -8,9 +8,11 @@ export const UpstreamReplica = t.Object({
   state: t.Unsafe<"unknown" | "up" | "slow" | "refusing" | "down" | "draining" | "drained">({
     ...oneOf("unknown", "up", "slow", "refusing", "down", "draining", "drained"),
     description:
-      "`unknown`: the replica has not listed its models yet. `slow`: requests wait at the replica, and nothing has come from it for 10 s and for four times its usual time to a first token; other replicas are preferred. `refusing`: it rejects svc's key when svc lists its models; other replicas are preferred. `down`: it failed several times in a row, and is tried again after `retry_ms`. `draining`: it gets no new requests, and some are still running. `drained`: it gets no new requests, and none is running.",
+      "`unknown`: the replica has not listed its models yet. `slow`: requests wait at the replica, and nothing has come from it for 10 s and for four times its usual time to a first token; other replicas are preferred. `refusing`: it rejects svc's key when svc lists its models, or at requests; other replicas are preferred. `down`: it failed several times in a row, and is tried again after `retry_ms`. `draining`: it gets no new requests, and some are still running. `drained`: it gets no new requests, and none is running.",
   }),
-  last_error: t.Optional(t.String({ description: "Why the replica is down or does not list its models." })),
+  last_error: t.Optional(
+    t.String({ description: "Why the replica is down, does not list its models or refuses svc's key." }),
+  ),
   retry_ms: t.Optional(t.Number({ description: "While the replica is down: milliseconds until it is tried again." })),
   models: t.Array(t.String(), { description: "The names of its models on the replica." }),
   running: t.Integer({ description: "Running requests." }),

@@ -4,7 +4,7 @@ import type { Health, OpenHealth } from "../contract/health.ts";
 import type { ModelList } from "../contract/model.ts";
 import type { OfferedAdapter } from "../domain/adapters.ts";
 import type { ListedModel } from "../domain/model.ts";
-import { isDead, isOut, type UpstreamStatus } from "../domain/upstream.ts";
+import { isOut, upstreamState, type UpstreamStatus } from "../domain/upstream.ts";
 import type { ProcessStatus } from "../domain/process-status.ts";
 
 /** Encodes GET /v1/models: the models, and in the same order what each of them can do. */
@@ -103,7 +103,9 @@ interface HealthParts {
  */
 export const encodeOpenHealth = ({ engine, engines, upstreams, version, wall }: HealthParts): OpenHealth => ({
   // Upstreams that were discovered on this machine may disappear again, so they do not count.
-  status: upstreams.some((one) => one.isConfigured && isDead(one)) ? "degraded" : healthOf(engine, engines),
+  status: upstreams.some((one) => one.isConfigured && upstreamState(one) !== "up")
+    ? "degraded"
+    : healthOf(engine, engines),
   timestamp: wall / 1000,
   version,
 });
@@ -123,7 +125,7 @@ export const encodeHealth = (parts: HealthParts): Health => ({
   })),
   upstreams: parts.upstreams.map((one) => ({
     name: one.name,
-    state: isDead(one) ? "down" : "up",
+    state: upstreamState(one),
     replicas: one.replicas.length,
     down: one.replicas.filter(({ state }) => isOut(state)).map(({ url }) => url),
     slow: one.replicas.filter(({ state }) => state === "slow").map(({ url }) => url),

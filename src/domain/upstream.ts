@@ -28,7 +28,7 @@ export interface ReplicaStatus {
   readonly models: readonly string[];
   /** Milliseconds until the replica is tried again, while `down`. */
   readonly retryMs?: number;
-  /** Why the replica is down or did not list its models; never contains text from the replica. */
+  /** Why the replica is down, did not list its models or refuses svc's key; never contains text from the replica. */
   readonly lastError?: string;
   /** Requests in progress. */
   readonly running: number;
@@ -65,8 +65,16 @@ export interface UpstreamStatus {
   readonly replicas: readonly ReplicaStatus[];
 }
 
+const isDraining = ({ state }: ReplicaStatus): boolean => state === "draining" || state === "drained";
+
 /** Returns whether all replicas are out, except those that the operator drains: requests cannot succeed then. */
 export function isDead({ replicas }: UpstreamStatus): boolean {
-  const serving = replicas.filter(({ state }) => state !== "draining" && state !== "drained");
+  const serving = replicas.filter((replica) => !isDraining(replica));
   return serving.length > 0 && serving.every(({ state }) => isOut(state));
+}
+
+/** Returns what becomes of new requests; `drained`: they fail because the operator drains all replicas. */
+export function upstreamState(upstream: UpstreamStatus): "up" | "down" | "drained" {
+  if (isDead(upstream)) return "down";
+  return upstream.replicas.every(isDraining) ? "drained" : "up";
 }

@@ -4,7 +4,7 @@ import type { Logger } from "../telemetry/log.ts";
 import type { Replica } from "./replica.ts";
 import type { Routing, TokenCounts } from "./replica-stats.ts";
 import { correlationOf } from "./request-headers.ts";
-import { failureFrom, type UpstreamFailure } from "./upstream-failure.ts";
+import { failureFrom, KeyRefusal, type UpstreamFailure } from "./upstream-failure.ts";
 
 export class Attempt {
   readonly beganAt: number;
@@ -59,17 +59,19 @@ export class Attempt {
   failed(error: unknown): UpstreamFailure {
     const failure = failureFrom(error);
     const { sick } = failure;
+    if (failure instanceof KeyRefusal) this.replica.refused(failure);
     if (sick !== "unclear") this.replica.failed({ sick, error: failure.error });
     this.replica.stats.failed(failure.error.code);
-    return failure;
+    return failure.at(this.replica.url);
   }
 
   /** Logs the failure, because one that a retry remedies is not reported elsewhere. `id`: the request's id. */
-  logFailure(log: Logger, id: string | undefined, { error: { code } }: UpstreamFailure): void {
+  logFailure(log: Logger, id: string | undefined, { error: { code, message } }: UpstreamFailure): void {
     log.verbose("upstream attempt failed", {
       id: id && correlationOf(id),
       replica: this.replica.url,
       code,
+      why: message,
       ms: Math.round(this.now() - this.beganAt),
     });
   }

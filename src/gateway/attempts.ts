@@ -70,7 +70,7 @@ export class Attempts {
     this.failedCount++;
     if (error.retry === "never") throw error.error;
     this.sent ||= error.error.details.sent === true;
-    if (error.sick === "unclear") this.suspect(replica, error.error);
+    if (error.sick === "unclear") this.unclear.set(replica, error.error);
     if (error.sick === "unclear" || error.error.details.sent) this.broken++;
     for (const one of [...this.alike(replica, error), replica]) this.leaveOut(one, this.asReported(one, error));
   }
@@ -100,12 +100,6 @@ export class Attempts {
     return choice.replica.begin({ isOwn: choice.isOwn, isRetry: this.failedCount > 0 });
   }
 
-  /** Records an unclear failure. Without another replica for comparison, the replica counts as sick. */
-  private suspect(replica: Replica, error: SvcError): void {
-    if (this.upstream.having(this.routed.model).length > 1) this.unclear.set(replica, error);
-    else replica.failed({ sick: true, error });
-  }
-
   /** Returns replicas that would fail in the same way. */
   private alike(replica: Replica, { retry, error }: UpstreamFailure): readonly Replica[] {
     if (error.code === "context_length_exceeded") return this.upstream.noLonger(this.routed.model, replica);
@@ -114,7 +108,7 @@ export class Attempts {
 
   private asReported(replica: Replica, failure: UpstreamFailure): UpstreamFailure {
     const isGone = failure.error.code === "model_not_found" && replica.model(this.routed.model) !== undefined;
-    return isGone ? modelGone() : failure;
+    return isGone ? modelGone().at(replica.url) : failure;
   }
 
   private leaveOut(replica: Replica, failure: UpstreamFailure): void {
@@ -123,7 +117,7 @@ export class Attempts {
   }
 
   private gaveUp(): SvcError {
-    for (const [replica, error] of this.unclear) replica.failedAsOthersDid(this.routed.key, error);
+    for (const [replica, error] of this.unclear) replica.failedAsOthersDid(this.routed, error);
     return this.reported();
   }
 

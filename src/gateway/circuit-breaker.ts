@@ -2,12 +2,13 @@
 
 const FAILURES = 2;
 const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 30_000;
-
 type BreakerState = "closed" | "open" | "half-open";
 
 /** What shows that a failed server has recovered: either that it lists its models, or only a successful request. */
 export type Remedy = "list" | "request";
+
+/** A listing costs nobody's request, so a restarted server need not wait long for one. */
+const LONGEST_PAUSE_MS: Readonly<Record<Remedy, number>> = { list: 3000, request: 30_000 };
 
 export class CircuitBreaker {
   /** Consecutive failures. */
@@ -65,7 +66,7 @@ export class CircuitBreaker {
     this.probing = false;
     this.remedy = remedy;
     if (++this.failures < FAILURES) return;
-    this.openUntil = this.now() + Math.min(FIRST_PAUSE_MS * 2 ** this.pauses++, LONGEST_PAUSE_MS);
+    this.openUntil = this.now() + Math.min(FIRST_PAUSE_MS * 2 ** this.pauses++, LONGEST_PAUSE_MS[remedy]);
   }
 
   /** Records that the probe was dropped before an answer, and so showed nothing. */

@@ -17,6 +17,8 @@ import { failureFrom, KeyRefusal } from "./upstream-failure.ts";
 /** A server in front of many others may take long to list their models. */
 const PROBE_TIMEOUT_MS = 10_000;
 const REFRESH_MS = 30_000;
+/** Milliseconds after a refusal of svc's key until a request shows whether the server accepts it now. */
+const REFUSED_MS = 30_000;
 /** Maximum milliseconds that a refresh waits for the details of models, such as their capabilities. */
 const SHOWN_MS = 1000;
 /** Milliseconds between connection checks of an idle replica. */
@@ -29,7 +31,7 @@ const SLOW_MS = 10_000;
 const SLOW_FACTOR = 4;
 /**
  * Consecutive requests with different prefixes that fail at every replica, after which the servers and not the requests
- * are considered faulty.
+ * are considered faulty; if a server has several models, more than one of them must fail.
  */
 const UNCLEAR = 5;
 
@@ -46,10 +48,12 @@ export class Replica {
   /** Why the last listing of its models failed. */
   listingFailure: SvcError | undefined;
   /** Whether the replica refused svc's key at the last listing. */
-  isRefusing = false;
+  private refusesListing = false;
+  /** The last refusal of svc's key at a request, since the last success: some servers list models for everyone. */
+  private refusal: { readonly error: SvcError; readonly at: number } | undefined;
   private sickness: SvcError | undefined;
-  /** Prefix keys of requests that failed here and at all other replicas, since the last success here. */
-  private readonly unclear = new Set<number>();
+  /** Requests that failed here and at all other replicas, since the last success here: prefix keys, and models. */
+  private readonly unclear = { keys: new Set<number>(), models: new Set<string>() };
   private description: ServerDescription | undefined;
   private refreshedAt = -Infinity;
   private probedAt = -Infinity;
@@ -90,6 +94,16 @@ export class Replica {
   /** Returns the listed model with this id. */
   model(id: string): RemoteModel | undefined {
     return this.models?.find((model) => model.id === id);
+  }
+
+  /** Whether the replica does not accept svc's key. */
+  get isRefusing(): boolean {
+    return this.refusesListing || this.refusal !== undefined;
+  }
+
+  /** Whether the key was refused so lately that a request would only show it again. */
+  get refusedLately(): boolean {
+    return this.refusesListing || (this.refusal !== undefined && this.clock.now() - this.refusal.at < REFUSED_MS);
   }
 
   get isWell(): boolean {
@@ -168,7 +182,9 @@ export class Replica {
   /** Records a complete answer, which clears all failures. */
   succeeded(): void {
     this.breaker.succeeded();
-    this.unclear.clear();
+    this.refusal = undefined;
+    this.unclear.keys.clear();
+    this.unclear.models.clear();
   }
 
   /** Counts a failure for the replica's health. `remedy`: what shows its recovery; by default as the error implies. */
@@ -184,15 +200,24 @@ export class Replica {
     this.shown.clear();
   }
 
-  /** Counts a failure at all replicas of a request with this prefix: one such request may be faulty, not many. */
-  failedAsOthersDid(key: number, error: SvcError): void {
-    if (this.unclear.size < UNCLEAR) this.unclear.add(key);
-    if (this.unclear.size === UNCLEAR) this.failed({ sick: true, error });
+  /** Records that a request was refused because of svc's key. */
+  refused({ status, error }: KeyRefusal): void {
+    // 403 may be about the model or the content of one request.
+    if (status === 401) this.refusal = { error, at: this.clock.now() };
   }
 
-  /** Why the replica is down or does not list its models; undefined while it is healthy and lists them. */
+  /** Counts a failure at all replicas of a request with this prefix: one request or model may be faulty, not many. */
+  failedAsOthersDid({ key, model }: { readonly key: number; readonly model: string }, error: SvcError): void {
+    const { keys, models } = this.unclear;
+    if (keys.size < UNCLEAR) keys.add(key);
+    const enough = Math.min(this.models?.length ?? 1, 2);
+    if (models.size < enough) models.add(model);
+    if (keys.size === UNCLEAR && models.size >= enough) this.failed({ sick: true, error });
+  }
+
+  /** Why the replica is down, does not list its models or refuses svc's key; undefined while none is the case. */
   private get lastFailure(): SvcError | undefined {
-    return this.isWell ? this.listingFailure : this.sickness;
+    return this.isWell ? (this.listingFailure ?? this.refusal?.error) : this.sickness;
   }
 
   private async describe(): Promise<void> {
@@ -202,7 +227,7 @@ export class Replica {
       const { kind, models } = await describeServer(this.client, PROBE_TIMEOUT_MS, this.hint);
       this.describeAs(kind, models);
       this.listingFailure = undefined;
-      this.isRefusing = false;
+      this.refusesListing = false;
       if (this.breaker.remedy === "list") this.breaker.succeeded();
       // Some servers do not answer these queries while they load or are busy, so nothing waits for them.
       await settled(this.show(kind, models), SHOWN_MS);
@@ -216,7 +241,7 @@ export class Replica {
       }
       if (sick || tries) this.failed({ sick, error: failure.error }, "list");
       this.listingFailure = failure.error;
-      this.isRefusing = failure instanceof KeyRefusal;
+      this.refusesListing = failure instanceof KeyRefusal;
       // Lists again as soon as the breaker permits.
       if (sick) this.refreshedAt = -Infinity;
     }

@@ -6,6 +6,7 @@ import { withWholePairs } from "../domain/whole-pairs.ts";
 import { AnswerMessages } from "./answer-messages.ts";
 import { within } from "./deadline.ts";
 import { parseLong } from "./long-json.ts";
+import { unreached } from "./unreached.ts";
 import { beginningOf, failureOf, lost, silent, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
 /** Tells another svc to answer by itself or not at all. */
@@ -60,7 +61,7 @@ export class ServerClient {
       if (!response.ok) throw await failureOf(response, Date.now());
       return { body: await documentOf(response), headers: response.headers };
     } catch (error) {
-      throw error instanceof UpstreamFailure ? error : unreachable("cannot be reached");
+      throw error instanceof UpstreamFailure ? error : unreachable(unreached(error, this.address));
     }
   }
 
@@ -94,7 +95,7 @@ export class ServerClient {
       call.abort();
       signal.throwIfAborted();
       if (error instanceof UpstreamFailure) throw error;
-      throw wasSent(error) ? lost("broke the connection") : unreachable("cannot be reached");
+      throw wasSent(error) ? lost("broke the connection") : unreachable(unreached(error, this.address));
     }
   }
 
@@ -139,7 +140,7 @@ export class ServerClient {
     });
     const connected = new Promise<void>((resolve, reject) => {
       socket.once("connect", resolve);
-      socket.once("error", () => reject(unreachable("cannot be reached")));
+      socket.once("error", (error) => reject(unreachable(unreached(error, this.address))));
     });
     try {
       await within(connected, { ms: this.timeouts.connectMs, signal, late });

@@ -4,7 +4,7 @@ import type { MediaKind } from "../domain/media.ts";
 import { fields, number, objects, text, type Fields } from "./fields.ts";
 import { documentOf, type JsonDocument, type ServerClient } from "./server-client.ts";
 import type { ServerKind } from "./server-kind.ts";
-import { malformed, unreachable, UpstreamFailure } from "./upstream-failure.ts";
+import { malformed, noListing, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
 /** A model as its server describes it. Absent means unknown, except for lists. */
 export interface RemoteModel {
@@ -62,9 +62,13 @@ export async function describeServer(
     const isGone = error instanceof UpstreamFailure && error.error.code === "upstream_unavailable";
     const ollama = isGone ? undefined : await describeOllama(get);
     if (ollama) return bounded(ollama);
-    throw error;
+    throw isMissing(error) ? noListing() : error;
   }
 }
+
+/** Returns whether the server has no such route. */
+const isMissing = (error: unknown): boolean =>
+  error instanceof UpstreamFailure && /^(model_not_found|unsupported_parameter)$/.test(error.error.code);
 
 const bounded = ({ kind, models }: ServerDescription): ServerDescription => ({
   kind,
@@ -79,7 +83,7 @@ async function checkEngine(client: ServerClient, timeoutMs: number): Promise<voi
 
 async function describeListing(listing: JsonDocument, get: Get, hint?: ServerKind): Promise<ServerDescription> {
   const { data } = fields(listing.body);
-  if (!Array.isArray(data)) throw malformed("lists no models");
+  if (!Array.isArray(data)) throw malformed("lists no models at /v1/models: check its address");
   const entries = objects(data).filter(({ id }) => text(id) !== undefined);
   if (listing.headers.has("compat-request-id")) return { kind: "svc", models: describeSvc(entries, listing.body) };
   const owner = text(entries[0]?.["owned_by"]);

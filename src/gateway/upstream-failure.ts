@@ -21,11 +21,17 @@ export class UpstreamFailure extends Error {
   ) {
     super(error.message);
   }
+
+  /** Returns this failure as one of the replica with this address. */
+  at(replica: string): UpstreamFailure {
+    const { code, message, details } = this.error;
+    return new UpstreamFailure(new SvcError(code, message, { ...details, replica }), this.retry, this.sick);
+  }
 }
 
 /** The server does not accept svc's key. `status`: the HTTP status of the refusal. */
 export class KeyRefusal extends UpstreamFailure {
-  constructor(status: number) {
+  constructor(readonly status: number) {
     const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
     super(new SvcError("upstream_error", why), "elsewhere", false);
   }
@@ -55,6 +61,12 @@ const unavailable = (what: string, details: { readonly sent?: true } = {}) =>
 /** Returns the failure of a response that is not an answer. `what` continues "The server of this model". */
 export const malformed = (what: string): UpstreamFailure =>
   new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", true);
+
+/** Returns the failure of a server that answers 404 when asked for its models. */
+export const noListing = (): UpstreamFailure => {
+  const why = "The server of this model has nothing at /v1/models: check its address.";
+  return new UpstreamFailure(new SvcError("upstream_error", why), "elsewhere", false);
+};
 
 /** Returns the failure of a model that made a call which is not allowed. `what` as above. */
 export const wrongCall = (what: string): UpstreamFailure =>
@@ -107,6 +119,13 @@ export function streamedFailure(chunk: unknown): UpstreamFailure | undefined {
 const statusOf = (code: string | undefined): number =>
   code === "server_busy" || code === "engine_unavailable" || code === "shutting_down" ? 503 : 500;
 
+/** What statuses say that are not about the request; continues "The server of this model". */
+const SERVER_STATUS: Readonly<Record<number, string>> = {
+  402: "wants its account to be paid",
+  407: "is behind a proxy that wants a password",
+  408: "gave up waiting",
+};
+
 function statusFailure(status: number, body: unknown, retryAfterSeconds: number | undefined): UpstreamFailure {
   const whole = fields(body);
   const error = { ...whole, ...fields(whole["error"]) };
@@ -135,10 +154,11 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
     const why = "The server of this model has no model with this name.";
     return elsewhere(new SvcError("model_not_found", why, { param: "model" }));
   }
-  if (status === 508)
-    return never(
-      new SvcError("loop_detected", "The upstreams of this model forward requests to each other in a loop."),
-    );
+  if (status === 508) {
+    const why =
+      "The upstream of this model is an svc that would forward the request again: name the server behind it with --upstream.";
+    return never(new SvcError("loop_detected", why));
+  }
   if (status === 429 || status === 503) {
     const details = { retryAfterSeconds: retryAfterSeconds ?? 1, busy: "queue_full" } as const;
     return new UpstreamFailure(
@@ -153,8 +173,10 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   if (status === 501) return otherKind(status);
   // A proxy also sends this status when the server crashes during the request.
   if (status === 502) return lost("cannot reach what it needs (502)");
-  const failed = new SvcError("upstream_error", `The server of this model failed (${status}).`);
-  return status >= 500 ? new UpstreamFailure(failed, "elsewhere", "unclear") : never(failed);
+  const what = SERVER_STATUS[status] ?? "failed";
+  const failed = new SvcError("upstream_error", `The server of this model ${what} (${status}).`);
+  // Other statuses below 500 are about the server, its account or a proxy, and another replica may differ.
+  return new UpstreamFailure(failed, "elsewhere", status >= 500 && "unclear");
 }
 
 /** Returns the failure of a server that lacks the route, or whose model has another purpose. */

@@ -170,8 +170,8 @@ function drained(): SvcError {
 }
 
 /** Returns the rank of a replica; the lowest is chosen, and Infinity never. */
-function preferenceOf({ isWell, isSlow, isRefusing, breaker }: Replica): number {
-  if (isWell) return isSlow || isRefusing ? 1 : 0;
+function preferenceOf({ isWell, isSlow, refusedLately, breaker }: Replica): number {
+  if (isWell) return isSlow || refusedLately ? 1 : 0;
   if (breaker.state === "open") return Infinity;
   return breaker.remedy === "request" ? -1 : 2;
 }

@@ -102,6 +102,8 @@ export class LiveRequest {
     const known = error instanceof SvcError ? error : undefined;
     if (client.aborted || known?.code === "request_cancelled") report.reason = "cancelled";
     else report.error = known?.code ?? "internal_error";
+    const { replica } = known?.details ?? {};
+    if (replica !== undefined) report.servedBy = { replica, retries: 0 };
     if (known?.details.busy) this.metrics.rejected(known.details.busy);
   }
 

@@ -68,7 +68,7 @@ export interface RequestReport {
   error?: ErrorCode;
   /** Milliseconds from admission to the first text. */
   firstTextMs?: number;
-  /** Set when a model on another server answers. */
+  /** Set when a model on another server answers, or fails. */
   servedBy?: ServedBy;
 }
 

@@ -2,11 +2,13 @@
 
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import type { UpstreamList } from "../../src/contract/upstreams.ts";
-import { chatServer, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
+import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
 import { temporaryFolder } from "../http/harness.ts";
 import { startServer, withServer } from "../support/server.ts";
+import { until } from "../support/until.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
@@ -39,6 +41,60 @@ test("--no-model with an upstream and a discovered server serves both, and stops
     await server.kill();
   }
   expect(await server.kill()).toContain("2 models of upstreams");
+}, 90_000);
+
+test("a slow upstream with hundreds of requests holds up no other", async () => {
+  const never = new Promise<Response>(() => {});
+  const [slow, other] = [chatServer(() => never), chatServer(helloStream)];
+  const body = (model: string) => JSON.stringify({ model, messages: [{ role: "user", content: "hi" }] });
+  const held: Socket[] = [];
+  await withServer(
+    ["--no-model", "--upstream", `slow=${slow.url}`, "--upstream", `other=${other.url}`],
+    async ({ url, port }) => {
+      // `fetch` of this process has the same limit.
+      for (let number = 0; number < 300; number++) {
+        const socket = connect(port, "127.0.0.1");
+        socket.on("error", () => {});
+        socket.write(`POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`);
+        socket.write(`Content-Length: ${body("slow/far").length}\r\n\r\n${body("slow/far")}`);
+        held.push(socket);
+      }
+      await until(() => slow.asked.filter(({ path }) => path === "/v1/chat/completions").length === 300, 20_000);
+      const answer = await fetch(`${url}/v1/chat/completions`, { method: "POST", body: body("other/far") });
+      expect(await answer.json()).toMatchObject({ choices: [{ message: { content: "Hello" } }] });
+      for (const socket of held) socket.destroy();
+    },
+  );
+}, 90_000);
+
+test("the log says at which replica a request failed and why, and the client learns no address", async () => {
+  const far = chatServer(({ body }) => {
+    const isStream = body["stream"] === true;
+    return isStream && String(JSON.stringify(body["messages"])).includes("break")
+      ? eventStream([delta({ content: "Hel" })], { done: false })
+      : Response.json({ error: { message: "secret" } }, { status: 500 });
+  });
+  const server = await startServer(["--no-model", "--upstream", `up=${far.url}`, "--log-level", "verbose"]);
+  let log = "";
+  try {
+    for (const [content, stream] of [
+      ["fail", false],
+      ["break", true],
+    ] as const) {
+      const body = JSON.stringify({ model: "up/far", stream, messages: [{ role: "user", content }] });
+      const answer = await (await fetch(`${server.url}/v1/chat/completions`, { method: "POST", body })).text();
+      expect(answer).toContain('"code":"upstream_error"');
+      expect(answer).not.toContain(far.url);
+    }
+    await server.stop();
+  } finally {
+    log = await server.kill();
+  }
+  const lines = log.split("\n").filter((line) => line.includes(`replica=${far.url}`));
+  const attempts = lines.filter((line) => line.includes("upstream attempt failed"));
+  expect(attempts[0]).toContain('why="The server of this model failed (500)."');
+  expect(lines.filter((line) => /info +request .*upstream_error/.test(line))).toHaveLength(2);
+  expect(log).not.toContain("secret");
 }, 90_000);
 
 test("embeddings come from an upstream when a request names one", async () => {

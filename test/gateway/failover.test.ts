@@ -34,7 +34,7 @@ describe("an upstream that refuses", () => {
     expect(far.log.lines.filter(({ level }) => level !== "verbose")).toMatchObject([{ level: "warn", fields }]);
   });
 
-  test.each([401, 404, 302])("with %d is tried once, and then another replica", async (status) => {
+  test.each([402, 403, 404, 405, 408, 409, 302])("with %d is tried once, and then another replica", async (status) => {
     const [refusing, healthy] = [chatServer(failing(status)), chatServer(helloStream)];
     const far = await remote([refusing.url, healthy.url]);
     for (let time = 1; time <= 3; time++) {

@@ -55,9 +55,10 @@ test("a replica that dies and comes back is logged once each time", async () => 
   const time = { now: 0 };
   const far = await remote([server.url], { clock: { now: () => time.now, wall: () => 0 } });
   const log = new RecordingLog();
+  const own = conversationsOf(far, far.replicas[0]);
   const states = new StateLog(log, { now: () => time.now, wall: () => 0 });
   states.write([far.upstream]);
-  for (let turn = 0; turn < 2; turn++) await generate(far).catch(() => {});
+  for (const { value } of Array.from({ length: 6 }, () => own.next())) await generate(far, value).catch(() => {});
   for (let look = 0; look < 3; look++) states.write([far.upstream]);
   isBroken = false;
   time.now = 1500;
@@ -117,9 +118,8 @@ test("a replica that breaks off several answers in a row is down", async () => {
   expect(replica?.status()).toMatchObject({ state: "down", retryMs: 2000 });
 });
 
-test("replicas that fail at many different requests and succeed at none are down", async () => {
-  const servers = [chatServer(broken), chatServer(broken)];
-  const far = await remote(servers.map(({ url }) => url));
+test.each([1, 2])("%d replicas that fail at many different requests and succeed at none are down", async (count) => {
+  const far = await remote(Array.from({ length: count }, () => chatServer(broken).url));
   const dead = () => far.gateway.status().map(isDead);
   const fail = (number: number) =>
     generate(far, { messages: [{ role: "user", content: `conversation ${number}` }] }).catch((error: unknown) => error);
@@ -129,6 +129,34 @@ test("replicas that fail at many different requests and succeed at none are down
   for (let number = 4; number < 6; number++) await fail(number);
   expect(dead()).toEqual([true]);
   expect(await fail(6)).toMatchObject({ code: "upstream_unavailable" });
+});
+
+test("a server of which one model is broken still answers with its others", async () => {
+  const server = fixtureServer(({ path, body }) => {
+    if (path === "/v1/models") return Response.json(modelList("far", "sound"));
+    return body["model"] === "far" ? broken() : helloStream();
+  });
+  const far = await remote([server.url]);
+  const own = conversationsOf(far, far.replicas[0]);
+  for (let turn = 0; turn < 20; turn++) {
+    const failure = await generate(far, own.next().value).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "upstream_error", message: "The server of this model failed (500)." });
+  }
+  expect(far.gateway.status().map(isDead)).toEqual([false]);
+  const engine = far.gateway.find("up/sound")?.chat?.engine;
+  expect(engine && textOf(await generate({ engine }))).toBe("Hello");
+});
+
+test("a server with several models that all fail is down", async () => {
+  const server = fixtureServer(({ path }) =>
+    path === "/v1/models" ? Response.json(modelList("far", "other")) : broken(),
+  );
+  const far = await remote([server.url]);
+  const own = conversationsOf(far, far.replicas[0]);
+  for (let turn = 0; turn < 5; turn++) await generate(far, own.next().value).catch(() => {});
+  const engine = far.gateway.find("up/other")?.chat?.engine;
+  for (let turn = 0; turn < 2; turn++) await (engine && generate({ engine }, own.next().value).catch(() => {}));
+  expect(far.replicas[0]?.state).toBe("down");
 });
 
 test("a revoked key is noticed without a request, and so is one that is accepted again", async () => {
@@ -152,6 +180,39 @@ test("a revoked key is noticed without a request, and so is one that is accepted
   expect(await look()).toEqual([[false, "up"]]);
   expect(log.lines).toMatchObject([
     { level: "warn", message: "upstream replica is refusing", fields: { why: expect.stringContaining("key (401)") } },
+    { level: "info", message: "upstream replica is up" },
+  ]);
+});
+
+test("a key that is refused only at requests is reported, and the replica gets one of them every 30 s", async () => {
+  let isRevoked = true;
+  const refusing = chatServer(() =>
+    isRevoked ? Response.json({ error: { message: "no" } }, { status: 401 }) : helloStream(),
+  );
+  const time = { now: 0 };
+  const clock = { now: () => time.now, wall: () => 0 };
+  const far = await remote([refusing.url, chatServer(helloStream).url], { clock });
+  const [replica] = far.replicas;
+  const log = new RecordingLog();
+  const states = new StateLog(log, clock);
+  states.write([far.upstream]);
+  const own = conversationsOf(far, replica);
+  const next = () => generate(far, own.next().value).then(textOf);
+  for (let turn = 0; turn < 3; turn++) expect(await next()).toBe("Hello");
+  await replica?.refresh(0);
+  states.write([far.upstream]);
+  const why = expect.stringContaining("key (401)");
+  expect(replica?.status()).toMatchObject({ state: "refusing", lastError: why, counts: { requests: 1 } });
+  time.now = 30_000;
+  for (let turn = 0; turn < 3; turn++) expect(await next()).toBe("Hello");
+  expect(replica?.status()).toMatchObject({ state: "refusing", counts: { requests: 2 } });
+  isRevoked = false;
+  time.now = 60_000;
+  expect(await next()).toBe("Hello");
+  states.write([far.upstream]);
+  expect(replica?.status()).toMatchObject({ state: "up", counts: { requests: 3 } });
+  expect(log.lines).toMatchObject([
+    { level: "warn", message: "upstream replica is refusing", fields: { why } },
     { level: "info", message: "upstream replica is up" },
   ]);
 });
@@ -202,7 +263,25 @@ test("a replica that dies while idle is noticed within seconds", async () => {
   await replica?.probe();
   time.now = 6000;
   await replica?.probe();
-  expect(replica?.status()).toMatchObject({ state: "down", lastError: "The server of this model cannot be reached." });
+  expect(replica?.status()).toMatchObject({
+    state: "down",
+    lastError: "The server of this model cannot be reached: nothing listens at its address.",
+  });
+});
+
+test("a server that was gone for long gets requests within seconds of its return", async () => {
+  const server = chatServer(helloStream);
+  const time = { now: 0 };
+  const far = await remote([server.url], { clock: { now: () => time.now, wall: () => 0 } });
+  const [replica] = far.replicas;
+  await server.stop();
+  for (; time.now < 600_000; time.now += 1000) await replica?.refresh();
+  expect(replica?.state).toBe("down");
+  const back = chatServer(helloStream, server.port);
+  for (let second = 0; second < 3; second++, time.now += 1000) await replica?.refresh();
+  expect(replica?.state).toBe("up");
+  expect(textOf(await generate(far))).toBe("Hello");
+  expect(back.asked.map(({ path }) => path)).toContain("/v1/chat/completions");
 });
 
 test("a replica that sends nothing counts as slow, and new requests go elsewhere", async () => {

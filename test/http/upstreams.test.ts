@@ -45,7 +45,7 @@ test("/upstreams reports the state and counts of each replica, and keeps them wh
   expect(after?.replicas[0]).toMatchObject({
     state: "down",
     outages: 1,
-    last_error: "The server of this model cannot be reached.",
+    last_error: "The server of this model cannot be reached: nothing listens at its address.",
   });
   expect(after?.replicas[0]?.retry_ms).toBeGreaterThan(0);
 });
@@ -67,8 +67,9 @@ test("the log names the replica that answered, the number of failures before, an
   await until(() => requests().length === 2);
   for (const { fields } of requests()) expect(fields).toMatchObject({ replica: far.url, retries: 1 });
   const failed = log.lines.filter(({ level }) => level === "verbose");
+  const why = "The server of this model is at capacity.";
   expect(failed.map(({ fields }) => fields)).toEqual(
-    [1, 2].map(() => ({ id: "mine", replica: far.url, code: "server_busy", ms: expect.any(Number) })),
+    [1, 2].map(() => ({ id: "mine", replica: far.url, code: "server_busy", why, ms: expect.any(Number) })),
   );
 });
 
@@ -98,10 +99,12 @@ test("an upstream or one replica can be drained and resumed", async () => {
   expect(drained.replicas.map(({ state }) => state)).toEqual(["drained"]);
   const refused = await server.chat({ model: "up/far" });
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "30"]);
-  expect(await read(fetch(`${server.url}/health`))).toMatchObject({ status: "healthy" });
+  const health = async () => checkHealth(await read(fetch(`${server.url}/health`)));
+  expect(await health()).toMatchObject({ status: "degraded", upstreams: [{ name: "up", state: "drained", down: [] }] });
   // The body is optional.
   const resumed = await fetch(`${server.url}/upstreams/up/resume`, { method: "POST" });
   expect(await resumed.json()).toMatchObject({ replicas: [{ state: "up" }] });
+  expect(await health()).toMatchObject({ status: "healthy", upstreams: [{ state: "up" }] });
   expect((await server.chat({ model: "up/far" })).status).toBe(200);
 
   const failures = [

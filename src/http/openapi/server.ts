@@ -12,7 +12,7 @@ export const serverOperations: Operations = {
   "GET /health": {
     summary: "State of the server and its engines",
     description:
-      "Also at /v1/health. The status is 200 in every state. `status`: healthy, loading (requests wait) or degraded (requests to an engine or to an upstream get 503, or the last attempt to load an engine failed). `engines` has an entry for every engine, loaded or not; `upstreams` names those that are down. On a server with API keys, a request without one gets only status, timestamp and version.",
+      "Also at /v1/health. The status is 200 in every state. `status`: healthy, loading (requests wait) or degraded (requests to an engine or to an upstream get 503, or the last attempt to load an engine failed). `engines` has an entry for every engine, loaded or not; `upstreams` names those that are down or drained. On a server with API keys, a request without one gets only status, timestamp and version.",
     answers: { 200: "The server is running." },
   },
   "GET /metrics": {

@@ -125,6 +125,7 @@ export class Lifecycle {
       ms: Math.round(clock.now() - context.startedAt),
       code: context.failure?.code,
       param: context.failure?.details.param,
+      replica: context.failure?.details.replica,
       ...context.logFields(),
     });
   }
