@@ -1,5 +1,6 @@
 // POST /v1/chat/completions: request, response and stream chunk.
 
+import { FINISH_REASONS } from "../domain/usage.ts";
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
 import { languages } from "./recognition.ts";
@@ -242,7 +243,7 @@ const profiles = { svc_profile: t.Optional(SvcProfile), svc_profile_extended: t.
 /** The values of X-Svc-Profile, which ignores case. */
 export const ProfileDetail = oneOf("true", "extended");
 
-const FinishReason = oneOf("stop", "length", "content_filter", "tool_calls", "cancelled");
+const FinishReason = oneOf(...FINISH_REASONS);
 
 /** When, by which model and by which build an answer was made; the same in every chunk of a stream. */
 export const origin = {

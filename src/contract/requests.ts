@@ -1,5 +1,6 @@
 // GET /v1/requests
 
+import { FINISH_REASONS } from "../domain/usage.ts";
 import { oneOf, t, type Static } from "./schema.ts";
 
 const Seconds = (description: string) => t.Optional(t.Number({ description: `Seconds ${description}` }));
@@ -30,7 +31,7 @@ const RequestRecord = t.Object({
   time_to_first_token: Seconds("from admission to the first text."),
   prompt_time: Seconds("from the start of prefill to the first token."),
   completion_time: Seconds("from the first token to the last."),
-  finish_reason: t.Optional(oneOf("stop", "length", "content_filter", "tool_calls", "cancelled")),
+  finish_reason: t.Optional(oneOf(...FINISH_REASONS)),
   error: t.Optional(t.String({ description: "The code of the error with which the request ended." })),
 });
 

@@ -1,7 +1,8 @@
 // Token counts and times of a generation. All of them are measured; none is estimated from text.
 
 /** `content_filter`: an upstream cut the answer because of its content. */
-export type FinishReason = "stop" | "length" | "content_filter" | "tool_calls" | "cancelled";
+export const FINISH_REASONS = ["stop", "length", "content_filter", "tool_calls", "cancelled"] as const;
+export type FinishReason = (typeof FINISH_REASONS)[number];
 
 export interface Usage {
   readonly promptTokens: number;

@@ -93,9 +93,7 @@ function drawnOn(bitmap: Bitmap, letterHeight: number) {
 
 /** Returns the content of a page from the words that were recognised in its bitmap, and again in some of its cells. */
 export function contentOf(page: ReadablePage, read: readonly RecognizedWord[], separate?: CellWords): PageContent {
-  const words = read.filter((word) => hasInk(page, word));
-  const ruled = ruledTables(page.grids, words, separate);
-  const unruled = unruledTables(ruled.rest);
+  const { words, ruled, unruled } = tablesOn(page, read, separate);
   const inPlace = <One extends { readonly box: Box }>(one: One): One => ({
     ...one,
     box: projectBox(page.toOriginal, one.box, page.original),
@@ -109,11 +107,15 @@ const MARGIN = 0.3;
 
 /** Returns the parts of the page with tables that were read column by column. */
 export function tornTables(page: ReadablePage, read: readonly RecognizedWord[]): Box[] {
-  const { rest } = ruledTables(
-    page.grids,
-    read.filter((word) => hasInk(page, word)),
-  );
-  return tornBoxes(unruledTables(rest).inside, MARGIN * page.letterHeight).map((box) => clipped(box, page.bitmap));
+  const { inside } = tablesOn(page, read).unruled;
+  return tornBoxes(inside, MARGIN * page.letterHeight).map((box) => clipped(box, page.bitmap));
+}
+
+/** Returns the words that have ink, and the tables that they form in the page's bitmap. */
+function tablesOn(page: ReadablePage, read: readonly RecognizedWord[], separate?: CellWords) {
+  const words = read.filter((word) => hasInk(page, word));
+  const ruled = ruledTables(page.grids, words, separate);
+  return { words, ruled, unruled: unruledTables(ruled.rest) };
 }
 
 /** Minimum share of its box that a word's ink covers. */

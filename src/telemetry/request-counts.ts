@@ -2,7 +2,7 @@
 
 import type { Clock } from "../domain/clock.ts";
 import { BUSY_REASONS, type BusyReason, type ErrorCode } from "../domain/errors.ts";
-import type { FinishReason, Usage } from "../domain/usage.ts";
+import { FINISH_REASONS, type FinishReason, type Usage } from "../domain/usage.ts";
 import { by, counter, gauge, Histogram, type Metric } from "./exposition.ts";
 import type { ComputingTimes, RequestMetrics } from "./metrics.ts";
 import { RollingRate } from "./rolling-rate.ts";
@@ -17,8 +17,6 @@ const INTER_TOKEN = [
 ];
 const TOKENS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const RATE_WINDOW_S = 10;
-
-const FINISH_REASONS: readonly FinishReason[] = ["stop", "length", "tool_calls", "cancelled"];
 
 /** Counts by key. Keys passed to the constructor start at 0, so that a scraper notices the first increase of each. */
 class Counts<Key extends string> {
@@ -43,7 +41,7 @@ export class RequestCounts implements RequestMetrics {
   private cachedTokens = 0;
   private completionTokens = 0;
   private mostTokens = 0;
-  private readonly reasons = new Counts(FINISH_REASONS);
+  private readonly reasons = new Counts<FinishReason>(FINISH_REASONS);
   private readonly rejections = new Counts<BusyReason>(BUSY_REASONS);
   private readonly adapters = new Counts();
   private readonly failures = new Counts<ErrorCode>();

@@ -2,6 +2,7 @@
 // order.
 
 import { styleText } from "node:util";
+import { FINISH_REASONS } from "../domain/usage.ts";
 import type { LogFields, LogLevel } from "./log.ts";
 import { pairs, withoutControls, type Render } from "./log-line.ts";
 
@@ -53,7 +54,7 @@ function styleOf({ status, finish }: LogFields): Style {
 }
 
 /** Finish reasons of requests that did not fail. */
-const ORDERLY: ReadonlySet<unknown> = new Set(["stop", "length", "content_filter", "tool_calls", "cancelled"]);
+const ORDERLY: ReadonlySet<unknown> = new Set(FINISH_REASONS);
 
 function detailsOf(fields: LogFields, paint: Paint): string {
   const { status: _, code, param, finish, prompt, cached, completion, ttft_ms, tok_s, ...others } = fields;

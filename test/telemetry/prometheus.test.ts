@@ -143,6 +143,7 @@ const EVERYTHING = {
   "request_success_total length": 0,
   "request_success_total tool_calls": 0,
   "request_success_total cancelled": 0,
+  "request_success_total content_filter": 0,
   "request_failure_total engine_crashed": 1,
   ...Object.fromEntries(BUSY_REASONS.map((reason) => [`admission_rejections_total ${reason}`, 0])),
   "admission_rejections_total queue_full": 1,
