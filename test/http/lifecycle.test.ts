@@ -151,7 +151,8 @@ test("a probe without Host, as load balancers send it, is answered as with one",
     client.socket.write(`GET /health?from=probe ${rest}X-Request-ID: probe\r\n\r\n`);
     await until(() => client.received.endsWith("}"));
     client.leave();
-    return client.received.replace(/Date: .*|"(?:uptime\w*|time\w*)":[\d.]+/g, "");
+    // The length of the body depends on the digits of the times in it.
+    return client.received.replace(/Date: .*|Content-Length: .*|"(?:uptime\w*|time\w*)":[\d.]+/g, "");
   });
   const [without, usual] = await Promise.all(answers);
   expect(usual).toStartWith("HTTP/1.1 200 ");
