@@ -1,4 +1,4 @@
-// Enforces the import table of AGENTS.md, and verifies that each rule catches what it is meant for.
+// Enforces the import rules of AGENTS.md, and verifies that each rule catches what it is meant for.
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";

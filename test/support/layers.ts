@@ -1,4 +1,4 @@
-// The table of AGENTS.md: which folder may import which. The most specific entry that contains a path applies.
+// The list of AGENTS.md: which folder may import which. The most specific entry that contains a path applies.
 
 export interface Layer {
   readonly may: readonly string[];
