@@ -91,6 +91,23 @@ describe("a generation", () => {
     expect(logprobs[0]).toMatchObject({ logprob: -0.5, top: [{ token: "B", logprob: -1, bytes: [66] }] });
   });
 
+  test("sends the log probabilities of a long prompt step by step, not all at once", async () => {
+    const { engine, until, finished, steps } = startEngine();
+    const prompt = `say abc${"x".repeat(150)}|`;
+    engine.submit(1, {
+      type: "generate",
+      request: ask(prompt, { topLogprobs: 1, promptLogprobs: true, maxTokens: 1 }),
+    });
+    await until(() => finished(1) !== undefined);
+    const parts = steps()
+      .flatMap(({ outputs }) => outputs.flatMap(({ events }) => events))
+      .filter((event) => event.type === "scored");
+    const all = parts.flatMap(({ tokens }) => tokens);
+    expect(parts.map(({ from }) => from)).toEqual([0, 65, 129]);
+    expect(all).toHaveLength(prompt.length);
+    expect(all.map(({ logprob }) => logprob === null)).toEqual([true, ...Array(prompt.length - 1).fill(false)]);
+  });
+
   test("takes sampling parameters from the request, then flags, then the model file, then llama.cpp's defaults", async () => {
     const { engine, llama, until } = startEngine();
     engine.submit(1, { type: "generate", request: ask("say abcdefgh|", { sampling: { topP: 0.3, seed: 5 } }) });
