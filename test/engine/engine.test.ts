@@ -358,7 +358,7 @@ test("an abort stops a shared step, and the other requests in it continue unaffe
   expect([text(1), text(2)]).toEqual(["", "second"]);
 });
 
-test("many token ids are converted to text between the steps of a stream", async () => {
+test("many token ids are converted to text between the steps of a stream, and not for a client that is gone", async () => {
   const { engine, llama, until, finished, last } = startEngine(new FakeLlama(2048), { maxModelLen: 1000 });
   engine.submit(1, { type: "generate", request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
   await until(() => llama.decodes.length > 2);
@@ -369,7 +369,11 @@ test("many token ids are converted to text between the steps of a stream", async
   await until(() => last(2) !== undefined);
   expect(last(2)).toEqual({ type: "answer", answer: "€".repeat(33_333) });
   expect(llama.decodes.length - before).toBeGreaterThan(10);
-  await until(() => finished(1) !== undefined);
+  engine.submit(3, { type: "detokenize", tokens });
+  engine.cancel(3, "client");
+  engine.submit(4, { type: "detokenize", tokens });
+  await until(() => finished(1) !== undefined && last(4) !== undefined);
+  expect(last(3)).toBeUndefined();
 });
 
 test("a request counts as running while its prompt is computed", async () => {
