@@ -132,6 +132,9 @@ export function withContents(job: TextJob, contents: readonly Uint8Array[]): Tex
   return { ...job, request: { ...job.request, media } };
 }
 
+/** Returns the job without its images and sounds, which are sent beside it. */
+export const withoutContents = (job: TextJob): TextJob => withContents(job, []);
+
 /** Returns the job with its token ids as typed arrays, the form in which they are sent. */
 export function withTokens(job: TextJob): TextJob {
   if (job.type === "detokenize") return { ...job, tokens: Int32Array.from(job.tokens) };

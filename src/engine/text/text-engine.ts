@@ -16,7 +16,7 @@ import type { SupervisorOptions } from "../process/supervisor-options.ts";
 import type { TextPort, TextStatus, TokenizeOptions, TokenPiece } from "./port.ts";
 import {
   contentsOf,
-  withContents,
+  withoutContents,
   withTokens,
   type AnswerValue,
   type EngineOptions,
@@ -170,7 +170,7 @@ export class TextEngine implements TextPort, ObservedEngine {
   }
 
   private run(job: TextJob, signal: AbortSignal, id?: string): AsyncGenerator<TextEvent | Started, void, void> {
-    return this.supervisor.run(withTokens(withContents(job, [])), signal, id, contentsOf(job));
+    return this.supervisor.run(withTokens(withoutContents(job)), signal, id, contentsOf(job));
   }
 
   private refuseTooLarge(request: GenerateRequest): void {
