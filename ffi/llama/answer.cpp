@@ -40,7 +40,21 @@ void AnswerReader::push(llama_token token) {
     text += common_token_to_piece(state.vocab, token, format->preserved.count(token) > 0);
 }
 
+// Returns whether a call may have begun: the text has what the grammar of calls waits for.
+bool AnswerReader::may_call() {
+    // A call may have begun in the prompt.
+    if (format->parser.is_continuation) return true;
+    for (const auto & trigger : format->triggers) {
+        const size_t from = searched - std::min(searched, trigger.value.size());
+        if (text.find(trigger.value, from) != std::string::npos) return true;
+    }
+    searched = text.size();
+    return false;
+}
+
 bool AnswerReader::calls_tool() {
+    // Parsing begins at the first byte each time, and this may be asked at every token of a long answer.
+    if (!may_call()) return false;
     parse(false);
     return !current.tool_calls.empty();
 }

@@ -20,6 +20,7 @@ class AnswerReader {
     common_json read(bool final);
 
   private:
+    bool may_call();
     size_t followed(size_t length) const;
     bool parse_to(size_t length, bool partial);
     bool parse(bool final);
@@ -29,6 +30,8 @@ class AnswerReader {
 
     std::shared_ptr<const AnswerFormat> format;
     std::string text;
+    // Length of the text that has no trigger.
+    size_t searched = 0;
     // The text does not follow the format; no more of it is parsed.
     bool broken = false;
     common_chat_msg current;

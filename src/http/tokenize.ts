@@ -16,21 +16,25 @@ export const countTokens = (
   { contexts, generation, tokenizer }: AppDeps,
   request: Request,
   asked: Generation,
-): Promise<number> =>
-  tokenizer.run(() => generation.countTokens({ ...asked, id: contexts.of(request).id }, request.signal));
+): Promise<number> => {
+  const { id, client } = contexts.of(request);
+  return tokenizer.run(() => generation.countTokens({ ...asked, id, client }, request.signal));
+};
 
 /**
  * Returns a function that tokenizes as a request body says. `usual`: treatment of special tokens when the body does not
  * say. Throws SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
  */
-export function tokenizing({ engine, log, tokenizer }: AppDeps) {
+export function tokenizing({ contexts, engine, log, tokenizer }: AppDeps) {
   const check = checker(TokenizeRequest);
-  return async (body: unknown, signal: AbortSignal, usual: TokenizeOptions = {}): Promise<TokenizeResponse> => {
+  return async (body: unknown, request: Request, usual: TokenizeOptions = {}): Promise<TokenizeResponse> => {
     const asked = check(body);
     const text = asked.text || asked.prompt;
     if (!text) throw withoutText(asked);
     refuseUnsupported(asked, UNSUPPORTED);
-    const options = { ...usual, addSpecial: asked.add_special_tokens ?? usual.addSpecial ?? false };
+    const { signal } = request;
+    const { client } = contexts.of(request);
+    const options = { ...usual, addSpecial: asked.add_special_tokens ?? usual.addSpecial ?? false, client };
     const tokens = await tokenizer.run(() => engine.tokenize(text, signal, options));
     const { modelId: model, model: info } = engine.status();
     if (asked.model && asked.model !== model)

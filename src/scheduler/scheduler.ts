@@ -170,7 +170,7 @@ export class Scheduler {
     this.slices.abandon(sequence);
     sequence.cached = 0;
     sequence.computed = 0;
-    this.kv.shorten(sequence);
+    this.kv.noteCleared(sequence);
   }
 
   /** Plans the jobs of the draft model before the next step is planned; mostly none. */

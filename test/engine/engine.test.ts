@@ -91,6 +91,23 @@ describe("a generation", () => {
     expect(logprobs[0]).toMatchObject({ logprob: -0.5, top: [{ token: "B", logprob: -1, bytes: [66] }] });
   });
 
+  test("sends the log probabilities of a long prompt step by step, not all at once", async () => {
+    const { engine, until, finished, steps } = startEngine();
+    const prompt = `say abc${"x".repeat(150)}|`;
+    engine.submit(1, {
+      type: "generate",
+      request: ask(prompt, { topLogprobs: 1, promptLogprobs: true, maxTokens: 1 }),
+    });
+    await until(() => finished(1) !== undefined);
+    const parts = steps()
+      .flatMap(({ outputs }) => outputs.flatMap(({ events }) => events))
+      .filter((event) => event.type === "scored");
+    const all = parts.flatMap(({ tokens }) => tokens);
+    expect(parts.map(({ from }) => from)).toEqual([0, 65, 129]);
+    expect(all).toHaveLength(prompt.length);
+    expect(all.map(({ logprob }) => logprob === null)).toEqual([true, ...Array(prompt.length - 1).fill(false)]);
+  });
+
   test("takes sampling parameters from the request, then flags, then the model file, then llama.cpp's defaults", async () => {
     const { engine, llama, until } = startEngine();
     engine.submit(1, { type: "generate", request: ask("say abcdefgh|", { sampling: { topP: 0.3, seed: 5 } }) });
@@ -341,7 +358,7 @@ test("an abort stops a shared step, and the other requests in it continue unaffe
   expect([text(1), text(2)]).toEqual(["", "second"]);
 });
 
-test("many token ids are converted to text between the steps of a stream", async () => {
+test("many token ids are converted to text between the steps of a stream, and not for a client that is gone", async () => {
   const { engine, llama, until, finished, last } = startEngine(new FakeLlama(2048), { maxModelLen: 1000 });
   engine.submit(1, { type: "generate", request: ask(`say ${"a".repeat(200)}|`, { topLogprobs: 1 }) });
   await until(() => llama.decodes.length > 2);
@@ -352,7 +369,11 @@ test("many token ids are converted to text between the steps of a stream", async
   await until(() => last(2) !== undefined);
   expect(last(2)).toEqual({ type: "answer", answer: "€".repeat(33_333) });
   expect(llama.decodes.length - before).toBeGreaterThan(10);
-  await until(() => finished(1) !== undefined);
+  engine.submit(3, { type: "detokenize", tokens });
+  engine.cancel(3, "client");
+  engine.submit(4, { type: "detokenize", tokens });
+  await until(() => finished(1) !== undefined && last(4) !== undefined);
+  expect(last(3)).toBeUndefined();
 });
 
 test("a request counts as running while its prompt is computed", async () => {

@@ -14,8 +14,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { KvDisk } from "../../src/engine/text/child/kv-disk.ts";
-import type { KvEntry } from "../../src/scheduler/kv/kv-command.ts";
-import type { CachedPrefix } from "../../src/scheduler/kv/prefix-index.ts";
+import type { CachedPrefix, Prefix } from "../../src/scheduler/kv/prefix-index.ts";
 import { fileBytes } from "../../src/engine/text/child/kv-file.ts";
 import { kvFingerprint } from "../../src/engine/text/child/kv-fingerprint.ts";
 import { KvFolder } from "../../src/engine/text/child/kv-folder.ts";
@@ -32,7 +31,7 @@ beforeEach(() => {
 afterEach(() => rmSync(path, { recursive: true }));
 
 const folder = (limitBytes = 64 * MIB, fingerprint = FINGERPRINT) => new KvFolder({ path, limitBytes, fingerprint });
-const entry = (from: number, tokens = 300): KvEntry => ({
+const entry = (from: number, tokens = 300): Prefix => ({
   ids: Int32Array.from({ length: tokens }, (_, at) => from + at),
   adapterKey: ["", "a:1", "a:0.5 b:1"][from % 3] ?? "",
   media: from % 2 === 0 ? [] : [{ start: 5, tokens: 20, positions: 4, whole: true }],
@@ -171,7 +170,7 @@ test("when a process is killed while writing, its complete files are valid and t
 }, 60_000);
 
 function disk(of = folder(), mostInFlight?: number) {
-  const stored = new Map<number, KvEntry>();
+  const stored = new Map<number, Prefix>();
   const results: (Uint8Array[] | undefined)[] = [];
   const warnings: string[] = [];
   const cache = {

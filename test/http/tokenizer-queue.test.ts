@@ -67,3 +67,12 @@ test("a client that disconnects frees its place, and so does a failure", async (
     expect((await server.post("/v1/tokenize", { text: "a" })).status).toBe(500);
   }
 });
+
+test("the texts of a client take turns with those of others", async () => {
+  const server = serve();
+  const headers = { "x-svc-client": "ada" };
+  for (const [path, body] of ROUTES) await server.post(path, body, headers);
+  const { tokenized, rendered } = server.engine;
+  expect(tokenized.map(({ options }) => options.client)).toEqual(["ada", "ada", "ada"]);
+  expect(rendered.map(({ client }) => client)).toEqual(["ada"]);
+});

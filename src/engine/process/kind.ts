@@ -19,7 +19,11 @@ export interface ComputeOptions {
 interface EngineWorker<Job> {
   /** `contents`: the binary contents that were sent with the job. */
   submit(key: JobKey, job: Job, contents: readonly Uint8Array[]): void;
-  /** Stops the work of a job. Unless the cause is `client`, its last event is sent. Unknown keys are ignored. */
+  /**
+   * Stops the work of a job. Its last event or a refusal must be sent unless the cause is `client`, and, where the
+   * supervisor has `abortGraceMs`, always once its computation has begun: else the process is replaced. Unknown keys are
+   * ignored.
+   */
   cancel(key: JobKey, cause: CancelCause): void;
   /** Pauses a job while `held` is true. Unknown keys are ignored. */
   hold?(key: JobKey, held: boolean): void;

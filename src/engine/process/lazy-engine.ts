@@ -15,7 +15,15 @@ export interface KnownModel {
 
 export interface LazyEngineOptions<Options, Model> extends Pick<
   SupervisorOptions<Options, never, never, never>,
-  "launch" | "idleMs" | "needBytes" | "files" | "quietMs" | "mostUnread" | "prepare"
+  | "launch"
+  | "idleMs"
+  | "needBytes"
+  | "files"
+  | "quietMs"
+  | "mostUnread"
+  | "prepare"
+  | "abortGraceMs"
+  | "longestSilenceMs"
 > {
   readonly engine: Options;
   readonly model: Model;
@@ -38,7 +46,6 @@ export abstract class LazyEngine<
   constructor(
     readonly kind: string,
     protected readonly options: LazyEngineOptions<Options, Model>,
-    own: Pick<SupervisorOptions<Options, Ready, Event, never>, "abortGraceMs" | "longestSilenceMs"> = {},
   ) {
     const { engine, model, processes = 1, ...rest } = options;
     this.model = model.id;
@@ -49,7 +56,6 @@ export abstract class LazyEngine<
       load: () => engine,
       start: "lazy",
       onReady: (ready) => (this.loaded = ready),
-      ...own,
     });
   }
 

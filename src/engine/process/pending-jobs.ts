@@ -120,7 +120,12 @@ export class PendingJobs<Job, Event extends {}> {
   }
 
   started({ keys }: Message<Event, "started">): void {
-    for (const key of keys) this.pending.get(key)?.started();
+    for (const key of keys) {
+      const pending = this.pending.get(key);
+      pending?.started();
+      // It began before the engine read that nobody wants it.
+      if (!pending || pending.cancelled) this.abort(key);
+    }
   }
 
   /** Returns true when a job ended that was still awaited. */
@@ -203,10 +208,13 @@ export class PendingJobs<Job, Event extends {}> {
   }
 
   private stopWork({ key, progress }: PendingJob<Job, Event>, cause: CancelCause): void {
-    const process = this.options.process();
-    process?.send({ type: "cancel", key, cause });
-    if (progress !== "started") return;
-    process?.abort(key);
+    this.options.process()?.send({ type: "cancel", key, cause });
+    if (progress === "started") this.abort(key);
+  }
+
+  /** Interrupts the computation of a job; the process is replaced when it goes on for too long. */
+  private abort(key: JobKey): void {
+    this.options.process()?.abort(key);
     const { clock, abortGraceMs, onOverdue } = this.options;
     if (abortGraceMs === undefined || this.ending.has(key)) return;
     const expire = () => {

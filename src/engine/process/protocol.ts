@@ -21,7 +21,7 @@ export type ToEngine<Options, Job> =
   | { readonly type: "submit"; readonly key: JobKey; readonly job: Job }
   /** A part of a content; the job is submitted after all its parts. The next part is sent after `taken`. */
   | ({ readonly type: "part"; readonly key: JobKey } & Part)
-  /** With the cause `client` nobody reads the outcome, so none needs to be sent. */
+  /** With the cause `client` nobody reads the outcome; engines with `abortGraceMs` tell by it that the work has ended. */
   | { readonly type: "cancel"; readonly key: JobKey; readonly cause: CancelCause }
   /** The job's reader has fallen behind, or has caught up. */
   | { readonly type: "hold"; readonly key: JobKey; readonly held: boolean }

@@ -1,4 +1,5 @@
-// Decides when a dead engine is restarted: at once if it has worked, else after growing delays.
+// Decides when a dead engine is restarted: at once after its first death and whenever it has worked since the last one,
+// else after growing delays.
 
 import type { Timers } from "../../domain/clock.ts";
 

@@ -44,7 +44,8 @@ export class Supervisor<
   private isProven = false;
   /** Whether the last attempt to load failed, so that the next request would probably be refused, too. */
   private loadFails = false;
-  private isReplaced = false;
+  /** Whether the last process died, so that the next start counts as a restart. */
+  private hasDied = false;
   private restarts = 0;
   private memory = NO_MEMORY;
   /** Resolves when a process that was given up is gone and its memory is free. */
@@ -306,8 +307,8 @@ export class Supervisor<
     this.state = "loading";
     this.progress = 0;
     this.loadFailure = this.hang = this.hindrance = undefined;
-    if (this.isReplaced) this.restarts++;
-    this.isReplaced = false;
+    if (this.hasDied) this.restarts++;
+    this.hasDied = false;
     this.log.debug("engine process started", { ...this.name, pid: this.process.pid });
   }
 
@@ -404,7 +405,7 @@ export class Supervisor<
       new SvcError("engine_crashed", `The model engine ${what} while computing this request.`),
       exit.culprit,
     );
-    this.isReplaced = true;
+    this.hasDied = true;
     const restart_in_ms = this.scheduleRestart();
     this.log.error("engine process ended", { ...this.name, how, reason: this.lastError, restart_in_ms });
     // These jobs would only wait for the same failure.

@@ -27,7 +27,7 @@ export class RecognitionEngine
   private documents = 0;
 
   constructor(options: RecognitionEngineOptions) {
-    super("recognition", options, { abortGraceMs: ABORT_GRACE_MS, longestSilenceMs: LONGEST_SILENCE_MS });
+    super("recognition", { ...options, abortGraceMs: ABORT_GRACE_MS, longestSilenceMs: LONGEST_SILENCE_MS });
   }
 
   /** How many pages are read in parallel. */

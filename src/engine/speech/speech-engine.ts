@@ -13,18 +13,14 @@ interface KnownSpeaker extends KnownModel {
 /** Unread events, each of at most four seconds of sound: 6 MB without compression. */
 const MOST_UNREAD = 32;
 
-export interface SpeechEngineOptions extends LazyEngineOptions<SpeakerOptions, KnownSpeaker> {
-  /** See SupervisorOptions. */
-  readonly abortGraceMs?: number;
-}
+export type SpeechEngineOptions = LazyEngineOptions<SpeakerOptions, KnownSpeaker>;
 
 export class SpeechEngine
   extends LazyEngine<SpeakerOptions, KnownSpeaker, SpeakerModel, SpeechJob, SpeechEvent>
   implements SpeechPort
 {
   constructor(options: SpeechEngineOptions) {
-    const { abortGraceMs } = options;
-    super("speech", { ...options, mostUnread: MOST_UNREAD }, abortGraceMs === undefined ? {} : { abortGraceMs });
+    super("speech", { ...options, mostUnread: MOST_UNREAD });
   }
 
   override status(): SpeechStatus {

@@ -23,6 +23,8 @@ export interface TokenizeOptions {
   readonly addSpecial?: boolean;
   /** Reads special tokens that are spelled out in the text as such. Default false. */
   readonly parseSpecial?: boolean;
+  /** Whose text this is; texts of one client wait for one another. */
+  readonly client?: string | undefined;
 }
 
 export type TokenPiece = string | readonly number[];

@@ -2,13 +2,14 @@
 
 import type { Spread } from "../../../ffi/llama/api.ts";
 import type { FileIdentity } from "../../domain/file-identity.ts";
-import type { FinishEvent, GenerateEvent, GenerateRequest, TokenIds } from "../../domain/generate.ts";
+import type { FinishEvent, GenerateEvent, GenerateRequest, OutputEvent, TokenIds } from "../../domain/generate.ts";
 import type { KvLayout } from "../../domain/kv-layout.ts";
 import { contentOf, withContent } from "../../domain/media.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import type { PromptLimits } from "../../domain/prompt-size.ts";
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
 import type { StepCounts } from "../../domain/steps.ts";
+import type { PromptLogprob } from "../../domain/usage.ts";
 import type { Waiting } from "../../domain/waiting.ts";
 import type { ComputeOptions } from "../process/kind.ts";
 import type { FromEngine, JobEnd, JobOutput } from "../process/protocol.ts";
@@ -131,6 +132,9 @@ export function withContents(job: TextJob, contents: readonly Uint8Array[]): Tex
   return { ...job, request: { ...job.request, media } };
 }
 
+/** Returns the job without its images and sounds, which are sent beside it. */
+export const withoutContents = (job: TextJob): TextJob => withContents(job, []);
+
 /** Returns the job with its token ids as typed arrays, the form in which they are sent. */
 export function withTokens(job: TextJob): TextJob {
   if (job.type === "detokenize") return { ...job, tokens: Int32Array.from(job.tokens) };
@@ -147,7 +151,20 @@ interface AnswerEvent {
   readonly answer: AnswerValue;
 }
 
-export type TextEvent = GenerateEvent | AnswerEvent;
+/**
+ * Log probabilities of the prompt's tokens from this index on, if requested. Each step sends its own, because those of a
+ * whole prompt in one message would stall all streams. A prompt that is computed again is also scored again.
+ */
+export interface ScoredEvent {
+  readonly type: "scored";
+  readonly from: number;
+  readonly tokens: readonly PromptLogprob[];
+}
+
+/** What a step may bring of an answer. */
+export type StepEvent = OutputEvent | ScoredEvent;
+
+export type TextEvent = GenerateEvent | ScoredEvent | AnswerEvent;
 
 /** `levels` come with every message about jobs, `steps` about once a second. */
 export interface TextReport {

@@ -7,7 +7,7 @@ import type { EngineEvent, GenerateRequest, TokenIds } from "../../domain/genera
 import type { ModelInfo } from "../../domain/model.ts";
 import { tooLargePrompt, tooLongToCount, tooLongToTokenize, type PromptLimits } from "../../domain/prompt-size.ts";
 import type { SlotAction, SlotOutcome } from "../../domain/slots.ts";
-import { noUsage } from "../../domain/usage.ts";
+import { noUsage, type PromptLogprob } from "../../domain/usage.ts";
 import type { Metric } from "../../telemetry/exposition.ts";
 import type { Started } from "../process/jobs.ts";
 import { processMetrics, type ObservedEngine } from "../process/status.ts";
@@ -16,7 +16,7 @@ import type { SupervisorOptions } from "../process/supervisor-options.ts";
 import type { TextPort, TextStatus, TokenizeOptions, TokenPiece } from "./port.ts";
 import {
   contentsOf,
-  withContents,
+  withoutContents,
   withTokens,
   type AnswerValue,
   type EngineOptions,
@@ -125,8 +125,9 @@ export class TextEngine implements TextPort, ObservedEngine {
 
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
     this.refuseTooLarge(request);
-    // A job of this type yields these events.
-    return this.run({ type: "generate", request }, signal, request.id) as AsyncGenerator<EngineEvent>;
+    const events = this.run({ type: "generate", request }, signal, request.id);
+    // A job of this type yields no other events.
+    return (request.promptLogprobs ? withScores(events) : events) as AsyncGenerator<EngineEvent>;
   }
 
   cancel(id: string, cause: CancelCause): void {
@@ -169,7 +170,7 @@ export class TextEngine implements TextPort, ObservedEngine {
   }
 
   private run(job: TextJob, signal: AbortSignal, id?: string): AsyncGenerator<TextEvent | Started, void, void> {
-    return this.supervisor.run(withTokens(withContents(job, [])), signal, id, contentsOf(job));
+    return this.supervisor.run(withTokens(withoutContents(job)), signal, id, contentsOf(job));
   }
 
   private refuseTooLarge(request: GenerateRequest): void {
@@ -195,6 +196,18 @@ function refuse(error: SvcError | undefined): void {
 const isTokens = (answer: AnswerValue): answer is Int32Array => answer instanceof Int32Array;
 const isText = (answer: AnswerValue): answer is string => typeof answer === "string";
 const isOutcome = (answer: AnswerValue): answer is SlotOutcome => !isTokens(answer) && !isText(answer);
+
+/** Puts the log probabilities of the prompt, which come in parts, into the last event. */
+async function* withScores(
+  events: AsyncIterable<TextEvent | Started>,
+): AsyncGenerator<TextEvent | Started, void, void> {
+  const promptLogprobs: PromptLogprob[] = [];
+  for await (const event of events) {
+    if (event.type === "scored")
+      for (const [at, token] of event.tokens.entries()) promptLogprobs[event.from + at] = token;
+    else yield event.type === "finish" ? { ...event, promptLogprobs } : event;
+  }
+}
 
 function neverComputed(cause: CancelCause, accepted: boolean): TextEvent[] {
   const finish: TextEvent = { type: "finish", reason: cancelledReason(cause), usage: noUsage() };

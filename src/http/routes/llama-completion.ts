@@ -38,10 +38,11 @@ export const llamaCompletionRoutes = (deps: AppDeps) =>
     );
 
 async function answer(deps: AppDeps, request: Request, decode: typeof decodeLlamaCompletion) {
-  const { router, clock, config } = deps;
+  const { router, clock, config, contexts } = deps;
   const call = decode(await readGenerationBody(deps, request), config);
   const backend = router.find(call.request.model, "chat");
-  const work = () => read(call.prompts, backend, request.signal);
+  const { client } = contexts.of(request);
+  const work = () => read(call.prompts, backend, request.signal, client);
   const isText = call.prompts.every((prompt) => typeof prompt === "string");
   const { prompts, texts } = await (isText ? work() : deps.tokenizer.run(work));
   const requests = prompts.map((prompt): Generation => ({ ...call.request, prompt }));
@@ -72,12 +73,19 @@ async function tokenized<T>(
 }
 
 /** Returns a prompt as tokens unless it is one text. Throws SvcError `unsupported_parameter` about `param`. */
-async function tokensOf(prompt: RawPrompt, backend: TextBackend, param: string, signal: AbortSignal): Promise<Prompt> {
+async function tokensOf(
+  prompt: RawPrompt,
+  backend: TextBackend,
+  param: string,
+  signal: AbortSignal,
+  client: string | undefined,
+): Promise<Prompt> {
   if (typeof prompt === "string") return prompt;
+  const options = { parseSpecial: true, client };
   const parts = prompt.map((part, at) =>
     typeof part === "number"
       ? [part]
-      : tokenized(backend, (engine) => engine.tokenize(part, signal, { parseSpecial: true, addSpecial: at === 0 })),
+      : tokenized(backend, (engine) => engine.tokenize(part, signal, { ...options, addSpecial: at === 0 })),
   );
   const tokens = (await Promise.all(parts)).map((made) => {
     if (made) return made;
@@ -104,9 +112,9 @@ async function textOf(
 }
 
 /** Returns the prompts as the engine takes them, and as texts. */
-async function read(raw: readonly RawPrompt[], backend: TextBackend, signal: AbortSignal) {
+async function read(raw: readonly RawPrompt[], backend: TextBackend, signal: AbortSignal, client: string | undefined) {
   const field = fieldOf(raw);
-  const prompts = await Promise.all(raw.map((prompt, at) => tokensOf(prompt, backend, field(at)(""), signal)));
+  const prompts = await Promise.all(raw.map((prompt, at) => tokensOf(prompt, backend, field(at)(""), signal, client)));
   const texts = await Promise.all(prompts.map((prompt, at) => textOf(prompt, backend, field(at), signal)));
   return { prompts, texts };
 }

@@ -54,8 +54,8 @@ export const llamaRoutes = (deps: AppDeps) => {
       "/tokenize",
       async ({ request }) => {
         const body = await deps.bodies.read(request, bodyCeilings.tokenizer);
-        if (isForVllm(body)) return jsonResponse(await forVllm(body, request.signal, HUGGING_FACE));
-        return jsonResponse(await tokenize(deps, checkTokenize(body), request.signal));
+        if (isForVllm(body)) return jsonResponse(await forVllm(body, request, HUGGING_FACE));
+        return jsonResponse(await tokenize(deps, checkTokenize(body), request));
       },
       jsonRoute(t.Union([PlainTokenizeRequest, TokenizeRequest]), t.Union([PlainTokenizeResponse, TokenizeResponse])),
     )
@@ -80,8 +80,14 @@ export const llamaRoutes = (deps: AppDeps) => {
     .get("/lora-adapters", () => Response.json(encodeLoraAdapters(engine.status().adapters)), jsonAnswer(LoraAdapters));
 };
 
-async function tokenize({ engine, tokenizer }: AppDeps, asked: ReturnType<typeof checkTokenize>, signal: AbortSignal) {
-  const options = { addSpecial: asked.add_special ?? false, parseSpecial: asked.parse_special ?? true };
+async function tokenize(
+  { contexts, engine, tokenizer }: AppDeps,
+  asked: ReturnType<typeof checkTokenize>,
+  request: Request,
+) {
+  const { signal } = request;
+  const { client } = contexts.of(request);
+  const options = { addSpecial: asked.add_special ?? false, parseSpecial: asked.parse_special ?? true, client };
   const tokens = [...(await tokenizer.run(() => engine.tokenize(asked.content, signal, options)))];
   if (asked.with_pieces !== true) return { tokens };
   const pieces = await tokenizer.run(() => engine.pieces(tokens, signal));
@@ -105,8 +111,8 @@ const tokenizerInfo = ({ chatTemplate }: ModelInfo) => ({
 async function applyTemplate(deps: AppDeps, request: Request): Promise<Response> {
   const { bodies, config, contexts, engine, tokenizer } = deps;
   const { request: asked } = decodeChat(await bodies.read(request, bodyCeilings.generation), config);
-  const { id } = contexts.of(request);
-  return Response.json({ prompt: await tokenizer.run(() => engine.render({ ...asked, id }, request.signal)) });
+  const { id, client } = contexts.of(request);
+  return Response.json({ prompt: await tokenizer.run(() => engine.render({ ...asked, id, client }, request.signal)) });
 }
 
 const props = ({ config, version }: AppDeps, model: ModelInfo) => {

@@ -92,11 +92,12 @@ async function goingOn(
 ): Promise<Generation> {
   const { signal } = request;
   if (surface) throw surface.noTokenizer;
-  const render = deps.tokenizer.run(() => own.render({ ...asked, id: deps.contexts.of(request).id }, signal));
+  const { id, client } = deps.contexts.of(request);
+  const render = deps.tokenizer.run(() => own.render({ ...asked, id, client }, signal));
   const text = await render.catch((error: unknown) => {
     throw withFieldNames(error, asked.fieldNames);
   });
-  const tokens = await deps.tokenizer.run(() => own.tokenize(text, signal, { parseSpecial: true }));
+  const tokens = await deps.tokenizer.run(() => own.tokenize(text, signal, { parseSpecial: true, client }));
   return { ...asked, messages: [], prompt: [...before, ...tokens], promptField: "context" };
 }
 

@@ -18,14 +18,14 @@ export const tokenizeRoutes = (deps: AppDeps) => {
   return new Elysia({ name: "route.tokenize" })
     .post(
       "/v1/tokenize",
-      async ({ request }) => jsonResponse(await tokenize(await read(request), request.signal)),
+      async ({ request }) => jsonResponse(await tokenize(await read(request), request)),
       jsonRoute(TokenizeRequest, TokenizeResponse),
     )
     .post("/v1/detokenize", detokenize.handler, detokenize.hooks)
     .post(
       "/v1/count_tokens",
       async ({ request }) => {
-        const { count, model } = await tokenize(await read(request), request.signal);
+        const { count, model } = await tokenize(await read(request), request);
         return Response.json({ input_tokens: count, model } satisfies CountTokensResponse);
       },
       jsonRoute(TokenizeRequest, CountTokensResponse),

@@ -126,8 +126,8 @@ export class KvCache {
     this.tree.extend(sequence.id, sequence.ids, sequence.computed);
   }
 
-  /** Records that fewer tokens are cached: a step was aborted or a restore failed. The caller clears their cells. */
-  shorten(sequence: Sequence): void {
+  /** Records that the cells after a request's computed tokens were cleared: a step was aborted or a restore failed. */
+  noteCleared(sequence: Sequence): void {
     this.tree.trim(sequence.id, sequence.computed);
   }
 
@@ -174,7 +174,7 @@ export class KvCache {
       // All cells are worth the same: each one saves computing one token.
       const id = this.idle.leastValuable(now, () => 1);
       if (id === undefined) return false;
-      this.shrink(id, Math.max(missing, TRIM_GRAIN), now);
+      this.makeSmaller(id, Math.max(missing, TRIM_GRAIN), now);
     }
   }
 
@@ -193,7 +193,8 @@ export class KvCache {
   clearBeyond(limit: number, now: number, evictsShort: boolean): void {
     if (!this.canOffload) return;
     const fewest = evictsShort ? 1 : FEWEST_OFFLOADED;
-    while (this.idleCells > limit) {
+    const { runningCells } = this;
+    while (this.cells - runningCells > limit) {
       const id = this.idle.leastValuable(now, (one) => Number(this.tree.exclusive(one) >= fewest));
       if (id === undefined || (this.tree.exclusive(id) >= FEWEST_OFFLOADED && !this.offload(id, now))) return;
       this.evict(id);
@@ -249,7 +250,7 @@ export class KvCache {
       const length = boundaryBefore(media, keptOf(cached));
       if (!isPrefix(cached, prefix) || length === cached.ids.length) continue;
       this.host.cancelOffload(id);
-      if (canTrim && length >= FEWEST_SHARED) this.trim(id, length, positionAt(media, length));
+      if (canTrim && length >= FEWEST_SHARED) this.evictAfter(id, length, positionAt(media, length));
       else this.drop(id);
     }
     this.host.forget(prefix, (cached) => keptOf(cached) === cached.ids.length);
@@ -329,7 +330,7 @@ export class KvCache {
     this.host.cancelOffload(holder.id);
     if (holder.length > length) {
       if (holder.length - length >= FEWEST_OFFLOADED) this.offload(holder.id, now);
-      this.trim(holder.id, length, positionAt(media, length));
+      this.evictAfter(holder.id, length, positionAt(media, length));
     }
     this.idle.delete(holder.id);
     return holder.id;
@@ -377,17 +378,18 @@ export class KvCache {
   }
 
   /** Frees cells at the end of an idle sequence, or the whole sequence. */
-  private shrink(id: number, cells: number, now: number): void {
+  private makeSmaller(id: number, cells: number, now: number): void {
     // The host cache now holds the whole sequence, so a part of it here is useless.
     if (this.offload(id, now)) return this.evict(id);
     const media = this.idle.get(id)?.media ?? [];
     const length = boundaryBefore(media, this.tree.lengthOf(id) - cells);
     if (!this.limits.canTrim || this.tree.exclusive(id) <= cells || length < FEWEST_SHARED) return this.evict(id);
     this.host.cancelOffload(id);
-    this.trim(id, length, positionAt(media, length));
+    this.evictAfter(id, length, positionAt(media, length));
   }
 
-  private trim(id: number, length: number, position: number): void {
+  /** Evicts all but the first `length` tokens of an idle sequence. */
+  private evictAfter(id: number, length: number, position: number): void {
     this.evicted += this.tree.lengthOf(id) - length;
     this.clear(id, length, position);
   }

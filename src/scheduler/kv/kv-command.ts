@@ -1,16 +1,8 @@
 // Commands for the native library: the changes to the KV cache that it makes, in order, before the next decode call.
 
-import type { MediaSpan } from "../media-span.ts";
 import type { DiskId } from "./disk-cache.ts";
 import type { HostId } from "./host-entries.ts";
-
-/** The conversation that an entry outside the KV cache holds. */
-export interface KvEntry {
-  readonly ids: Int32Array;
-  /** Key of the LoRA adapters that computed the entry, derived from their files. */
-  readonly adapterKey: string;
-  readonly media: readonly MediaSpan[];
-}
+import type { Prefix } from "./prefix-index.ts";
 
 export type KvCommand =
   /** Ends the chunk that is being computed in slices; its cells are then empty again. */
@@ -38,7 +30,7 @@ export type KvCommand =
   /** Frees an entry of the host cache. */
   | { readonly type: "drop"; readonly hostId: HostId }
   /** Moves an entry of the host cache to the disk cache; the engine reports when it is written. */
-  | ({ readonly type: "write"; readonly hostId: HostId } & KvEntry)
+  | ({ readonly type: "write"; readonly hostId: HostId } & Prefix)
   /** Reads an entry of the disk cache into the host cache; the engine reports when it is read. */
   | { readonly type: "read"; readonly diskId: DiskId; readonly hostId: HostId }
   /** Deletes an entry of the disk cache. */

@@ -8,6 +8,7 @@ import { PrefixTree } from "./prefix-tree.ts";
 /** Tokens, and the adapters that compute them. */
 export interface Computed {
   readonly ids: Int32Array;
+  /** Key of the LoRA adapters, derived from their files. */
   readonly adapterKey: string;
 }
 

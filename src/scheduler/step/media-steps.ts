@@ -53,6 +53,6 @@ export class MediaSteps {
   apply(sequence: Sequence, { span, count }: MediaStep, done: boolean): void {
     sequence.computed = done ? sequence.computed + count : span.start;
     if (done) this.kv.extend(sequence);
-    else this.kv.shorten(sequence);
+    else this.kv.noteCleared(sequence);
   }
 }

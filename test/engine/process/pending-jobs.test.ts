@@ -1,25 +1,27 @@
-// How jobs are sent to their process.
+// How jobs are sent to their process, and stopped there.
 
 import { expect, test } from "bun:test";
-import { systemClock } from "../../../src/domain/clock.ts";
+import { systemClock, type Timers } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { nextTurn } from "../../../src/domain/next-turn.ts";
 import { PendingJobs } from "../../../src/engine/process/pending-jobs.ts";
+import { TestClock } from "../../support/test-clock.ts";
 
-/** Jobs, which are names, and the names that their process has received. */
-function setUp() {
+/** Jobs, which are names, and what their process has received: their names, other messages, and keys to abort. */
+function setUp(clock: Timers = systemClock) {
   const sent: string[] = [];
   const jobs = new PendingJobs<string, { readonly type: string }>({
-    clock: systemClock,
+    clock,
     loadTimeoutMs: 1000,
+    abortGraceMs: 200,
     process: () => ({
       send(message) {
         sent.push(message.type === "submit" ? message.job : message.type);
         return true;
       },
-      abort() {},
+      abort: (key) => void sent.push(`abort ${key}`),
     }),
-    onOverdue() {},
+    onOverdue: () => void sent.push("overdue"),
     onIdle() {},
   });
   const add = (...names: string[]) =>
@@ -69,5 +71,23 @@ test("jobs not yet sent when a process ends are sent to the next process, once",
   jobs.submitAll();
   await turns(4);
   expect(sent).toEqual(["a", "a", "b", "c"]);
+  jobs.failAll(new SvcError("shutting_down", "over"));
+});
+
+test.each([
+  ["given up", false],
+  ["cancelled", true],
+])("a job that was %s in the moment in which it began is interrupted", (_, byId) => {
+  const clock = new TestClock();
+  const { sent, jobs } = setUp(clock);
+  const job = jobs.create("a", "a");
+  jobs.add(job, true);
+  jobs.accepted({ type: "accepted", key: job.key, event: { type: "accepted" } });
+  if (byId) jobs.cancel("a", "id");
+  else jobs.drop(job);
+  jobs.started({ type: "started", keys: [job.key] });
+  expect(sent).toEqual(["a", "cancel", `abort ${job.key}`]);
+  clock.pass(200);
+  expect(sent.at(-1)).toBe("overdue");
   jobs.failAll(new SvcError("shutting_down", "over"));
 });

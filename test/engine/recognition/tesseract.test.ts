@@ -1,6 +1,6 @@
 // Text in pictures, read by the real Tesseract.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { LanguageDataError, Tesseract } from "../../../src/engine/recognition/child/tesseract.ts";
 import { limitMemory } from "../../../src/engine/recognition/child/wasm-memory.ts";
 import { wordsOf } from "../../../src/engine/recognition/child/tsv.ts";
@@ -103,4 +103,14 @@ describe("a module's memory", () => {
     expect(() => limitMemory(module.subarray(0, 8), 65_536)).toThrow("no memory");
     expect(() => limitMemory(module.subarray(0, 14), 65_536)).toThrow("cut off");
   });
+});
+
+test("a page fails when there is no memory for Tesseract", async () => {
+  const tesseract = await Tesseract.load(() => {});
+  const full = new RangeError("no memory");
+  const instantiate = spyOn(WebAssembly, "instantiate").mockRejectedValueOnce(full);
+  const task = { languages: [], level: "accurate", correction: true } as const;
+  const failure = await tesseract.words(await drawn({ lines: [], paper: [20, 20] }), 150, task).catch((error) => error);
+  instantiate.mockRestore();
+  expect(failure).toBe(full);
 });

@@ -296,7 +296,7 @@ describe("several recordings", () => {
     whisper.tell(2, [" b"]);
     await settle();
     expect(lengths(whisper)).toEqual([29, 3, 8]);
-    worker.cancel(short, "id");
+    worker.cancel(short);
     for (let job = 3; job < 20; job++) {
       whisper.tell(job, [" a"]);
       await settle();
@@ -443,7 +443,7 @@ describe("several recordings", () => {
     const { whisper, worker, submit, settle, closed, endOf } = start({ parallel: 1 });
     const first = await submit("300");
     const second = await submit("4");
-    worker.cancel(first, "id");
+    worker.cancel(first);
     await settle();
     expect(whisper.released).toContain(1);
     expect(closed).toContain("300");

@@ -7,6 +7,8 @@ export class QueuedJob {
   readonly waiting: number[];
   readonly values: Float32Array;
   started = false;
+  /** Whether its inputs must not be computed together with those of other requests. */
+  isAlone = false;
   private left: number;
 
   /** `client`: whose request this is; undefined: no particular client's. `background`: nobody waits for the result. */
@@ -85,6 +87,7 @@ export class BatchQueue {
       const served = new Set<string>();
       for (const job of jobs) {
         if (job.client !== undefined && served.has(job.client)) continue;
+        if (batch.some((item) => item.job !== job && (item.job.isAlone || job.isAlone))) continue;
         const index = job.waiting.at(-1);
         const tokens = index === undefined ? undefined : job.inputs[index];
         if (index === undefined || !tokens || batch.length === this.inputs) continue;

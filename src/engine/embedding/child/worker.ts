@@ -87,10 +87,13 @@ export class EmbeddingWorker {
       if (numbers) this.finish(batch, numbers);
       else this.queue.putBack(batch);
     } catch (error) {
-      for (const job of jobs) {
-        this.queue.remove(job.key);
-        this.reject(job.key, error);
+      if (jobs.size > 1) {
+        // Only the request whose input is at fault may fail.
+        for (const job of jobs) job.isAlone = true;
+        return this.queue.putBack(batch);
       }
+      this.queue.remove(first.key);
+      this.reject(first.key, error);
     }
   }
 

@@ -61,16 +61,20 @@ export async function compileTesseract(): Promise<TesseractProgram> {
 async function compile(path: string, create: CreateCore): Promise<TesseractProgram> {
   const module = await WebAssembly.compile(limitMemory(await Bun.file(path).bytes(), MEMORY_BYTES));
   return {
-    start: (progress) =>
-      create({
+    start(progress) {
+      // Emscripten is told only of an instance, not that there will be none.
+      const failed = Promise.withResolvers<never>();
+      const created = create({
         instantiateWasm(imports, done) {
-          void WebAssembly.instantiate(module, imports).then(done);
+          WebAssembly.instantiate(module, imports).then(done, failed.reject);
           return {};
         },
         TesseractProgress: progress,
         // Its output is only about fonts and resolutions.
         print() {},
         printErr() {},
-      }),
+      });
+      return Promise.race([created, failed.promise]);
+    },
   };
 }

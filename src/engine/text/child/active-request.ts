@@ -3,9 +3,9 @@
 import type { Llama, SamplerId } from "../../../../ffi/llama/api.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { FinishEvent, OutputEvent } from "../../../domain/generate.ts";
-import type { FinishReason, PromptLogprob, TokenLogprob, Usage } from "../../../domain/usage.ts";
+import type { FinishReason, TokenLogprob, Usage } from "../../../domain/usage.ts";
 import type { JobKey } from "../../process/protocol.ts";
-import type { StepFinish } from "../protocol.ts";
+import type { ScoredEvent, StepEvent, StepFinish } from "../protocol.ts";
 import { ParsedAnswer, PlainAnswer, type Answer } from "./answer.ts";
 import type { ReadyPrompt } from "./intake.ts";
 
@@ -34,8 +34,8 @@ export class ActiveRequest {
   /** Token ids, when requested: of the prompt, of the answer, and of the answer since its last text event. */
   private readonly ids: { readonly prompt: readonly number[]; readonly answer: number[]; fresh: number[] } | undefined;
   private progressed = 0;
-  /** Log probabilities of the prompt's tokens, when requested. */
-  private readonly promptLogprobs: PromptLogprob[] | undefined;
+  /** Log probabilities of the prompt's tokens, when requested, since the last event with some. */
+  private scores: ScoredEvent | undefined;
   /** The model ended its turn, or the answer is complete. */
   stopped = false;
   /** The answer ends early: its time is over, or its grammar has a dead end or takes too long. */
@@ -58,7 +58,12 @@ export class ActiveRequest {
     this.promptTokens = tokens.length;
     this.acceptedAt = clock.now();
     if (request.promptLogprobs) {
-      this.promptLogprobs = [...tokens].map((token) => ({ ...this.textOf(token, true), logprob: null, top: [] }));
+      const first = [...tokens.subarray(0, 1)].map((token) => ({
+        ...this.textOf(token, true),
+        logprob: null,
+        top: [],
+      }));
+      this.scores = { type: "scored", from: 0, tokens: first };
     }
     if (request.returnTokens) this.ids = { prompt: [...tokens].filter((id) => id >= 0), answer: [], fresh: [] };
     this.preserved = new Set(format.preserved);
@@ -120,21 +125,26 @@ export class ActiveRequest {
 
   /** The last step computed the prompt's rows at these indices; each has the log probabilities of the next token. */
   scored(indices: readonly number[]): void {
-    const { promptLogprobs } = this;
-    if (!promptLogprobs) return;
-    for (const [at, entries] of this.llama.scores(this.sampler, indices.length).entries()) {
+    const [first = 0] = indices;
+    const { from, tokens } = this.scores ?? { from: first + 1, tokens: [] };
+    const scored = this.llama.scores(this.sampler, indices.length).flatMap((entries) => {
       const [own, ...top] = entries.map(({ token, logprob }) => ({ ...this.textOf(token, true), logprob }));
-      const index = (indices[at] ?? 0) + 1;
-      if (own) promptLogprobs[index] = { ...own, top };
-    }
+      return own ? [{ ...own, top }] : [];
+    });
+    this.scores = { type: "scored", from, tokens: [...tokens, ...scored] };
   }
 
-  /** Returns a progress event when more of the prompt is in the cache; `cached` of it was there at the start. */
-  progress(processed: number, cached: number, now: number): OutputEvent[] {
-    if (this.firstTokenAt !== undefined || processed === this.progressed) return [];
+  /**
+   * Returns what the last step has computed of the prompt: its log probabilities, and a progress event when more of it
+   * is in the cache; `cached` of it was there at the start.
+   */
+  progress(processed: number, cached: number, now: number): StepEvent[] {
+    const scored = this.scores ? [this.scores] : [];
+    this.scores = undefined;
+    if (this.firstTokenAt !== undefined || processed === this.progressed) return scored;
     this.progressed = processed;
     const total = this.promptTokens;
-    return [{ type: "progress", total, cached, processed, ms: now - (this.startedAt ?? now) }];
+    return [...scored, { type: "progress", total, cached, processed, ms: now - (this.startedAt ?? now) }];
   }
 
   /** Ends the answer; returns the events that were held back. `reason`: why it ends, as far as is known by now. */
@@ -169,7 +179,6 @@ export class ActiveRequest {
         this.completionTokens !== this.maxTokens && { contextFull: true }),
       ...(droppedTokens > 0 && { contextShifted: true }),
       usage,
-      ...(this.promptLogprobs && { promptLogprobs: this.promptLogprobs }),
       ...(this.ids && { tokens: { prompt: this.ids.prompt, answer: this.ids.answer } }),
     };
     return { key: this.key, event };

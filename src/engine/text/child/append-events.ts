@@ -1,9 +1,10 @@
 // Joins events that become ready together, so that the client receives as few as possible.
 
-import { sampledFor, type OutputEvent } from "../../../domain/generate.ts";
+import { sampledFor } from "../../../domain/generate.ts";
+import type { StepEvent } from "../protocol.ts";
 
 /** Appends `more` to `events`; an event that continues the last one is joined to it. */
-export function appendEvents(events: OutputEvent[], more: readonly OutputEvent[]): void {
+export function appendEvents(events: StepEvent[], more: readonly StepEvent[]): void {
   for (const event of more) {
     const last = events.at(-1);
     const joined = last && join(last, event);
@@ -13,7 +14,7 @@ export function appendEvents(events: OutputEvent[], more: readonly OutputEvent[]
 }
 
 /** Joins two events; text with log probabilities is not joined, because they belong to the text of their own event. */
-function join(a: OutputEvent, b: OutputEvent): OutputEvent | undefined {
+function join(a: StepEvent, b: StepEvent): StepEvent | undefined {
   const sampled = sampledFor(a) + sampledFor(b);
   if (a.type === "text" && b.type === "text" && !a.logprobs && !b.logprobs) {
     const tokens = a.tokens || b.tokens ? { tokens: [...(a.tokens ?? []), ...(b.tokens ?? [])] } : {};

@@ -102,6 +102,8 @@ export class Intake {
   /** How many generations were received, plus how many prompts were finished. */
   moves = 0;
   private readonly jobs = new Map<number, PromptJob>();
+  /** Jobs whose token ids are being looked up. */
+  private readonly lookups = new Set<JobKey>();
   private readonly media: MediaPrompts<WithMedia> | undefined;
   private readonly marker: string;
   private readonly samplerDefaults: Partial<SamplerConfig>;
@@ -156,11 +158,14 @@ export class Intake {
     const unknown = unknownToken(tokens, "tokens", vocabulary);
     if (unknown) return this.handlers.refused(key, unknown);
     const texts = apart ? new TextList() : new JoinedText();
+    this.lookups.add(key);
     for (let from = 0; from < tokens.length; from += DETOKENIZED_AT_ONCE) {
       if (from > 0) await nextTurn();
+      if (!this.lookups.has(key)) return;
       const part: TokenIds = tokens.slice(from, from + DETOKENIZED_AT_ONCE);
       texts.push(Array.from(part, (token) => this.llama.piece(token, true)));
     }
+    this.lookups.delete(key);
     this.handlers.answered(key, texts.end());
   }
 
@@ -178,8 +183,8 @@ export class Intake {
     this.start(prompt, { kind: "generate", key, request, counts }, request.client);
   }
 
-  submitText(key: JobKey, { text, parseSpecial = false, addSpecial = false }: JobOf<"tokenize">): void {
-    this.start({ text, parseSpecial, addSpecial }, { kind: "tokenize", key });
+  submitText(key: JobKey, { text, parseSpecial = false, addSpecial = false, client }: JobOf<"tokenize">): void {
+    this.start({ text, parseSpecial, addSpecial }, { kind: "tokenize", key }, client);
   }
 
   /** Submits a prompt. When the library cannot even accept it, only that request is at fault. */
@@ -195,6 +200,7 @@ export class Intake {
 
   /** Forgets a request as far as it is here. */
   cancel(key: JobKey): void {
+    this.lookups.delete(key);
     for (const { accepted, sampler } of this.media?.drop((entry) => entry.key === key) ?? []) {
       if (!accepted) this.llama.freeSampler(sampler);
     }

@@ -4,8 +4,7 @@
 import { release } from "../../../../ffi/llama/allocate.ts";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { DiskCache, DiskId } from "../../../scheduler/kv/disk-cache.ts";
-import type { CachedPrefix } from "../../../scheduler/kv/prefix-index.ts";
-import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
+import type { CachedPrefix, Prefix } from "../../../scheduler/kv/prefix-index.ts";
 import type { KvFolder } from "./kv-folder.ts";
 
 interface KvDiskListener {
@@ -27,7 +26,7 @@ interface KvDiskCounts {
 const BYTES_IN_FLIGHT = 512 << 20;
 
 export class KvDisk {
-  private readonly files = new Map<DiskId, { readonly name: string; readonly entry: KvEntry }>();
+  private readonly files = new Map<DiskId, { readonly name: string; readonly entry: Prefix }>();
   private readonly byName = new Map<string, DiskId>();
   private nextId = 1;
   private counted = { held: 0, written: 0, restored: 0, failed: 0 };
@@ -50,14 +49,14 @@ export class KvDisk {
   async open(): Promise<{ readonly conversations: number; readonly tokens: number; readonly damaged: number }> {
     const { entries, damaged } = await this.folder.index().catch((error) => {
       this.warnOnce(`the folder cannot be read (${reasonOf(error)})`);
-      return { entries: new Map<string, KvEntry>(), damaged: 0 };
+      return { entries: new Map<string, Prefix>(), damaged: 0 };
     });
     for (const [name, entry] of entries) this.cache.add(this.add(name, entry));
     return { conversations: entries.size, tokens: this.counted.held, damaged };
   }
 
   /** Takes over the bytes of a conversation, writes them after those already waiting, and frees their memory. */
-  write(entry: KvEntry, parts: readonly Uint8Array[]): void {
+  write(entry: Prefix, parts: readonly Uint8Array[]): void {
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     if (this.bytesInFlight > 0 && this.bytesInFlight + bytes > this.mostInFlight) {
       parts.forEach(release);
@@ -90,7 +89,7 @@ export class KvDisk {
   }
 
   /** Counts a conversation that was lost. */
-  fail(entry: KvEntry, reason: string): void {
+  fail(entry: Prefix, reason: string): void {
     this.counted.failed += entry.ids.length;
     this.warnOnce(reason);
     this.listener.changed();
@@ -101,7 +100,7 @@ export class KvDisk {
     return this.writing;
   }
 
-  private async writeFile(entry: KvEntry, parts: readonly Uint8Array[]): Promise<void> {
+  private async writeFile(entry: Prefix, parts: readonly Uint8Array[]): Promise<void> {
     try {
       const written = await this.folder.write(entry, parts);
       if (!written) return this.fail(entry, "a conversation is larger than --kv-dir-size");
@@ -114,7 +113,7 @@ export class KvDisk {
     }
   }
 
-  private async readFile(entry: KvEntry): Promise<Uint8Array[] | undefined> {
+  private async readFile(entry: Prefix): Promise<Uint8Array[] | undefined> {
     try {
       const parts = await this.folder.read(entry);
       if (!parts) this.fail(entry, "a conversation's file is missing or damaged");
@@ -125,7 +124,7 @@ export class KvDisk {
     }
   }
 
-  private add(name: string, entry: KvEntry): CachedPrefix {
+  private add(name: string, entry: Prefix): CachedPrefix {
     const known = this.byName.get(name);
     const id = known ?? this.nextId++;
     if (known === undefined) {

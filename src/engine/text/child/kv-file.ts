@@ -6,14 +6,17 @@
 //   adapters' key: text · SHA-256 of all that 32 | parts | XXH3 8
 
 import { open, rename, unlink, type FileHandle } from "node:fs/promises";
-import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
+import type { Prefix } from "../../../scheduler/kv/prefix-index.ts";
 import type { MediaSpan } from "../../../scheduler/media-span.ts";
 
-interface Header extends KvEntry {
+interface Header extends Prefix {
   readonly headerBytes: number;
   /** Bytes of each part. */
   readonly parts: readonly number[];
 }
+
+/** Milliseconds. An incomplete file that was not written to for this long will not be finished. */
+export const ABANDONED_MS = 10 * 60_000;
 
 const MAGIC = "SVC-KV 2";
 const FIXED = 28;
@@ -24,14 +27,14 @@ const PIECE = 4 << 20;
 const LARGEST_HEADER = 256 << 20;
 
 /** Returns the name of a file: SHA-256 of the fingerprint and the conversation. */
-export function contentHash(fingerprint: Uint8Array, { ids, adapterKey, media }: KvEntry): string {
+export function contentHash(fingerprint: Uint8Array, { ids, adapterKey, media }: Prefix): string {
   const sizes = bytesOf(Uint32Array.of(ids.length, media.length));
   const fields = [fingerprint, sizes, bytesOf(ids), bytesOf(spansOf(media)), Buffer.from(adapterKey)];
   return sha256(Buffer.concat(fields)).toString("hex");
 }
 
 /** Returns the size of a file in bytes. */
-export function fileBytes(entry: KvEntry, parts: readonly Uint8Array[]): number {
+export function fileBytes(entry: Prefix, parts: readonly Uint8Array[]): number {
   return headerBytes(entry, parts.length) + parts.reduce((sum, part) => sum + part.length, 0) + CHECKSUM;
 }
 
@@ -43,7 +46,7 @@ export async function writeKvFile(
   path: string,
   temporary: string,
   fingerprint: Uint8Array,
-  entry: KvEntry,
+  entry: Prefix,
   parts: readonly Uint8Array[],
 ): Promise<void> {
   const file = await open(temporary, "wx", 0o600);
@@ -74,7 +77,7 @@ export async function writeKvFile(
  * Reads which conversation a file holds, without its state. Returns undefined when the file is damaged, incomplete, or
  * has another fingerprint. Throws the system's error.
  */
-export function readKvHeader(path: string, fingerprint: Uint8Array): Promise<KvEntry | undefined> {
+export function readKvHeader(path: string, fingerprint: Uint8Array): Promise<Prefix | undefined> {
   return reading(path, async (file) => {
     const found = await header(file, fingerprint);
     return found && { ids: found.ids, adapterKey: found.adapterKey, media: found.media };
@@ -82,7 +85,7 @@ export function readKvHeader(path: string, fingerprint: Uint8Array): Promise<KvE
 }
 
 /** Reads the state's parts; undefined if damaged or not of exactly these tokens. Throws the system's error. */
-export function readKvFile(path: string, fingerprint: Uint8Array, wanted: KvEntry): Promise<Uint8Array[] | undefined> {
+export function readKvFile(path: string, fingerprint: Uint8Array, wanted: Prefix): Promise<Uint8Array[] | undefined> {
   return reading(path, async (file) => {
     const found = await header(file, fingerprint);
     if (!found || !isOf(found, wanted)) return;
@@ -134,7 +137,7 @@ async function header(file: FileHandle, fingerprint: Uint8Array): Promise<Header
   return { headerBytes: length, parts: lengths, ids, adapterKey, media: mediaOf(numbers) };
 }
 
-function encodeHeader(fingerprint: Uint8Array, entry: KvEntry, parts: readonly Uint8Array[]): Uint8Array {
+function encodeHeader(fingerprint: Uint8Array, entry: Prefix, parts: readonly Uint8Array[]): Uint8Array {
   const { ids, media } = entry;
   const key = Buffer.from(entry.adapterKey);
   const sizes = [headerBytes(entry, parts.length), ids.length, media.length, parts.length, key.length];
@@ -155,10 +158,10 @@ function encodeHeader(fingerprint: Uint8Array, entry: KvEntry, parts: readonly U
 const sizeOf = (tokens: number, spans: number, parts: number, keyBytes: number): number =>
   FIXED + HASH + 8 * parts + 16 * spans + 4 * tokens + keyBytes + HASH;
 
-const headerBytes = ({ ids, adapterKey, media }: KvEntry, parts: number): number =>
+const headerBytes = ({ ids, adapterKey, media }: Prefix, parts: number): number =>
   sizeOf(ids.length, media.length, parts, Buffer.byteLength(adapterKey));
 
-const isOf = (a: KvEntry, b: KvEntry): boolean =>
+const isOf = (a: Prefix, b: Prefix): boolean =>
   a.adapterKey === b.adapterKey && isSame(a.ids, b.ids) && isSame(spansOf(a.media), spansOf(b.media));
 
 const spansOf = (media: readonly MediaSpan[]): Int32Array =>

@@ -5,8 +5,8 @@
 import { readdir, stat, unlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
-import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
-import { contentHash, fileBytes, readKvFile, readKvHeader, writeKvFile } from "./kv-file.ts";
+import type { Prefix } from "../../../scheduler/kv/prefix-index.ts";
+import { ABANDONED_MS, contentHash, fileBytes, readKvFile, readKvHeader, writeKvFile } from "./kv-file.ts";
 
 interface KvFolderOptions {
   readonly path: string;
@@ -31,8 +31,6 @@ interface Listed {
 }
 
 const NAME = /^[0-9a-f]{16}-[0-9a-f]{48}\.kv(\.[0-9a-f-]{36}\.part)?$/;
-/** An incomplete file that was not written to for this long will not be finished. */
-const ABANDONED_MS = 10 * 60_000;
 
 export class KvFolder {
   /** Start of the file names; other fingerprints have another. */
@@ -43,13 +41,13 @@ export class KvFolder {
   }
 
   /** Returns the name of a conversation's file. */
-  nameOf(entry: KvEntry): string {
+  nameOf(entry: Prefix): string {
     return `${this.prefix}-${contentHash(this.options.fingerprint, entry).slice(0, 48)}.kv`;
   }
 
   /** Reads the headers of the files with this fingerprint, most recently used first. Removes damaged files. */
-  async index(): Promise<{ readonly entries: ReadonlyMap<string, KvEntry>; readonly damaged: number }> {
-    const entries = new Map<string, KvEntry>();
+  async index(): Promise<{ readonly entries: ReadonlyMap<string, Prefix>; readonly damaged: number }> {
+    const entries = new Map<string, Prefix>();
     let damaged = 0;
     for (const { name, complete, at } of (await this.list()).toReversed()) {
       if (!complete && Date.now() - at > ABANDONED_MS) await this.remove(name);
@@ -66,7 +64,7 @@ export class KvFolder {
   }
 
   /** Returns undefined when it alone exceeds the limit. Throws the system's error, and then leaves no file. */
-  async write(entry: KvEntry, parts: readonly Uint8Array[]): Promise<Written | undefined> {
+  async write(entry: Prefix, parts: readonly Uint8Array[]): Promise<Written | undefined> {
     const bytes = fileBytes(entry, parts);
     if (bytes > this.options.limitBytes) return undefined;
     const name = this.nameOf(entry);
@@ -82,7 +80,7 @@ export class KvFolder {
    * Returns the state of exactly this conversation; undefined when the file is missing or damaged. Removes a damaged
    * file.
    */
-  async read(entry: KvEntry): Promise<Uint8Array[] | undefined> {
+  async read(entry: Prefix): Promise<Uint8Array[] | undefined> {
     const name = this.nameOf(entry);
     const parts = await readKvFile(this.pathOf(name), this.options.fingerprint, entry).catch(ignoreMissing);
     if (parts) await this.touch(name);

@@ -12,14 +12,15 @@ export function levelsOf(
   { steps, threads }: { readonly steps: number; readonly threads: number },
 ): Levels {
   const { kv } = scheduler;
+  const { running, idle } = kv.inUse;
   const placeFreeMs = scheduler.placeFreeMs();
   return {
     running: scheduler.runningCount,
     waiting: scheduler.waitingCount,
     waitingFor: scheduler.waitingFor(now),
     kv: {
-      used: kv.runningCells,
-      idle: kv.idleCells,
+      used: running,
+      idle,
       host: kv.host.tokens,
       disk: disk?.held ?? 0,
       steps,

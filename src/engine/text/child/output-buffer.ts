@@ -1,19 +1,18 @@
 // Buffers the output events of steps on their way to the front process. The events of fast steps are sent together:
 // with few cores, sending a message slows the computation down.
 
-import type { OutputEvent } from "../../../domain/generate.ts";
 import type { JobKey } from "../../process/protocol.ts";
-import type { StepOutput } from "../protocol.ts";
+import type { StepEvent, StepOutput } from "../protocol.ts";
 import { appendEvents } from "./append-events.ts";
 
 export class OutputBuffer {
-  private held = new Map<JobKey, OutputEvent[]>();
+  private held = new Map<JobKey, StepEvent[]>();
   /** When the newest computation began, and the computation of the oldest held events. */
   private begunAt = 0;
   private since = 0;
 
   /** Buffers events of the newest computation. */
-  hold(key: JobKey, events: readonly OutputEvent[]): void {
+  hold(key: JobKey, events: readonly StepEvent[]): void {
     if (events.length === 0) return;
     if (this.held.size === 0) this.since = this.begunAt;
     const before = this.held.get(key) ?? [];

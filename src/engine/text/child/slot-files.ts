@@ -7,7 +7,7 @@ import type { SlotAction, SlotOutcome } from "../../../domain/slots.ts";
 import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { JobKey, Refusal } from "../../process/protocol.ts";
 import { asRefusal } from "../../process/refusal.ts";
-import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
+import type { Prefix } from "../../../scheduler/kv/prefix-index.ts";
 import type { KvCommands } from "./kv-commands.ts";
 import { fileBytes } from "./kv-file.ts";
 import { badFile, type SlotFolder } from "./slot-folder.ts";
@@ -22,7 +22,7 @@ interface SlotHandlers {
 }
 
 /** What is saved for an empty slot. */
-const NOTHING: KvEntry = { ids: new Int32Array(0), adapterKey: "", media: [] };
+const NOTHING: Prefix = { ids: new Int32Array(0), adapterKey: "", media: [] };
 
 export class SlotFiles {
   private turn: Promise<void> = Promise.resolve();
@@ -89,7 +89,7 @@ export class SlotFiles {
   }
 
   /** Returns what a slot holds, and its state; undefined while every sequence is running. */
-  private offload(slot: number): { readonly entry: KvEntry; readonly parts: readonly Uint8Array[] } | undefined {
+  private offload(slot: number): { readonly entry: Prefix; readonly parts: readonly Uint8Array[] } | undefined {
     const { slots, kv } = this.scheduler;
     if (!kv.hasPlace) return undefined;
     const saved = slots.save(slot, this.clock.now());
@@ -113,7 +113,7 @@ export class SlotFiles {
     return { tokens: length, bytes };
   }
 
-  private async load(key: JobKey, entry: KvEntry, parts: readonly Uint8Array[]): Promise<void> {
+  private async load(key: JobKey, entry: Prefix, parts: readonly Uint8Array[]): Promise<void> {
     const { kv } = this.scheduler;
     const hostId = kv.host.newId();
     this.commands.put(hostId, parts);

@@ -4,13 +4,11 @@ import { lstat, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "../../../domain/errors.ts";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
-import type { KvEntry } from "../../../scheduler/kv/kv-command.ts";
-import { readKvFile, readKvHeader, writeKvFile } from "./kv-file.ts";
+import type { Prefix } from "../../../scheduler/kv/prefix-index.ts";
+import { ABANDONED_MS, readKvFile, readKvHeader, writeKvFile } from "./kv-file.ts";
 
 /** Name of an incomplete file; no slot's name begins with a dot. */
 const PART = /^\.[0-9a-f-]{36}\.part$/;
-/** An incomplete file that was not written to for this long will not be finished. */
-const ABANDONED_MS = 10 * 60_000;
 
 export class SlotFolder {
   /** `fingerprint`: 32 bytes, a hash of everything that the state depends on, except the tokens. */
@@ -29,18 +27,18 @@ export class SlotFolder {
   }
 
   /** Writes a file, replacing one of that name. Throws SvcError `storage_full` or `storage_unavailable`. */
-  async write(name: string, entry: KvEntry, parts: readonly Uint8Array[]): Promise<void> {
+  async write(name: string, entry: Prefix, parts: readonly Uint8Array[]): Promise<void> {
     const temporary = join(this.path, `.${crypto.randomUUID()}.part`);
     await orStorageError(writeKvFile(join(this.path, name), temporary, this.fingerprint, entry, parts));
   }
 
   /** Returns what a file holds. Throws SvcError `invalid_value` if it cannot be restored, or `storage_unavailable`. */
-  header(name: string): Promise<KvEntry> {
+  header(name: string): Promise<Prefix> {
     return this.reading(name, (path) => readKvHeader(path, this.fingerprint));
   }
 
   /** Returns the state in a file, of exactly these tokens. Throws as `header` does. */
-  read(name: string, entry: KvEntry): Promise<Uint8Array[]> {
+  read(name: string, entry: Prefix): Promise<Uint8Array[]> {
     return this.reading(name, (path) => readKvFile(path, this.fingerprint, entry));
   }
 

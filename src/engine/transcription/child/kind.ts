@@ -59,7 +59,7 @@ export const transcriptionKind: EngineKind<TranscriberOptions, TranscriptionMode
       ready: { size, bytes, device },
       worker: {
         submit: (key, job) => ("listening" in job ? listener.submit(key, job.listening) : worker.submit(key, job)),
-        cancel: (key, cause) => worker.cancel(key, cause),
+        cancel: (key) => worker.cancel(key),
         run: () => worker.run(),
       },
     };

@@ -1,7 +1,6 @@
 // The loop of a transcription engine: recordings are read and cut here, and recognised in parallel on native threads.
 
 import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
-import type { CancelCause } from "../../../domain/cancel.ts";
 import { fieldError } from "../../../domain/errors.ts";
 import type {
   SpeechDetection,
@@ -70,7 +69,7 @@ export class TranscriptionWorker {
   }
 
   /** Drops a job without a last event: the front process has ended its request, and half a text is of no use. */
-  cancel(key: JobKey, _cause: CancelCause): void {
+  cancel(key: JobKey): void {
     this.forget(key);
     const work = this.works.find((one) => one.key === key);
     if (work) this.remove(work);
