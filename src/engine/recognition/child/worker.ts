@@ -52,6 +52,8 @@ export class RecognitionWorker {
       const event = await this.read(reading);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
     } catch (error) {
+      // Usually, no other page of the document follows.
+      this.reader.close();
       this.refuse(job, reading?.page, error);
     } finally {
       this.watch.end();
