@@ -58,7 +58,8 @@ std::map<int32_t, Open> & all = *new std::map<int32_t, Open>;
 int32_t last_number = 0;
 
 int32_t keep(Open open) {
-    all[++last_number] = std::move(open);
+    last_number = last_number == INT32_MAX ? 1 : last_number + 1;
+    all[last_number] = std::move(open);
     return last_number;
 }
 

@@ -17,6 +17,8 @@ std::mutex & jobs_mutex = *new std::mutex;
 namespace {
 
 using JobPtr = std::shared_ptr<Job>;
+// Clients make up names, so beyond this number only those of waiting clients are kept.
+constexpr size_t MOST_CLIENTS = 256;
 
 // Jobs that wait for one kind of work, and the thread that does this work.
 struct Lane {
@@ -24,7 +26,7 @@ struct Lane {
     bool (*work)(Job &);
     svc_media_stage next;
     std::deque<JobPtr> queue;
-    // The latest turn that began, and for each waiting client its latest turn, or when it arrived.
+    // The latest turn that began, and for each client its latest turn, or when it arrived.
     uint64_t turn = 0;
     std::map<std::string, uint64_t> turns;
     std::condition_variable submitted;
@@ -61,7 +63,7 @@ std::optional<Failure> run(const Lane & lane, Job & job, bool & done) {
     }
 }
 
-// The next three functions require the mutex.
+// The next five functions require the mutex.
 void wait_for_turn(Lane & lane, const JobPtr & job) {
     lane.turns.emplace(job->client, ++lane.turn);
     lane.queue.push_back(job);
@@ -76,6 +78,17 @@ JobPtr take_next(Lane & lane) {
     lane.queue.erase(next);
     lane.turns[job->client] = ++lane.turn;
     return job;
+}
+
+void leave(Lane & lane, const JobPtr & job) {
+    lane.queue.erase(std::remove(lane.queue.begin(), lane.queue.end(), job), lane.queue.end());
+}
+
+void forget_turns(Lane & lane) {
+    if (!lane.queue.empty() && lane.turns.size() <= MOST_CLIENTS) return;
+    std::map<std::string, uint64_t> kept;
+    for (const JobPtr & job : lane.queue) kept[job->client] = lane.turns[job->client];
+    lane.turns = std::move(kept);
 }
 
 void settle(const Lane & lane, Job & job, const std::optional<Failure> & failure) {
@@ -97,7 +110,7 @@ void serve(Lane & lane) {
         lock.lock();
         if (!done && !job->released) wait_for_turn(lane, job);
         else settle(lane, *job, failure);
-        if (lane.queue.empty()) lane.turns.clear();
+        forget_turns(lane);
         table.finished.notify_all();
         // The last holder of a released job frees megabytes; other threads should not wait for that.
         lock.unlock();
@@ -243,6 +256,8 @@ void svc_media_release(int32_t number) {
         job = std::move(found->second);
         job->released = true;
         table.jobs.erase(found);
+        leave(table.preparing, job);
+        leave(table.encoding, job);
         return 0;
     });
 }

@@ -12,6 +12,8 @@ const HEAD_BYTES = 4 + 4 + 34;
 const SEARCH_BYTES = 1 << 17;
 /** A frame header has 6 to 16 bytes; the last one is its checksum. */
 const LONGEST_HEADER = 16;
+/** Maximum number of metadata blocks: a file of nothing but empty ones has millions. */
+const MOST_BLOCKS = 1000;
 const headerChecksum = crc(8, 0x07);
 
 /**
@@ -39,9 +41,9 @@ export async function flacSeconds(file: Uint8Array, signal: AbortSignal): Promis
   return samples / rate;
 }
 
-/** Returns the offset after the metadata blocks, the last of which has the top bit set. */
+/** Returns the offset after the metadata blocks, the last of which has the top bit set; the file's end without one. */
 function firstFrame(view: DataView): number {
-  for (let at = 4; at + 4 <= view.byteLength;) {
+  for (let at = 4, blocks = 0; at + 4 <= view.byteLength && blocks < MOST_BLOCKS; blocks++) {
     const head = view.getUint32(at);
     at += 4 + (head & 0xff_ffff);
     if (head >>> 31) return at;

@@ -36,10 +36,8 @@ export function readGif(bytes: Uint8Array): ImageHeader | undefined {
   const view = dataView(bytes);
   let at = 13 + colorTableBytes(view.getUint8(10));
   let alpha = false;
-  for (;;) {
-    const block = view.getUint8(at);
-    if (block === 0x2c) break;
-    if (block !== 0x21) return undefined;
+  for (let blocks = 0; view.getUint8(at) !== 0x2c; blocks++) {
+    if (view.getUint8(at) !== 0x21 || blocks === MOST_CHUNKS) return undefined;
     // Bit 0 of a graphic control extension's flags: there is a transparent colour.
     if (view.getUint8(at + 1) === 0xf9) alpha = (view.getUint8(at + 3) & 1) !== 0;
     const next = afterSubBlocks(bytes, at + 2);

@@ -25,20 +25,28 @@ const FORMAT_NAMES: Readonly<Record<ImageFormat, string>> = {
   bmp: "BMP",
 };
 
-/**
- * Decodes a PNG, JPEG, WebP, GIF (first frame) or BMP file, turns it upright and puts it on white. Shrinks it so that
- * its longest side is at most `maxSide` pixels; never enlarges it. Throws Refusal, or the signal's reason.
- */
-export const decodeImage = (
+/** Decodes an image as `decodePixels` does, and identifies it by its pixels. */
+export async function decodeImage(
   bytes: Uint8Array,
   maxSide: number,
   limits: MediaLimits,
   signal: AbortSignal,
-): Promise<ImageMedia> =>
-  opened(bytes, limits, signal, async (picture, alpha) => {
-    const { width, height, rgb } = await render(picture, alpha, maxSide, limits.maxPixels, signal);
-    return { kind: "image", id: await contentHash(`image ${width} ${height} `, rgb, signal), width, height, rgb };
-  });
+): Promise<ImageMedia> {
+  const { width, height, rgb } = await decodePixels(bytes, maxSide, limits, signal);
+  return { kind: "image", id: await contentHash(`image ${width} ${height} `, rgb, signal), width, height, rgb };
+}
+
+/**
+ * Decodes a PNG, JPEG, WebP, GIF (first frame) or BMP file, turns it upright and puts it on white. Shrinks it so that
+ * its longest side is at most `maxSide` pixels; never enlarges it. Throws Refusal, or the signal's reason.
+ */
+export const decodePixels = (
+  bytes: Uint8Array,
+  maxSide: number,
+  limits: MediaLimits,
+  signal: AbortSignal,
+): Promise<Pixels> =>
+  opened(bytes, limits, signal, (picture, alpha) => render(picture, alpha, maxSide, limits.maxPixels, signal));
 
 /** Returns the opacity of such a file's pixels, upright and in full size. Throws Refusal, or the signal's reason. */
 export const decodeOpacity = (bytes: Uint8Array, limits: MediaLimits, signal: AbortSignal): Promise<Opacity> =>

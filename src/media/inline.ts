@@ -17,41 +17,66 @@ export async function readDataUrl(url: string, limit: number, signal: AbortSigna
   }
   const base64 = /;\s*base64\s*$/i.test(url.slice(0, comma));
   const data = url.slice(comma + 1);
-  if (base64 && !data.includes("%")) return readBase64(data, limit);
+  if (base64 && !data.includes("%")) return readBase64(data, limit, signal);
   // Each byte may take three characters when escaped; in base64, four characters hold three bytes.
   checkSize(Math.ceil(data.length / (base64 ? 4 : 3)), limit);
   const bytes = await percentDecoded(data, signal);
-  if (base64) return readBase64(new TextDecoder().decode(bytes), limit);
+  if (base64) return readBase64(new TextDecoder().decode(bytes), limit, signal);
   checkSize(bytes.length, limit);
   return bytes;
 }
 
-/** Decodes base64 (either alphabet, padding optional, line breaks allowed) to at most `limit` bytes. Throws Refusal. */
-export function readBase64(text: string, limit: number): Uint8Array {
-  const estimate = decodedLength(text);
+/**
+ * Decodes base64 (either alphabet, padding optional, line breaks allowed) to at most `limit` bytes. Throws Refusal, or
+ * the signal's reason.
+ */
+export async function readBase64(text: string, limit: number, signal: AbortSignal): Promise<Uint8Array> {
+  const bytes = leniently(text, limit);
+  let digits = withoutPadding(text);
+  if (bytes.length !== decodedLength(digits)) {
+    digits = 0;
+    await inSlices(text.length, signal, (from, to) => (digits += countDigits(text, from, to)));
+  }
+  return checked(bytes, digits, text, limit);
+}
+
+/** Does the same at once, for messages of a few megabytes whose order matters. Throws Refusal. */
+export function readShortBase64(text: string, limit: number): Uint8Array {
+  const bytes = leniently(text, limit);
+  return checked(bytes, countDigits(text, 0, text.length), text, limit);
+}
+
+/** Decodes base64; skips whatever does not belong in it. */
+function leniently(text: string, limit: number): Uint8Array {
+  const estimate = decodedLength(withoutPadding(text));
   if (estimate > limit * LINE_BREAKS + 2) checkSize(estimate, limit);
-  const bytes = strictBase64(text) ?? base64WithSpaces(text);
-  if (!bytes) throw new Refusal("be base64", `a string of length ${text.length} that is not`);
-  checkSize(bytes.length, limit);
-  return bytes;
-}
-
-/** Decodes base64; returns undefined when a character is invalid, which Buffer alone would skip. */
-function strictBase64(text: string): Uint8Array | undefined {
   const { buffer, byteOffset, length } = Buffer.from(text, "base64");
-  if (length !== decodedLength(text)) return undefined;
   return new Uint8Array(buffer, byteOffset, length);
 }
 
-/** Returns the number of bytes; a fraction when the text ends in the middle of a byte. */
-function decodedLength(text: string): number {
-  const characters = text.length - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
-  return characters % 4 === 1 ? (characters * 3) / 4 : Math.floor((characters * 3) / 4);
+/** Throws Refusal when not all digits were decoded, or to too many bytes. */
+function checked(bytes: Uint8Array, digits: number, text: string, limit: number): Uint8Array {
+  if (bytes.length !== decodedLength(digits)) {
+    throw new Refusal("be base64", `a string of length ${text.length} that is not`);
+  }
+  checkSize(bytes.length, limit);
+  return bytes;
 }
 
-function base64WithSpaces(text: string): Uint8Array | undefined {
-  const packed = text.replace(/[\t\n\f\r ]+/g, "");
-  return packed.length < text.length ? strictBase64(packed) : undefined;
+/** Returns the number of bytes; a fraction when the digits end in the middle of a byte. */
+const decodedLength = (digits: number): number => (digits % 4 === 1 ? (digits * 3) / 4 : Math.floor((digits * 3) / 4));
+
+const withoutPadding = (text: string): number => text.length - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0);
+
+/** Counts the characters that are neither white space nor padding. */
+function countDigits(text: string, from: number, to: number): number {
+  let count = to - from;
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at);
+    // Tab, line feed, form feed, carriage return, space, and =.
+    if (code === 0x3d || code === 0x20 || (code >= 9 && code <= 13 && code !== 11)) count--;
+  }
+  return count;
 }
 
 async function percentDecoded(text: string, signal: AbortSignal): Promise<Uint8Array> {

@@ -13,6 +13,8 @@ const bitrates = {
 const rates = [44_100, 48_000, 32_000, 0];
 /** Maximum number of bytes before the first frame: there may be tags, or garbage where files were joined. */
 const FARTHEST_START = 1 << 16;
+/** Maximum number of tags at the beginning: a file of nothing but empty tags has millions. */
+const MOST_TAGS = 100;
 
 interface Frame {
   readonly bytes: number;
@@ -38,7 +40,7 @@ export async function mp3Seconds(bytes: Uint8Array, signal: AbortSignal): Promis
 /** Returns the offset after the ID3v2 tags at the beginning. */
 function afterTags(bytes: Uint8Array): number {
   let at = 0;
-  for (let tag = tagBytes(bytes); tag > 0; tag = tagBytes(bytes.subarray(at))) at += tag;
+  for (let tags = 0; tags < MOST_TAGS; tags++) at += tagBytes(bytes.subarray(at));
   return at;
 }
 

@@ -2,6 +2,9 @@
 
 import { nextTurn } from "../domain/next-turn.ts";
 
+/** A signal for work that is never stopped. */
+export const neverAborted: AbortSignal = new AbortController().signal;
+
 /** Bytes per slice: a millisecond or two of byte-wise work. */
 const SLICE_BYTES = 1 << 20;
 

@@ -14,6 +14,12 @@ export function around(boxes: readonly Box[]): Box {
   return { x: left, y: top, width: right - left, height: bottom - top };
 }
 
+/** Returns whether the middle of a box is inside another one. */
+export function holdsMiddle(outer: Box, box: Box): boolean {
+  const [x, y] = [box.x + box.width / 2 - outer.x, box.y + box.height / 2 - outer.y];
+  return x >= 0 && y >= 0 && x < outer.width && y < outer.height;
+}
+
 /** Returns the part of a box inside a bitmap. */
 export function clipped({ x, y, width, height }: Box, bitmap: Omit<Bitmap, "data">): Box {
   const [left, top] = [Math.max(0, Math.floor(x)), Math.max(0, Math.floor(y))];

@@ -29,15 +29,15 @@ export function maxiCodePlaces(bitmap: Bitmap): Place[] {
     .flatMap((ring) => {
       const { left, top, right, bottom } = REACH;
       return [
-        { box: around(ring, left, top, right, bottom), orientation: 1 as const },
-        { box: around(ring, bottom, left, top, right), orientation: 8 as const },
-        { box: around(ring, right, bottom, left, top), orientation: 3 as const },
-        { box: around(ring, top, right, bottom, left), orientation: 6 as const },
+        { box: boxAround(ring, left, top, right, bottom), orientation: 1 as const },
+        { box: boxAround(ring, bottom, left, top, right), orientation: 8 as const },
+        { box: boxAround(ring, right, bottom, left, top), orientation: 3 as const },
+        { box: boxAround(ring, top, right, bottom, left), orientation: 6 as const },
       ];
     });
 }
 
-function around(ring: Box, ...reach: readonly [number, number, number, number]): Box {
+function boxAround(ring: Box, ...reach: readonly [number, number, number, number]): Box {
   const [left, top, right, bottom] = reach.map((widths) => (widths + WHITE) * ring.width) as [
     number,
     number,

@@ -57,7 +57,7 @@ interface ReadableOptions {
 /** Prepares a page for recognition. */
 export function readable(original: Bitmap, options: ReadableOptions): ReadablePage {
   const sheet = options.crop ? cropDocument(original) : undefined;
-  const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original, !options.fast);
+  const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original, options);
   const { rules, grids, pixels, dark } = drawnOn(bitmap, letterHeight);
   const drawn = new Set(grids.flatMap((grid) => grid.rules));
   // Where no letters are found, rules may be their strokes.

@@ -28,8 +28,8 @@ const LARGEST = { enlarged: 12_000_000, turned: 4096 ** 2 };
 /** Degrees up to which a page is not turned: turning blurs small letters, and recognition tolerates such a skew. */
 const LEVEL = 0.2;
 
-/** Prepares a page; enlarges small letters unless `enlarges` is false. */
-export function prepare(original: Bitmap, enlarges = true): Prepared {
+/** Prepares a page. `fast`: small letters stay as they are. */
+export function prepare(original: Bitmap, { fast }: { readonly fast?: boolean | undefined } = {}): Prepared {
   const page = flatten(darkOnLight(withoutSpecks(original)));
   const { threshold, light } = split(histogram(page));
   const letters = lettersOf(inkOf(page, threshold));
@@ -38,7 +38,7 @@ export function prepare(original: Bitmap, enlarges = true): Prepared {
   const small = shrink(page, factor);
   const height = letterHeight(letters) / factor;
   const turned = 90 * turns + (Math.abs(degrees) < LEVEL ? 0 : degrees);
-  const scale = enlarges ? enlargement(small, height) : 1;
+  const scale = fast ? 1 : enlargement(small, height);
   if (turned === 0 && scale === 1) return { bitmap: small, toOriginal: scaling(factor), letterHeight: height };
   const made = upright(small, turned, scale);
   const bitmap = warp(small, made.projection, made.width, made.height, Math.round(light));

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { addressForOthers, qrText } from "../../src/cli/qr.ts";
 import { readTls } from "../../src/config/tls.ts";
-import { BarcodeReader } from "../../src/engine/recognition/child/barcodes.ts";
+import { loadBarcodeReader } from "../../src/engine/recognition/child/barcodes.ts";
 import { serve } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
 
@@ -27,9 +27,9 @@ function photographed(text: string) {
 }
 
 test("a camera can read the address", async () => {
-  const reader = await BarcodeReader.load();
+  const readCodes = await loadBarcodeReader();
   for (const url of ["http://192.168.1.5:9999/", "https://[2001:db8::5]:8443/"]) {
-    const found = await reader.read(photographed(qrText(url, false)));
+    const found = await readCodes(photographed(qrText(url, false)));
     expect(found.map(({ payload }) => payload)).toEqual([url]);
   }
 });

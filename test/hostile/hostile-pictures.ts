@@ -151,6 +151,11 @@ export function hostilePictures(whole: { readonly png: Bytes; readonly jpeg: Byt
     })(),
     "GIF of 65,535 pixels a side": gifHeader(65_535, 65_535),
     "GIF of 4,000 pixels a side, cut off": gifHeader(4000, 4000),
+    "GIF of a million empty blocks": together(
+      gifHeader(4000, 4000).subarray(0, 19),
+      repeated(Uint8Array.of(0x21, 0xfe, 0), 1_000_000),
+      gifHeader(4000, 4000).subarray(19),
+    ),
     "WebP of 16,384 pixels a side": webpHeader(16_384, 16_384),
     "WebP of 4,000 pixels a side, cut off": webpHeader(4000, 4000),
     "WebP of a million empty chunks": riff(

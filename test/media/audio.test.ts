@@ -148,6 +148,17 @@ test("mp3 and flac without sound are refused", async () => {
   expect(await message(flac(1).subarray(0, 20))).toBe("be a whole FLAC file; got one without stream information.");
 });
 
+test("mp3 of a million tags and flac of a million metadata blocks are refused", async () => {
+  expect(await message(Buffer.concat([Buffer.alloc(10_000_000, id3(0)), mp3(2)]))).toContain("without sound behind it");
+  const file = flac(10);
+  const [head, frames] = [file.subarray(0, 42), file.subarray(42)];
+  head[4] = 0;
+  const blocks = Buffer.alloc(4_000_000, Uint8Array.of(1, 0, 0, 0));
+  expect(await message(Buffer.concat([head, blocks, Uint8Array.of(0x81, 0, 0, 0), frames]))).toContain(
+    "without frames",
+  );
+});
+
 test("audio that is too long is refused, even when its header hides the length", async () => {
   const limits = limitsWith({ maxAudioSeconds: 10 });
   expect(await message(wav({ data: new Uint8Array(32_000 * 11) }), limits)).toBe(

@@ -72,6 +72,17 @@ test("a gif is decoded to its first frame", async () => {
   expect(quarters(media)).toEqual([blue, blue, blue, blue]);
 });
 
+test("a gif of a million empty blocks is refused", async () => {
+  const bytes = gif(red);
+  // Behind the header and the colour table.
+  const file = Buffer.concat([
+    bytes.subarray(0, 25),
+    Buffer.alloc(3_000_000, Uint8Array.of(0x21, 0xfe, 0)),
+    bytes.subarray(25),
+  ]);
+  expect(await refusal(load(file))).toBe("be a whole image; got a GIF file without a readable header.");
+});
+
 test("an animated webp is decoded to its first frame", async () => {
   const frames = await Promise.all(
     [flag(64, 32), bmp(64, 32, () => white)].map((one) => image(one).webp({ lossless: true }).bytes()),

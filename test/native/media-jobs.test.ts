@@ -26,6 +26,12 @@ describe.skipIf(!isBuilt)("a job", () => {
   /** Takes a good part of a second to encode. */
   const slowImage = (seed: number) => image(400, 400, seed);
 
+  const prepareFor = (client: string, ...list: Medium[]) => {
+    const job = submitFor(client, rig, ...list);
+    expect(rig.media.wait(WAIT_MS)).toBe(job);
+    return job;
+  };
+
   test("is prepared while another is being encoded", async () => {
     await start(rig, "mrope");
     const slow = prepare(rig, slowImage(1));
@@ -65,20 +71,28 @@ describe.skipIf(!isBuilt)("a job", () => {
 
   test("takes turns with others by client, a chunk at a time", async () => {
     await start(rig, "mrope");
-    const queue = (client: string, ...list: Medium[]) => {
-      const job = submitFor(client, rig, ...list);
-      expect(rig.media.wait(WAIT_MS)).toBe(job);
-      return job;
-    };
     const many = (from: number) => Array.from({ length: 3 }, (_, index) => image(48, 32, from + index));
-    const [large, more] = [queue("a", image(96, 96), ...many(10)), queue("a", ...many(20))];
-    const small = ["b", "c"].map((client, index) => queue(client, image(48, 32, 30 + index)));
+    const [large, more] = [prepareFor("a", image(96, 96), ...many(10)), prepareFor("a", ...many(20))];
+    const small = ["b", "c"].map((client, index) => prepareFor(client, image(48, 32, 30 + index)));
     const all = [large, more, ...small];
     for (const job of all) rig.media.encode(job);
     const ended = all.map(() => rig.media.wait(WAIT_MS));
     expect(ended.slice(0, 2)).toEqual(small);
     expect(ended.slice(2).toSorted()).toEqual([large, more].toSorted());
     for (const job of all) expect(rig.media.state(job)).toBe("encoded");
+  });
+
+  test("takes no turn of its client when it is released", async () => {
+    await start(rig, "mrope");
+    const busy = prepareFor("a", slowImage(1));
+    const released = [2, 3, 4].map((seed) => prepareFor("b", image(48, 32, seed)));
+    const other = prepareFor("c", ...[5, 6, 7].map((seed) => image(48, 32, seed)));
+    const wanted = prepareFor("b", image(48, 32, 8));
+    for (const job of [busy, ...released, other, wanted]) rig.media.encode(job);
+    for (const job of released) rig.media.release(job);
+    // Their pixels are freed at once, not when their turns would have come.
+    expect(rig.media.stats().jobs).toBe(3);
+    expect([busy, wanted, other].map(() => rig.media.wait(WAIT_MS))).toEqual([busy, wanted, other]);
   });
 
   test("keeps its embeddings when the cache has no room for them", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { mergedWith, type Conversation } from "../../src/page/logic/conversation.ts";
+import { mergedWith, pathOf, type Conversation, type Turn } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
 import { summaryOf } from "../../src/page/state/history.ts";
 import { Session } from "../../src/page/state/session.ts";
@@ -162,6 +162,50 @@ test("a chat that two tabs continue at once keeps both answers, and its name fro
     "stopped",
     "Hello",
   ]);
+});
+
+test("a chat that is read slowly does not replace what was opened after it", async () => {
+  const id = await ask();
+  session.stop();
+  await settled();
+  session.begin();
+  const reading = session.show(id);
+  session.begin();
+  const begun = session.conversation.value.id;
+  expect(await reading).toBe(true);
+  expect(session.conversation.value.id).toBe(begun);
+  const unknown = session.show("unknown");
+  await session.show(id);
+  expect([await unknown, session.conversation.value.id]).toEqual([true, id]);
+  expect(await session.show("unknown")).toBe(false);
+});
+
+test("a chat that is chosen is shown even when the one before it is deleted while it is read", async () => {
+  const first = await ask();
+  session.stop();
+  const second = await ask();
+  session.stop();
+  await settled();
+  const reading = session.show(first);
+  void session.remove(second);
+  await reading;
+  expect(session.conversation.value.id).toBe(first);
+});
+
+test("a branch that is added while another tab's version of the chat is read stays", async () => {
+  const id = await ask();
+  session.stop();
+  await settled();
+  const other = new Session(new EndlessApi());
+  await other.useHistory(kept);
+  await other.show(id);
+  const { turns, leaf } = session.conversation.value;
+  other.rename("Renamed");
+  const reading = session.changedElsewhere({ id, isRemoved: false });
+  session.edit(turns[leaf ?? ""] as Turn, "Hello there");
+  await reading;
+  expect(pathOf(session.conversation.value).map(({ text }) => text)).toEqual(["Hi", "Hello there"]);
+  expect(session.conversation.value.title).toBe("Renamed");
 });
 
 test.each([

@@ -44,6 +44,8 @@ export class Session {
   readonly announcement = signal("");
   readonly drafts = new Drafts();
   private history: Store | undefined;
+  /** The conversation that was last chosen; it is shown once it is read. Empty: a new one. */
+  private wanted = "";
   /** Conversations with a run, shown or not. */
   private readonly busy = new Map<string, Conversation>();
 
@@ -82,7 +84,7 @@ export class Session {
   async changedElsewhere({ id, isRemoved, summary }: Change): Promise<void> {
     if (isRemoved) {
       for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
-      if (id === undefined || id === this.conversation.value.id) this.begin();
+      if (id === undefined || id === this.conversation.value.id) this.leave();
     } else if (id !== undefined) await this.reread(id);
     if (summary) this.relist(summary);
     else await this.list();
@@ -94,10 +96,13 @@ export class Session {
     const found = await this.history?.get(id);
     if (!found) return;
     const busy = this.busy.get(id);
-    const isShown = id === this.conversation.value.id;
-    const { leaf } = this.conversation.value;
+    const shown = this.conversation.value;
+    const isShown = id === shown.id;
+    if (!busy && !isShown) return;
+    // Turns may have been added here while it was read.
+    const merged = busy ? tree.mergedWith(busy, found) : tree.mergedWith(found, shown);
     // Each tab shows the branch that was chosen in it, which may go on in the other.
-    const current = busy ? tree.mergedWith(busy, found) : leaf === null ? found : tree.showBranch(found, leaf);
+    const current = busy || shown.leaf === null ? merged : tree.showBranch(merged, shown.leaf);
     if (busy) this.busy.set(id, current);
     if (isShown) this.conversation.value = current;
   }
@@ -122,13 +127,19 @@ export class Session {
 
   /** Shows an empty conversation with the last used settings. */
   begin(): void {
-    this.conversation.value = this.fresh();
+    this.wanted = "";
+    this.leave();
   }
 
-  /** Shows a stored conversation; resolves with false when there is none with this id. */
+  /**
+   * Shows a stored conversation, unless another one is shown or begun while it is read. Resolves with false when there is
+   * none with this id.
+   */
   async show(id: string): Promise<boolean> {
+    this.wanted = id;
     if (id === this.conversation.value.id) return true;
     const found = this.busy.get(id) ?? (await this.history?.get(id));
+    if (this.wanted !== id) return true;
     if (found) this.conversation.value = found;
     return found !== undefined;
   }
@@ -171,6 +182,7 @@ export class Session {
 
   fork(turn: Turn): void {
     const copy = tree.fork(this.conversation.value, turn.id, newId(), Date.now());
+    this.wanted = copy.id;
     this.conversation.value = copy;
     this.store(copy);
   }
@@ -190,14 +202,14 @@ export class Session {
 
   async remove(id: string): Promise<void> {
     this.drop(id);
-    if (this.conversation.value.id === id) this.begin();
+    if (this.conversation.value.id === id) this.leave();
     await this.history?.remove(id);
     await this.list();
   }
 
   async removeAll(): Promise<void> {
     for (const id of this.runs.value.keys()) this.drop(id);
-    this.begin();
+    this.leave();
     await this.history?.clear();
     await this.list();
   }
@@ -333,6 +345,11 @@ export class Session {
   /** Updates one entry: chats are stored every few seconds during an answer, and there may be thousands of them. */
   private relist(summary: Summary): void {
     this.summaries.value = withSummary(this.summaries.value, summary);
+  }
+
+  /** Shows an empty conversation until the chosen one, if any, is read. */
+  private leave(): void {
+    this.conversation.value = this.fresh();
   }
 
   private fresh(): Conversation {

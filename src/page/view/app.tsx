@@ -90,7 +90,7 @@ function usePlace(): Place {
       setPlace(to);
       if (to.view !== "chat") return;
       if (to.id) void session.show(to.id).then((found) => found || location.replace(hashOf({ view: "chat" })));
-      else if (shown.value) session.begin();
+      else session.begin();
     };
     go();
     addEventListener("hashchange", go);

@@ -18,6 +18,8 @@ export function Composer() {
   const { id } = conversation;
   const { text, attachments } = session.drafts.of(conversation);
   const [problem, setProblem] = useState("");
+  /** How many times files were added that are still being read. */
+  const [reading, setReading] = useState(0);
   const area = useRef<HTMLTextAreaElement>(null);
   const mayWrite = hasKeyboard();
   useEffect(() => {
@@ -32,13 +34,14 @@ export function Composer() {
   }, [text]);
   const isEmpty = text.trim() === "" && attachments.length === 0;
   const send = () => {
-    if (isEmpty || run || !model) return;
+    if (isEmpty || reading > 0 || run || !model) return;
     session.drafts.drop(conversation);
     session.send(text.trim(), attachments);
     setProblem("");
   };
   const add = async (files: readonly File[]) => {
     setProblem("");
+    setReading((count) => count + 1);
     for (const file of files) {
       try {
         const attached = await attach(file, model, session.abilities.value);
@@ -47,6 +50,7 @@ export function Composer() {
         setProblem(messageOf(error));
       }
     }
+    setReading((count) => count - 1);
   };
   const isOver = useDroppedFiles((files) => void add(files));
   return (
@@ -102,7 +106,13 @@ export function Composer() {
           {run ? (
             <Act icon="stop" class="primary round" label="Stop" title="Stop (Esc)" onClick={() => session.stop()} />
           ) : (
-            <Act icon="send" class="primary round" label="Send" title="Send (Enter)" disabled={isEmpty || !model} />
+            <Act
+              icon="send"
+              class="primary round"
+              label={reading > 0 ? "Reading files" : "Send"}
+              title={reading > 0 ? "Reading files" : "Send (Enter)"}
+              disabled={isEmpty || reading > 0 || !model}
+            />
           )}
         </div>
       </div>

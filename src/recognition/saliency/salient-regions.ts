@@ -39,12 +39,12 @@ export function salientRegions(map: Bitmap, image: Omit<Bitmap, "data">, rule: R
     .map((one) => ({ one, sum: sums.get(one.region) ?? 0 }))
     .sort((a, b) => b.sum - a.sum)
     .slice(0, rule.most)
-    .map(({ one }) => scaled(one, across, down));
+    .map(({ one }) => enlarged(one, across, down));
 }
 
 const mean = (values: Uint8Array): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-function scaled({ x, y, width, height }: Box, across: number, down: number): Box {
+function enlarged({ x, y, width, height }: Box, across: number, down: number): Box {
   const [left, top] = [Math.floor(x * across), Math.floor(y * down)];
   return {
     x: left,

@@ -1,6 +1,7 @@
 // Builds tables with drawn cells: from a grid of rules, and the words between them.
 
 import type { RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
+import { holdsMiddle } from "../boxes.ts";
 import { inReadingOrder } from "../reading-order.ts";
 import type { Grid, GridCell } from "./grid.ts";
 import { makeTable } from "./table.ts";
@@ -26,7 +27,7 @@ export function ruledTables(
   for (const grid of grids.toSorted((a, b) => a.box.width * a.box.height - b.box.width * b.box.height)) {
     const inside = new Map<GridCell, RecognizedWord[]>(grid.cells.map((cell) => [cell, []]));
     for (const word of rest) {
-      const cell = grid.cells.find((one) => isIn(word, one));
+      const cell = grid.cells.find((one) => holdsMiddle(one.box, word.box));
       if (cell) inside.get(cell)?.push(word);
     }
     const taken = new Set([...inside.values()].flat());
@@ -36,11 +37,4 @@ export function ruledTables(
     tables.push(makeTable(grid.box, grid.rows, grid.columns, cells));
   }
   return { tables: tables.sort((a, b) => a.box.y - b.box.y || a.box.x - b.box.x), rest };
-}
-
-/** Returns whether the middle of a word is inside a cell. */
-function isIn({ box }: RecognizedWord, cell: GridCell): boolean {
-  const x = box.x + box.width / 2 - cell.box.x;
-  const y = box.y + box.height / 2 - cell.box.y;
-  return x >= 0 && y >= 0 && x < cell.box.width && y < cell.box.height;
 }

@@ -17,7 +17,7 @@ const INSET = 3;
 const LEAST_INK = 0.5;
 
 /** A cell, and the part of the page between its rules. */
-export interface SeparateCell {
+interface SeparateCell {
   readonly cell: GridCell;
   readonly inner: Box;
 }

@@ -2,7 +2,7 @@
 // read as columns of text, narrow columns with single digits are lost.
 
 import type { Box, RecognizedWord } from "../../domain/recognition.ts";
-import { around } from "../boxes.ts";
+import { around, holdsMiddle } from "../boxes.ts";
 import { rowsOf } from "../reading-order.ts";
 
 type Words = readonly RecognizedWord[];
@@ -20,7 +20,7 @@ const isTorn = (table: Words): boolean => rowsOf(table).some((row) => new Set(ro
 export function withReadAgain(words: Words, boxes: readonly Box[], again: readonly Words[]): RecognizedWord[] {
   return boxes.reduce<RecognizedWord[]>(
     (all, box, at) => {
-      const inside = new Set(all.filter((word) => isIn(word, box)));
+      const inside = new Set(all.filter((word) => holdsMiddle(box, word.box)));
       const better = again[at] ?? [];
       return clarity(better) < clarity([...inside]) ? all : replaced(all, inside, better);
     },
@@ -39,9 +39,4 @@ function replaced(words: Words, old: ReadonlySet<RecognizedWord>, better: Words)
   const rest = (part: Words) => part.filter((word) => !old.has(word));
   const moved = better.map((word) => ({ ...word, line: word.line + line, block: word.block + block }));
   return [...words.slice(0, first), ...moved, ...rest(words.slice(first))];
-}
-
-function isIn({ box }: RecognizedWord, outer: Box): boolean {
-  const [x, y] = [box.x + box.width / 2 - outer.x, box.y + box.height / 2 - outer.y];
-  return x >= 0 && y >= 0 && x < outer.width && y < outer.height;
 }

@@ -56,5 +56,28 @@ export async function checkFiles(browser: Browser, url: string): Promise<void> {
     await page.waitForSelector('.turn:nth-child(4) [aria-label="Stop reading"]', { timeout: 60_000 });
     equal((await page.$$('[aria-label="Stop reading"]')).length, 1);
   });
+  await check("a message waits for files that are still being read", async () => {
+    const turns = async () => (await page.$$(".turn")).length;
+    const before = await turns();
+    await page.evaluate(() => {
+      const { text } = Blob.prototype;
+      Blob.prototype.text = async function () {
+        Blob.prototype.text = text;
+        await new Promise((resolve) => setTimeout(resolve, 2000));
+        return text.call(this);
+      };
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(["x"], "notes.txt", { type: "text/plain" }));
+      document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    });
+    await page.waitForSelector('[aria-label="Reading files"]:disabled');
+    await say(page, "three");
+    equal(await turns(), before);
+    await page.waitForSelector('.composer [aria-label="Send"]:enabled');
+    await page.keyboard.press("Enter");
+    await answered(page, "three");
+    const asked = await page.$$eval(".turn", (all) => all.at(-2)?.innerText ?? "");
+    equal(asked.includes("notes.txt"), true);
+  });
   await page.close();
 }

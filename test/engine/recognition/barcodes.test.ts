@@ -1,15 +1,15 @@
 // Barcodes in pictures, read by the real ZXing and drawn by its writer, which is not part of svc.
 
 import { beforeAll, describe, expect, test } from "bun:test";
-import { BarcodeReader } from "../../../src/engine/recognition/child/barcodes.ts";
+import { loadBarcodeReader, type BarcodeReader } from "../../../src/engine/recognition/child/barcodes.ts";
 import type { Bitmap } from "../../../src/recognition/bitmap.ts";
 import { drawCode, MARGIN, prepareCodes, SCALE, SYMBOLOGIES, turned } from "../../support/codes.ts";
 
-let reader: BarcodeReader;
+let readCodes: BarcodeReader;
 
 beforeAll(async () => {
   await prepareCodes();
-  reader = await BarcodeReader.load();
+  readCodes = await loadBarcodeReader();
 });
 
 function below(upper: Bitmap, lower: Bitmap): Bitmap {
@@ -21,7 +21,7 @@ function below(upper: Bitmap, lower: Bitmap): Bitmap {
   return { width, height: upper.height + lower.height, data };
 }
 
-const found = async (bitmap: Bitmap) => (await reader.read(bitmap)).map(({ type, payload }) => [type, payload]);
+const found = async (bitmap: Bitmap) => (await readCodes(bitmap)).map(({ type, payload }) => [type, payload]);
 
 describe("every symbology is read", () => {
   for (const [format, text, type, payload = text] of SYMBOLOGIES) {
@@ -61,7 +61,7 @@ describe("a MaxiCode is read", () => {
     const [square, bars] = [await drawCode("MaxiCode", "parcel", 2), await drawCode("Code128", "two", 2)];
     for (const times of [0, 1, 2, 3]) {
       const label = below(turned(square, times), turned(bars, times));
-      const codes = await reader.read(label);
+      const codes = await readCodes(label);
       expect(codes.map(({ payload }) => payload)).toEqual(["parcel", "two"]);
       const [{ box } = { box: undefined }] = codes;
       const [width, height] = times % 2 === 0 ? [square.width, square.height] : [square.height, square.width];
@@ -106,7 +106,7 @@ test("a code of 14 digits is read within bearer bars and within a frame, however
       expect([quiet, await found(label)]).toEqual([quiet, [["I2of5", "12345678901231"]]]);
     }
   }
-  const [label] = await reader.read(framed(code, 5, 1, true));
+  const [label] = await readCodes(framed(code, 5, 1, true));
   expect(label?.box).toEqual({
     x: MARGIN - 4,
     y: MARGIN,
@@ -121,7 +121,7 @@ test("a framed number without a valid check digit is not read as such a code", a
 
 test("the box encloses the code, and light codes on a dark background are read as well", async () => {
   const bitmap = await drawCode("QRCode", "box");
-  const [code] = await reader.read(bitmap);
+  const [code] = await readCodes(bitmap);
   const size = bitmap.width - 2 * MARGIN;
   for (const value of [code?.box.x, code?.box.y]) expect(Math.abs((value ?? 0) - MARGIN)).toBeLessThan(4);
   for (const value of [code?.box.width, code?.box.height]) expect(Math.abs((value ?? 0) - size)).toBeLessThan(6);

@@ -1,6 +1,6 @@
 // The sources of pages: pictures of every format, and PDF documents.
 
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,6 +8,8 @@ import { deflateSync } from "node:zlib";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { DocumentPage } from "../../../src/engine/recognition/child/document.ts";
 import { Documents } from "../../../src/engine/recognition/child/documents.ts";
+import { Pdfium } from "../../../src/engine/recognition/child/pdfium.ts";
+import { Stopped, TooLong } from "../../../src/engine/recognition/child/watch.ts";
 import { linesOf } from "../../../src/recognition/lines.ts";
 import { paletteBmp } from "../../media/files.ts";
 import { jpegOfScans } from "../../hostile/hostile-pictures.ts";
@@ -383,7 +385,40 @@ describe("PDF documents", () => {
     ]);
     const damaged = await failure(documents.count(of(file(Buffer.from("%PDF-1.7\nnothing")), "file")));
     expect(damaged.slice(0, 2)).toEqual(["unprocessable_media", "file"]);
+    expect(await failure(documents.count(of(file(pdfOf([])), "file")))).toEqual([
+      "unprocessable_media",
+      "file",
+      "'file' must be a file that can be read; got a PDF document without pages.",
+    ]);
     const path = file(pdfOf([{ lines }]));
     expect((await linesAt(path)).map(({ text }) => text)).toEqual(lines);
+  });
+
+  test("whose fonts take characters for halves of others have well-formed text", async () => {
+    const path = file(
+      pdfOfObjects([
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 /MediaBox [0 0 595 842] >>",
+        "<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+        pdfStream(Buffer.from("BT /F1 12 Tf 60 700 Td (xAy) Tj ET")),
+        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 6 0 R >>",
+        pdfStream(Buffer.from("begincmap\n1 beginbfchar\n<41> <D83D>\nendbfchar\nendcmap")),
+      ]),
+    );
+    expect(await page(path, 1, async ({ words }) => words.map(({ text }) => text))).toEqual(["x\ufffdy"]);
+  });
+
+  test("are read on with the same PDFium after a page that nobody waits for", async () => {
+    const own = new Documents();
+    const path = file(pdfOf([{ lines }]));
+    const load = spyOn(Pdfium, "load");
+    for (const error of [new Stopped(), new TooLong(1)]) {
+      const reading = own.read(of(path), 1, () => Promise.reject(error));
+      expect(await reading.catch((reason: unknown) => reason)).toBe(error);
+      own.close();
+    }
+    expect(await own.count(of(path))).toBe(1);
+    expect(load).toHaveBeenCalledTimes(1);
+    load.mockRestore();
   });
 });

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ppocr } from "../../../src/engine/recognition/child/ppocr.ts";
-import { LanguageDataError } from "../../../src/engine/recognition/child/tesseract.ts";
+import { UnusableData } from "../../../src/engine/recognition/child/unusable-data.ts";
 import type { RecognizedWord } from "../../../src/domain/recognition.ts";
 import type { Bitmap } from "../../../src/recognition/bitmap.ts";
 import { CHARACTERS, directorBytes, finderBytes, readerBytes } from "../../support/ppocr-bytes.ts";
@@ -87,7 +87,7 @@ test("a page that is upside down is read upright, and the positions are those on
 test("a file that is not a network is named in the error", async () => {
   const finder = file("damaged.onnx", "no net");
   const failure = await Ppocr.load({ ...files(), finder }, () => {}).catch((error: unknown) => error);
-  expect(failure).toBeInstanceOf(LanguageDataError);
+  expect(failure).toBeInstanceOf(UnusableData);
   expect(String(failure)).toContain("damaged.onnx");
 });
 

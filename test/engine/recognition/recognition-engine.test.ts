@@ -6,10 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock, type Timers } from "../../../src/domain/clock.ts";
 import type { RecognitionEvent, RecognitionWork } from "../../../src/domain/recognition.ts";
+import type { PpocrFiles } from "../../../src/engine/recognition/protocol.ts";
 import { RecognitionEngine } from "../../../src/engine/recognition/recognition-engine.ts";
 import { endlessPage } from "../../hostile/hostile-documents.ts";
 import { testLaunch } from "../../support/launch.ts";
 import { drawn, pdfOf, pngOf } from "../../support/pages.ts";
+import { CHARACTERS, directorBytes, finderBytes, readerBytes } from "../../support/ppocr-bytes.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { english, NO_ENGLISH } from "../../support/tessdata.ts";
@@ -25,9 +27,14 @@ afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.stop()));
 });
 
-function create(processes = 1, clock: Timers = systemClock, engineTimeoutMs = 0): RecognitionEngine {
+function create(
+  processes = 1,
+  clock: Timers = systemClock,
+  engineTimeoutMs = 0,
+  ppocr?: PpocrFiles,
+): RecognitionEngine {
   const engine = new RecognitionEngine({
-    engine: { libraries: folder },
+    engine: { libraries: folder, ...(ppocr && { ppocr }) },
     model: { id: "tesseract", created: 7 },
     launch: testLaunch({ engineTimeoutMs, clock }),
     idleMs: 0,
@@ -108,6 +115,32 @@ test(
       [2, Uint8Array.from(Buffer.from("PNG"))],
       [3, undefined],
     ]);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "PP-OCR reads once its files are repaired",
+  async () => {
+    const file = (name: string, content: string | Uint8Array) => {
+      const path = join(folder, name);
+      writeFileSync(path, content);
+      return path;
+    };
+    const reader = file("reader.onnx", readerBytes().subarray(0, 100));
+    const nets = { finder: file("finder.onnx", finderBytes()), director: file("director.onnx", directorBytes()) };
+    const engine = create(1, systemClock, 0, { ...nets, reader, characters: join(folder, "characters.txt") });
+    const data = new Uint8Array(600 * 300).fill(255);
+    for (let y = 100; y < 120; y++) data.fill(0, y * 600 + 100, y * 600 + 200);
+    const text = { engine: "ppocr", languages: [], level: "accurate", correction: false } as const;
+    const work = workOn("bar.png", await pngOf({ width: 600, height: 300, data }), { task: { text } });
+    expect(await rejection(run(engine, work))).toEqual(["engine_unavailable", undefined]);
+    writeFileSync(reader, readerBytes());
+    // Another file is still missing: not the one that the client sent.
+    expect(await rejection(run(engine, work))).toEqual(["engine_unavailable", undefined]);
+    file("characters.txt", CHARACTERS);
+    expect(textsOf(await run(engine, work))).toEqual([[expect.stringMatching(/^[ab]+$/)]]);
+    expect(engine.status()).toMatchObject({ state: "ready", restarts: 0 });
   },
   PATIENCE_MS,
 );

@@ -1,7 +1,8 @@
 // Text in pictures, read by the real Tesseract.
 
 import { describe, expect, spyOn, test } from "bun:test";
-import { LanguageDataError, Tesseract } from "../../../src/engine/recognition/child/tesseract.ts";
+import { Tesseract } from "../../../src/engine/recognition/child/tesseract.ts";
+import { UnusableData } from "../../../src/engine/recognition/child/unusable-data.ts";
 import { limitMemory } from "../../../src/engine/recognition/child/wasm-memory.ts";
 import { wordsOf } from "../../../src/engine/recognition/child/tsv.ts";
 import { linesOf } from "../../../src/recognition/lines.ts";
@@ -57,7 +58,7 @@ describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
     const damaged = { ...task, languages: [{ name: "xyz", path: import.meta.path }] };
     const picture = await drawn({ lines: ["a"], paper: [100, 50] });
     const failure = await tesseract.words(picture, 150, damaged).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(LanguageDataError);
+    expect(failure).toBeInstanceOf(UnusableData);
     expect(String(failure)).toContain(import.meta.path);
   });
 });

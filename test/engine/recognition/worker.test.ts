@@ -89,7 +89,7 @@ test("missing pages and too many requested pages are refused when the pages are 
     ["invalid_value", "pages"],
     ["unprocessable_media", "max_pages"],
   ]);
-  expect(order).toEqual([]);
+  expect(order).toEqual(["close", "close"]);
 });
 
 test("a client that arrives during a page of another comes next, and one page needs only one turn", async () => {
@@ -108,6 +108,13 @@ test("the engine holds nothing of a document after its last page was read", asyn
   await worker.step();
   await worker.step();
   expect(order).toEqual(["a1", "a2", "close"]);
+});
+
+test("the engine holds nothing of a document of which a page cannot be read", async () => {
+  const { worker, order } = create(() => Promise.reject(new SvcError("unprocessable_media", "It is damaged.")));
+  worker.submit(1, page("a", 1, undefined, true));
+  await worker.step();
+  expect(order).toEqual(["a1", "close"]);
 });
 
 test("clients take turns, however many documents each has", async () => {

@@ -10,6 +10,7 @@ import { Kokoro } from "../../../src/engine/speech/child/kokoro.ts";
 import { fakeProgram, NOTES, type FakeProgram } from "../../support/fake-program.ts";
 import { kokoroBytes, voiceBytes } from "../../support/kokoro-bytes.ts";
 import { rejectionMessage } from "../../support/thrown.ts";
+import { until } from "../../support/until.ts";
 
 const words = join(import.meta.dir, "../../../vendor/.build/speech/current");
 const isBuilt = existsSync(words);
@@ -77,6 +78,22 @@ describe.skipIf(!isBuilt)("kokoro", () => {
     const run = (language: string, text: string) => [...given, language, "--stdin", text].join("\n");
     expect(reader.read("all")).toBe(run("en-gb", "-v [ [x] ]") + run("en-gb", "$(id)") + run("fr-fr", "Ça va"));
   });
+
+  test(
+    "a sentence that is not wanted any more stops the host's program, and starts it for no further clause",
+    async () => {
+      const slow = fakeProgram("espeak-ng", "echo started >> all\nexec sleep 60");
+      const patient = await Kokoro.load({ ...files(), reader: { name: "espeak-ng", path: slow.path, env: {} } });
+      const abort = new AbortController();
+      const pieces = rejectionMessage(patient.pieces("One, two, three.", work("bf_emma"), abort.signal));
+      await until(() => existsSync(join(slow.folder, "all")));
+      abort.abort(new Error("nobody listens"));
+      expect(await pieces).toBe("nobody listens");
+      expect(slow.read("all")).toBe("started\n");
+      slow.remove();
+    },
+    PATIENCE_MS,
+  );
 
   test(
     "a voice fails when it needs a missing program, and so does an unknown voice",

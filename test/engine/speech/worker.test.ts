@@ -15,8 +15,9 @@ function start(during: () => void = () => {}, reading: () => void = () => {}) {
   const speaker: Speaker = {
     sampleRate: 24_000,
     sentences: ({ text }) => text.split("|"),
-    async pieces(sentence) {
+    async pieces(sentence, _, signal) {
       setImmediate(reading);
+      if (sentence.includes("?")) await new Promise((_, reject) => (signal.onabort = () => reject(signal.reason)));
       return sentence.replace("…", "").match(/.{1,150}/g) ?? [];
     },
     async speak(text, _, signal) {
@@ -133,6 +134,20 @@ test("a cancel ends the current sentence and is not logged as a failure", async 
   const { worker, submit, turns, endOf, messages } = start(() => setImmediate(() => cancel()));
   cancel = () => worker.cancel(1);
   submit(1, "_");
+  submit(2, "b1");
+  await turns(4);
+  expect([endOf(1), endOf(2)]).toEqual([["request_cancelled"], ["result"]]);
+  expect(messages.filter(({ type }) => type === "log")).toEqual([]);
+});
+
+test("a cancel ends the reading of a sentence, and others have their turns", async () => {
+  let cancel = () => {};
+  const { worker, submit, turns, endOf, messages } = start(
+    () => {},
+    () => cancel(),
+  );
+  cancel = () => worker.cancel(1);
+  submit(1, "?");
   submit(2, "b1");
   await turns(4);
   expect([endOf(1), endOf(2)]).toEqual([["request_cancelled"], ["result"]]);

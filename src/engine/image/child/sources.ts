@@ -3,10 +3,11 @@
 import type { SharedBytes } from "../../../domain/shared-bytes.ts";
 import { fieldError } from "../../../domain/errors.ts";
 import type { ImageEdit, ImageSize, ImageSource } from "../../../domain/image.ts";
-import { decodeImage, decodeOpacity } from "../../../media/image.ts";
+import { decodePixels, decodeOpacity } from "../../../media/image.ts";
 import { defaultMediaLimits, type MediaLimits } from "../../../media/limits.ts";
 import { writeBmp, type Opacity, type Pixels } from "../../../media/pixels.ts";
 import { atField, checkSize } from "../../../media/refusal.ts";
+import { neverAborted } from "../../../media/slices.ts";
 
 export interface Sources {
   readonly image: Pixels;
@@ -18,7 +19,6 @@ export interface Sources {
 /** Pixels to which images are shrunk; far above the sizes that models draw. */
 const LONGEST_SIDE = 4096;
 const LONGEST_REFERENCE = 1024;
-const always = new AbortController().signal;
 
 /** `decoding`: memory for images that are decoded. Throws SvcError about a file that is no complete image or too large. */
 export async function readSources(
@@ -33,10 +33,10 @@ export async function readSources(
 }
 
 const decode = (source: ImageSource, longestSide: number, limits: MediaLimits): Promise<Pixels> =>
-  reading(source, (bytes) => decodeImage(bytes, longestSide, limits, always));
+  reading(source, (bytes) => decodePixels(bytes, longestSide, limits, neverAborted));
 
 async function readMask(source: ImageSource, image: ImageSize, limits: MediaLimits): Promise<Opacity> {
-  const mask = await reading(source, (bytes) => decodeOpacity(bytes, limits, always));
+  const mask = await reading(source, (bytes) => decodeOpacity(bytes, limits, neverAborted));
   const refuse = (rule: string) => fieldError("invalid_value", source.field, `must be ${rule}`);
   // Stored as large as the image, but the image is shown turned.
   if (!isOfShape(mask, image)) {
@@ -67,10 +67,15 @@ export async function resized(pixels: Pixels, size: ImageSize): Promise<Pixels> 
   const { left, top, width, height } = middle(pixels, size);
   const cropped = { width, height, rgb: cut(pixels, { left, top, width, height }) };
   if (width === size.width && height === size.height) return cropped;
-  const image = new Bun.Image(await writeBmp(cropped, always))
+  const image = new Bun.Image(await writeBmp(cropped, neverAborted))
     .resize(size.width, size.height)
     .png({ compressionLevel: 0 });
-  const { rgb } = await decodeImage(await image.bytes(), Math.max(size.width, size.height), defaultMediaLimits, always);
+  const { rgb } = await decodePixels(
+    await image.bytes(),
+    Math.max(size.width, size.height),
+    defaultMediaLimits,
+    neverAborted,
+  );
   return { ...size, rgb };
 }
 

@@ -39,23 +39,21 @@ const NAMES: Readonly<Record<string, string>> = {
   TelepenNumeric: "Telepen",
 };
 
-export class BarcodeReader {
-  private constructor() {}
+/** Returns the codes with correct checksums, from top to bottom. */
+export type BarcodeReader = (bitmap: Bitmap) => Promise<Barcode[]>;
 
-  static async load(): Promise<BarcodeReader> {
-    const wasmBinary = limitMemory(await Bun.file(wasm).bytes(), MEMORY_BYTES).buffer;
-    await prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true });
-    return new BarcodeReader();
-  }
+export async function loadBarcodeReader(): Promise<BarcodeReader> {
+  const wasmBinary = limitMemory(await Bun.file(wasm).bytes(), MEMORY_BYTES).buffer;
+  await prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true });
+  return readCodes;
+}
 
-  /** Returns the codes with correct checksums, from top to bottom. */
-  async read(bitmap: Bitmap): Promise<Barcode[]> {
-    const found = (await codesIn(bitmap)).map(barcodeOf);
-    for (const one of [...(await framedCodes(bitmap)), ...(await maxiCodes(bitmap))]) {
-      if (!found.some(({ payload }) => payload === one.payload)) found.push(one);
-    }
-    return found.toSorted((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
+async function readCodes(bitmap: Bitmap): Promise<Barcode[]> {
+  const found = (await codesIn(bitmap)).map(barcodeOf);
+  for (const one of [...(await framedCodes(bitmap)), ...(await maxiCodes(bitmap))]) {
+    if (!found.some(({ payload }) => payload === one.payload)) found.push(one);
   }
+  return found.toSorted((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
 }
 
 async function codesIn({ width, height, data }: Bitmap, options: ReaderOptions = {}): Promise<ReadResult[]> {

@@ -10,6 +10,7 @@ import { openPdf } from "./pdf.ts";
 import { Pdfium } from "./pdfium.ts";
 import { openPicture } from "./picture.ts";
 import { openTiff } from "./tiff.ts";
+import { Stopped, TooLong } from "./watch.ts";
 
 interface Opened {
   readonly id: number;
@@ -56,12 +57,12 @@ export class Documents {
     return format === "heic" ? openHeic(bytes, field) : openPicture(bytes, field);
   }
 
-  /** An interrupted WebAssembly call leaves its module in an unknown state, so everything is opened anew. */
+  /** An unexpected error leaves PDFium in an unknown state, so everything is opened anew. */
   private async attempt<T>(field: string, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof SvcError) throw error;
+      if (error instanceof SvcError || error instanceof Stopped || error instanceof TooLong) throw error;
       this.opened = this.pdfium = undefined;
       throw error instanceof WebAssembly.RuntimeError ? unreadable(field, "a damaged file, or one too large") : error;
     }

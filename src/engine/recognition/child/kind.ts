@@ -4,7 +4,7 @@ import { ParentSocket } from "../../../../ffi/runtime/parent-socket.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "../protocol.ts";
-import { BarcodeReader } from "./barcodes.ts";
+import { loadBarcodeReader } from "./barcodes.ts";
 import { Documents } from "./documents.ts";
 import { PageReader } from "./page-reader.ts";
 import { Ppocr } from "./ppocr.ts";
@@ -17,16 +17,25 @@ function computed(): number {
   return (user + system) / 1000;
 }
 
+/** Returns a function that loads something when it is first called, and again after it could not be loaded. */
+function lazily<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined;
+  return () =>
+    (loaded ??= load().catch((error: unknown) => {
+      loaded = undefined;
+      throw error;
+    }));
+}
+
 export const recognitionKind: EngineKind<RecognizerOptions, RecognizerModel, PageJob, PageEvent> = {
   async load({ ppocr: files }, send) {
     const watch = new Watch(new ParentSocket(ABORT_FD), { now: () => performance.now(), computed });
     const tesseract = await Tesseract.load(watch.check);
-    let [barcodes, ppocr]: [Promise<BarcodeReader>?, Promise<Ppocr>?] = [];
     const reader = new PageReader({
       documents: new Documents(),
       tesseract,
-      ...(files && { ppocr: () => (ppocr ??= Ppocr.load(files, watch.check)) }),
-      barcodes: () => (barcodes ??= BarcodeReader.load()),
+      ...(files && { ppocr: lazily(() => Ppocr.load(files, watch.check)) }),
+      barcodes: lazily(loadBarcodeReader),
       check: watch.check,
     });
     const worker = new RecognitionWorker(reader, watch, send);

@@ -49,7 +49,7 @@ interface PageReaderOptions {
   readonly tesseract: Pick<Tesseract, "words" | "blocks">;
   /** Loaded when it is first needed. */
   readonly ppocr?: () => Promise<Pick<Ppocr, "words">>;
-  readonly barcodes: () => Promise<Pick<BarcodeReader, "read">>;
+  readonly barcodes: () => Promise<BarcodeReader>;
   /** Called between the parts of the work; an error that it throws ends the work. */
   readonly check: () => void;
 }
@@ -182,7 +182,7 @@ export class PageReader {
   private async codes(page: DocumentPage): Promise<Barcode[]> {
     const { bitmap, scale } = await page.picture(DRAWN.accurate);
     this.options.check();
-    const barcodes = await (await this.options.barcodes()).read(bitmap);
+    const barcodes = await (await this.options.barcodes())(bitmap);
     return barcodes.map((barcode) => ({ ...barcode, box: scaled(barcode.box, 1 / scale) }));
   }
 

@@ -114,7 +114,11 @@ class LineBuilder {
     const box = around(characters.map((one) => one.box));
     if (!this.current && this.previous && isApart(this.previous, box)) this.block++;
     this.current = this.current ? around([this.current, box]) : box;
-    const text = characters.map((one) => one.text).join("");
+    // Fonts may say that a character is half of a surrogate pair.
+    const text = characters
+      .map((one) => one.text)
+      .join("")
+      .toWellFormed();
     this.words.push({ text, confidence: 1, box, line, block: this.block });
     this.characters = [];
   }

@@ -25,7 +25,7 @@ const [FLAT_ON_SCREEN, FLATTENED] = [0, 1];
 /** Share of unknown characters above which text is not what is seen: its font has no table of characters. */
 const MEANINGLESS = 0.2;
 
-/** Throws SvcError about a document that is encrypted or damaged. */
+/** Throws SvcError about a document that is encrypted or damaged, or has no pages. */
 export function openPdf(pdfium: Pdfium, bytes: Uint8Array, field: string): OpenDocument {
   const { functions } = pdfium;
   const content = pdfium.allocate(bytes.length);
@@ -38,13 +38,19 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, field: string): OpenD
     const sentence = "must be a document without a password; got an encrypted PDF document";
     throw fieldError("unsupported_media_input", field, sentence);
   }
+  const pageCount = functions._FPDF_GetPageCount(document);
+  if (pageCount === 0) {
+    functions._FPDF_CloseDocument(document);
+    pdfium.free(content);
+    throw unreadable(field, "a PDF document without pages");
+  }
   let open = 0;
   const closePage = () => {
     if (open !== 0) functions._FPDF_ClosePage(open);
     open = 0;
   };
   return {
-    pageCount: functions._FPDF_GetPageCount(document),
+    pageCount,
     async page(number) {
       closePage();
       open = functions._FPDF_LoadPage(document, number - 1);

@@ -1,9 +1,10 @@
 // Opens pictures that the runtime decodes: PNG, JPEG, WebP, GIF and BMP.
 
-import { decodeImage } from "../../../media/image.ts";
+import { decodePixels } from "../../../media/image.ts";
 import { readImageHeader } from "../../../media/image-header.ts";
 import { defaultMediaLimits } from "../../../media/limits.ts";
 import { Refusal } from "../../../media/refusal.ts";
+import { neverAborted } from "../../../media/slices.ts";
 import { imageFormat } from "../../../media/sniff.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
 import { channelOf, greyOf, turned } from "./grey.ts";
@@ -45,7 +46,7 @@ async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
     const header = format && readImageHeader(format, bytes);
     if (header) checkSides(header.width, header.height, field);
     const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
-    const { width, height, rgb } = await decodeImage(bytes, LONGEST_SIDE, limits, new AbortController().signal);
+    const { width, height, rgb } = await decodePixels(bytes, LONGEST_SIDE, limits, neverAborted);
     return { width, height, pixels: rgb, channels: 3 };
   } catch (error) {
     throw error instanceof Refusal ? unreadable(field, error.got) : error;

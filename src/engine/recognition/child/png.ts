@@ -1,6 +1,7 @@
 // Writes bitmaps as a PNG file.
 
 import { writeBmp } from "../../../media/pixels.ts";
+import { neverAborted } from "../../../media/slices.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 
 /** Returns a PNG of bitmaps for red, green and blue, or of one in grey; shrunk to `longestSide` pixels if larger. */
@@ -12,7 +13,7 @@ export async function pngOf(channels: readonly [Bitmap, ...Bitmap[]], longestSid
     rgb[to + 1] = green[at] as number;
     rgb[to + 2] = blue[at] as number;
   }
-  const image = new Bun.Image(await writeBmp({ width, height, rgb }, new AbortController().signal));
+  const image = new Bun.Image(await writeBmp({ width, height, rgb }, neverAborted));
   if (longestSide !== undefined) image.resize(longestSide, longestSide, { fit: "inside", withoutEnlargement: true });
   return image.png().bytes();
 }

@@ -15,7 +15,7 @@ import { linesIn } from "../../../recognition/text-map.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
 import type { PpocrFiles } from "../protocol.ts";
 import { turned } from "./grey.ts";
-import { LanguageDataError } from "./tesseract.ts";
+import { UnusableData } from "./unusable-data.ts";
 
 /** Longest side, in pixels, of the picture in which lines are searched: time and memory grow with the area. */
 const LONGEST = { accurate: 1280, fast: 960 } as const;
@@ -64,21 +64,21 @@ export class Ppocr {
     private readonly progress: () => void,
   ) {}
 
-  /** Throws LanguageDataError when the files are not PP-OCR's. */
+  /** Throws UnusableData when the files are not PP-OCR's. */
   static async load(files: PpocrFiles, progress: () => void): Promise<Ppocr> {
-    const load = async (path: string): Promise<InferenceSession> => {
+    const load = async <T>(path: string, open: (bytes: Buffer) => T): Promise<Awaited<T>> => {
       try {
-        return await loadOnnx(readFileSync(path));
+        return await open(readFileSync(path));
       } catch (error) {
-        throw new LanguageDataError(`PP-OCR cannot load ${path} (${errorMessage(error)})`);
+        throw new UnusableData(`PP-OCR cannot load ${path} (${errorMessage(error)})`);
       }
     };
     const nets = {
-      finder: await load(files.finder),
-      director: await load(files.director),
-      reader: await load(files.reader),
+      finder: await load(files.finder, loadOnnx),
+      director: await load(files.director, loadOnnx),
+      reader: await load(files.reader, loadOnnx),
     };
-    const characters = readFileSync(files.characters, "utf8").replace(/\n$/, "").split("\n");
+    const characters = await load(files.characters, (bytes) => bytes.toString().replace(/\n$/, "").split("\n"));
     return new Ppocr(nets, characters, progress);
   }
 

@@ -7,6 +7,7 @@ import type { Box, LanguageData, RecognizedWord, TextTask } from "../../../domai
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 import { compileTesseract, type TessApi, type TesseractCore, type TesseractProgram } from "./tesseract-core.ts";
 import { wordsOf } from "./tsv.ts";
+import { UnusableData } from "./unusable-data.ts";
 
 const LSTM_ONLY = 1;
 /** How a page is segmented: into columns and blocks, as one block of lines, or into words anywhere. */
@@ -19,9 +20,6 @@ const CONFIG = "/config";
 class TesseractError extends Error {
   override readonly name = "TesseractError";
 }
-
-/** Thrown for trained data that cannot be loaded; the message names its files. */
-export class LanguageDataError extends TesseractError {}
 
 interface Loaded {
   readonly core: TesseractCore;
@@ -46,7 +44,7 @@ export class Tesseract {
 
   /**
    * Returns the words in a picture of this resolution, in reading order. Throws what `progress` throws, or
-   * TesseractError; both discard the loaded data.
+   * TesseractError or UnusableData; all discard the loaded data.
    */
   words(picture: Bitmap, dotsPerInch: number, task: TextTask): Promise<RecognizedWord[]> {
     return this.reading(picture, dotsPerInch, task, (api) => {
@@ -97,7 +95,7 @@ export class Tesseract {
     const api = new core.TessBaseAPI();
     if (!isInitialized(api, languages)) {
       const paths = languages.map(({ path }) => path);
-      throw new LanguageDataError(`Tesseract cannot load the data in ${paths.join(", ")}`);
+      throw new UnusableData(`Tesseract cannot load the data in ${paths.join(", ")}`);
     }
     // Tesseract has copied what it needs into its own memory.
     for (const { name } of languages) core.FS.unlink(`/${name}.traineddata`);
@@ -110,7 +108,7 @@ function contentOf({ path }: LanguageData): Uint8Array {
   try {
     return readFileSync(unpacked(path));
   } catch (error) {
-    throw new LanguageDataError(errorMessage(error));
+    throw new UnusableData(errorMessage(error));
   }
 }
 

@@ -7,7 +7,7 @@ import { sendRefusal } from "../../process/refusal.ts";
 import { Turns } from "../../process/turns.ts";
 import type { FromRecognizer, NextPageJob, OpeningJob, PageEvent, PageJob } from "../protocol.ts";
 import type { PageReader } from "./page-reader.ts";
-import { LanguageDataError } from "./tesseract.ts";
+import { UnusableData } from "./unusable-data.ts";
 import { wantedPages } from "./wanted-pages.ts";
 import { LONGEST_PAGE_MS, Stopped, TooLong, type Watch } from "./watch.ts";
 
@@ -52,6 +52,8 @@ export class RecognitionWorker {
       const event = await this.read(reading);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
     } catch (error) {
+      // Usually, no other page of the document follows.
+      this.reader.close();
       this.refuse(job, reading?.page, error);
     } finally {
       this.watch.end();
@@ -77,7 +79,7 @@ export class RecognitionWorker {
 
   /** Reports the error of a job, a stopped one's too: the front process waits for the end of an aborted job. */
   private refuse({ key, document: { field } }: QueuedJob, page: number | undefined, error: unknown): void {
-    if (error instanceof LanguageDataError) this.send({ type: "log", level: "error", text: error.message });
+    if (error instanceof UnusableData) this.send({ type: "log", level: "error", text: error.message });
     sendRefusal(this.send, key, known(error, field, page ?? 1), "The page could not be read; the log has the details.");
   }
 }
@@ -85,7 +87,7 @@ export class RecognitionWorker {
 /** Translates the errors that end a page on purpose into those that clients receive. */
 function known(error: unknown, field: string, page: number): unknown {
   if (error instanceof Stopped) return new SvcError("request_cancelled", "The page is not wanted any more.");
-  if (error instanceof LanguageDataError) {
+  if (error instanceof UnusableData) {
     return new SvcError(
       "engine_unavailable",
       "The data for text recognition cannot be used; the server's log names it.",

@@ -54,8 +54,8 @@ export class Kokoro implements Speaker {
     return this.phonemizer.sentences(text);
   }
 
-  async pieces(sentence: string, { voice, speed }: SpeechWork): Promise<string[]> {
-    const phonemes = await this.read(sentence, voice);
+  async pieces(sentence: string, { voice, speed }: SpeechWork, signal?: AbortSignal): Promise<string[]> {
+    const phonemes = await this.read(sentence, voice, signal);
     // Slow speech takes longer to compute.
     const most = Math.floor(MOST_PHONEMES * Math.min(1, ownSpeed(speed, OWN_SPEEDS)));
     return phonemes === "" ? [] : cut(phonemes, most);
@@ -68,11 +68,11 @@ export class Kokoro implements Speaker {
     return { samples, phonemes: ids.length };
   }
 
-  private async read(sentence: string, voice: string): Promise<string> {
+  private async read(sentence: string, voice: string, signal?: AbortSignal): Promise<string> {
     const language = languageOf(voice)?.reader;
     if (language === undefined) return this.phonemizer.phonemes(sentence);
     if (!this.reader) throw new Error(`nobody reads the language of ${voice} out`);
-    return this.reader.phonemes(sentence, language);
+    return this.reader.phonemes(sentence, language, signal);
   }
 
   private async compute(ids: readonly number[], style: Float32Array, speed: number): Promise<Float32Array> {
@@ -108,19 +108,22 @@ const LIMITS: ProgramLimits = { mostBytes: 1 << 18, mostMs: 20_000 };
 class EspeakReader {
   constructor(private readonly program: HostProgram) {}
 
-  /** Returns the phonemes of a sentence in Kokoro's alphabet. `language`: eSpeak's name of it. Throws ProgramError. */
-  async phonemes(sentence: string, language: string): Promise<string> {
+  /**
+   * Returns the phonemes of a sentence in Kokoro's alphabet. `language`: eSpeak's name of it. Throws ProgramError, or the
+   * signal's reason.
+   */
+  async phonemes(sentence: string, language: string, signal?: AbortSignal): Promise<string> {
     const parts: string[] = [];
     for (const { words, mark } of clausesOf(plainText(sentence))) {
-      const read = fromEspeak(await this.read(words, language), language.startsWith("en-gb"));
+      const read = fromEspeak(await this.read(words, language, signal), language.startsWith("en-gb"));
       if (read !== "") parts.push(read + mark);
     }
     return parts.join(" ");
   }
 
-  private async read(input: string, language: string): Promise<string> {
+  private async read(input: string, language: string, signal?: AbortSignal): Promise<string> {
     const { path, env } = this.program;
     const command = [path, "-q", "--ipa", "--tie=^", "-b", "1", "-v", language, "--stdin"];
-    return new TextDecoder().decode(await programOutput(command, { ...LIMITS, env, input }));
+    return new TextDecoder().decode(await programOutput(command, { ...LIMITS, env, input }, signal));
   }
 }

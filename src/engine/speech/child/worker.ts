@@ -17,9 +17,12 @@ export interface Speaker {
   readonly sampleRate: number;
   /** Splits a text into the sentences that are spoken one after another. */
   sentences(work: SpeechWork): readonly string[];
-  /** Splits a sentence into pieces that are spoken at once; empty when nothing in it can be spoken. */
-  pieces(sentence: string, work: SpeechWork): Promise<readonly string[]>;
-  /** Speaks a piece. The signal aborts when it is not wanted any more. Throws ProgramError when a program failed. */
+  /**
+   * Splits a sentence into pieces that are spoken at once; empty when nothing in it can be spoken. The signal aborts when
+   * they are not wanted any more. Throws ProgramError when a program failed.
+   */
+  pieces(sentence: string, work: SpeechWork, signal: AbortSignal): Promise<readonly string[]>;
+  /** Speaks a piece; signal and errors are as above. */
   speak(piece: string, work: SpeechWork, signal: AbortSignal): Promise<Utterance>;
 }
 
@@ -120,7 +123,7 @@ export class SpeechWorker {
       const sentence = job.sentences.pop();
       if (sentence === undefined) return this.finish(job, job.encoder);
       job.begun += sentence.length;
-      job.pieces = (await this.speaker.pieces(sentence, job.work)).toReversed();
+      job.pieces = (await this.speaker.pieces(sentence, job.work, job.ended.signal)).toReversed();
       // Phonemizing blocks like speaking: a cancel message that came meanwhile is read before the next step.
       await messagesRead();
     }
