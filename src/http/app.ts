@@ -125,7 +125,7 @@ export function createApp(services: AppServices): App {
     .use(completionRoutes(deps))
     .use(config.compatibilityApis ? compatibility(deps) : new Elysia())
     .use(multiplexRoutes(deps, multiplex))
-    .use(cancelRoutes(deps.requests, multiplex))
+    .use(cancelRoutes(deps, deps.requests, multiplex))
     .use(requestRoutes(deps))
     .use(embeddingRoutes(deps))
     .use(transcriptionRoutes(deps))

@@ -111,6 +111,21 @@ describe("responses", () => {
     expect(endless.requests.activeCount).toBe(0);
   });
 
+  test("a response in progress can be ended only with a key of the name with which it was begun", async () => {
+    const apiKeys = ["ada", "eve"].map((name) => ({ name, key: `${name}-key` }));
+    const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] }, { apiKeys });
+    const [ada, eve] = apiKeys.map(({ key }) => ({ "x-api-key": key }));
+    const { id } = await json(server.post("/v1/responses", { input: "hi", background: true }, ada));
+    const url = `${server.url}/v1/responses/${id}`;
+    const end = (method: string, path = "", headers = {}) => fetch(url + path, { method, headers });
+    for (const [method, path] of [["POST", "/cancel"] as const, ["DELETE", ""] as const]) {
+      expect((await end(method, path, eve)).status).toBe(404);
+    }
+    expect(server.engine.live).toBe(1);
+    expect((await json(end("POST", "/cancel", ada))).status).toBe("cancelled");
+    expect((await end("DELETE", "", eve)).status).toBe(200);
+  });
+
   test("a failed response is stored as failed", async () => {
     const server = serve(scripts.failed);
     const begun = await json(server.post("/v1/responses", { input: "hi", background: true }));

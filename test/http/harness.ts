@@ -395,7 +395,7 @@ export const leftovers = ({ recordings }: TestServer): string[] =>
 /** Returns whether the server refuses new requests because it is stopping. */
 export function isDraining({ requests }: TestServer): boolean {
   try {
-    requests.attach("", () => {})();
+    requests.attach({ id: "" }, () => {})();
     return false;
   } catch {
     return true;

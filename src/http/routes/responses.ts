@@ -68,8 +68,8 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
     )
     .delete(
       "/v1/responses/:id",
-      ({ params }) => {
-        stored(kept, params.id);
+      ({ params, request }) => {
+        checkOwner(deps, kept, params.id, request);
         kept.responses.delete(params.id);
         return Response.json({ id: params.id, object: "response.deleted", deleted: true });
       },
@@ -77,8 +77,8 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
     )
     .post(
       "/v1/responses/:id/cancel",
-      async ({ params }) => {
-        stored(kept, params.id);
+      async ({ params, request }) => {
+        checkOwner(deps, kept, params.id, request);
         await kept.responses.cancel(params.id);
         return jsonResponse(stored(kept, params.id).resource);
       },
@@ -97,7 +97,7 @@ async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promi
   const asked = decodeResponses(await readGenerationBody(deps, request), deps.config, kept.history);
   const report: RequestReport = {};
   const log = asked.background && streams(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
-  const context = begin(deps, kept, asked, report, log);
+  const context = begin(deps, kept, asked, request, report, log);
   const { id } = context.resource;
   const call: GenerationCall = {
     report,
@@ -127,6 +127,7 @@ function begin(
   deps: AppDeps,
   kept: KeptAnswers,
   call: ResponsesCall,
+  request: Request,
   report: RequestReport,
   events?: EventLog<NamedEvent>,
 ): ResponseContext {
@@ -135,7 +136,8 @@ function begin(
   const input = inputItems(call.asked.input);
   const goOn = continued(kept, input, resource);
   const fetchable = call.store ? { resource, input, ...(events && { events }) } : undefined;
-  kept.responses.begin(id, () => report.cancel?.(), fetchable);
+  const { apiKey: client } = deps.contexts.of(request);
+  kept.responses.begin(id, { client, stop: () => report.cancel?.() }, fetchable);
   return {
     resource,
     names: functionNames(call.asked.tools),
@@ -191,6 +193,14 @@ function stored(kept: KeptAnswers, id: string) {
   const response = kept.responses.get(id);
   if (response) return response;
   throw new SvcError("not_found", "No response with this id is stored.", { param: "response_id" });
+}
+
+/** Throws SvcError `not_found` unless the response is stored, and not in progress for another API key. */
+function checkOwner({ contexts }: AppDeps, kept: KeptAnswers, id: string, request: Request): void {
+  stored(kept, id);
+  if (kept.responses.mayEnd(id, contexts.of(request).apiKey)) return;
+  const message = "The response with this id is in progress for another API key; it can be ended only with that key.";
+  throw new SvcError("not_found", message, { param: "response_id" });
 }
 
 /** Returns a stored response, or its stream from the event that the query names. */
