@@ -97,7 +97,7 @@ const embeddingLine =
     const asked = decodeEmbeddings(body);
     const origin = { ...own, background: true as const };
     const { result, model } = await embeddings.embed(asked.inputs, { ...asked, origin }, signal);
-    const list = encodeEmbeddings(result, model, asked.base64);
+    const list = await encodeEmbeddings(result, model, asked.base64);
     // A line has no headers.
     return result.truncated > 0 ? { ...list, truncated: result.truncated } : list;
   };
