@@ -209,6 +209,12 @@ describe("requests", () => {
     expect(await fault(refused)).toEqual([400, "invalid_value", "language"]);
   });
 
+  test.each(["data", "file"])("with a recording and a second one in '%s' are refused", async (name) => {
+    const server = serve();
+    expect(await fault(await send(server, form([[name, "AAAA"]])))).toEqual([400, "invalid_value", name]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
   test("with the model name of another service use the local model", async () => {
     for (const model of ["whisper-1", "gpt-4o-transcribe", "fake-whisper"]) {
       expect((await send(serve(), form([["model", model]]))).status).toBe(200);
