@@ -89,7 +89,8 @@ sequence_number after which events are returned).`,
   },
   "POST /v1/responses/{id}/cancel": {
     summary: "Cancel a response in progress",
-    description: "Answers with the response once it has ended. A response that had already ended is not changed.",
+    description: `Answers with the response once it has ended; after three seconds, if its client does not read its
+stream, as it is then. A response that had already ended is not changed.`,
     answers: { 200: "The response." },
     errors: { 404: NOT_TO_END },
   },

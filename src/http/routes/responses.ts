@@ -23,6 +23,7 @@ import { decodePage } from "../../dialect/fields/page.ts";
 import { inputItems, listItems, withReferred, type ListedItem } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
+import { abortable } from "../../domain/abortable.ts";
 import { unixSeconds } from "../../domain/clock.ts";
 import { fieldError, SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
@@ -46,6 +47,9 @@ import { jsonResponse } from "../json-response.ts";
 import type { KeptAnswers } from "../kept-answers.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import { beginResource } from "../response-resource.ts";
+
+/** Milliseconds for a cancelled response to end: a stream that its client does not read ends only when it is read. */
+const CANCEL_PATIENCE_MS = 3000;
 
 /** The OpenAI-compatible Responses API: its answers have ids and can be stored. */
 export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
@@ -79,7 +83,8 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
       "/v1/responses/:id/cancel",
       async ({ params, request }) => {
         checkOwner(deps, kept, params.id, request);
-        await kept.responses.cancel(params.id);
+        const patience = AbortSignal.any([request.signal, AbortSignal.timeout(CANCEL_PATIENCE_MS)]);
+        await abortable(kept.responses.cancel(params.id), patience).catch(() => {});
         return jsonResponse(stored(kept, params.id).resource);
       },
       jsonAnswer(ResponseResource),
