@@ -1,7 +1,7 @@
 // The HTTP application: one Elysia plugin per feature, enclosed by the handling that every request needs.
 
 import { Elysia, type AnyElysia } from "elysia";
-import { BodyBudget } from "../domain/body-budget.ts";
+import { ByteBudget } from "../domain/byte-budget.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import { ClientSecrets } from "../service/client-secrets.ts";
 import { MultiplexService } from "../service/multiplex.ts";
@@ -82,14 +82,14 @@ const ANSWER_BYTES = 512 * 2 ** 20;
 
 /** Returns the services together with the state that requests share. */
 function depsOf(services: AppServices): AppDeps {
-  const { bodyBudget = new BodyBudget(), clock, engine, metrics } = services;
+  const { bodyBudget = new ByteBudget(), clock, engine, metrics } = services;
   const subject = { kind: "text", model: engine.status().modelId };
   const tokenizer = new TokenizerService({ metrics: metrics.of(subject), clock });
   return {
     ...services,
     bodyBudget,
     bodies: new JsonBodies(bodyBudget),
-    answerBudget: new BodyBudget(ANSWER_BYTES, "answers that are not streamed"),
+    answerBudget: new ByteBudget(ANSWER_BYTES, "answers that are not streamed"),
     contexts: new RequestContexts(),
     tokenizer,
   };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { errorOf, fault } from "../support/fault.ts";
 import { until } from "../support/until.ts";
@@ -317,7 +317,7 @@ describe("what the engine refuses", () => {
     const { ModelRouter } = await import("../../src/service/model-router.ts");
     const { TranscriptionService } = await import("../../src/service/transcriptions.ts");
     const { requests } = serve();
-    const { recordings } = uploadFolders(temporaryFolder(), 1000, new BodyBudget());
+    const { recordings } = uploadFolders(temporaryFolder(), 1000, new ByteBudget());
     const { defaultMediaLimits: mediaLimits } = await import("../../src/media/limits.ts");
     const service = new TranscriptionService({ router: new ModelRouter([]), requests, recordings, mediaLimits });
     const recording = await recordings.receive([new Uint8Array(1)]);

@@ -121,7 +121,7 @@ async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promi
     const headers = await respondLater(deps, request, call);
     return log ? follow(deps, request, log, 0, headers) : jsonResponse(context.resource, { headers });
   } catch (error) {
-    // Refused before it began, so there is nothing to fetch.
+    // The client gets an error instead of the id, so nobody can fetch it.
     kept.responses.forget(id);
     throw error;
   }
