@@ -6,7 +6,7 @@ import type { BatchesService } from "../service/batch/batches.ts";
 import { ClientSecrets } from "../service/client-secrets.ts";
 import { MultiplexService } from "../service/multiplex.ts";
 import { RealtimeService } from "../service/realtime.ts";
-import { TokenizerService } from "../service/tokenizer.ts";
+import { FewAtOnce, MOST_TOKENIZER_REQUESTS } from "../service/few-at-once.ts";
 import type { AppDeps, AppServices } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
 import { JsonBodies } from "./json-body.ts";
@@ -84,7 +84,7 @@ const ANSWER_BYTES = 512 * 2 ** 20;
 function depsOf(services: AppServices): AppDeps {
   const { bodyBudget = new ByteBudget(), clock, engine, metrics } = services;
   const subject = { kind: "text", model: engine.status().modelId };
-  const tokenizer = new TokenizerService({ metrics: metrics.of(subject), clock });
+  const tokenizer = new FewAtOnce(MOST_TOKENIZER_REQUESTS, { metrics: metrics.of(subject), clock });
   return {
     ...services,
     bodyBudget,

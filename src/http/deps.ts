@@ -15,7 +15,7 @@ import type { RecognitionService } from "../service/recognition.ts";
 import type { RequestService } from "../service/request.ts";
 import type { SpeechService } from "../service/speech.ts";
 import type { StoredModels } from "../service/stored-models.ts";
-import type { TokenizerService } from "../service/tokenizer.ts";
+import type { FewAtOnce } from "../service/few-at-once.ts";
 import type { TranscriptionService } from "../service/transcriptions.ts";
 import type { Upstreams } from "../service/upstreams.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -60,5 +60,5 @@ export interface AppDeps extends AppServices {
   readonly answerBudget: ByteBudget;
   /** The context of each request. */
   readonly contexts: RequestContexts;
-  readonly tokenizer: TokenizerService;
+  readonly tokenizer: FewAtOnce;
 }
