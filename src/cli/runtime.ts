@@ -7,7 +7,7 @@ import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { version } from "../config/version.ts";
-import { BodyBudget } from "../domain/body-budget.ts";
+import { ByteBudget } from "../domain/byte-budget.ts";
 import { systemClock } from "../domain/clock.ts";
 import { NoEngine } from "../engine/text/none.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
@@ -205,7 +205,7 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   };
   const { maxAudioBytes } = config;
-  const received = new BodyBudget(Math.max(LEAST_RECEIVED_BYTES, 2 * maxAudioBytes), "files uploaded in requests");
+  const received = new ByteBudget(Math.max(LEAST_RECEIVED_BYTES, 2 * maxAudioBytes), "files uploaded in requests");
   const { documents, pictures, recordings } = uploadFolders(tmpdir(), maxAudioBytes, received);
   const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
   const recognition = new RecognitionService({

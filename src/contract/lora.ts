@@ -4,18 +4,18 @@ import { opt, t } from "./schema.ts";
 
 const Id = t.Integer({ minimum: 0, description: "Number of the adapter in GET /lora-adapters." });
 
+const Scale = t.Object({ id: Id, scale: t.Number({ minimum: -100, maximum: 100 }) });
+
 export const lora = opt(
-  t.Array(t.Object({ id: Id, scale: t.Number({ minimum: -100, maximum: 100 }) }), {
+  t.Array(Scale, {
     maxItems: 256,
     description:
       "Adapters for this request; all others are off. Absent or empty: the adapter that `model` names, else those that the server is set to.",
   }),
 );
 
-const Scale = t.Number({ minimum: -100, maximum: 100 });
-
 /** POST /lora-adapters: the scales for requests that select no adapter; adapters that are not listed are off. */
-export const LoraScales = t.Array(t.Object({ id: Id, scale: Scale }), { maxItems: 256 });
+export const LoraScales = t.Array(Scale, { maxItems: 256 });
 export const LoraScaled = t.Object({ success: t.Literal(true) });
 
 export const LoraAdapters = t.Array(

@@ -2,6 +2,7 @@
 
 import { fieldError } from "./errors.ts";
 import type { ModelInfo } from "./model.ts";
+import { TurnLimit } from "./turn-limit.ts";
 import type { ServedBy } from "./upstream.ts";
 
 /** A text, or the token ids of a whole input, special tokens included. */
@@ -46,6 +47,18 @@ export interface EmbeddingResult {
   readonly truncated: number;
   /** Set if an upstream computed the result. */
   readonly servedBy?: ServedBy;
+}
+
+/** Numbers of vectors that are handled before other work gets a turn. */
+const NUMBERS_IN_A_TURN = 2 ** 17;
+
+/** Emits the vector of each input, with turns for other work between them: there may be millions of numbers. */
+export async function* vectorsOf({ values, dimensions }: EmbeddingResult): AsyncGenerator<EmbeddingResult["values"]> {
+  const turns = new TurnLimit(NUMBERS_IN_A_TURN);
+  for (let at = 0; at < values.length; at += dimensions) {
+    await turns.enter(dimensions);
+    yield values.subarray(at, at + dimensions);
+  }
 }
 
 /** What is known of a model once it is loaded. */

@@ -26,6 +26,14 @@ export type MediaPart = Extract<ContentPart, { type: "media" }>;
 export const mediaOf = ({ content }: ChatMessage): MediaPart[] =>
   typeof content === "string" ? [] : content.filter((part) => part.type === "media");
 
+/** Returns the text of parts, as a model is given it that takes no parts. */
+export const textOf = (parts: readonly ContentPart[]): string =>
+  parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+
+/** Returns parts as the content of a turn: as one text, unless there are media. */
+export const joinedParts = (parts: readonly ContentPart[]): ChatMessage["content"] =>
+  parts.some(({ type }) => type === "media") ? parts : textOf(parts);
+
 /** One turn of a conversation, without differences between APIs (developer is system, text parts are joined). */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant" | "tool";

@@ -18,8 +18,10 @@ export interface PromptLimits {
 }
 
 /** Returns the request field that holds the prompt. */
-export const fieldOfPrompt = ({ prompt }: GenerateRequest): "messages" | "prompt" =>
+export const fieldOfPrompt = ({ prompt }: Prompted): "messages" | "prompt" =>
   prompt === undefined ? "messages" : "prompt";
+
+type Prompted = Pick<GenerateRequest, "prompt">;
 
 /** Returns why a prompt is too large; undefined if it may fit. Takes no time: it counts, but reads no text. */
 export function tooLargePrompt(request: GenerateRequest, limits: PromptLimits): SvcError | undefined {
@@ -33,7 +35,7 @@ export function tooLargePrompt(request: GenerateRequest, limits: PromptLimits): 
 }
 
 /** Returns why a prompt of `tokens` tokens cannot be answered; undefined if it can. */
-export function tooManyTokens(request: GenerateRequest, tokens: number, maxModelLen: number): SvcError | undefined {
+export function tooManyTokens(request: Prompted, tokens: number, maxModelLen: number): SvcError | undefined {
   if (tokens < maxModelLen) return undefined;
   const param = fieldOfPrompt(request);
   const message = `${exceeding(tokens, maxModelLen)}, and the answer needs at least 1 of them. ${remedy(param)}`;

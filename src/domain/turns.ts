@@ -1,7 +1,7 @@
 // Rewrites turns so that every chat template takes them. Agents send several turns of a role in a row and system turns
 // anywhere; a third of the templates in use refuse, drop or move such turns. Some identify results by their position.
 
-import type { ChatMessage, ToolCall } from "./generate.ts";
+import { textOf, type ChatMessage, type ToolCall } from "./generate.ts";
 
 type Content = ChatMessage["content"];
 
@@ -29,7 +29,7 @@ type Run = [ChatMessage, ...ChatMessage[]];
 function addTurn(runs: Run[], message: ChatMessage): void {
   const last = runs.at(-1);
   if (message.role === "system") {
-    const content = `<system-reminder>\n${textOf(message.content)}\n</system-reminder>`;
+    const content = `<system-reminder>\n${systemText(message.content)}\n</system-reminder>`;
     const turn = { role: "user", content } as const;
     if (last?.[0].role === "user" || last?.[0].role === "tool") last.push(turn);
     else runs.push([turn]);
@@ -71,10 +71,7 @@ const partsOf = (content: Content) =>
   typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
 
 /** Returns the text of a system turn, which has no media. */
-const textOf = (content: Content): string =>
-  partsOf(content)
-    .map((part) => (part.type === "text" ? part.text : ""))
-    .join("\n");
+const systemText = (content: Content): string => (typeof content === "string" ? content : textOf(content));
 
 /**
  * Puts results in the order of their calls, because templates without call ids identify results by position, and gives

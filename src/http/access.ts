@@ -17,7 +17,7 @@ export const isLook = (pathname: string | undefined): boolean => isOpen(pathname
 /** Returns whether a route takes an API key as password, too: Stable Diffusion web clients know no other way. */
 export const takesPassword = (pathname: string | undefined): boolean => pathname?.startsWith("/sdapi/") === true;
 
-/** Returns whether a request counts towards its key's limits. Cancelling and draining do not, so they always work. */
+/** Returns whether a request counts towards its key's limits. Requests that only end or steer other work do not. */
 export const isLimited = (method: string, pathname: string): boolean =>
   method === "POST" ? !/\/(?:cancel|interrupt|drain|resume)\/?$/.test(pathname) : opensSession(method, pathname);
 

@@ -1,12 +1,12 @@
 // The HTTP application: one Elysia plugin per feature, enclosed by the handling that every request needs.
 
 import { Elysia, type AnyElysia } from "elysia";
-import { BodyBudget } from "../domain/body-budget.ts";
+import { ByteBudget } from "../domain/byte-budget.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import { ClientSecrets } from "../service/client-secrets.ts";
 import { MultiplexService } from "../service/multiplex.ts";
 import { RealtimeService } from "../service/realtime.ts";
-import { TokenizerService } from "../service/tokenizer.ts";
+import { FewAtOnce, MOST_TOKENIZER_REQUESTS } from "../service/few-at-once.ts";
 import type { AppDeps, AppServices } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
 import { JsonBodies } from "./json-body.ts";
@@ -82,14 +82,14 @@ const ANSWER_BYTES = 512 * 2 ** 20;
 
 /** Returns the services together with the state that requests share. */
 function depsOf(services: AppServices): AppDeps {
-  const { bodyBudget = new BodyBudget(), clock, engine, metrics } = services;
+  const { bodyBudget = new ByteBudget(), clock, engine, metrics } = services;
   const subject = { kind: "text", model: engine.status().modelId };
-  const tokenizer = new TokenizerService({ metrics: metrics.of(subject), clock });
+  const tokenizer = new FewAtOnce(MOST_TOKENIZER_REQUESTS, { metrics: metrics.of(subject), clock });
   return {
     ...services,
     bodyBudget,
     bodies: new JsonBodies(bodyBudget),
-    answerBudget: new BodyBudget(ANSWER_BYTES, "answers that are not streamed"),
+    answerBudget: new ByteBudget(ANSWER_BYTES, "answers that are not streamed"),
     contexts: new RequestContexts(),
     tokenizer,
   };
@@ -125,7 +125,7 @@ export function createApp(services: AppServices): App {
     .use(completionRoutes(deps))
     .use(config.compatibilityApis ? compatibility(deps) : new Elysia())
     .use(multiplexRoutes(deps, multiplex))
-    .use(cancelRoutes(deps.requests, multiplex))
+    .use(cancelRoutes(deps, deps.requests, multiplex))
     .use(requestRoutes(deps))
     .use(embeddingRoutes(deps))
     .use(transcriptionRoutes(deps))

@@ -1,8 +1,6 @@
 // The endpoints that batches may use, each with a function that answers a line by its route's decoding and encoding.
 
 import type { BatchEndpoint } from "../contract/batches.ts";
-import { decodeChat } from "../dialect/chat/decode.ts";
-import { encodeChat } from "../dialect/chat/encode.ts";
 import { decodeCompletion } from "../dialect/completions/decode.ts";
 import { encodeCompletion } from "../dialect/completions/encode.ts";
 import { decodeEmbeddings } from "../dialect/embeddings/decode.ts";
@@ -14,11 +12,12 @@ import { decodeTranscription } from "../dialect/transcriptions/decode.ts";
 import { collectSpeech, encodeTranscription } from "../dialect/transcriptions/encode.ts";
 import { unixSeconds } from "../domain/clock.ts";
 import type { AcceptedEvent, GenerateEvent, Generations } from "../domain/generate.ts";
-import { newChatCompletionId, newCompletionId, newResponseId } from "../domain/ids.ts";
+import { newCompletionId, newResponseId } from "../domain/ids.ts";
 import type { AnswerLine, LineOrigin } from "../service/batch/answer-line.ts";
 import { HeldAnswer } from "../service/held-answer.ts";
 import type { Capability } from "../service/model-router.ts";
 import { answerOrigin } from "./answer-origin.ts";
+import { chatExchange } from "./chat-exchange.ts";
 import type { AppDeps } from "./deps.ts";
 import { bodyCeilings, tooLarge } from "./json-body.ts";
 import { beginResource } from "./response-resource.ts";
@@ -57,11 +56,9 @@ const holding =
 const chatLine =
   (deps: HoldingDeps): AnswerLine =>
   async (body, own, signal) => {
-    const { request } = decodeChat(body, deps.config);
-    const { choices, topLogprobs, model } = request;
+    const { request, json } = chatExchange(deps, body, undefined);
     const { events, accepted } = await begin(deps, [request], own, signal);
-    const options = { choices, withLogprobs: topLogprobs !== undefined, ...accepted };
-    return encodeChat(events, answerOrigin(deps, newChatCompletionId(), model), options);
+    return json(events, { requestId: own.id, promptTokens: 0, ...accepted });
   };
 
 const completionLine =
@@ -100,7 +97,7 @@ const embeddingLine =
     const asked = decodeEmbeddings(body);
     const origin = { ...own, background: true as const };
     const { result, model } = await embeddings.embed(asked.inputs, { ...asked, origin }, signal);
-    const list = encodeEmbeddings(result, model, asked.base64);
+    const list = await encodeEmbeddings(result, model, asked.base64);
     // A line has no headers.
     return result.truncated > 0 ? { ...list, truncated: result.truncated } : list;
   };

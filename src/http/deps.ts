@@ -1,7 +1,7 @@
 // The dependencies of the HTTP layer.
 
 import type { Config } from "../config/config.ts";
-import type { BodyBudget } from "../domain/body-budget.ts";
+import type { ByteBudget } from "../domain/byte-budget.ts";
 import type { Timers } from "../domain/clock.ts";
 import type { Pause } from "../domain/pause.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
@@ -15,7 +15,7 @@ import type { RecognitionService } from "../service/recognition.ts";
 import type { RequestService } from "../service/request.ts";
 import type { SpeechService } from "../service/speech.ts";
 import type { StoredModels } from "../service/stored-models.ts";
-import type { TokenizerService } from "../service/tokenizer.ts";
+import type { FewAtOnce } from "../service/few-at-once.ts";
 import type { TranscriptionService } from "../service/transcriptions.ts";
 import type { Upstreams } from "../service/upstreams.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -48,17 +48,17 @@ export interface AppServices {
   /** How batches pause before they retry; absent: for the full time. */
   readonly pause?: Pause;
   /** Memory budget for request bodies; absent: the default. */
-  readonly bodyBudget?: BodyBudget;
+  readonly bodyBudget?: ByteBudget;
   readonly version: string;
 }
 
 /** The services and shared state that routes use. */
 export interface AppDeps extends AppServices {
-  readonly bodyBudget: BodyBudget;
+  readonly bodyBudget: ByteBudget;
   readonly bodies: JsonBodies;
   /** Memory budget for answers that clients get only when they are whole. */
-  readonly answerBudget: BodyBudget;
+  readonly answerBudget: ByteBudget;
   /** The context of each request. */
   readonly contexts: RequestContexts;
-  readonly tokenizer: TokenizerService;
+  readonly tokenizer: FewAtOnce;
 }

@@ -1,7 +1,7 @@
 // Reads JSON request bodies: checks media type, size, UTF-8, nesting and number of values while reading, then the
 // syntax. All errors have svc's own wording.
 
-import { BodyBudget, type BodyAccount } from "../domain/body-budget.ts";
+import { ByteBudget, type ByteAccount } from "../domain/byte-budget.ts";
 import { SvcError } from "../domain/errors.ts";
 import { JsonBounds, VALUE_BYTES } from "../domain/json-bounds.ts";
 import { parseJson } from "../domain/json-pieces.ts";
@@ -20,7 +20,7 @@ const LARGE_BYTES = 4 * MB;
 /** Largest request body in bytes, by kind of route; `small`: of routes that take a few fields and at most one text. */
 export const bodyCeilings = { generation: 100 * MB, tokenizer: 8 * MB, embeddings: 8 * MB, small: MB } as const;
 
-/** Budget for parsed bodies of running requests, per byte for reading: a parsed body takes no more than it counts. */
+/** The budget for parsed bodies of running requests, as a multiple of the budget for bodies that are being read. */
 const KEPT_SHARE = 1.5;
 
 /** Returns the bytes of memory that a parsed body takes. */
@@ -30,11 +30,11 @@ const memory = (size: number, { values }: JsonBounds): number => size + VALUE_BY
 export class JsonBodies {
   private lastTurn: Promise<void> = Promise.resolve();
   /** Budget for the bodies of running requests: there may be many, and while they wait their bodies take memory. */
-  private readonly kept: BodyBudget;
-  private readonly accounts = new WeakMap<Request, BodyAccount>();
+  private readonly kept: ByteBudget;
+  private readonly accounts = new WeakMap<Request, ByteAccount>();
 
-  constructor(private readonly budget: BodyBudget) {
-    this.kept = new BodyBudget(KEPT_SHARE * budget.most, "bodies of running requests");
+  constructor(private readonly budget: ByteBudget) {
+    this.kept = new ByteBudget(KEPT_SHARE * budget.most, "bodies of running requests");
   }
 
   /** Releases the memory account of a request that has ended. */

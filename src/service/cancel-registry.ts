@@ -1,10 +1,15 @@
 // Registers live requests by correlation id, for cancelling. Ids come from clients, so two live requests may share one.
 
 import type { CancelCause } from "../domain/cancel.ts";
+import type { RequestOrigin } from "../domain/request-origin.ts";
+
+type Owned = Pick<RequestOrigin, "id" | "client">;
 
 /** A live request: `keys` are the ids of its jobs in the engine, unique among live ones. */
 interface Registration {
   readonly id: string;
+  /** The client that may cancel the request, where clients are told apart. */
+  readonly client: string | undefined;
   readonly keys: readonly string[];
   /** Ends all jobs of the request, in the engine and in the steps before it. */
   readonly stop: (cause: CancelCause) => void;
@@ -23,8 +28,8 @@ export class CancelRegistry {
     return count;
   }
 
-  /** Registers a request of `jobs` jobs under the client's id; `cancel` ends one job by its key. */
-  add(id: string, cancel: (key: string, cause: CancelCause) => void, jobs = 1): Registration {
+  /** Registers a request of `jobs` jobs under its client's id; `cancel` ends one job by its key. */
+  add({ id, client }: Owned, cancel: (key: string, cause: CancelCause) => void, jobs = 1): Registration {
     const entries = this.live.get(id);
     // Client ids have no spaces, so a key with one cannot be another client's id.
     const key = (job: number) => (entries || job > 0 ? `${id} ${++this.serial}` : id);
@@ -34,15 +39,18 @@ export class CancelRegistry {
       controller.abort(cause);
       for (const one of keys) cancel(one, cause);
     };
-    const entry = { id, keys, stop, stopped: controller.signal };
+    const entry = { id, client, keys, stop, stopped: controller.signal };
     if (entries) entries.push(entry);
     else this.live.set(id, [entry]);
     return entry;
   }
 
-  /** Removes and returns the newest request of `id`, for cancelling; undefined when none is live. */
-  takeNewest(id: string): Registration | undefined {
-    const newest = this.live.get(id)?.at(-1);
+  /**
+   * Removes and returns the newest request of `id`, of the client `owner` if given, for cancelling; undefined when none
+   * is live.
+   */
+  takeNewest(id: string, owner?: string): Registration | undefined {
+    const newest = this.live.get(id)?.findLast(({ client }) => owner === undefined || client === owner);
     if (newest) this.remove(newest);
     return newest;
   }

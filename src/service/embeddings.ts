@@ -2,6 +2,7 @@
 
 import {
   refuseTooMany,
+  vectorsOf,
   type EmbeddingInput,
   type EmbeddingResult,
   type EmbeddingWork,
@@ -64,7 +65,7 @@ export class EmbeddingService {
     const { result } = answer;
     checkDimensions(dimensions, result.dimensions);
     const isLonger = dimensions !== undefined && dimensions < result.dimensions;
-    return isLonger ? { ...answer, result: shorten(result, dimensions) } : answer;
+    return isLonger ? { ...answer, result: await shorten(result, dimensions) } : answer;
   }
 
   /** Returns the relevance of each document to the query. Throws as `embed` does, and `context_length_exceeded`. */
@@ -105,13 +106,13 @@ function checkDimensions(wanted: number | undefined, most: number | undefined): 
 }
 
 /** Keeps the first `dimensions` values of each vector and normalizes it to length 1 again. */
-function shorten(result: EmbeddingResult, dimensions: number): EmbeddingResult {
-  const count = result.values.length / result.dimensions;
-  const values = new Float32Array(count * dimensions);
-  for (let at = 0; at < count; at++) {
-    const front = result.values.subarray(at * result.dimensions, at * result.dimensions + dimensions);
-    const length = Math.hypot(...front);
-    if (length > 0) for (const [index, value] of front.entries()) values[at * dimensions + index] = value / length;
+async function shorten(result: EmbeddingResult, dimensions: number): Promise<EmbeddingResult> {
+  const values = new Float32Array((result.values.length / result.dimensions) * dimensions);
+  let at = 0;
+  for await (const vector of vectorsOf(result)) {
+    const front = vector.subarray(0, dimensions);
+    const length = Math.hypot(...front) || 1;
+    for (const value of front) values[at++] = value / length;
   }
   return { ...result, values, dimensions };
 }

@@ -18,8 +18,7 @@ export class EventLog<Event> {
 
   /** Emits the events from number `start` (from 0), including future ones. After an abort the stream just ends. */
   async *read(start: number, signal: AbortSignal): AsyncGenerator<Event, void, void> {
-    const left = Promise.withResolvers<void>();
-    const leave = () => left.resolve();
+    const leave = () => this.wake();
     signal.addEventListener("abort", leave, { once: true });
     try {
       for (let next = start; !signal.aborted;) {
@@ -28,7 +27,7 @@ export class EventLog<Event> {
           next++;
           yield event;
         } else if (this.ended) return;
-        else await Promise.race([this.updates.promise, left.promise]);
+        else await this.updates.promise;
       }
     } finally {
       signal.removeEventListener("abort", leave);

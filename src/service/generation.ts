@@ -1,7 +1,7 @@
 // Generates text: chooses the model, loads media and adapters, and merges several answers into one stream.
 
 import { defaultAdapters } from "../domain/adapters.ts";
-import { BodyBudget, type BodyAccount } from "../domain/body-budget.ts";
+import { ByteBudget, type ByteAccount } from "../domain/byte-budget.ts";
 import type { CancelCause } from "../domain/cancel.ts";
 import { withFieldNames } from "../domain/errors.ts";
 import {
@@ -54,13 +54,13 @@ const COPIES_BYTES = 100 * 2 ** 20;
 
 export class GenerationService {
   private readonly mediaLimits: MediaLimits;
-  private readonly mediaBudget: BodyBudget;
+  private readonly mediaBudget: ByteBudget;
   private readonly copies = new SharedBytes(COPIES_BYTES);
 
   constructor(private readonly deps: GenerationDeps) {
     const { mediaLimits, mediaBytes = MEDIA_BYTES } = deps;
     this.mediaLimits = { ...mediaLimits, decoding: new SharedBytes(DECODING_BYTES) };
-    this.mediaBudget = new BodyBudget(mediaBytes, "images and sounds of requests");
+    this.mediaBudget = new ByteBudget(mediaBytes, "images and sounds of requests");
   }
 
   /**
@@ -170,7 +170,7 @@ export class GenerationService {
     backend: TextBackend,
     requests: readonly GenerateRequest[],
     { signal, stopped, keys, metrics }: LiveRequest,
-    media: BodyAccount,
+    media: ByteAccount,
     asMedia: boolean,
   ): Promise<AsyncIterable<EngineEvent>> {
     const { engine, surface } = backend;
@@ -194,7 +194,7 @@ export class GenerationService {
     backend: TextBackend,
     requests: readonly GenerateRequest[],
     signal: AbortSignal,
-    media: BodyAccount,
+    media: ByteAccount,
     asMedia = false,
   ): Promise<readonly LoadedRequest[]> {
     const { readers } = this.deps;

@@ -1,6 +1,6 @@
 // Counts the memory of an answer that the client gets only when it is whole.
 
-import type { BodyBudget } from "../domain/body-budget.ts";
+import type { ByteBudget } from "../domain/byte-budget.ts";
 import { fieldError, type SvcError } from "../domain/errors.ts";
 import type { GenerateEvent } from "../domain/generate.ts";
 import { memoryOf } from "../domain/json-bounds.ts";
@@ -20,7 +20,7 @@ export class HeldAnswer {
 
   /** `budget`: of all such answers. `tooLarge`: returns the error about one that exceeds it alone. */
   constructor(
-    private readonly budget: BodyBudget,
+    private readonly budget: ByteBudget,
     private readonly tooLarge: (limit: string) => SvcError = streamIt,
   ) {
     this.account = budget.open();

@@ -46,7 +46,7 @@ export class LiveRequest {
     this.metrics = metrics;
     this.admittedAt = this.acceptedAt = this.seenAt = clock.now();
     const fail = (_key: string, cause: CancelCause) => this.limits.fail(failureOf(cause));
-    const registration = (this.registration = registry.add(id, cancel ?? fail, places));
+    const registration = (this.registration = registry.add({ id, client: owner }, cancel ?? fail, places));
     report.cancel = () => {
       registry.remove(registration);
       registration.stop("id");

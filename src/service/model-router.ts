@@ -196,12 +196,14 @@ export class ModelRouter {
   }
 
   private named<C extends Capability>(model: string, capability: C): Backends[C] | undefined {
-    for (const name of [model, this.wholeName(model, capability)]) {
-      if (name === undefined) continue;
-      for (const source of this.sources) {
-        const backend = source.find(name)?.[capability];
-        if (backend) return backend;
-      }
+    return this.lookUp(model, capability) ?? this.lookUp(this.wholeName(model, capability), capability);
+  }
+
+  private lookUp<C extends Capability>(name: string | undefined, capability: C): Backends[C] | undefined {
+    if (name === undefined) return undefined;
+    for (const source of this.sources) {
+      const backend = source.find(name)?.[capability];
+      if (backend) return backend;
     }
     return undefined;
   }

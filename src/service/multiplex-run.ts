@@ -85,10 +85,15 @@ export class MultiplexRun {
     }
   }
 
-  /** Cancels all items by the batch's id, or one by its own; returns false when no live item matches. */
-  cancel(name: string): boolean {
-    const isNamed = ({ customId, cancelled }: LiveItem) =>
-      !cancelled && (name === this.id || name === customId || name === `${this.id}:${customId}`);
+  /**
+   * Cancels all items by the batch's id, or one by its own, if the batch is of the client `owner` or none is given;
+   * returns false when no live item matches.
+   */
+  cancel(name: string, owner?: string): boolean {
+    const isNamed = ({ customId, cancelled, origin }: LiveItem) =>
+      !cancelled &&
+      (owner === undefined || origin.client === owner) &&
+      (name === this.id || name === customId || name === `${this.id}:${customId}`);
     const named = [...this.running, ...this.waiting].filter(isNamed);
     for (const item of named) {
       item.cancelled = true;

@@ -39,9 +39,10 @@ export class MultiplexService {
 
   /**
    * Ends, with reason `cancelled`, all items of the newest batch of this correlation id, or the newest item of this
-   * name: its `custom_id`, or its batch's correlation id, a colon and its `custom_id`. False when there is none.
+   * name: its `custom_id`, or its batch's correlation id, a colon and its `custom_id`; of the client `owner` if given.
+   * False when there is none.
    */
-  cancel(id: string): boolean {
-    return this.live.findLast((run) => run.cancel(id)) !== undefined;
+  cancel(id: string, owner?: string): boolean {
+    return this.live.findLast((run) => run.cancel(id, owner)) !== undefined;
   }
 }

@@ -2,6 +2,7 @@
 
 import { SvcError } from "../domain/errors.ts";
 import {
+  joinedParts,
   mediaOf,
   type ChatMessage,
   type ContentPart,
@@ -80,9 +81,7 @@ function withTexts(request: GenerateRequest, texts: ReadonlyMap<ContentPart, Rea
       const read = texts.get(part);
       return read ? { type: "text", text: read.text || NO_TEXT } : part;
     });
-    // The dialects join parts in the same way.
-    const joined = () => parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-    return { ...message, content: parts.some(({ type }) => type === "media") ? parts : joined() };
+    return { ...message, content: joinedParts(parts) };
   });
   return { ...request, messages };
 }

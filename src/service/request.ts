@@ -178,9 +178,12 @@ export class RequestService {
     return this.run(spec, signal, report, { begin: async (live) => begin(live.signal), observe });
   }
 
-  /** Ends the newest live request of this correlation id; returns false when there is none. */
-  cancel(id: string): boolean {
-    const entry = this.registry.takeNewest(id);
+  /**
+   * Ends the newest live request of this correlation id, of the client `owner` if given; returns false when there is
+   * none.
+   */
+  cancel(id: string, owner?: string): boolean {
+    const entry = this.registry.takeNewest(id, owner);
     entry?.stop("id");
     return entry !== undefined;
   }
@@ -189,9 +192,9 @@ export class RequestService {
    * Registers something that lives beside requests, such as the connection that makes them: `stop` ends it by its id,
    * or with the server. Returns a function to call when it has ended. Throws SvcError `shutting_down`.
    */
-  attach(id: string, stop: (cause: CancelCause) => void): () => void {
+  attach(origin: RequestOrigin, stop: (cause: CancelCause) => void): () => void {
     if (this.draining) throw shuttingDown();
-    const registration = this.registry.add(id, (_key, cause) => stop(cause));
+    const registration = this.registry.add(origin, (_key, cause) => stop(cause));
     return () => this.registry.remove(registration);
   }
 

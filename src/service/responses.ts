@@ -5,9 +5,14 @@ import { memoryOf } from "../domain/json-bounds.ts";
 import { BoundedStore, type StoreLimits } from "../store/bounded-store.ts";
 import { EventLog } from "./event-log.ts";
 
-interface Running {
-  /** Ends the response's generation. */
+/** The generation of a response. */
+interface Generating {
+  /** The client that began it, where clients are told apart. */
+  readonly client: string | undefined;
   readonly stop: () => void;
+}
+
+interface Running extends Generating {
   readonly ended: PromiseWithResolvers<void>;
 }
 
@@ -33,9 +38,9 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
     this.store = new BoundedStore(limits);
   }
 
-  /** Begins a generation, which `stop` ends; with `kept` the response can be fetched from now on. */
-  begin(id: string, stop: () => void, kept: KeptResponse<Resource, Event> | undefined): void {
-    this.running.set(id, { stop, ended: Promise.withResolvers() });
+  /** Begins a generation; with `kept` the response can be fetched from now on. */
+  begin(id: string, generating: Generating, kept: KeptResponse<Resource, Event> | undefined): void {
+    this.running.set(id, { ...generating, ended: Promise.withResolvers() });
     if (kept) this.put(id, { ...kept, conversation: undefined });
   }
 
@@ -65,6 +70,12 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
 
   get(id: string): StoredResponse<Resource, Event> | undefined {
     return this.store.get(id);
+  }
+
+  /** Returns whether the response is over, or was begun by the client `owner`, if given. */
+  mayEnd(id: string, owner: string | undefined): boolean {
+    const running = this.running.get(id);
+    return !running || owner === undefined || running.client === owner;
   }
 
   /** Deletes a response and ends its generation, if still running. Returns false when there is no such response. */

@@ -5,7 +5,7 @@ import { SvcError } from "../domain/errors.ts";
 import type { SlotAction, SlotOutcome } from "../domain/slots.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
-import { Admission } from "./admission.ts";
+import { FewAtOnce } from "./few-at-once.ts";
 
 /** Maximum number of actions running or waiting. */
 export const MOST_SLOT_ACTIONS = 32;
@@ -19,9 +19,11 @@ interface SlotDeps {
 }
 
 export class SlotService {
-  private readonly admission = new Admission(1, MOST_SLOT_ACTIONS - 1, () => undefined);
+  private readonly few: FewAtOnce;
 
-  constructor(private readonly deps: SlotDeps) {}
+  constructor(private readonly deps: SlotDeps) {
+    this.few = new FewAtOnce(MOST_SLOT_ACTIONS, deps);
+  }
 
   /** Throws SvcError `mode_unavailable` when slots are not enabled. */
   check(): void {
@@ -35,15 +37,8 @@ export class SlotService {
   /** Carries out an action. Throws what `check` and the engine throw, and `server_busy` beyond the limit. */
   async run(action: SlotAction, signal: AbortSignal): Promise<SlotOutcome> {
     this.check();
-    const { engine, metrics, clock } = this.deps;
-    this.admission.enter(1, metrics);
-    const started = clock.now();
-    try {
-      const outcome = await engine.slot?.(action, signal);
-      if (outcome) return outcome;
-      throw new SvcError("internal_error", "The engine gave no answer.");
-    } finally {
-      this.admission.leave(clock.now() - started);
-    }
+    const outcome = await this.few.run(async () => this.deps.engine.slot?.(action, signal));
+    if (outcome) return outcome;
+    throw new SvcError("internal_error", "The engine gave no answer.");
   }
 }

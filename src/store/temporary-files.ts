@@ -3,7 +3,7 @@
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { BodyAccount, BodyBudget } from "../domain/body-budget.ts";
+import type { ByteAccount, ByteBudget } from "../domain/byte-budget.ts";
 import { fieldError, invalidValue, type SvcError } from "../domain/errors.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { storageError } from "./storage-error.ts";
@@ -30,7 +30,7 @@ interface TemporaryFilesOptions {
   readonly does: string;
   readonly option: string;
   /** Budget for the bytes of all existing files, shared with other instances. */
-  readonly budget: BodyBudget;
+  readonly budget: ByteBudget;
 }
 
 /** The folders that this process has created. */
@@ -87,7 +87,7 @@ export class TemporaryFiles {
     chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     path: string,
     param: string,
-    account: BodyAccount,
+    account: ByteAccount,
   ): Promise<number> {
     await using file = await open(path, "wx", 0o600);
     let bytes = 0;

@@ -1,6 +1,6 @@
 // Creates the folders for uploads, which are deleted when their requests end.
 
-import type { BodyBudget } from "../domain/body-budget.ts";
+import type { ByteBudget } from "../domain/byte-budget.ts";
 import { removeAbandoned, TemporaryFiles } from "./temporary-files.ts";
 
 const MB = 1024 * 1024;
@@ -12,7 +12,7 @@ const prefixOf = (name: (typeof NAMES)[number]) => `svc-${name}-`;
  * Returns the upload folders below `parent`, and deletes those of killed servers. `maxAudioBytes`: maximum bytes of a
  * recording. `budget`: limit for all uploads together.
  */
-export function uploadFolders(parent: string, maxAudioBytes: number, budget: BodyBudget) {
+export function uploadFolders(parent: string, maxAudioBytes: number, budget: ByteBudget) {
   removeAbandoned(parent, NAMES.map(prefixOf));
   const folder = (name: (typeof NAMES)[number], largest: number, does: string, option = "") =>
     new TemporaryFiles({ parent, prefix: prefixOf(name), largest, does, option, budget });

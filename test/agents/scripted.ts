@@ -2,7 +2,7 @@
 
 import { tmpdir } from "node:os";
 import { resolveConfig } from "../../src/config/resolve.ts";
-import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
@@ -91,7 +91,7 @@ export class ScriptedModel {
     const requests = new RequestService({ metrics, clock, maxQueue: 8, queueTimeoutMs: 0, subject });
     const generation = new GenerationService({ router, requests, clock, mediaLimits });
     const embeddings = new EmbeddingService({ router, requests });
-    const received = new BodyBudget();
+    const received = new ByteBudget();
     const { documents, pictures, recordings } = uploadFolders(tmpdir(), config.maxAudioBytes, received);
     const transcriptions = new TranscriptionService({ router, requests, recordings, mediaLimits });
     const speech = new SpeechService({ router, requests });

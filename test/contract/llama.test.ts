@@ -115,6 +115,21 @@ describe("POST /completion", () => {
     expect([(await all)?.status, (await many)?.status]).toEqual([200, 200]);
   });
 
+  test("refuses a prompt of too many tokens before anything is computed for it", async () => {
+    const server = serve(script);
+    server.engine.detokenize = () => Promise.reject(new Error("the prompt was read"));
+    const tokens = Array.from({ length: 4096 }, () => 65);
+    for (const prompt of [tokens, ["a", [...tokens.slice(1), "b"]]]) {
+      const response = await server.post("/completion", { prompt });
+      const { error } = await json<{ error: object }>(response);
+      expect([response.status, error]).toEqual([
+        400,
+        expect.objectContaining({ code: "context_length_exceeded", param: "prompt" }),
+      ]);
+    }
+    expect(server.engine.requests).toEqual([]);
+  });
+
   test("returns only the fields that response_fields names, with nested ones under their full path", async () => {
     const fields = ["content", "generation_settings/top_k", "nothing", "timings/cache_n"];
     const answer = await json(ask({ prompt: "a", top_k: 7, response_fields: fields }));

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import { expectGolden } from "../http/golden.ts";
 import { serve } from "../http/harness.ts";
+import { RawClient } from "../http/raw.ts";
 import { until } from "../support/until.ts";
 import { id, json, schema } from "./asking.ts";
 import { scripts } from "./scripts.ts";
@@ -110,6 +111,47 @@ describe("responses", () => {
     expect((await json(cancelled)).status).toBe("cancelled");
     expect(endless.requests.activeCount).toBe(0);
   });
+
+  test("a response in progress can be ended only with a key of the name with which it was begun", async () => {
+    const apiKeys = ["ada", "eve"].map((name) => ({ name, key: `${name}-key` }));
+    const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] }, { apiKeys });
+    const [ada, eve] = apiKeys.map(({ key }) => ({ "x-api-key": key }));
+    const { id } = await json(server.post("/v1/responses", { input: "hi", background: true }, ada));
+    const url = `${server.url}/v1/responses/${id}`;
+    const end = (method: string, path = "", headers = {}) => fetch(url + path, { method, headers });
+    for (const [method, path] of [["POST", "/cancel"] as const, ["DELETE", ""] as const]) {
+      expect((await end(method, path, eve)).status).toBe(404);
+    }
+    expect(server.engine.live).toBe(1);
+    expect((await json(end("POST", "/cancel", ada))).status).toBe("cancelled");
+    expect((await end("DELETE", "", eve)).status).toBe(200);
+  });
+
+  test("cancelling is answered although nobody reads the stream of the response", async () => {
+    const gate = Promise.withResolvers<void>();
+    let produced = 0;
+    const large = Array.from({ length: 2000 }, () => ({
+      get text() {
+        produced++;
+        return "x".repeat(10_000);
+      },
+    }));
+    const server = serve({ steps: [{ text: "a" }, { wait: gate.promise }, ...large] });
+    const client = await RawClient.connect(server.port);
+    client.post("/v1/responses", JSON.stringify({ input: "hi", stream: true }));
+    await until(() => client.received.includes('"id":"resp_'));
+    client.socket.pause();
+    gate.resolve();
+    let before: number;
+    do {
+      before = produced;
+      await Bun.sleep(60);
+    } while (produced === 0 || produced > before);
+    const [, id] = /"id":"(resp_\w+)"/.exec(client.received) ?? [];
+    expect((await server.post(`/v1/responses/${id}/cancel`, "")).status).toBe(200);
+    client.leave();
+    await until(() => server.requests.activeCount === 0);
+  }, 30_000);
 
   test("a failed response is stored as failed", async () => {
     const server = serve(scripts.failed);

@@ -2,9 +2,11 @@ import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import type { Batch } from "../../src/contract/batches.ts";
 import { SvcError } from "../../src/domain/errors.ts";
+import type { ModelSource } from "../../src/service/model-router.ts";
 import { chatServer, delta, eventStream, helloStream } from "../gateway/fixture-server.ts";
 import { rawServer } from "../gateway/raw-server.ts";
 import { remote } from "../gateway/remote.ts";
+import { FakeEngine } from "../support/fake-text-engine.ts";
 import { until } from "../support/until.ts";
 import { cancel, create, customIds, get, jsonl, lineOf, many, output, untilStatus, upload } from "./batch-client.ts";
 import { hello, messages, serve } from "./harness.ts";
@@ -73,6 +75,25 @@ describe("a batch", () => {
       expect(line?.error?.code).toBe(code);
       expect(line?.response).toMatchObject({ status_code: 400, body: { error: { code, request_id } } });
     }
+  });
+
+  test("a line is answered by the model that accepted it, even if its upstream no longer offers that model", async () => {
+    let isOffered = true;
+    const engine = new FakeEngine(() => {
+      isOffered = false;
+      return hello;
+    });
+    const chat = { model: "far/away", engine, parallel: 1 };
+    const upstream: ModelSource = {
+      models: () => [],
+      find: (name) => (isOffered && name === chat.model ? { chat } : undefined),
+      claims: (name) => name.startsWith("far/"),
+    };
+    const server = serve(hello, {}, [upstream]);
+    const { id } = await create(server, [lineOf(0, { model: "far/away", messages })]);
+    const [line] = await output(server, await untilStatus(server, id, "completed"));
+    expect(line?.response).toMatchObject({ status_code: 200, body: { model: "far/away" } });
+    expect(server.requests.activeCount).toBe(0);
   });
 
   test("what says nothing about a line is tried again; what ends the engine, not for ever", async () => {

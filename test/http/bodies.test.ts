@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
-import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { bodyCeilings } from "../../src/http/json-body.ts";
 import { offeredTranscription, OfferedModels } from "../../src/service/offered-models.ts";
 import { FakeTranscriber } from "../support/fake-transcription-engine.ts";
@@ -92,7 +92,7 @@ describe("all bodies together", () => {
   }
 
   test("share a memory limit: a body that does not fit is told to retry, and small ones always fit", async () => {
-    const server = serve(undefined, {}, [], undefined, new BodyBudget(4 * MB));
+    const server = serve(undefined, {}, [], undefined, new ByteBudget(4 * MB));
     const client = await RawClient.connect(server.port);
     client.post(CHAT, `{"x":"${"x".repeat(4 * MB)}`, [`Content-Length: ${10 * MB}`]);
     await untilAnswered(server.url, 503);
@@ -107,7 +107,7 @@ describe("all bodies together", () => {
   });
 
   test("free their memory, however their requests end", async () => {
-    const server = serve(undefined, {}, [], undefined, new BodyBudget(4 * MB));
+    const server = serve(undefined, {}, [], undefined, new ByteBudget(4 * MB));
     const bad = `{"messages":"${"x".repeat(4 * MB)}"`;
     for (let tries = 0; tries < 4; tries++) expect((await server.post(CHAT, bad)).status).toBe(400);
     for (let tries = 0; tries < 4; tries++) expect((await post(server.url, 4)).status).toBe(200);
@@ -115,7 +115,7 @@ describe("all bodies together", () => {
 
   test("count until their requests have ended", async () => {
     const gate = Promise.withResolvers<void>();
-    const server = serve({ steps: [{ wait: gate.promise }, { text: "a" }] }, {}, [], undefined, new BodyBudget(4 * MB));
+    const server = serve({ steps: [{ wait: gate.promise }, { text: "a" }] }, {}, [], undefined, new ByteBudget(4 * MB));
     const waiting: Promise<Response>[] = [];
     for (let count = 1; count <= 2; count++) {
       waiting.push(post(server.url, 3));
@@ -142,7 +142,7 @@ describe("all bodies together", () => {
       { files: { bytes: 20 * MB, lines: 10, keepSeconds: null, keepBatchSeconds: null } },
       [],
       undefined,
-      new BodyBudget(4 * MB),
+      new ByteBudget(4 * MB),
     );
     const upload = (content: string) => fetch(`${server.url}/v1/files`, { method: "POST", body: content });
     const line = (megabytes: number) => `{"a":"${"x".repeat(megabytes * MB)}"}\n`;

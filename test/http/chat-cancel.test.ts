@@ -74,6 +74,27 @@ describe("cancelling", () => {
     await answer;
   });
 
+  test("with API keys, ends only a request of the caller's key, though another client chose the same id later", async () => {
+    const apiKeys = ["ada", "eve"].map((name) => ({ name, key: `${name}-key` }));
+    const server = serve(decoding, { apiKeys });
+    const [ada, eve] = apiKeys.map(({ key }) => ({ "x-api-key": key, "x-request-id": "same" }));
+    const cancelBy = async (headers = {}) => {
+      const response = await server.post("/v1/chat/completions/same/cancel", "", headers);
+      return response.status;
+    };
+    const first = server.chat({}, ada);
+    await until(() => server.engine.live === 1);
+    const second = server.chat({}, eve);
+    await until(() => server.engine.live === 2);
+    expect([await cancelBy(ada), await cancelBy(ada)]).toEqual([200, 404]);
+    const reasonOf = async (response: Promise<Response>) =>
+      checkCompletion(await (await response).json()).choices[0]?.finish_reason;
+    expect(await reasonOf(first)).toBe("cancelled");
+    expect(server.engine.live).toBe(1);
+    expect(await cancelBy(eve)).toBe(200);
+    expect(await reasonOf(second)).toBe("cancelled");
+  });
+
   test("works for an id with characters that URLs escape", async () => {
     const server = serve(decoding);
     const id = "a/b?c#d%e";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { onTestFinished } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
-import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { pause } from "../../src/domain/pause.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
@@ -249,7 +249,7 @@ export function serve(
   overrides: Partial<Config> = {},
   beside: readonly ModelSource[] = [],
   hubEndpoint?: string,
-  bodyBudget?: BodyBudget,
+  bodyBudget?: ByteBudget,
 ): TestServer {
   let server: RunningServer | undefined;
   const dataDir = newFolder();
@@ -305,7 +305,7 @@ export function serve(
   const embeddings = new EmbeddingService({ router, requests });
   const recordings = newFolder();
   onTestFinished(() => removeFolder(recordings));
-  const folders = uploadFolders(recordings, config.maxAudioBytes, new BodyBudget());
+  const folders = uploadFolders(recordings, config.maxAudioBytes, new ByteBudget());
   const transcriptions = new TranscriptionService({ router, requests, recordings: folders.recordings, mediaLimits });
   const speech = new SpeechService({ router, requests });
   const recognition = new RecognitionService({
@@ -395,7 +395,7 @@ export const leftovers = ({ recordings }: TestServer): string[] =>
 /** Returns whether the server refuses new requests because it is stopping. */
 export function isDraining({ requests }: TestServer): boolean {
   try {
-    requests.attach("", () => {})();
+    requests.attach({ id: "" }, () => {})();
     return false;
   } catch {
     return true;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { bodyCeilings, JsonBodies } from "../../src/http/json-body.ts";
 import { until } from "../support/until.ts";
 import { messages, serve } from "./harness.ts";
@@ -10,7 +10,7 @@ import { RawClient } from "./raw.ts";
 
 const path = "/v1/chat/completions";
 const never = new Promise<void>(() => {});
-const readJson = (request: Request, ceiling: number) => new JsonBodies(new BodyBudget()).read(request, ceiling);
+const readJson = (request: Request, ceiling: number) => new JsonBodies(new ByteBudget()).read(request, ceiling);
 const checkError = checker(ErrorEnvelope);
 
 describe("the limit of a body's size", () => {

@@ -363,6 +363,23 @@ describe("cancelling", () => {
     expect([endOf(await answers(older)), endOf(await answers(newer))]).toEqual([{ i0: "stop" }, { i0: "cancelled" }]);
   });
 
+  test.each([
+    ["an item", "i0"],
+    ["all items", "batch"],
+  ])("%s of another API key is not possible, whatever its name", async (_, name) => {
+    const apiKeys = ["ada", "eve"].map((client) => ({ name: client, key: `${client}-key` }));
+    const server = serve(begun, { apiKeys });
+    const [ada, eve] = apiKeys.map(({ key }) => ({ "x-api-key": key, "x-request-id": "batch" }));
+    const older = await ask(server, items(1), ada);
+    const newer = await ask(server, items(1), eve);
+    await until(() => server.engine.live === 2);
+    const cancelBy = async (headers = {}) =>
+      (await server.post(`/v1/chat/completions/${name}/cancel`, "", headers)).status;
+    expect([await cancelBy(ada), await cancelBy(ada)]).toEqual([200, 404]);
+    expect(endOf(await answers(older))).toEqual({ i0: "cancelled" });
+    expect([await cancelBy(eve), endOf(await answers(newer))]).toEqual([200, { i0: "cancelled" }]);
+  });
+
   test.each([true, false])("by disconnecting ends all items (stream: %p)", async (stream) => {
     const server = serve(begun, { parallel: 2, maxQueue: 4 });
     const client = await RawClient.connect(server.port);

@@ -216,6 +216,17 @@ describe("a session ends", () => {
     expect(await cancel("dictation")).toBe(404);
   });
 
+  test("not when its id is cancelled with another API key", async () => {
+    const keys = [...apiKeys, { name: "eve", key: "eve-key" }];
+    const headers = { "X-Request-ID": "dictation", "X-Api-Key": "ada-key" };
+    const { server, client } = await start({ apiKeys: keys }, { headers });
+    const cancelWith = async (key: string) =>
+      (await server.post("/v1/chat/completions/dictation/cancel", {}, { "x-api-key": key })).status;
+    expect(await cancelWith("eve-key")).toBe(404);
+    expect(await cancelWith("ada-key")).toBe(200);
+    expect(await client.closed()).toMatchObject({ code: 1000 });
+  });
+
   test("not when the engine crashes: the current utterance fails, and the next is transcribed", async () => {
     const { server, client } = await start();
     server.transcriber.refusal = crashed;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { errorOf, fault } from "../support/fault.ts";
 import { until } from "../support/until.ts";
@@ -209,6 +209,12 @@ describe("requests", () => {
     expect(await fault(refused)).toEqual([400, "invalid_value", "language"]);
   });
 
+  test.each(["data", "file"])("with a recording and a second one in '%s' are refused", async (name) => {
+    const server = serve();
+    expect(await fault(await send(server, form([[name, "AAAA"]])))).toEqual([400, "invalid_value", name]);
+    expect(leftovers(server)).toEqual([]);
+  });
+
   test("with the model name of another service use the local model", async () => {
     for (const model of ["whisper-1", "gpt-4o-transcribe", "fake-whisper"]) {
       expect((await send(serve(), form([["model", model]]))).status).toBe(200);
@@ -311,7 +317,7 @@ describe("what the engine refuses", () => {
     const { ModelRouter } = await import("../../src/service/model-router.ts");
     const { TranscriptionService } = await import("../../src/service/transcriptions.ts");
     const { requests } = serve();
-    const { recordings } = uploadFolders(temporaryFolder(), 1000, new BodyBudget());
+    const { recordings } = uploadFolders(temporaryFolder(), 1000, new ByteBudget());
     const { defaultMediaLimits: mediaLimits } = await import("../../src/media/limits.ts");
     const service = new TranscriptionService({ router: new ModelRouter([]), requests, recordings, mediaLimits });
     const recording = await recordings.receive([new Uint8Array(1)]);

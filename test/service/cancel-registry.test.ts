@@ -5,8 +5,12 @@ const ignore = () => {};
 
 test("cancelling an id takes its newest request first and skips requests that ended or were taken", () => {
   const registry = new CancelRegistry();
-  const [first, second, third] = [registry.add("a", ignore), registry.add("a", ignore), registry.add("a", ignore)];
-  const other = registry.add("b", ignore);
+  const [first, second, third] = [
+    registry.add({ id: "a" }, ignore),
+    registry.add({ id: "a" }, ignore),
+    registry.add({ id: "a" }, ignore),
+  ];
+  const other = registry.add({ id: "b" }, ignore);
   expect(new Set([first, second, third, other].map(({ keys }) => keys[0])).size).toBe(4);
   expect(registry.size).toBe(4);
 
@@ -21,12 +25,12 @@ test("cancelling an id takes its newest request first and skips requests that en
 
 test("the key of a second request with the same id never equals an id that a client can send", () => {
   const registry = new CancelRegistry();
-  registry.add("a", ignore);
-  expect(registry.add("a", ignore).keys[0]).toMatch(/^a \d+$/);
+  registry.add({ id: "a" }, ignore);
+  expect(registry.add({ id: "a" }, ignore).keys[0]).toMatch(/^a \d+$/);
 });
 
 test("an id can be used again as a plain key once its generation has ended", () => {
   const registry = new CancelRegistry();
-  registry.remove(registry.add("a", ignore));
-  expect(registry.add("a", ignore).keys[0]).toBe("a");
+  registry.remove(registry.add({ id: "a" }, ignore));
+  expect(registry.add({ id: "a" }, ignore).keys[0]).toBe("a");
 });

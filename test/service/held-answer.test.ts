@@ -1,7 +1,7 @@
 // The memory of answers that are put together before their clients get them.
 
 import { expect, test } from "bun:test";
-import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import type { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateEvent } from "../../src/domain/generate.ts";
 import { fewerPages, HeldAnswer } from "../../src/service/held-answer.ts";
@@ -23,7 +23,7 @@ const codeOf = (action: () => void) => {
 };
 
 test("an answer that finds no room beside others is refused as busy, and fits once they are over", () => {
-  const budget = new BodyBudget(10 * MB, "answers");
+  const budget = new ByteBudget(10 * MB, "answers");
   const [one, other] = [new HeldAnswer(budget), new HeldAnswer(budget)];
   one.add(said(8 * MB));
   expect(codeOf(() => other.add(said(5 * MB)))).toBe("server_busy");
@@ -33,7 +33,7 @@ test("an answer that finds no room beside others is refused as busy, and fits on
 });
 
 test("an answer that can never fit is refused with the limit, and no client tries again", () => {
-  const held = new HeldAnswer(new BodyBudget(10 * MB, "answers"));
+  const held = new HeldAnswer(new ByteBudget(10 * MB, "answers"));
   held.add(said(6 * MB, 0));
   expect(() => held.add(said(6 * MB, 1))).toThrow(
     expect.objectContaining({ code: "invalid_value", message: expect.stringContaining("at most 10 MiB") }),
@@ -41,7 +41,7 @@ test("an answer that can never fit is refused with the limit, and no client trie
 });
 
 test("log probabilities count with their alternatives", () => {
-  const budget = new BodyBudget(10 * MB, "answers");
+  const budget = new ByteBudget(10 * MB, "answers");
   const alternatives = Array.from({ length: 20 }, () => token("b", -2));
   const logprobs = Array.from({ length: 1000 }, () => ({ ...token("a", -1), top: alternatives }));
   const held = new HeldAnswer(budget);
@@ -50,7 +50,7 @@ test("log probabilities count with their alternatives", () => {
 });
 
 test("an answer that restarts gives back what it took, and other answers of the request do not", () => {
-  const budget = new BodyBudget(10 * MB, "answers");
+  const budget = new ByteBudget(10 * MB, "answers");
   const held = new HeldAnswer(budget);
   held.add(said(4 * MB, 0));
   held.add(said(4 * MB, 1));
@@ -87,7 +87,7 @@ test("pages count with the length of their text and the cells of their tables", 
     { ...page, lines: [long] },
     { ...page, tables: [table] },
   ]) {
-    const held = new HeldAnswer(new BodyBudget(10 * MB, "answers"), fewerPages);
+    const held = new HeldAnswer(new ByteBudget(10 * MB, "answers"), fewerPages);
     held.addPage(full);
     expect(() => [1, 2, 3].forEach(() => held.addPage(full))).toThrow(
       expect.objectContaining({ code: "unprocessable_media" }),
@@ -109,7 +109,7 @@ test("pages count with their words and pictures, and too many are refused by the
     barcodes: [],
     notes: [],
   } as const;
-  const held = new HeldAnswer(new BodyBudget(10 * MB, "answers"), fewerPages);
+  const held = new HeldAnswer(new ByteBudget(10 * MB, "answers"), fewerPages);
   held.addPage(page);
   held.addPage({ ...page, lines: [], picture: new Uint8Array(MB) });
   held.addPage(page);

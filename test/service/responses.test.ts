@@ -4,7 +4,8 @@ import { ResponsesService } from "../../src/service/responses.ts";
 function service() {
   const cancelled: string[] = [];
   const responses = new ResponsesService<string, { data: string }>({ count: 10, bytes: 10_000 });
-  const begin = (id: string) => responses.begin(id, () => void cancelled.push(id), { resource: "begun", input: [] });
+  const begin = (id: string) =>
+    responses.begin(id, { client: undefined, stop: () => void cancelled.push(id) }, { resource: "begun", input: [] });
   return { responses, begin, cancelled };
 }
 

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { BodyBudget } from "../../src/domain/body-budget.ts";
+import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { uploadFolders } from "../../src/store/upload-folders.ts";
 
 function folder(): string {
@@ -25,7 +25,7 @@ const bytes = new Uint8Array([1, 2, 3]);
 
 test("a recording is readable by its owner only, and deleted when it is discarded", async () => {
   const parent = folder();
-  const { recordings } = uploadFolders(parent, 100, new BodyBudget());
+  const { recordings } = uploadFolders(parent, 100, new ByteBudget());
   const { path, discard } = await recordings.receive([bytes, bytes]);
   expect([statSync(path).size, statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]).toEqual([
     6, 0o600, 0o700,
@@ -38,7 +38,7 @@ test("a recording is readable by its owner only, and deleted when it is discarde
 
 test("a recording that is too large or empty is refused and deleted", async () => {
   const parent = folder();
-  const { recordings } = uploadFolders(parent, 5, new BodyBudget());
+  const { recordings } = uploadFolders(parent, 5, new ByteBudget());
   const code = (chunks: Uint8Array[]) =>
     recordings.receive(chunks).then(
       () => "",
@@ -63,14 +63,14 @@ test("files of a killed server are deleted when the next server starts; those of
     mkdirSync(join(parent, name));
     writeFileSync(join(parent, name, "1"), "private words");
   }
-  uploadFolders(parent, 100, new BodyBudget());
+  uploadFolders(parent, 100, new ByteBudget());
   expect(readdirSync(parent).sort()).toEqual([`svc-recordings-${process.ppid}-def`, "svc-recordings-mine"].sort());
 });
 
 test("files of the same process stay when it starts another server", async () => {
   const parent = folder();
-  const { path } = await uploadFolders(parent, 100, new BodyBudget()).recordings.receive([bytes]);
-  uploadFolders(parent, 100, new BodyBudget());
+  const { path } = await uploadFolders(parent, 100, new ByteBudget()).recordings.receive([bytes]);
+  uploadFolders(parent, 100, new ByteBudget());
   expect(existsSync(path)).toBe(true);
 });
 
@@ -101,7 +101,7 @@ test.skipIf(process.platform === "win32")("a folder that cannot be deleted keeps
 
 test("an error for an unusable folder of temporary files names that folder, not the data folder", async () => {
   const parent = join(folder(), "missing");
-  await expect(uploadFolders(parent, 100, new BodyBudget()).recordings.receive([bytes])).rejects.toMatchObject({
+  await expect(uploadFolders(parent, 100, new ByteBudget()).recordings.receive([bytes])).rejects.toMatchObject({
     code: "storage_unavailable",
     message: "The server's folder for temporary files (TMPDIR) cannot be used: ENOENT.",
   });
@@ -110,7 +110,7 @@ test("an error for an unusable folder of temporary files names that folder, not 
 test("all uploads share a budget: one that exceeds it is refused while it arrives, until others are discarded", async () => {
   const parent = folder();
   const megabytes = (count: number) => Array.from({ length: count }, () => new Uint8Array(2 ** 20));
-  const budget = new BodyBudget(8 * 2 ** 20, "files");
+  const budget = new ByteBudget(8 * 2 ** 20, "files");
   const { recordings, documents } = uploadFolders(parent, 8 * 2 ** 20, budget);
   const first = await recordings.receive(megabytes(6));
   let taken = 0;
@@ -135,7 +135,7 @@ test("all uploads share a budget: one that exceeds it is refused while it arrive
 });
 
 test("an upload that is too large gets an error with the limit and its option", () => {
-  const folders = uploadFolders(folder(), 3.5 * 2 ** 20, new BodyBudget());
+  const folders = uploadFolders(folder(), 3.5 * 2 ** 20, new ByteBudget());
   expect(Object.values(folders).map((one) => one.tooLarge("file").message)).toEqual([
     "'file' is too large: this server reads images and documents of at most 25 MiB.",
     "'file' is too large: this server changes images of at most 20 MiB.",

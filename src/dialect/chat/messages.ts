@@ -3,7 +3,7 @@
 
 import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
 import { fieldError, missing } from "../../domain/errors.ts";
-import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+import { textOf, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
 import { fileParts } from "../fields/file-parts.ts";
 import { argumentsOf, CallArguments } from "../fields/json-object.ts";
 import { withOrderedResults } from "../../domain/turns.ts";
@@ -75,7 +75,7 @@ function decodeContent({ role, content }: WireMessage, param: string): ChatMessa
   const decoded = content.map((part, index) => decodePart(part, `${param}.${index}`));
   const parts = decoded.flat();
   const media = decoded.findIndex((each) => each.some(({ type }) => type === "media"));
-  if (media < 0) return parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  if (media < 0) return textOf(parts);
   if (role === "user" || role === "tool") return parts;
   throw fieldError("invalid_value", `${param}.${media}.type`, `must be "text" in a message of this role`);
 }

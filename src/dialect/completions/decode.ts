@@ -64,11 +64,10 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   const includeUsage = asked.stream_options?.include_usage ?? false;
   const running = decodeRunning(asked, includeUsage);
   const isList = Array.isArray(asked.prompt) && typeof asked.prompt[0] !== "number";
-  const requests = prompts.map((prompt, at): Generation => ({
+  // Decoded once: all prompts share it, however much there is.
+  const common: Generation = {
     ...decodeModel(asked.model),
     ...PLAIN,
-    prompt,
-    ...(typeof prompt === "object" && { promptField: isList ? `prompt.${at}` : "prompt" }),
     ...(suffix !== undefined && { suffix }),
     ...(constraint && { constraint }),
     ...fieldNames({
@@ -90,6 +89,11 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
     ...(asked.t_max_predict_ms && { maxPredictMs: asked.t_max_predict_ms }),
     ...runningFields(running),
     choices: made,
+  };
+  const requests = prompts.map((prompt, at): Generation => ({
+    ...common,
+    prompt,
+    ...(typeof prompt === "object" && { promptField: isList ? `prompt.${at}` : "prompt" }),
   }));
   return {
     requests: requests as [Generation, ...Generation[]],

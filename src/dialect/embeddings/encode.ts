@@ -1,18 +1,21 @@
 // Encodes vectors and scores as answers of /v1/embeddings and /v1/rerank.
 
 import type { EmbeddingList, RerankList, RerankTexts } from "../../contract/embeddings.ts";
-import type { EmbeddingResult } from "../../domain/embedding.ts";
+import { vectorsOf, type EmbeddingResult } from "../../domain/embedding.ts";
 import type { DecodedRerank } from "./decode.ts";
 
 const usageOf = ({ tokens }: EmbeddingResult) => ({ prompt_tokens: tokens, total_tokens: tokens });
 
 /** Returns a list with a vector for each input, in the same order. */
-export function encodeEmbeddings(result: EmbeddingResult, model: string, base64: boolean): EmbeddingList {
-  const { values, dimensions } = result;
-  const data = Array.from({ length: values.length / dimensions }, (_, index) => {
-    const vector = values.subarray(index * dimensions, (index + 1) * dimensions);
-    return { object: "embedding" as const, index, embedding: base64 ? toBase64(vector) : [...vector] };
-  });
+export async function encodeEmbeddings(
+  result: EmbeddingResult,
+  model: string,
+  base64: boolean,
+): Promise<EmbeddingList> {
+  const data: EmbeddingList["data"] = [];
+  for await (const vector of vectorsOf(result)) {
+    data.push({ object: "embedding", index: data.length, embedding: base64 ? toBase64(vector) : [...vector] });
+  }
   return { object: "list", data, model, usage: usageOf(result) };
 }
 
@@ -34,8 +37,6 @@ export function encodeRerank(result: EmbeddingResult, model: string, asked: Deco
   }));
 }
 
-function toBase64(vector: EmbeddingResult["values"]): string {
-  const view = new DataView(new ArrayBuffer(vector.length * 4));
-  vector.forEach((value, at) => view.setFloat32(at * 4, value, true));
-  return new Uint8Array(view.buffer).toBase64();
-}
+/** Clients expect little-endian numbers, which every machine that svc runs on has. */
+const toBase64 = (vector: EmbeddingResult["values"]): string =>
+  new Uint8Array(new Float32Array(vector).buffer).toBase64();

@@ -18,8 +18,9 @@ export function llamaWriter(
 ): StreamWriter<GenerateEvent> {
   const acceptedAt = now();
   const evaluated = Math.round(promptTokens / context.prompts.length);
-  const answers: { readonly soFar: AnswerSoFar; text: string }[] = [];
-  const written = (choice: number) => (answers[choice] ??= { soFar: new AnswerSoFar(evaluated, acceptedAt), text: "" });
+  const answers: { readonly soFar: AnswerSoFar; hasNewLine: boolean }[] = [];
+  const written = (choice: number) =>
+    (answers[choice] ??= { soFar: new AnswerSoFar(evaluated, acceptedAt), hasNewLine: false });
   const piece = (index: number, { completionTokens, promptTokens: total }: Usage) => ({
     index,
     content: "",
@@ -35,14 +36,14 @@ export function llamaWriter(
       const index = event.choice ?? 0;
       const one = written(index);
       if (event.type === "finish") {
-        put(JSON.stringify(chosen(ending(event, { index, text: one.text }, context), context)));
+        put(JSON.stringify(chosen(ending(event, { index, hasNewLine: one.hasNewLine }, context), context)));
       } else if (event.type === "progress") {
         one.soFar.add(event, now());
         if (!context.running.progress) return;
         put(JSON.stringify({ ...piece(index, one.soFar.usage), prompt_progress: encodeProgress(event) }));
       } else if (event.type === "text" && !context.promptAlone) {
         one.soFar.add(event, now());
-        one.text += event.text;
+        one.hasNewLine ||= event.text.includes("\n");
         const { usage } = one.soFar;
         put(
           JSON.stringify({

@@ -2,7 +2,7 @@
 
 import type { LlamaCompletion } from "../../contract/llama-completion.ts";
 import type { FinishEvent, GenerateEvent, Sampling } from "../../domain/generate.ts";
-import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
+import type { TokenLogprob } from "../../domain/usage.ts";
 import { encodeTimings } from "../chat/usage.ts";
 import { collectAll } from "../stream/collect.ts";
 import type { LlamaCall } from "./decode.ts";
@@ -24,7 +24,10 @@ export async function encodeLlama(events: AsyncIterable<GenerateEvent>, context:
     const content = context.promptAlone ? "" : text;
     const tokens = context.returnTokens && !context.promptAlone ? [...(finish.tokens?.answer ?? [])] : [];
     const probabilities = logprobs.length > 0 && { completion_probabilities: logprobs };
-    return chosen({ ...ending(finish, { index, text: content }, context), content, tokens, ...probabilities }, context);
+    return chosen(
+      { ...ending(finish, { index, hasNewLine: content.includes("\n") }, context), content, tokens, ...probabilities },
+      context,
+    );
   });
   return encoded.length === 1 ? encoded[0] : encoded;
 }
@@ -32,11 +35,11 @@ export async function encodeLlama(events: AsyncIterable<GenerateEvent>, context:
 /** Returns the last object of an answer, without its text. */
 export function ending(
   finish: FinishEvent,
-  { index, text }: { readonly index: number; readonly text: string },
+  { index, hasNewLine }: { readonly index: number; readonly hasNewLine: boolean },
   context: LlamaContext,
 ): LlamaCompletion {
   const { made, prompts, request, model, slot, stream, promptAlone, defaults } = context;
-  const usage = usageOf([finish], 1);
+  const { usage } = finish;
   const predicted = promptAlone ? 0 : usage.completionTokens;
   return {
     index,
@@ -49,7 +52,7 @@ export function ending(
     tokens_evaluated: usage.promptTokens,
     generation_settings: encodeSettings(promptAlone ? { ...request, maxTokens: 0 } : request, defaults, stream),
     prompt: prompts[Math.floor(index / made)] ?? "",
-    has_new_line: text.includes("\n"),
+    has_new_line: hasNewLine,
     truncated: finish.contextFull === true || finish.contextShifted === true,
     stop_type: stopType(finish),
     stopping_word: finish.stopSequence ?? "",

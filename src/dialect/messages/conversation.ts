@@ -2,7 +2,7 @@
 
 import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../contract/messages.ts";
 import { fieldError, missing, SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+import { joinedParts, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
 import { documentPart } from "../fields/file-parts.ts";
 import { argumentsOf } from "../fields/json-object.ts";
 import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
@@ -44,7 +44,7 @@ function decodeMessage({ role, content }: WireMessage, path: string, describe: D
     else parts.push(...decodePart(block, at, role));
   }
   // In one turn, templates know either results or a user's words. Results come first: they answer the previous turn.
-  return parts.length === 0 && results.length > 0 ? results : [...results, { role, content: plain(parts) }];
+  return parts.length === 0 && results.length > 0 ? results : [...results, { role, content: joinedParts(parts) }];
 }
 
 interface Placed {
@@ -87,7 +87,7 @@ function decodeResultContent(
   describe: DescribeTool,
 ): ChatMessage["content"] {
   if (content == null || typeof content === "string") return content ?? "";
-  return plain(
+  return joinedParts(
     content.flatMap((block, index) => {
       const at = `${path}.${index}`;
       return block.type === "tool_reference"
@@ -147,12 +147,6 @@ function documentOf(given: MessagesInnerBlock["source"], param: string): Content
   const message = `'${param}': only documents of type text, base64 or url are supported.`;
   throw new SvcError("unsupported_parameter", message, { param });
 }
-
-/** Reduces a turn without media to its text. */
-const plain = (parts: readonly ContentPart[]): ChatMessage["content"] =>
-  parts.some(({ type }) => type === "media")
-    ? parts
-    : parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
 
 function need(value: string | null | undefined, param: string): string {
   if (value != null) return value;

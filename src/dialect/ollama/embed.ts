@@ -7,7 +7,7 @@ import {
   type OllamaEmbeddingsAnswer,
 } from "../../contract/ollama-embed.ts";
 import { checker } from "../../contract/schema.ts";
-import type { EmbeddingResult } from "../../domain/embedding.ts";
+import { vectorsOf, type EmbeddingResult } from "../../domain/embedding.ts";
 import { decodeModel } from "../fields/limits.ts";
 import { unloads } from "./keep-alive.ts";
 
@@ -45,12 +45,13 @@ export function decodeOlderEmbed(body: unknown): DecodedEmbed {
 const withoutNothing = (text: string): string[] => (text === "" ? [] : [text]);
 
 /** Encodes vectors. `ms`: how long they took. */
-export function encodeEmbed(
+export async function encodeEmbed(
   result: EmbeddingResult,
   { model, ms }: { readonly model: string; readonly ms: number },
-): OllamaEmbedAnswer {
+): Promise<OllamaEmbedAnswer> {
   const { tokens } = result;
-  const embeddings = vectorsOf(result);
+  const embeddings: number[][] = [];
+  for await (const vector of vectorsOf(result)) embeddings.push([...vector]);
   return { model, embeddings, total_duration: Math.round(ms * 1e6), load_duration: 0, prompt_eval_count: tokens };
 }
 
@@ -58,8 +59,3 @@ export function encodeEmbed(
 export const encodeOlderEmbed = (result: EmbeddingResult): OllamaEmbeddingsAnswer => ({
   embedding: [...result.values],
 });
-
-const vectorsOf = ({ values, dimensions }: EmbeddingResult): number[][] =>
-  Array.from({ length: values.length / dimensions }, (_, index) => [
-    ...values.subarray(index * dimensions, (index + 1) * dimensions),
-  ]);

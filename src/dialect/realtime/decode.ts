@@ -14,7 +14,7 @@ import {
 import { checker, received, type Static } from "../../contract/schema.ts";
 import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
-import { languageCode } from "../../domain/languages.ts";
+import { spokenLanguage } from "../../domain/languages.ts";
 import type { LiveChanges, LiveCommand, TurnDetection } from "../../domain/live.ts";
 import type { RawFormat } from "../../domain/transcription.ts";
 import { always, notEmpty, refuseUnsupported, type Unsupported } from "../fields/unsupported.ts";
@@ -211,16 +211,9 @@ function transcriptionChanges(settings: TranscriptionSettings | null | undefined
   const { model, language, prompt } = settings;
   return {
     ...(model && { model }),
-    ...(language !== undefined && { language: languageOf(language, `${path}.language`) }),
+    ...(language !== undefined && { language: spokenLanguage(language, `${path}.language`) ?? null }),
     ...(prompt !== undefined && { prompt: prompt || null }),
   };
-}
-
-function languageOf(name: string | null, param: string): string | null {
-  if (!name || name === "auto") return null;
-  const code = languageCode(name);
-  if (code !== undefined) return code;
-  throw invalidValue(param, "be a language that speech is recognised in, as en, pt-BR or german", received(name));
 }
 
 function turnChanges(settings: TurnDetectionSettings | null | undefined): LiveChanges {

@@ -4,7 +4,7 @@ import { MOST_LANGUAGES } from "../../contract/recognition.ts";
 import type { InputItem as Item, ResponsesPrompt } from "../../contract/responses.ts";
 import { received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, missing, SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, ContentPart, ToolCall } from "../../domain/generate.ts";
+import { textOf, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
 import { documentPart, fileParts } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
 import { summaryOf } from "./compact.ts";
@@ -175,7 +175,7 @@ function decodeContent(content: unknown, path: string, role: ChatMessage["role"]
   if (media && role !== "user" && role !== "tool") {
     throw fieldError("invalid_value", path, "must have text alone in a message of this role");
   }
-  return media ? parts : parts.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  return media ? parts : textOf(parts);
 }
 
 interface Part {

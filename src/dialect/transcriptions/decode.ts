@@ -71,6 +71,13 @@ export function decodeTranscription(body: unknown, task: "transcribe" | "transla
   };
 }
 
+/** Decodes the fields of a form that contains the recording. Throws SvcError naming the invalid field. */
+export function decodeTranscriptionForm(body: object, task: "transcribe" | "translate"): TranscriptionCall {
+  const call = decodeTranscription(body, task);
+  if (!call.source) return call;
+  throw fieldError("invalid_value", call.source.field, "must be absent where the form contains a recording");
+}
+
 function detectionOf({ chunking_strategy: strategy }: TranscriptionRequest): SpeechDetection | undefined {
   if (strategy == null || strategy === "auto") return undefined;
   const { threshold, prefix_padding_ms, silence_duration_ms } = strategy;

@@ -125,10 +125,10 @@ keep a silent stream alive. A failure after the beginning is a chunk with a top-
     description: `\`id\` is the correlation id: the X-Request-ID of the request or of its answer. The route cancels
 streams, plain answers and queued requests. If two active requests have the same id, the newer one is cancelled. For a
 batch (POST /v1/batch/completions), the id of the request cancels all items; that id, a colon and a custom_id cancel one
-item, and so does the custom_id alone.`,
+item, and so does the custom_id alone. On a server with API keys, only requests of the caller's key are cancelled.`,
     answers: {
       200: "The generation ends with finish_reason `cancelled`.",
-      404: "No request with this id is running or queued.",
+      404: "No request with this id, of the caller's key, is running or queued.",
     },
   },
 };

@@ -57,7 +57,7 @@ line has svc_recognitions.`,
     summary: "Describe a model, in Ollama's API",
     description: "Describes the named model, or the model that answers for an unknown name.",
     answers: { 200: "The model's properties and capabilities." },
-    errors: { 400: badRequest, 404: generationErrors[404], 413: tooLarge("100 MiB"), 503: unavailable },
+    errors: { 400: badRequest, 404: generationErrors[404], 413: tooLarge("1 MiB"), 503: unavailable },
     example: { model: "svc-mini" },
   },
   "POST /api/pull": {

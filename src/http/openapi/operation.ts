@@ -1,7 +1,7 @@
 // The description of a route, and sentences shared by many routes.
 
 import { PAGE_ORDERS, usualPage, type PageLimits } from "../../dialect/fields/page.ts";
-import { MOST_TOKENIZER_REQUESTS } from "../../service/tokenizer.ts";
+import { MOST_TOKENIZER_REQUESTS } from "../../service/few-at-once.ts";
 
 /** An OpenAPI operation: one method of one path. */
 export interface Operation {

@@ -10,6 +10,7 @@ import {
 } from "./operation.ts";
 
 const NOT_STORED = "what previous_response_id, conversation or an item_reference names is not stored.";
+const NOT_TO_END = "No response with this id is stored, or it is in progress for another API key.";
 
 export const responsesOperations: Operations = {
   "POST /v1/responses": {
@@ -84,13 +85,14 @@ sequence_number after which events are returned).`,
     summary: "Delete a stored response",
     description: "A response that is in progress is cancelled.",
     answers: { 200: "The response is deleted." },
-    errors: { 404: "No response with this id is stored." },
+    errors: { 404: NOT_TO_END },
   },
   "POST /v1/responses/{id}/cancel": {
     summary: "Cancel a response in progress",
-    description: "Answers with the response once it has ended. A response that had already ended is not changed.",
+    description: `Answers with the response once it has ended; after three seconds, if its client does not read its
+stream, as it is then. A response that had already ended is not changed.`,
     answers: { 200: "The response." },
-    errors: { 404: "No response with this id is stored." },
+    errors: { 404: NOT_TO_END },
   },
   "GET /v1/responses/{id}/input_items": {
     summary: "List the input of a stored response",

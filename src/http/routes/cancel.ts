@@ -3,16 +3,20 @@
 import { Elysia } from "elysia";
 import { Cancellation } from "../../contract/cancel.ts";
 import type { RequestService } from "../../service/request.ts";
+import type { AppDeps } from "../deps.ts";
 import { jsonContent } from "../json-content.ts";
 
-/** Cancels any running or waiting request by its correlation id, and items of a batch by their own ids. */
-export const cancelRoutes = (...services: readonly Pick<RequestService, "cancel">[]) =>
+/**
+ * Cancels any running or waiting request by its correlation id, and items of a batch by their own ids. Clients choose
+ * these ids, so a caller with an API key ends only requests of that key.
+ */
+export const cancelRoutes = ({ contexts }: AppDeps, ...services: readonly Pick<RequestService, "cancel">[]) =>
   new Elysia({ name: "route.cancel" }).post(
     "/v1/chat/completions/:id/cancel",
     ({ params, request }) => {
       // Elysia returns null for an id with invalid percent escapes; it is then used as written.
       const id = params.id ?? /([^/]*)\/cancel\/?$/.exec(URL.parse(request.url)?.pathname ?? "")?.[1] ?? "";
-      const cancelled = services.some((service) => service.cancel(id));
+      const cancelled = services.some((service) => service.cancel(id, contexts.of(request).apiKey));
       const body: Cancellation = { id, object: "chat.completion.cancellation", cancelled };
       return Response.json(body, { status: cancelled ? 200 : 404 });
     },

@@ -35,7 +35,7 @@ export const embeddingRoutes = (deps: AppDeps) => {
         const asked = decodeEmbeddings(await bodies.read(request, bodyCeilings.embeddings));
         const origin = requestOrigin(deps, request);
         const computed = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
-        return answer(request, computed, encodeEmbeddings(computed.result, computed.model, asked.base64));
+        return answer(request, computed, await encodeEmbeddings(computed.result, computed.model, asked.base64));
       },
       jsonRoute(EmbeddingsRequest, EmbeddingList),
     )

@@ -7,6 +7,7 @@ import { llamaWriter } from "../../dialect/llama/encode-stream.ts";
 import { encodeLlama } from "../../dialect/llama/encode.ts";
 import { fieldError, SvcError, withFieldNames } from "../../domain/errors.ts";
 import type { Generation } from "../../domain/generate.ts";
+import { tooManyTokens } from "../../domain/prompt-size.ts";
 import type { TextPort } from "../../engine/text/port.ts";
 import type { TextBackend } from "../../service/model-router.ts";
 import type { AppDeps } from "../deps.ts";
@@ -20,8 +21,11 @@ type Prompt = NonNullable<Generation["prompt"]>;
 const fieldOf = (prompts: readonly RawPrompt[]) => (at: number) => (place: string) => {
   const field = prompts.length > 1 ? `prompt.${at}` : "prompt";
   const prompt = prompts[at];
-  return typeof prompt === "object" && prompt.every((part) => typeof part === "number") ? `${field}${place}` : field;
+  return typeof prompt === "object" && areTokens(prompt) ? `${field}${place}` : field;
 };
+
+const areTokens = (prompt: readonly (string | number)[]): prompt is readonly number[] =>
+  prompt.every((part) => typeof part === "number");
 
 /** Raw completions in the form of llama.cpp's server, as JSON or as a stream. */
 export const llamaCompletionRoutes = (deps: AppDeps) =>
@@ -80,19 +84,18 @@ async function tokensOf(
   signal: AbortSignal,
   client: string | undefined,
 ): Promise<Prompt> {
-  if (typeof prompt === "string") return prompt;
-  const options = { parseSpecial: true, client };
-  const parts = prompt.map((part, at) =>
-    typeof part === "number"
-      ? [part]
-      : tokenized(backend, (engine) => engine.tokenize(part, signal, { ...options, addSpecial: at === 0 })),
-  );
-  const tokens = (await Promise.all(parts)).map((made) => {
-    if (made) return made;
+  if (typeof prompt === "string" || areTokens(prompt)) return prompt;
+  const tokens = new Map<number, Int32Array>();
+  const tokenize = async (text: string, at: number) => {
+    const options = { parseSpecial: true, addSpecial: at === 0, client };
+    const made = await tokenized(backend, (engine) => engine.tokenize(text, signal, options));
+    if (made) return void tokens.set(at, made);
     const sentence = "must be a text or token ids: the model has no tokenizer here to mix them";
     throw fieldError("unsupported_parameter", param, sentence);
-  });
-  return tokens.flatMap((made) => [...made]);
+  };
+  // There are few texts, but maybe a million token ids, which must not each become work of their own.
+  await Promise.all(prompt.flatMap((part, at) => (typeof part === "string" ? tokenize(part, at) : [])));
+  return prompt.flatMap((part, at) => (typeof part === "number" ? part : [...(tokens.get(at) ?? [])]));
 }
 
 /** Returns a prompt as text, empty for tokens of a model without tokenizer. Throws like `detokenize`, about `field`. */
@@ -111,10 +114,15 @@ async function textOf(
   }
 }
 
-/** Returns the prompts as the engine takes them, and as texts. */
+/** Returns the prompts as the engine takes them, and as texts. Throws SvcError about one that cannot be computed. */
 async function read(raw: readonly RawPrompt[], backend: TextBackend, signal: AbortSignal, client: string | undefined) {
   const field = fieldOf(raw);
   const prompts = await Promise.all(raw.map((prompt, at) => tokensOf(prompt, backend, field(at)(""), signal, client)));
+  const { model } = backend.engine.status();
+  for (const prompt of prompts) {
+    const tooMany = model && typeof prompt === "object" && tooManyTokens({ prompt }, prompt.length, model.maxModelLen);
+    if (tooMany) throw tooMany;
+  }
   const texts = await Promise.all(prompts.map((prompt, at) => textOf(prompt, backend, field(at), signal)));
   return { prompts, texts };
 }

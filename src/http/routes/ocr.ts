@@ -11,7 +11,7 @@ import { fewerPages, HeldAnswer } from "../../service/held-answer.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, requestOrigin } from "../generation-response.ts";
+import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
@@ -50,7 +50,7 @@ async function answer(deps: AppDeps, files: FilesService, request: Request): Pro
   const read: RecognizedPage[] = [];
   const held = new HeldAnswer(deps.answerBudget, fewerPages);
   return wholeAnswer(held, async (ends) => {
-    for await (const event of deps.recognition.recognize([document], run, disconnection(request).signal, report)) {
+    for await (const event of deps.recognition.recognize([document], run, request.signal, report)) {
       if (event.type !== "page") continue;
       held.addPage(event.page);
       read.push(event.page);

@@ -41,7 +41,7 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
       async ({ request }) => {
         const asked = decodeEmbed(await bodies.read(request, bodyCeilings.embeddings));
         const computed = await compute(request, asked);
-        return jsonResponse(encodeEmbed(computed.result, computed), {
+        return jsonResponse(await encodeEmbed(computed.result, computed), {
           headers: truncationHeaders(computed.result),
         });
       },

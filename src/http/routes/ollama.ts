@@ -62,7 +62,7 @@ export const ollamaRoutes = (deps: AppDeps) => {
     .post(
       "/api/show",
       async ({ request }) => {
-        const asked = checkShow(await bodies.read(request, bodyCeilings.tokenizer));
+        const asked = checkShow(await bodies.read(request, bodyCeilings.small));
         const { model, name } = asked;
         refuseUnsupported(asked, SHOW_UNSUPPORTED);
         return Response.json(encodeShow(described(deps, request, model || name || undefined)));

@@ -35,7 +35,7 @@ import { fewerPages, HeldAnswer } from "../../service/held-answer.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, requestOrigin } from "../generation-response.ts";
+import { requestOrigin } from "../generation-response.ts";
 import { isForm, orDiscard } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
@@ -69,7 +69,7 @@ async function answer(deps: AppDeps, request: Request): Promise<Response> {
   const { call, files, named } = await receive(deps, request);
   const report: RequestReport = {};
   deps.contexts.of(request).logFields = () => outcomeFields(report);
-  const { signal } = disconnection(request);
+  const { signal } = request;
   const { model, mode, pages, maxPages } = call;
   const isLabelled = mode === "classify" || (mode === "auto" && deps.classification.isThere);
   const task = { ...call.task, ...(isLabelled && { picture: true as const }) };

@@ -23,6 +23,7 @@ import { decodePage } from "../../dialect/fields/page.ts";
 import { inputItems, listItems, withReferred, type ListedItem } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
 import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
+import { abortable } from "../../domain/abortable.ts";
 import { unixSeconds } from "../../domain/clock.ts";
 import { fieldError, SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
@@ -47,6 +48,9 @@ import type { KeptAnswers } from "../kept-answers.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import { beginResource } from "../response-resource.ts";
 
+/** Milliseconds for a cancelled response to end: a stream that its client does not read ends only when it is read. */
+const CANCEL_PATIENCE_MS = 3000;
+
 /** The OpenAI-compatible Responses API: its answers have ids and can be stored. */
 export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
   new Elysia({ name: "route.responses" })
@@ -68,8 +72,8 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
     )
     .delete(
       "/v1/responses/:id",
-      ({ params }) => {
-        stored(kept, params.id);
+      ({ params, request }) => {
+        checkOwner(deps, kept, params.id, request);
         kept.responses.delete(params.id);
         return Response.json({ id: params.id, object: "response.deleted", deleted: true });
       },
@@ -77,9 +81,10 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
     )
     .post(
       "/v1/responses/:id/cancel",
-      async ({ params }) => {
-        stored(kept, params.id);
-        await kept.responses.cancel(params.id);
+      async ({ params, request }) => {
+        checkOwner(deps, kept, params.id, request);
+        const patience = AbortSignal.any([request.signal, AbortSignal.timeout(CANCEL_PATIENCE_MS)]);
+        await abortable(kept.responses.cancel(params.id), patience).catch(() => {});
         return jsonResponse(stored(kept, params.id).resource);
       },
       jsonAnswer(ResponseResource),
@@ -97,7 +102,7 @@ async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promi
   const asked = decodeResponses(await readGenerationBody(deps, request), deps.config, kept.history);
   const report: RequestReport = {};
   const log = asked.background && streams(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
-  const context = begin(deps, kept, asked, report, log);
+  const context = begin(deps, kept, asked, request, report, log);
   const { id } = context.resource;
   const call: GenerationCall = {
     report,
@@ -116,7 +121,7 @@ async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promi
     const headers = await respondLater(deps, request, call);
     return log ? follow(deps, request, log, 0, headers) : jsonResponse(context.resource, { headers });
   } catch (error) {
-    // Refused before it began, so there is nothing to fetch.
+    // The client gets an error instead of the id, so nobody can fetch it.
     kept.responses.forget(id);
     throw error;
   }
@@ -127,6 +132,7 @@ function begin(
   deps: AppDeps,
   kept: KeptAnswers,
   call: ResponsesCall,
+  request: Request,
   report: RequestReport,
   events?: EventLog<NamedEvent>,
 ): ResponseContext {
@@ -135,7 +141,8 @@ function begin(
   const input = inputItems(call.asked.input);
   const goOn = continued(kept, input, resource);
   const fetchable = call.store ? { resource, input, ...(events && { events }) } : undefined;
-  kept.responses.begin(id, () => report.cancel?.(), fetchable);
+  const { apiKey: client } = deps.contexts.of(request);
+  kept.responses.begin(id, { client, stop: () => report.cancel?.() }, fetchable);
   return {
     resource,
     names: functionNames(call.asked.tools),
@@ -191,6 +198,14 @@ function stored(kept: KeptAnswers, id: string) {
   const response = kept.responses.get(id);
   if (response) return response;
   throw new SvcError("not_found", "No response with this id is stored.", { param: "response_id" });
+}
+
+/** Throws SvcError `not_found` unless the response is stored, and not in progress for another API key. */
+function checkOwner({ contexts }: AppDeps, kept: KeptAnswers, id: string, request: Request): void {
+  stored(kept, id);
+  if (kept.responses.mayEnd(id, contexts.of(request).apiKey)) return;
+  const message = "The response with this id is in progress for another API key; it can be ended only with that key.";
+  throw new SvcError("not_found", message, { param: "response_id" });
 }
 
 /** Returns a stored response, or its stream from the event that the query names. */

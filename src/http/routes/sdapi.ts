@@ -32,7 +32,7 @@ import { fieldError, withFieldNames } from "../../domain/errors.ts";
 import type { ImageService } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, requestOrigin } from "../generation-response.ts";
+import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
@@ -61,7 +61,7 @@ export const sdapiRoutes = (deps: AppDeps) => {
     const entry = { id: origin.id, apiKey: context.apiKey, report };
     running.add(entry);
     try {
-      const { signal } = disconnection(request);
+      const { signal } = request;
       const edit = "image" in call && {
         image: await images.picture(call.image, "init_images.0", signal),
         references: [],

@@ -11,7 +11,12 @@ import {
 } from "../../contract/transcriptions.ts";
 import { t, type TSchema } from "../../contract/schema.ts";
 import { formBody } from "../../dialect/fields/form-body.ts";
-import { decodeTranscription, FORM_FIELDS, type TranscriptionCall } from "../../dialect/transcriptions/decode.ts";
+import {
+  decodeTranscription,
+  decodeTranscriptionForm,
+  FORM_FIELDS,
+  type TranscriptionCall,
+} from "../../dialect/transcriptions/decode.ts";
 import { transcriptWriter } from "../../dialect/transcriptions/encode-stream.ts";
 import { collectSpeech, encodeTranscription } from "../../dialect/transcriptions/encode.ts";
 import type { RequestReport } from "../../service/request.ts";
@@ -81,7 +86,7 @@ async function readCall(
   const { largest: ceiling } = recordings;
   const limits = { ceiling, tooLarge: () => recordings.tooLarge("file"), fieldBytes: FIELD_BYTES };
   const { content, fields } = await readUpload(request, limits, (chunks) => recordings.receive(chunks));
-  const call = await orDiscard([content], () => decodeTranscription(formBody(fields, FORM_FIELDS), task));
+  const call = await orDiscard([content], () => decodeTranscriptionForm(formBody(fields, FORM_FIELDS), task));
   return { call, recording: content };
 }
 

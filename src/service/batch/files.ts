@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import type { BodyBudget } from "../../domain/body-budget.ts";
+import type { ByteBudget } from "../../domain/byte-budget.ts";
 import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { UploadPurpose } from "../../domain/file-purpose.ts";
@@ -19,7 +19,7 @@ interface FileOptions {
   readonly clock: Clock;
   readonly limits: ContentLimits;
   /** Budget for the memory of the line being received. */
-  readonly bodyBudget: BodyBudget;
+  readonly bodyBudget: ByteBudget;
   /** Seconds to keep a file; null: until it is deleted. */
   readonly keepSeconds: number | null;
 }

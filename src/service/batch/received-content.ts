@@ -1,7 +1,7 @@
 // Writes uploaded content straight to disk, within its limits, and checks it line by line on the way.
 
 import { open, rename, rm } from "node:fs/promises";
-import type { BodyAccount, BodyBudget } from "../../domain/body-budget.ts";
+import type { ByteAccount, ByteBudget } from "../../domain/byte-budget.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { isBlank, LineCutter, LineTurns, parseLine, type Line } from "../../store/json-lines.ts";
@@ -36,7 +36,7 @@ export async function receiveContent(
   path: string,
   limits: ContentLimits,
   claim: (bytes: number) => void,
-  budget: BodyBudget,
+  budget: ByteBudget,
   isLines: IsLines = "yes",
 ): Promise<ReceivedContent> {
   const handle = await open(path, "wx", 0o600);
@@ -83,7 +83,7 @@ class CheckedLines {
   private readonly check: LineCheck;
   private readonly cutter: LineCutter;
 
-  constructor(most: number, account: BodyAccount) {
+  constructor(most: number, account: ByteAccount) {
     const check = new LineCheck(most);
     this.check = check;
     this.cutter = new LineCutter((piece, number) => account.hold(check.look(piece, number)));

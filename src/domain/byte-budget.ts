@@ -1,4 +1,5 @@
-// Limits what all request bodies together may take: memory while they are read, parsed or held as media; disk as files.
+// Limits what all requests together may take for one purpose, in bytes: bodies that are being read, parsed bodies, media,
+// answers that are not streamed, uploaded files. Work that does not fit is refused (`SharedBytes` makes it wait).
 
 import { SvcError } from "./errors.ts";
 
@@ -6,12 +7,12 @@ const MB = 1024 * 1024;
 
 /** Two and a half of the largest bodies. For a moment, a body may take up to four times its own bytes in addition. */
 const MOST_BYTES = 256 * MB;
-/** Every body may hold this much, whatever others hold. */
+/** Every account may hold this much, whatever others hold. */
 const FREE_BYTES = MB;
 const RETRY_SECONDS = 2;
 
-/** One budget for all bodies in flight, or for all media or files that they contained. */
-export class BodyBudget {
+/** The budget for one purpose. */
+export class ByteBudget {
   private held = 0;
 
   /** `most`: limit in bytes. `what`: what holds these bytes, for the error message. */
@@ -20,22 +21,22 @@ export class BodyBudget {
     private readonly what = "request bodies that are being read",
   ) {}
 
-  /** Opens an account for a new body. */
-  open(): BodyAccount {
-    return new BodyAccount((bytes) => {
+  /** Opens an account for one request. */
+  open(): ByteAccount {
+    return new ByteAccount((bytes) => {
       if (bytes > 0 && this.held + bytes > this.most) throw noRoom(this.most, this.what);
       this.held += bytes;
     });
   }
 }
 
-/** The bytes that one body holds. */
-export class BodyAccount {
+/** The bytes that one request holds. */
+export class ByteAccount {
   private held = 0;
 
   constructor(private readonly take: (bytes: number) => void) {}
 
-  /** Sets the bytes held to `bytes`. Throws SvcError `server_busy` when all bodies together would hold too many. */
+  /** Sets the bytes held to `bytes`. Throws SvcError `server_busy` when all accounts together would hold too many. */
   hold(bytes: number): void {
     this.take(counted(bytes) - counted(this.held));
     this.held = bytes;
