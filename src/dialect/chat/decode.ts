@@ -5,7 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import { fieldError } from "../../domain/errors.ts";
 import type { GenerateRequest, Generation } from "../../domain/generate.ts";
 import { hintsOf } from "../../domain/hints.ts";
-import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
+import { withInstruction } from "../../domain/instruction.ts";
 import { type Reasoning, type ReasoningSettings, resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import { fieldNames } from "../fields/field-names.ts";
@@ -57,7 +57,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   return {
     request: {
       ...decodeModel(chat.model),
-      messages: asked && !settings.constrain ? withInstruction(messages, schemaInstruction(asked)) : messages,
+      messages: settings.constrain ? messages : withInstruction(messages, asked),
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
       ...reasoning,
       ...fieldNames({

@@ -3,10 +3,10 @@
 import { CountMessageTokensRequest, MessagesRequest, type MessagesPrompt } from "../../contract/messages.ts";
 import { checker } from "../../contract/schema.ts";
 import { fieldError } from "../../domain/errors.ts";
-import type { Constraint, Generation } from "../../domain/generate.ts";
+import type { Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
-import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
+import { withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { MESSAGES_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
@@ -62,12 +62,12 @@ export function decodeMessagesPrompt(body: unknown, settings: MessagesSettings):
 function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<Generation, "sampling" | "stop"> {
   refuseThread(asked);
   const conversation = decodeConversation(asked);
-  const { constraint, instruction, param } = decodeFormat(asked, settings);
+  const { constraint, schema, param } = decodeFormat(asked, settings.guidedJson);
   const { type: thinking, budget_tokens: budget } = asked.thinking ?? {};
   const effort = asked.output_config?.effort ?? undefined;
   return {
     ...decodeModel(asked.model),
-    messages: instruction === undefined ? conversation : withInstruction(conversation, instruction),
+    messages: settings.constrain ? conversation : withInstruction(conversation, schema),
     // A final assistant message is an assistant prefill.
     continueLast: conversation.at(-1)?.role === "assistant" && !conversation.at(-1)?.toolCalls,
     ...withTools(decodeTools(asked), asked.tool_choice?.disable_parallel_tool_use !== true, constraint),
@@ -96,18 +96,13 @@ function refuseThread(asked: MessagesPrompt): void {
 
 function decodeFormat(
   { output_config: config, output_format: older }: MessagesPrompt,
-  { guidedJson, constrain }: MessagesSettings,
-): { constraint?: Constraint; instruction?: string; param?: string } {
+  guidedJson: JsonSchema | undefined,
+): { constraint?: Constraint; schema?: JsonSchema; param?: string } {
   const asked = config?.format?.schema ?? older?.schema;
   const schema = asked ?? guidedJson;
   if (schema === undefined) return {};
   const param = config?.format == null ? "output_format.schema" : "output_config.format.schema";
-  const constraint = schemaConstraint(schema, asked !== undefined, param);
-  return {
-    constraint,
-    ...(asked && { param }),
-    ...(!constrain && { instruction: schemaInstruction(schema) }),
-  };
+  return { constraint: schemaConstraint(schema, asked !== undefined, param), schema, ...(asked && { param }) };
 }
 
 function decodeTools(asked: MessagesPrompt) {

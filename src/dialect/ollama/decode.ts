@@ -6,7 +6,7 @@ import { fieldError, type SvcError } from "../../domain/errors.ts";
 import type { ChatMessage, Constraint, ContentPart, Generation, JsonSchema, ToolCall } from "../../domain/generate.ts";
 import { resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
-import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
+import { withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { argumentsOf } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
@@ -94,13 +94,13 @@ function common(
   tools: ReturnType<typeof chooseTools>,
 ): Omit<Generation, "choices"> {
   const options = asked.options ?? {};
-  const { constraint, instruction } = decodeFormat(asked.format, settings.constrain);
+  const { constraint, schema } = decodeFormat(asked.format);
   const limit = options.num_predict != null && options.num_predict > 0 ? options.num_predict : settings.maxTokens;
   const { think } = asked;
   const topLogprobs = decodeLogprobs(asked, settings.maxLogprobs);
   return {
     ...decodeModel(asked.model),
-    messages: instruction === undefined ? messages : withInstruction(messages, instruction),
+    messages: settings.constrain ? messages : withInstruction(messages, schema),
     ...withTools(tools, true, constraint),
     ...resolveReasoning(
       {
@@ -125,14 +125,13 @@ function common(
   };
 }
 
-function decodeFormat(format: Common["format"], constrain: boolean): { constraint?: Constraint; instruction?: string } {
+function decodeFormat(format: Common["format"]): { constraint?: Constraint; schema?: JsonSchema } {
   if (format == null || format === "") return {};
   if (typeof format === "string" && format !== "json") {
     throw fieldError("invalid_value", "format", 'must be "json" or a JSON schema');
   }
   const schema: JsonSchema = typeof format === "string" ? { type: "object" } : format;
-  const constraint = schemaConstraint(schema, false, "format");
-  return { constraint, ...(!constrain && { instruction: schemaInstruction(schema) }) };
+  return { constraint: schemaConstraint(schema, false, "format"), schema };
 }
 
 type WireMessage = NonNullable<OllamaChatRequest["messages"]>[number];

@@ -8,12 +8,12 @@ import {
 } from "../../contract/responses.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, missing, type SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
+import type { ChatMessage, Generation, JsonSchema } from "../../domain/generate.ts";
 import { hintsOf } from "../../domain/hints.ts";
 import { resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeConstraint } from "../chat/constraint.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
-import { schemaInstruction, withInstruction } from "../../domain/instruction.ts";
+import { withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { checkAlternatives, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { checkedMetadata } from "../fields/metadata.ts";
@@ -121,13 +121,13 @@ function decodePrompt(
   const conversation = [...earlier(asked, history), ...decodeInput(asked.input, history.item)];
   if (conversation.length === 0) throw withoutInput(asked.input);
   const tools = decodeTools(asked);
-  const { constraint, instruction, param } = decodeFormat(asked, tools, settings);
+  const { constraint, asked: schema, param } = decodeFormat(asked, tools, settings.guidedJson);
   const instructions: ChatMessage[] = asked.instructions ? [{ role: "system", content: asked.instructions }] : [];
   const messages = withOrderedResults(joinTurns([...instructions, ...conversation]));
   const effort = asked.reasoning?.effort ?? undefined;
   const prompt = {
     ...decodeModel(asked.model),
-    messages: instruction === undefined ? messages : withInstruction(messages, instruction),
+    messages: settings.constrain ? messages : withInstruction(messages, schema),
     ...withTools(tools, asked.parallel_tool_calls ?? true, constraint),
     ...resolveReasoning(
       {
@@ -183,19 +183,9 @@ function itemsOf(id: string, history: History): readonly ChatMessage[] {
 function decodeFormat(
   asked: ResponsesPrompt,
   tools: ChosenTools,
-  { guidedJson, constrain }: ResponsesSettings,
-): { constraint?: Constraint; instruction?: string; param?: string } {
-  const {
-    constraint,
-    asked: schema,
-    param,
-  } = formatOf(asked) ?? decodeConstraint(asked, tools, asked.text?.format ? undefined : guidedJson);
-  if (!constraint) return {};
-  return {
-    constraint,
-    ...(param !== undefined && { param }),
-    ...(schema && !constrain && { instruction: schemaInstruction(schema) }),
-  };
+  guidedJson: JsonSchema | undefined,
+): Partial<Structure> {
+  return formatOf(asked) ?? decodeConstraint(asked, tools, asked.text?.format ? undefined : guidedJson);
 }
 
 /** Returns the structure for `text.format`, or undefined. Throws SvcError when another field sets a structure too. */
