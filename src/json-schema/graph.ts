@@ -107,7 +107,7 @@ export class Graph {
   }
 
   private unit({ nodes, kinds: all }: Case): Unit {
-    // No type means "a number but not a whole one", so fractions are left out where other types remain.
+    // JSON Schema has no type name for numbers that are not whole, so these are left out where other types remain.
     const kinds = (all & NUMBER) === KIND.fraction && all !== KIND.fraction ? all & ~KIND.fraction : all;
     const key = `${kinds}:${keyOf(nodes)}`;
     const known = this.units.get(key);

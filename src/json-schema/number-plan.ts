@@ -38,7 +38,7 @@ export function numberPlan(nodes: readonly SchemaNode[], kinds: Kinds, spend: Sp
   ) {
     return { schema: { const: min.value }, lost: [] };
   }
-  // No type means "a number but not a whole one".
+  // JSON Schema has no type name for numbers that are not whole, so whole numbers are allowed, too.
   const odd = (kinds & KIND.integer) === 0 ? nodes.filter((node) => node.kinds !== undefined).map(({ at }) => at) : [];
   return { schema: { type: "number" }, lost: [...boundPaths(min, max), ...steps.map(({ at }) => at), ...odd] };
 }
