@@ -62,6 +62,9 @@ function alikeUpTo(one: string, other: string): number {
 
 class Counter {
   private readonly known = new Map<string, Alternatives>();
+  /** Lists may be written out in many places. */
+  private readonly lists = new Map<readonly unknown[], Alternatives>();
+  private readonly tags = new Map<JsonObject, Tag | undefined>();
 
   constructor(
     private readonly definitions: JsonObject,
@@ -73,7 +76,7 @@ class Counter {
     const { $ref, anyOf, enum: values, pattern } = schema;
     if (typeof $ref === "string") return this.definition($ref);
     if (Array.isArray(anyOf)) return this.options(anyOf);
-    if (Array.isArray(values)) return textAlternatives(values.map((value) => JSON.stringify(value)));
+    if (Array.isArray(values)) return this.list(values);
     if (typeof pattern === "string") return { begin: 1, open: this.patterns.get(pattern) ?? 1 };
     const { properties, required, additionalProperties, items, prefixItems } = schema;
     const members = isObject(properties) ? Object.values(properties) : [];
@@ -84,6 +87,12 @@ class Counter {
     return { begin: 1, open: inside.reduce((most, one) => Math.max(most, one), names) };
   }
 
+  private list(values: readonly unknown[]): Alternatives {
+    const found = this.lists.get(values) ?? textAlternatives(values.map((value) => JSON.stringify(value)));
+    this.lists.set(values, found);
+    return found;
+  }
+
   /** Counts options that are open together; objects only until their first name or the constant after it differs. */
   private options(options: readonly unknown[]): Alternatives {
     const names = new Map<string, Map<string | undefined, number>>();
@@ -92,7 +101,7 @@ class Counter {
     for (const option of options) {
       const counts = this.of(option);
       begin += counts.begin;
-      const tag = tagOf(this.target(option));
+      const tag = this.tag(this.target(option));
       if (!tag) {
         open += counts.open;
         continue;
@@ -115,6 +124,13 @@ class Counter {
     return found;
   }
 
+  /** Returns what all objects of a schema begin with: the converter writes required members first. */
+  private tag(schema: unknown): Tag | undefined {
+    if (!isObject(schema)) return undefined;
+    if (!this.tags.has(schema)) this.tags.set(schema, tagOf(schema));
+    return this.tags.get(schema);
+  }
+
   private target(schema: unknown): unknown {
     return isObject(schema) && typeof schema["$ref"] === "string" ? this.definitions[nameOf(schema["$ref"])] : schema;
   }
@@ -122,9 +138,13 @@ class Counter {
 
 const nameOf = (ref: string): string => ref.slice("#/$defs/".length);
 
-/** Returns what all objects of a schema begin with: the converter writes required members first. */
-function tagOf(schema: unknown): { readonly name: string; readonly constant: string | undefined } | undefined {
-  if (!isObject(schema) || !isObject(schema["properties"]) || !Array.isArray(schema["required"])) return undefined;
+interface Tag {
+  readonly name: string;
+  readonly constant: string | undefined;
+}
+
+function tagOf(schema: JsonObject): Tag | undefined {
+  if (!isObject(schema["properties"]) || !Array.isArray(schema["required"])) return undefined;
   const required = new Set<unknown>(schema["required"]);
   const [name, value] = Object.entries(schema["properties"]).find(([key]) => required.has(key)) ?? [];
   if (name === undefined) return undefined;

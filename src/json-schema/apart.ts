@@ -1,6 +1,7 @@
 // Proves that two subschemas have no value in common.
 
 import type { Case, CaseFinder } from "./cases.ts";
+import type { Spend } from "./effort.ts";
 import { kindOf, valueKey } from "./json-value.ts";
 import { KIND, NUMBER } from "./kinds.ts";
 import { MAX_COMPARISONS } from "./limits.ts";
@@ -31,6 +32,7 @@ export class Apart {
   constructor(
     private readonly literals: LiteralChecker,
     private readonly regexes: RegexCache,
+    private readonly spend: Spend,
   ) {}
 
   /**
@@ -41,29 +43,45 @@ export class Apart {
     return finder.cover([node]).every((other) => this.cases(finder, one, other, true, MAX_LEVELS));
   }
 
+  private get isSpent(): boolean {
+    return this.comparisons >= MAX_COMPARISONS;
+  }
+
   /** Returns whether some required property has different listed values in every node, which tells them apart. */
   areTagged(finder: CaseFinder, nodes: readonly SchemaNode[]): boolean {
     const covers = nodes.map((node) => finder.cover([node]));
     const cases = covers.flat();
     if (covers.some((cover) => cover.length !== 1) || cases.some(({ kinds }) => kinds !== KIND.object)) return false;
-    const [first] = cases;
-    return [...requiredNames(first?.nodes ?? [])].some((name) => {
-      const values = cases.map((one) => {
-        if (!requiredNames(one.nodes).has(name)) return undefined;
-        return listedValues(member(one.nodes, name, this.regexes).nodes)?.map(valueKey);
-      });
-      if (!values.every((list) => list !== undefined)) return false;
-      return new Set(values.flat()).size === values.flat().length;
+    let names: readonly string[] | undefined;
+    for (const one of cases) {
+      const required = requiredNames(one.nodes);
+      this.spend(required.size / 8);
+      names = names ? names.filter((name) => required.has(name)) : [...required];
+    }
+    return (names ?? []).some((name) => this.isTag(name, cases));
+  }
+
+  /** Returns whether a property has listed values in every case, and none in two of them. */
+  private isTag(name: string, cases: readonly Case[]): boolean {
+    const taken = new Set<string>();
+    return cases.every(({ nodes }) => {
+      this.spend((1 + nodes.length / 16) / 4);
+      const values = listedValues(member(nodes, name, this.regexes).nodes, this.spend)?.map(valueKey);
+      const isNew = values?.every((value) => !taken.has(value));
+      values?.forEach((value) => taken.add(value));
+      return isNew === true;
     });
   }
 
   private cases(finder: CaseFinder, a: Case, b: Case, closed: boolean, levels: number): boolean {
-    if (++this.comparisons > MAX_COMPARISONS) return false;
+    if (this.isSpent) return false;
+    this.comparisons++;
+    this.spend(1 + (a.nodes.length + b.nodes.length) / 16);
     const common = a.kinds & b.kinds;
     if (common === 0) return true;
-    const values = listedValues(a.nodes);
+    const values = listedValues(a.nodes, this.spend);
     if (values) return values.every((value) => this.isRefused(value, b));
-    const others = listedValues(b.nodes);
+    const others = listedValues(b.nodes, this.spend);
     if (others) return others.every((value) => this.isNotEmitted(value, a));
     if ((common & (KIND.null | KIND.boolean)) !== 0) return false;
     if ((common & NUMBER) !== 0 && !numbersApart(a, b)) return false;
@@ -93,15 +111,18 @@ export class Apart {
   private objects(finder: CaseFinder, a: Case, b: Case, closed: boolean, levels: number): boolean {
     const known = memberNames(a.nodes);
     const wanted = requiredNames(b.nodes);
+    this.spend((known.size + wanted.size) / 16);
     if (closed && known.size > 0 && [...wanted].some((name) => !known.has(name))) return true;
-    return [...requiredNames(a.nodes), ...wanted].some((name) =>
-      this.parts(
+    return [...requiredNames(a.nodes), ...wanted].some((name) => {
+      if (this.isSpent) return false;
+      this.spend((1 + (a.nodes.length + b.nodes.length) / 16) / 4);
+      return this.parts(
         finder,
         member(a.nodes, name, this.regexes).nodes,
         member(b.nodes, name, this.regexes).nodes,
         levels - 1,
-      ),
-    );
+      );
+    });
   }
 
   private parts(finder: CaseFinder, a: readonly SchemaNode[], b: readonly SchemaNode[], levels: number): boolean {

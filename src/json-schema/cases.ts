@@ -26,6 +26,8 @@ export interface Case {
 
 export class CaseFinder {
   private readonly covers = new Map<string, readonly Case[]>();
+  private readonly allChoices = new Map<SchemaNode, readonly Choice[]>();
+  private readonly coverChoices = new Map<SchemaNode, readonly Choice[]>();
   private readonly tagged = new Map<SchemaNode, boolean>();
   private steps = MAX_STEPS;
 
@@ -61,10 +63,19 @@ export class CaseFinder {
     return cases;
   }
 
+  private choices(node: SchemaNode, cover: boolean): readonly Choice[] {
+    const known = cover ? this.coverChoices : this.allChoices;
+    const choices = known.get(node) ?? choicesOf(node, cover, this.maker);
+    known.set(node, choices);
+    return choices;
+  }
+
   private expand(first: CaseState, cover: boolean, room: number): Case[] {
     const open = [first];
     const done: Case[] = [];
     for (let state = open.pop(); state; state = open.pop()) {
+      // Copies of a state keep all choices that are left.
+      this.spend((1 + state.choices.length / 64) / 8);
       const left = room - done.length - open.length;
       const choice = state.choices.shift();
       // Reversed, so that the first option is popped first.
@@ -77,14 +88,15 @@ export class CaseFinder {
   }
 
   private choose(state: CaseState, choice: Choice, cover: boolean, room: number): CaseState[] {
-    if (choice.options.length > room || !this.affords(choice.options.length * state.weight)) {
-      return [state.lose(choice.at)];
-    }
-    const isTagged = choice.isExclusive && this.isTagged(choice);
-    return choice.options.flatMap(({ nodes, forbidden = [] }) => {
+    const { at, options, isExclusive, from } = choice;
+    const count = options.length;
+    if (count > room || !this.affords(count * state.weight)) return [state.lose(at)];
+    const others = isExclusive && !this.isTagged(choice) ? options.map(({ nodes }) => forbid(nodes, at)) : [];
+    if (others.length > 0 && !this.affords(count * count)) return [state.lose(at)];
+    return options.flatMap(({ nodes, forbidden = [] }, index) => {
       const next = state.copy();
-      if (!isTagged) next.forbidden.push(...forbidden);
-      const isPossible = nodes.every((node) => this.add(next, node, cover, choice.from));
+      next.forbidden.push(...forbidden, ...others.filter((_, other) => other !== index).flat());
+      const isPossible = nodes.every((node) => this.add(next, node, cover, from));
       return isPossible && !this.isContradiction(next, state.nodes.length, cover) ? [next] : [];
     });
   }
@@ -104,7 +116,7 @@ export class CaseFinder {
   /** Returns whether only objects are left and none of them satisfies the nodes. */
   private isContradiction({ kinds, nodes }: CaseState, start: number, cover: boolean): boolean {
     const left = cover || !this.infers ? kinds : kinds & impliedKinds(nodes);
-    return left === KIND.object && isContradiction(nodes, start, this.regexes);
+    return left === KIND.object && isContradiction(nodes, start, this.regexes, this.spend);
   }
 
   /** Resolves what can be resolved only after all choices were made. */
@@ -115,17 +127,25 @@ export class CaseFinder {
       return;
     }
     // Checked anew each time: a negation added since may have made nodes overlap that were apart.
+    this.spend(state.nodes.length / 8);
     const one = state.finish(this.infers);
     if (one.kinds === 0) return;
-    const doubtful = state.forbidden.find(({ node }) => !this.apart.isApart(this, one, node));
-    if (!doubtful) {
-      done.push(one);
-      return;
+    const { forbidden } = state;
+    for (let index = 0; index < forbidden.length;) {
+      const doubtful = forbidden[index];
+      if (!doubtful || this.apart.isApart(this, one, doubtful.node)) {
+        index++;
+        continue;
+      }
+      forbidden.splice(index, 1);
+      const cases = this.without(state, doubtful, room);
+      if (cases) {
+        done.push(...cases);
+        return;
+      }
+      state.lose(doubtful.at);
     }
-    state.forbidden = state.forbidden.filter((other) => other !== doubtful);
-    const cases = this.without(state, doubtful, room);
-    if (cases) done.push(...cases);
-    else open.push(state.lose(doubtful.at));
+    done.push(state.finish(this.infers));
   }
 
   /** Returns the cases of a state in which a node does not hold, or undefined when they cannot be expressed. */
@@ -155,7 +175,8 @@ export class CaseFinder {
     if (from) state.links.push([from, node]);
     if (state.seen.has(node)) return true;
     if (!state.take(node)) return false;
-    state.choices.push(...choicesOf(node, cover, this.maker));
+    this.spend(1 / 4);
+    state.choices.push(...this.choices(node, cover));
     if (hasConditions(node)) {
       if (cover) state.isLoose = true;
       else state.watch(node);
@@ -164,6 +185,9 @@ export class CaseFinder {
     return [...(target ? [target] : []), ...allOf].every((other) => this.add(state, other, cover, node));
   }
 }
+
+const forbid = (nodes: readonly SchemaNode[], at: string): Forbidden[] =>
+  nodes.map((node) => ({ node, at, mayAdd: false }));
 
 /** Returns whether the next choice of a state is the only one, so that its options multiply with nothing. */
 const isAlone = ({ choices }: CaseState, open: readonly CaseState[], done: readonly Case[]): boolean =>

@@ -27,9 +27,26 @@ export function complement(set: CharSet): CharSet {
   return out;
 }
 
-export const intersect = (a: CharSet, b: CharSet): CharSet => complement(union(complement(a), complement(b)));
+export function intersect(a: CharSet, b: CharSet): CharSet {
+  const out: [number, number][] = [];
+  for (let [i, j] = [0, 0], one = a[i], other = b[j]; one && other; one = a[i], other = b[j]) {
+    const [from, to] = [Math.max(one[0], other[0]), Math.min(one[1], other[1])];
+    if (from <= to) out.push([from, to]);
+    if (one[1] < other[1]) i++;
+    else j++;
+  }
+  return out;
+}
 
-export const includes = (set: CharSet, char: number): boolean => set.some(([from, to]) => from <= char && char <= to);
+export function includes(set: CharSet, char: number): boolean {
+  let [low, high] = [0, set.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((set[middle]?.[1] ?? 0) < char) low = middle + 1;
+    else high = middle;
+  }
+  return (set[low]?.[0] ?? Infinity) <= char;
+}
 
 /** Returns how many code points a set has. */
 export const size = (set: CharSet): number => set.reduce((total, [from, to]) => total + to - from + 1, 0);

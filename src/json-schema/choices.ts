@@ -17,13 +17,7 @@ export function choicesOf(node: SchemaNode, cover: boolean, maker: NodeMaker): C
   const add = (keyword: string, options: readonly Option[], isExclusive = false) =>
     choices.push({ at: under(at, keyword), from: node, options, isExclusive });
   if (anyOf) add("anyOf", anyOf.map(plain));
-  if (oneOf && cover) add("oneOf", oneOf.map(plain));
-  if (oneOf && !cover)
-    add(
-      "oneOf",
-      oneOf.map((other, index) => ({ nodes: [other], forbidden: others(node, index) })),
-      true,
-    );
+  if (oneOf) add("oneOf", oneOf.map(plain), !cover);
   if (cover) return choices;
   if (condition) add("if", branches(node, condition));
   for (const dependency of dependencies) add("dependentSchemas", absentOrFollowed(node, dependency, maker));
@@ -31,9 +25,6 @@ export function choicesOf(node: SchemaNode, cover: boolean, maker: NodeMaker): C
 }
 
 const plain = (node: SchemaNode): Option => ({ nodes: [node] });
-
-const others = ({ at, oneOf = [] }: SchemaNode, chosen: number) =>
-  oneOf.filter((_, index) => index !== chosen).map((other) => ({ node: other, at: under(at, "oneOf"), mayAdd: false }));
 
 const branches = ({ at }: SchemaNode, condition: Condition): Option[] => [
   { nodes: [condition.if, ...(condition.whenTrue ? [condition.whenTrue] : [])] },

@@ -3,6 +3,9 @@
 /** Steps for all schemas of one request, of about two microseconds each: enough for five hundred large tools. */
 const MAX_EFFORT = 100_000;
 
+/** Characters that are copied and written as JSON in the time of one step. */
+export const TEXT_A_STEP = 512;
+
 /** Takes steps from the remaining effort; throws when none is left. */
 export type Spend = (steps: number) => void;
 

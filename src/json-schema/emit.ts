@@ -2,22 +2,20 @@
 
 import { checkAlternatives } from "./alternatives.ts";
 import type { ArrayForm } from "./array-plan.ts";
-import type { Spend } from "./effort.ts";
+import { TEXT_A_STEP, type Spend } from "./effort.ts";
 import { fault } from "./fault.ts";
 import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
-import { valuesSchema, type JsonObject } from "./json-value.ts";
+import { valueKey, valuesSchema, type JsonObject } from "./json-value.ts";
 import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
-import { MAX_EXPANSION_DEPTH, MAX_PATH_NAMES, MAX_SAME_NAMES } from "./limits.ts";
-import { numberPlan } from "./number-plan.ts";
+import { MAX_EXPANSION_DEPTH, MAX_LOST, MAX_PATH_NAMES, MAX_SAME_NAMES } from "./limits.ts";
 import type { ObjectForm } from "./object-plan.ts";
 import { isLarge, Plans } from "./plans.ts";
 import { under } from "./schema-node.ts";
-import { StringPlanner } from "./string-plan.ts";
 import { StringPool } from "./string-pool.ts";
 
 interface Emitted {
   readonly schema: JsonObject;
-  /** Paths in the client's schema of keywords that are not enforced. */
+  /** Paths in the client's schema of keywords that are not enforced; of very many, the first. */
   readonly lost: readonly string[];
 }
 
@@ -26,18 +24,20 @@ interface Emitted {
  * of the converter is exceeded.
  */
 export function emit(root: Part, tag: string, spend: Spend, param: string): Emitted {
-  const plans = new Plans(new StringPlanner(spend));
-  return new Emitter(tag, param, plans, plans.shared(root)).root(root);
+  const plans = new Plans(spend);
+  return new Emitter(tag, param, plans, plans.shared(root), spend).root(root);
 }
 
 class Emitter {
   private readonly lost = new Set<string>();
   private readonly names = new Map<Unit, string>();
   private readonly bodies = new Map<string, JsonObject>();
-  private readonly strings = new StringPool();
+  private readonly strings: StringPool;
   /** Most alternatives of each pattern that are open at once. */
   private readonly patterns = new Map<unknown, number>();
   private readonly ruleNames = new Map<string, number>();
+  /** Lengths of parts of the client's schema as JSON text. */
+  private readonly lengths = new Map<object, number>();
   private depth = 0;
 
   /** `shared`: units that become definitions. */
@@ -46,7 +46,10 @@ class Emitter {
     private readonly param: string,
     private readonly plans: Plans,
     private readonly shared: ReadonlySet<Unit>,
-  ) {}
+    private readonly spend: Spend,
+  ) {
+    this.strings = new StringPool(spend);
+  }
 
   root(part: Part): Emitted {
     const schema = this.part({ part, notes: notesOf(part.nodes) }, "", true);
@@ -67,17 +70,27 @@ class Emitter {
     const options: JsonObject[] = [];
     let anything = false;
     for (const { unit, lost } of part.cases) {
+      this.spend(1 / 8);
       if (unit.alive === 0) continue;
       this.lose(lost);
       anything ||= isAny(unit);
       const own = this.unit(unit, options.length > 0 ? `${path}-${options.length}` : path, isRoot);
       options.push(...own);
-      if (own.length === 1 && own[0] && !("$ref" in own[0])) annotate(own[0], unit.nodes, notes);
+      if (own.length === 1 && own[0] && !("$ref" in own[0])) this.annotate(own[0], unit.nodes, notes);
     }
+    this.copy(notes);
     if (anything) return { ...notes };
-    const distinct =
-      options.length > 1 ? [...new Map(options.map((one) => [JSON.stringify(one), one])).values()] : options;
+    const distinct = options.length > 1 ? this.distinct(options) : options;
     return Object.assign(distinct.length === 1 ? (distinct[0] ?? {}) : { anyOf: distinct }, notes);
+  }
+
+  private distinct(options: readonly JsonObject[]): JsonObject[] {
+    const byText = options.map((one): [string, JsonObject] => {
+      const text = JSON.stringify(one);
+      this.spend(text.length / TEXT_A_STEP);
+      return [text, one];
+    });
+    return [...new Map(byText).values()];
   }
 
   private unit(unit: Unit, path: string, isRoot: boolean): JsonObject[] {
@@ -93,7 +106,7 @@ class Emitter {
     // Reserves the name first: the body may add definitions of its own.
     this.bodies.set(name, {});
     const options = this.body(unit, name);
-    this.bodies.set(name, annotate(options.length === 1 ? { ...options[0] } : { anyOf: options }, unit.nodes, {}));
+    this.bodies.set(name, this.annotate(options.length === 1 ? { ...options[0] } : { anyOf: options }, unit.nodes, {}));
     return name;
   }
 
@@ -108,12 +121,12 @@ class Emitter {
     }
     this.lose(unit.lost);
     const options: JsonObject[] = [];
-    if (values) options.push(valuesSchema(values));
+    if (values) options.push(valuesSchema(this.copy(values)));
     else {
       options.push(...this.objects(unit, path), ...this.arrays(unit, path));
       if (alive & KIND.string) options.push(this.string(unit));
       if (alive & NUMBER) options.push(this.number(unit));
-      if (alive & KIND.boolean) options.push(boolean(nodes.flatMap((node) => node.excluded ?? [])));
+      if (alive & KIND.boolean) options.push(boolean(nodes));
       if (alive & KIND.null) options.push({ type: "null" });
     }
     this.depth--;
@@ -132,6 +145,7 @@ class Emitter {
       const isAnything = !value || Object.keys(value).length === 0;
       return { type: "object", ...(!isAnything && { additionalProperties: value }) };
     }
+    this.spend(form.members.reduce((sum, { name }) => sum + 1 / 8 + name.length / TEXT_A_STEP, 0));
     const properties = form.members.map(({ name, use }) => [name, this.part(use, this.rulePath(path, name))] as const);
     const required = form.members.filter((member) => member.required).map(({ name }) => name);
     return {
@@ -193,32 +207,43 @@ class Emitter {
     return { type: "string" };
   }
 
-  private number({ nodes, kinds }: Unit): JsonObject {
-    const plan = numberPlan(nodes, kinds);
-    this.lose(plan?.lost ?? []);
-    return { ...plan?.schema };
+  private number(unit: Unit): JsonObject {
+    const { schema, lost } = this.plans.number(unit);
+    this.lose(lost);
+    return { ...this.copy(schema) };
+  }
+
+  /** Adds the notes of nodes, except those already given at the place of use. */
+  private annotate(schema: JsonObject, nodes: Unit["nodes"], used: Notes): JsonObject {
+    this.spend(nodes.length / 8);
+    for (const { notes } of nodes) {
+      if (!notes) continue;
+      for (const [key, note] of Object.entries(this.copy(notes))) {
+        if (!(key in schema) && used[key] !== note) schema[key] = note;
+      }
+    }
+    return schema;
+  }
+
+  /** Counts the text of a part of the client's schema, which may be written out many times. */
+  private copy<T extends object>(part: T): T {
+    const length = this.lengths.get(part) ?? JSON.stringify(part).length;
+    this.lengths.set(part, length);
+    this.spend(length / TEXT_A_STEP);
+    return part;
   }
 
   private lose(paths: readonly string[]): void {
-    for (const path of paths) this.lost.add(path);
+    this.spend(paths.length / 8);
+    for (const path of paths) if (this.lost.size < MAX_LOST) this.lost.add(path);
   }
 }
 
 const isAny = ({ nodes, kinds }: Unit): boolean => nodes.length === 0 && kinds === EVERY_KIND;
 
-const boolean = (excluded: readonly unknown[]): JsonObject => {
-  const left = [true, false].filter((value) => !excluded.includes(value));
+function boolean(nodes: Unit["nodes"]): JsonObject {
+  const left = [true, false].filter((value) => !nodes.some(({ excluded }) => excluded?.byKey.has(valueKey(value))));
   return left.length === 1 ? valuesSchema(left) : { type: "boolean" };
-};
-
-/** Adds the notes of nodes, except those already given at the place of use. */
-function annotate(schema: JsonObject, nodes: Unit["nodes"], used: Notes): JsonObject {
-  for (const node of nodes) {
-    for (const [key, note] of Object.entries(node.notes ?? {})) {
-      if (!(key in schema) && used[key] !== note) schema[key] = note;
-    }
-  }
-  return schema;
 }
 
 /**

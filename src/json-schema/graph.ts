@@ -94,7 +94,8 @@ export class Graph {
   }
 
   private use(nodes: readonly SchemaNode[]): Use {
-    const kept = nodes.filter((node, index) => !isEmpty(node) && nodes.indexOf(node) === index);
+    this.spend(nodes.length / 8);
+    const kept = [...new Set(nodes)].filter((node) => !isEmpty(node));
     const key = keyOf(kept);
     let part = this.parts.get(key);
     if (!part) {
@@ -106,12 +107,12 @@ export class Graph {
   }
 
   private unit({ nodes, kinds: all }: Case): Unit {
-    // No type means "a number but not a whole one", so fractions are left out where other types remain.
+    // JSON Schema has no type name for numbers that are not whole, so these are left out where other types remain.
     const kinds = (all & NUMBER) === KIND.fraction && all !== KIND.fraction ? all & ~KIND.fraction : all;
     const key = `${kinds}:${keyOf(nodes)}`;
     const known = this.units.get(key);
     if (known) return known;
-    this.spend(1 + nodes.length / 8);
+    this.spend((4 + nodes.length) / 8);
     const lost: string[] = [];
     const values = this.valuesOf(nodes, kinds, lost);
     const unit: Unit = {
@@ -130,7 +131,7 @@ export class Graph {
   }
 
   private valuesOf(nodes: readonly SchemaNode[], kinds: Kinds, lost: string[]): readonly unknown[] | undefined {
-    return listedValues(nodes)?.filter((value) => {
+    return listedValues(nodes, this.spend)?.filter((value) => {
       if ((kinds & kindOf(value)) === 0) return false;
       const verdicts = nodes.map((node) => ({ node, verdict: this.literals.check(value, node) }));
       if (verdicts.some(({ verdict }) => verdict === false)) return false;
@@ -141,8 +142,8 @@ export class Graph {
 
   /** Reports excluded values that are not enforced: only lists, booleans and null can leave out single values. */
   private checkExcluded({ nodes, kinds }: Unit, lost: string[]): void {
-    for (const { excluded = [], at } of nodes) {
-      const isLeft = excluded.some(
+    for (const { excluded, at } of nodes) {
+      const isLeft = excluded?.values.some(
         (value) =>
           value !== null &&
           typeof value !== "boolean" &&
@@ -157,7 +158,7 @@ export class Graph {
     const names = nodes.flatMap(({ object }) => object?.names ?? []);
     const members = new Map<string, Use>();
     for (const name of memberNames(nodes)) {
-      this.spend(1 + nodes.length / 128);
+      this.spend((32 + nodes.length) / 64);
       const { nodes: found, unknown } = member(nodes, name, this.regexes);
       const verdicts = names.map((node) => ({ node, verdict: this.literals.check(name, node) }));
       lost.push(...unknown, ...verdicts.filter(({ verdict }) => verdict === undefined).map(({ node }) => node.at));
@@ -182,6 +183,7 @@ export class Graph {
 
   private arrayOf(nodes: readonly SchemaNode[]): ArrayShape {
     const length = prefixLength(nodes);
+    this.spend((length * (1 + nodes.length / 16)) / 8);
     let [min, max] = itemRange(nodes);
     for (const { array } of nodes) {
       // Every item satisfies `contains`, so it only bounds the number of items.

@@ -17,6 +17,35 @@ export function valueKey(value: unknown): string {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+function firstByKey(values: readonly unknown[]): ReadonlyMap<string, unknown> {
+  const found = new Map<string, unknown>();
+  for (const value of values) {
+    const key = valueKey(value);
+    if (!found.has(key)) found.set(key, value);
+  }
+  return found;
+}
+
+/** A list of values from a schema. Equal values are found once, however often the list is used. */
+export class ValueList {
+  private found: ReadonlyMap<string, unknown> | undefined;
+  private list: readonly unknown[] | undefined;
+
+  constructor(readonly values: readonly unknown[]) {}
+
+  /** The different values by their keys, in the order of the list. */
+  get byKey(): ReadonlyMap<string, unknown> {
+    this.found ??= firstByKey(this.values);
+    return this.found;
+  }
+
+  /** The list without its repetitions. */
+  get distinct(): readonly unknown[] {
+    this.list ??= [...this.byKey.values()];
+    return this.list;
+  }
+}
+
 /** Returns the schema for the values of a list. */
 export const valuesSchema = (values: readonly unknown[]): JsonObject =>
   values.length === 1 ? { const: values[0] } : { enum: values };

@@ -1,7 +1,7 @@
 // Reads the plain keywords of one subschema and checks their types.
 
 import { fault } from "./fault.ts";
-import { isObject, kindOf, valueKey, type JsonObject } from "./json-value.ts";
+import { isObject, kindOf, valueKey, ValueList, type JsonObject } from "./json-value.ts";
 import { KIND, TYPE_KINDS, type Kinds } from "./kinds.ts";
 import { MAX_NAME_LENGTH } from "./limits.ts";
 import { isRegex } from "./regex-parser.ts";
@@ -75,11 +75,12 @@ export class KeywordReader {
     const kinds = this.kinds();
     const enumerated = this.list("enum");
     if (enumerated?.length === 0) this.fail("enum", "it must not be empty");
-    const values = [...(enumerated ? [enumerated] : []), ...(this.has("const") ? [[this.raw["const"]]] : [])];
+    const lists = [...(enumerated ? [enumerated] : []), ...(this.has("const") ? [[this.raw["const"]]] : [])];
+    const values = lists.map((list) => new ValueList(list));
     if (values.length === 0) return kinds === undefined ? {} : { kinds };
-    const inType = values[0]?.some((value) => kinds === undefined || (kinds & kindOf(value)) !== 0);
+    const inType = lists[0]?.some((value) => kinds === undefined || (kinds & kindOf(value)) !== 0);
     if (!inType) this.fail(enumerated ? "enum" : "const", "nothing in it has the 'type' beside it");
-    if (values.length === 2 && !enumerated?.some((value) => valueKey(value) === valueKey(this.raw["const"]))) {
+    if (values.length === 2 && !values[0]?.byKey.has(valueKey(this.raw["const"]))) {
       this.fail("const", "it is not in the 'enum' beside it");
     }
     return { ...(kinds !== undefined && { kinds }), values };

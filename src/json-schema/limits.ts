@@ -6,7 +6,9 @@ export const MAX_DEPTH = 64;
 export const MAX_NODES = 20_000;
 /** Characters of all strings and names in a schema together. */
 export const MAX_CHARACTERS = 1_000_000;
-/** Characters of a property name; the converter's regular expressions recurse over them. */
+/** Keywords that are not enforced and whose paths are kept: the paths of a deep schema are long. */
+export const MAX_LOST = 1_000;
+/** Characters of a property name or format; the converter's regular expressions recurse over them. */
 export const MAX_NAME_LENGTH = 256;
 /** Length of a chain of subschemas that apply to the same value. */
 export const MAX_IN_PLACE = 256;

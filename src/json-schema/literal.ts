@@ -26,7 +26,7 @@ const within = (value: number, min: number | undefined, max: number | undefined)
 
 /** Checks values exactly, within a budget of steps: nested subschemas can otherwise take forever. */
 export class LiteralChecker {
-  private readonly keys = new Map<readonly unknown[], ReadonlySet<string>>();
+  private readonly keys = new Map<unknown, string>();
 
   constructor(
     private readonly regexes: RegexCache,
@@ -52,17 +52,14 @@ export class LiteralChecker {
 
   private *verdicts(value: unknown, node: SchemaNode): Iterable<Verdict> {
     yield* this.own(value, node);
-    if (node.excluded) yield !this.keysOf(node.excluded).has(valueKey(value));
+    if (node.excluded) yield !node.excluded.byKey.has(this.keyOf(value));
     yield* this.applied(value, node);
   }
 
   private *own(value: unknown, node: SchemaNode): Iterable<Verdict> {
     if (node.never) yield false;
     if (node.kinds !== undefined) yield (node.kinds & kindOf(value)) !== 0;
-    if (node.values) {
-      const key = valueKey(value);
-      for (const list of node.values) yield this.keysOf(list).has(key);
-    }
+    for (const list of node.values ?? []) yield list.byKey.has(this.keyOf(value));
     if (node.number && typeof value === "number") yield numberIs(value, node.number);
     if (node.string && typeof value === "string") yield this.stringIs(value, node.string);
     if (node.array && Array.isArray(value)) yield this.arrayIs(value, node.array);
@@ -97,13 +94,18 @@ export class LiteralChecker {
     if (node.unevaluatedProperties && isObject(value) && Object.keys(value).length > 0) yield undefined;
   }
 
-  private keysOf(list: readonly unknown[]): ReadonlySet<string> {
-    const keys = this.keys.get(list) ?? new Set(list.map(valueKey));
-    this.keys.set(list, keys);
-    return keys;
+  private keyOf(value: unknown): string {
+    const known = this.keys.get(value);
+    if (known !== undefined) return known;
+    const key = valueKey(value);
+    this.spend(key.length / 64);
+    // Short keys are made faster than they are found.
+    if (key.length > 64) this.keys.set(value, key);
+    return key;
   }
 
   private stringIs(value: string, { minLength, maxLength, pattern, format }: StringFacts): Verdict {
+    this.spend(value.length / 64);
     if (!within(codePoints(value), minLength, maxLength)) return false;
     const source = format === undefined ? undefined : formatPattern(format);
     return all([
@@ -119,7 +121,8 @@ export class LiteralChecker {
   private arrayIs(value: readonly unknown[], facts: ArrayFacts): Verdict {
     const { prefix = [], items, contains, minContains, maxContains } = facts;
     if (!within(value.length, facts.minItems, facts.maxItems)) return false;
-    if (facts.uniqueItems && new Set(value.map(valueKey)).size < value.length) return false;
+    this.spend(value.length / 8);
+    if (facts.uniqueItems && new Set(value.map((item) => this.keyOf(item))).size < value.length) return false;
     const parts = value.map((item, index) => {
       const node = prefix[index] ?? items;
       return node ? this.check(item, node) : true;
@@ -134,6 +137,7 @@ export class LiteralChecker {
 
   private objectIs(value: Readonly<Record<string, unknown>>, facts: ObjectFacts): Verdict {
     const names = Object.keys(value);
+    this.spend(names.length / 8);
     if (!within(names.length, facts.minProperties, facts.maxProperties)) return false;
     if (facts.required?.some((name) => !Object.hasOwn(value, name))) return false;
     return all(names.map((name) => this.memberIs(name, value[name], facts)));

@@ -1,6 +1,6 @@
 // Combines what several subschemas say about the same value, one aspect at a time.
 
-import { valueKey } from "./json-value.ts";
+import type { Spend } from "./effort.ts";
 import { EVERY_KIND, KIND, NUMBER, type Kinds } from "./kinds.ts";
 import type { RegexCache } from "./regex-cache.ts";
 import type { Bound, SchemaNode } from "./schema-node.ts";
@@ -27,17 +27,12 @@ export function impliedKinds(nodes: Nodes): Kinds {
 }
 
 /** Returns the values that every `enum` and `const` allows, or undefined when there is no such keyword. */
-export function listedValues(nodes: Nodes): readonly unknown[] | undefined {
-  const [first, ...others] = nodes.flatMap((node) => node.values ?? []);
+export function listedValues(nodes: Nodes, spend: Spend): readonly unknown[] | undefined {
+  const [first, ...others] = new Set(nodes.flatMap((node) => node.values ?? []));
   if (!first) return undefined;
-  const keys = others.map((list) => new Set(list.map(valueKey)));
-  const taken = new Set<string>();
-  return first.filter((value) => {
-    const key = valueKey(value);
-    if (taken.has(key) || keys.some((list) => !list.has(key))) return false;
-    taken.add(key);
-    return true;
-  });
+  spend((first.byKey.size * (1 + others.length * 4)) / 64);
+  if (others.length === 0) return first.distinct;
+  return [...first.byKey].filter(([key]) => others.every(({ byKey }) => byKey.has(key))).map(([, value]) => value);
 }
 
 export interface NumberRange {
@@ -73,17 +68,24 @@ export function emptyKinds(nodes: Nodes): Kinds {
   );
 }
 
+type Limits = readonly [low: number | undefined, high: number | undefined];
+
 /** Returns the largest minimum and the smallest maximum. */
-function countRange(pairs: readonly (readonly [number | undefined, number | undefined])[]): readonly [number, number] {
-  const min = Math.max(0, ...pairs.map(([low]) => low ?? 0));
-  return [min, Math.min(Infinity, ...pairs.map(([, high]) => high ?? Infinity))];
+function countRange(nodes: Nodes, limits: (node: SchemaNode) => Limits | undefined): readonly [number, number] {
+  let [min, max] = [0, Infinity];
+  for (const node of nodes) {
+    const [low = 0, high = Infinity] = limits(node) ?? [];
+    min = Math.max(min, low);
+    max = Math.min(max, high);
+  }
+  return [min, max];
 }
 
 export const lengthRange = (nodes: Nodes) =>
-  countRange(nodes.map(({ string }) => [string?.minLength, string?.maxLength]));
-export const itemRange = (nodes: Nodes) => countRange(nodes.map(({ array }) => [array?.minItems, array?.maxItems]));
+  countRange(nodes, ({ string }) => string && [string.minLength, string.maxLength]);
+export const itemRange = (nodes: Nodes) => countRange(nodes, ({ array }) => array && [array.minItems, array.maxItems]);
 export const sizeRange = (nodes: Nodes) =>
-  countRange(nodes.map(({ object }) => [object?.minProperties, object?.maxProperties]));
+  countRange(nodes, ({ object }) => object && [object.minProperties, object.maxProperties]);
 
 /** Returns the length of the longest array prefix. */
 export const prefixLength = (nodes: Nodes): number =>
@@ -135,11 +137,15 @@ export function member(nodes: Nodes, name: string, regexes: RegexCache): Member 
 }
 
 /** Returns whether the nodes from `start` on leave no value for some required property. */
-export function isContradiction(nodes: Nodes, start: number, regexes: RegexCache): boolean {
+export function isContradiction(nodes: Nodes, start: number, regexes: RegexCache, spend: Spend): boolean {
+  const names = memberNames(nodes.slice(start));
+  if (names.size === 0) return false;
   const required = requiredNames(nodes);
-  return [...memberNames(nodes.slice(start))].some((name) => {
+  spend((names.size + required.size) / 16);
+  return [...names].some((name) => {
     if (!required.has(name)) return false;
+    spend((1 + nodes.length / 16) / 4);
     const found = member(nodes, name, regexes).nodes;
-    return found.some(({ never }) => never) || kindsOf(found) === 0 || listedValues(found)?.length === 0;
+    return found.some(({ never }) => never) || kindsOf(found) === 0 || listedValues(found, spend)?.length === 0;
   });
 }

@@ -82,6 +82,7 @@ export class Negator {
     const any = this.make(at, {});
     for (const [index, node] of prefix.entries()) {
       const other = this.use(node, ways);
+      this.nodes.spend(index / 16);
       if (other) add({ minItems: index + 1, prefix: [...prefix.slice(0, index).map(() => any), other] });
     }
     if (items?.never) add({ minItems: prefix.length + 1 });

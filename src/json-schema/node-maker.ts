@@ -7,10 +7,10 @@ export class NodeMaker {
 
   private readonly kept = new Map<string, SchemaNode>();
 
-  constructor(private readonly spend: Spend) {}
+  constructor(readonly spend: Spend) {}
 
   make(at: string, fields: SchemaFields): SchemaNode {
-    this.spend(1);
+    this.spend(1 / 2);
     return { id: this.made++, at, ...fields };
   }
 

@@ -47,6 +47,7 @@ function planFor(
   const names = shape.names && namesOf(shape.names);
   if (names && shape.rest.part.alive) {
     const { rest } = shape;
+    strings.spend(names.length / 4);
     return records(nodes, membersOf(new Map(names.map((name) => [name, rest])), shape.required), min, max);
   }
   if (max === 0 || (!shape.rest.part.alive && !isPatterned(nodes))) {

@@ -2,7 +2,18 @@
 // between the quotes of a JSON string: characters that must be escaped there are written as escapes, and nothing else
 // matches them.
 
-import { chars, complement, includes, intersect, size, SPELLABLE, union, type CharSet } from "./char-set.ts";
+import {
+  chars,
+  complement,
+  EVERY_CHAR,
+  includes,
+  intersect,
+  size,
+  SPELLABLE,
+  union,
+  type CharSet,
+} from "./char-set.ts";
+import type { Spend } from "./effort.ts";
 import { MAX_REPETITION } from "./limits.ts";
 import { patternAlternatives } from "./pattern-alternatives.ts";
 import { lengthRange, type Regex } from "./regex.ts";
@@ -46,27 +57,60 @@ const MAX_CONTROLS = 4;
 /** Largest product of nested repetitions: they multiply the ways in which a grammar can read a text. */
 const MAX_NESTED = 10_000;
 
+export type Translated = GrammarPattern | "anything" | undefined;
+
 /**
  * Translates a regular expression that `isRegex` accepts. Returns undefined when it cannot be expressed. The result
  * matches only texts in which the original is found; all have one of `lengths` if the result's `lengths` is true.
  */
-export function grammarPattern(source: string, lengths: Lengths): GrammarPattern | "anything" | undefined {
+export const grammarPattern = (source: string, lengths: Lengths): Translated =>
+  patternTranslator(source, () => {})(lengths);
+
+/** Returns a function that translates one expression for certain lengths. What all of them share is made once. */
+export function patternTranslator(source: string, spend: Spend): (lengths: Lengths) => Translated {
+  spend(source.length / 16);
   const regex = parseRegex(source);
   const spellable = regex && possible(regex);
   const alternatives = spellable && wholeAlternatives(spellable);
-  if (!alternatives || alternatives.length === 0) return undefined;
-  if (alternatives.some(isEverything)) return "anything";
-  const narrowed = withLengths(alternatives, lengths.min, lengths.max);
-  const fitting = narrowed && narrowed.length > 0 && narrowed.every(isAllowed) ? narrowed : undefined;
-  const used = fitting ?? alternatives;
-  if (!used.every(isAllowed)) return undefined;
-  const repetitions = used.flat().reduce((sum, item) => sum + repetitionsIn(item), 0);
-  return { ...written(used), repetitions, lengths: fitting !== undefined };
+  if (!alternatives || alternatives.length === 0) return () => undefined;
+  if (alternatives.some(isEverything)) return () => "anything";
+  const isUsable = alternatives.every(isAllowed);
+  const weight = alternatives.flat().reduce((sum, item) => sum + nodesIn(item), 0) / 16;
+  const writtenOut = (used: readonly Sequence[]): Omit<GrammarPattern, "lengths"> => {
+    const out = written(used);
+    spend(out.pattern.length / 24);
+    return { ...out, repetitions: used.flat().reduce((sum, item) => sum + repetitionsIn(item), 0) };
+  };
+  let whole: ReturnType<typeof writtenOut> | undefined;
+  return ({ min, max }) => {
+    const isFree = min === 0 && max === Infinity;
+    if (!isFree) spend(weight);
+    const narrowed = isFree ? alternatives : withLengths(alternatives, min, max);
+    const fitting = narrowed && narrowed.length > 0 && narrowed.every(isAllowed) ? narrowed : undefined;
+    if (!fitting && !isUsable) return undefined;
+    const isNarrower = fitting && (fitting.length < alternatives.length || fitting.some(isOther(alternatives)));
+    if (isNarrower) return { ...writtenOut(fitting), lengths: true };
+    whole ??= writtenOut(alternatives);
+    return { ...whole, lengths: fitting !== undefined };
+  };
+}
+
+const isOther =
+  <T>(list: readonly T[]) =>
+  (item: T, index: number): boolean =>
+    item !== list[index];
+
+function nodesIn(regex: Regex): number {
+  if (regex.kind === "repeat") return 1 + nodesIn(regex.item);
+  if (regex.kind !== "sequence" && regex.kind !== "choice") return 1;
+  return regex.items.reduce((sum, item) => sum + nodesIn(item), 1);
 }
 
 /** Returns a pattern for strings of certain lengths; the converter itself would count `\ud83d\ude00` as two. */
-export const lengthPattern = ({ min, max }: Lengths): WrittenPattern =>
-  written([[{ kind: "repeat", item: { kind: "set", set: complement([]) }, min, max }]]);
+export const lengthPattern = ({ min, max }: Lengths): WrittenPattern => ({
+  pattern: `^${ANY_CHARACTER}${braces(min, max)}$`,
+  open: patternAlternatives({ kind: "repeat", item: ANY_SPELLED, min, max }),
+});
 
 /** Returns whether a sequence matches every string: it contains "anything", and all else in it may be absent. */
 const isEverything = (sequence: Sequence): boolean => sequence.every(canBeEmpty) && sequence.some(isAnything);
@@ -175,12 +219,14 @@ function render(regex: Regex): string {
       const inner = render(item);
       const unit = item.kind === "choice" || /^\[[^\]]*\]$/.test(inner) ? inner : `(?:${inner})`;
       // Always with braces: only then does the converter make a separate rule of the repeated part.
-      return `${unit}{${min === max ? min : `${min},${max === Infinity ? "" : max}`}}`;
+      return `${unit}${braces(min, max)}`;
     }
     default:
       throw new Error("an anchor was not resolved");
   }
 }
+
+const braces = (min: number, max: number): string => `{${min === max ? min : `${min},${max === Infinity ? "" : max}`}}`;
 
 const renderRange = ([from, to]: readonly [number, number]): string =>
   from === to ? character(from) : `${character(from)}-${character(to)}`;
@@ -192,3 +238,7 @@ function character(char: number): string {
   if (char <= 0xff) return `\\x${hex.padStart(2, "0")}`;
   return char <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
 }
+
+/** Every character as it is written between the quotes of a JSON string. */
+const ANY_SPELLED = group(spellSet(EVERY_CHAR));
+const ANY_CHARACTER = render(ANY_SPELLED);

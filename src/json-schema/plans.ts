@@ -1,19 +1,27 @@
 // Plans how the values of each unit are written out, once per unit.
 
 import { arrayPlan, type ArrayPlan } from "./array-plan.ts";
+import type { Spend } from "./effort.ts";
 import type { Part, Unit, Use } from "./graph.ts";
 import { KIND } from "./kinds.ts";
 import { MAX_INLINE_VALUES } from "./limits.ts";
+import { numberPlan, type NumberPlan } from "./number-plan.ts";
 import { objectPlan, type ObjectPlan } from "./object-plan.ts";
 import { StringPlanner, type StringPlan } from "./string-plan.ts";
 
 const NOTHING = { forms: [], lost: [] };
+const NO_NUMBERS = { schema: {}, lost: [] };
 
 export class Plans {
   private readonly objects = new Map<Unit, ObjectPlan>();
   private readonly arrays = new Map<Unit, ArrayPlan>();
+  private readonly strings = new Map<Unit, StringPlan>();
+  private readonly numbers = new Map<Unit, NumberPlan>();
+  private readonly planner: StringPlanner;
 
-  constructor(private readonly planner: StringPlanner) {}
+  constructor(private readonly spend: Spend) {
+    this.planner = new StringPlanner(spend);
+  }
 
   object(unit: Unit): ObjectPlan {
     if (!unit.object || !(unit.alive & KIND.object)) return NOTHING;
@@ -29,8 +37,17 @@ export class Plans {
     return plan;
   }
 
-  string({ nodes }: Unit): StringPlan {
-    return this.planner.plan(nodes);
+  string(unit: Unit): StringPlan {
+    const plan = this.strings.get(unit) ?? this.planner.plan(unit.nodes);
+    this.strings.set(unit, plan);
+    return plan;
+  }
+
+  /** Returns the plan for a unit that has numbers. */
+  number(unit: Unit): NumberPlan {
+    const plan = this.numbers.get(unit) ?? numberPlan(unit.nodes, unit.kinds, this.spend) ?? NO_NUMBERS;
+    this.numbers.set(unit, plan);
+    return plan;
   }
 
   /** Returns the units worth a definition: large ones that are written out more than once or contain themselves. */
@@ -44,7 +61,9 @@ export class Plans {
         if (seen.has(unit) && isLarge(unit)) shared.add(unit);
         if (seen.has(unit)) continue;
         seen.add(unit);
-        for (const use of this.contents(unit)) open.push(use.part);
+        const uses = this.contents(unit);
+        this.spend(uses.length / 16);
+        for (const use of uses) open.push(use.part);
       }
     }
     return shared;

@@ -35,7 +35,7 @@ export function prepareSchema(schema: unknown, param: string, effort = new Effor
   const spend = effort.spending(() => {
     throw fault(param, "", "the schemas of the request are too much work together");
   });
-  spend(checkSize(schema, param) / 4);
+  spend(checkSize(schema, param) / 8);
   const maker = new NodeMaker(spend);
   const parser = new SchemaParser(maker, param);
   const node = parser.parse(schema, "");
@@ -52,10 +52,10 @@ export function prepareSchema(schema: unknown, param: string, effort = new Effor
 function living(node: SchemaNode, maker: NodeMaker, spend: Spend, param: string, infers: boolean): Part | undefined {
   const regexes = new RegexCache(spend);
   const literals = new LiteralChecker(regexes, MAX_STEPS, spend);
-  const finder = new CaseFinder(maker, new Negator(maker), new Apart(literals, regexes), regexes, infers, spend);
+  const finder = new CaseFinder(maker, new Negator(maker), new Apart(literals, regexes, spend), regexes, infers, spend);
   const graph = new Graph(finder, literals, regexes, spend, param);
   const root = graph.build(node);
-  markAlive(graph);
+  markAlive(graph, spend);
   return root.alive ? root : undefined;
 }
 

@@ -6,6 +6,8 @@ import { MAX_IN_PLACE } from "./limits.ts";
 import type { Naming, Resource, SchemaParser } from "./parse.ts";
 import { inPlace, under, type SchemaNode } from "./schema-node.ts";
 
+/** Characters of a resource's URL, which every reference and anchor in it repeats. */
+const MAX_URL = 2_000;
 /** Base URL of a schema without an `$id`. */
 const NOWHERE = "schema:/";
 
@@ -22,7 +24,8 @@ export function resolveReferences(parser: SchemaParser, param: string): void {
 class Resolver {
   private readonly resources = new Map<string, Resource>();
   private readonly anchors = new Map<string, SchemaNode>();
-  private readonly dynamic = new Map<string, SchemaNode[]>();
+  /** How many subschemas have each dynamic anchor. */
+  private readonly dynamic = new Map<string, number>();
   private readonly bases = new Map<SchemaNode, URL>();
 
   constructor(
@@ -54,7 +57,7 @@ class Resolver {
       if (typeof name === "string") this.anchors.set(`${withoutHash(base)}#${name}`, node);
     }
     const name = raw["$dynamicAnchor"];
-    if (typeof name === "string") this.dynamic.set(name, [...(this.dynamic.get(name) ?? []), node]);
+    if (typeof name === "string") this.dynamic.set(name, (this.dynamic.get(name) ?? 0) + 1);
   }
 
   private resolve({ node, raw, resource }: Naming): void {
@@ -66,8 +69,7 @@ class Resolver {
       if (node.target) throw fault(this.param, at, "only one reference can stand in a schema");
       // Which of several dynamic anchors applies depends on the path to this node; a single one is unambiguous.
       const name = keyword === "$dynamicRef" ? reference.slice(reference.indexOf("#") + 1) : "";
-      if ((this.dynamic.get(name)?.length ?? 0) > 1)
-        throw fault(this.param, at, "several dynamic anchors have its name");
+      if ((this.dynamic.get(name) ?? 0) > 1) throw fault(this.param, at, "several dynamic anchors have its name");
       node.target = this.follow(reference, resource, at);
     }
   }
@@ -88,6 +90,7 @@ class Resolver {
   /** Returns the node at a JSON pointer below a resource. */
   private pointed(home: Resource, pointer: string, at: string): SchemaNode {
     let raw = home.raw;
+    let place = home.node.at;
     for (const token of pointer.split("/").slice(1)) {
       const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
       const isIndex = !Array.isArray(raw) || /^(0|[1-9]\d*)$/.test(name);
@@ -95,9 +98,10 @@ class Resolver {
         throw fault(this.param, at, "it leads to nothing");
       }
       raw = (raw as Readonly<Record<string, unknown>>)[name];
+      place = under(place, name);
     }
     if (!isObject(raw) && typeof raw !== "boolean") throw fault(this.param, at, "it leads to what is no schema");
-    return this.parser.parse(raw, home.node.at + pointer, home);
+    return this.parser.parse(raw, place, home);
   }
 
   private base(resource: Resource): URL {
@@ -105,6 +109,9 @@ class Resolver {
     if (known) return known;
     const outer = resource.parent ? this.base(resource.parent) : new URL(NOWHERE);
     const base = (resource.id !== undefined && parseUrl(resource.id, outer)) || outer;
+    if (base.href.length > MAX_URL) {
+      throw fault(this.param, under(resource.node.at, "$id"), `its URL is longer than ${MAX_URL} characters`);
+    }
     this.bases.set(resource.node, base);
     return base;
   }

@@ -19,7 +19,10 @@ export class RegexCache {
   /** Returns whether an expression is found in a text; undefined when that cannot be determined. */
   finds(source: string, text: string): boolean | undefined {
     if (this.isSpent) return undefined;
-    if (!this.known.has(source)) this.known.set(source, parseRegex(source));
+    if (!this.known.has(source)) {
+      this.spend(source.length / 16);
+      this.known.set(source, parseRegex(source));
+    }
     const regex = this.known.get(source);
     const before = this.steps.left;
     const found = regex && finds(regex, text, this.steps);

@@ -30,17 +30,18 @@ export function withLengths(alternatives: readonly Sequence[], min: number, max:
 
 function narrow(sequence: Sequence, min: number, max: number): Sequence | undefined {
   const sliders = sequence.flatMap((item, index) => slider(item, index) ?? []);
-  const rest = sequence.filter((_, index) => sliders.every((entry) => entry.index !== index));
+  const sliding = new Set(sliders.map(({ index }) => index));
+  const rest = sequence.filter((_, index) => !sliding.has(index));
   const [restLow, restHigh] = lengthRange({ kind: "sequence", items: rest });
 
-  const counts = sliders.map(({ repeat }) => repeat.min);
-  const low = () => restLow + sliders.reduce((sum, { width }, index) => sum + width * (counts[index] ?? 0), 0);
-  for (const [index, { repeat, width }] of sliders.entries()) {
-    const more = Math.min(repeat.max - repeat.min, Math.ceil(Math.max(0, min - low()) / width));
-    counts[index] = repeat.min + more;
-  }
-  let room = max - low() - (restHigh - restLow);
-  if (low() < min || room < 0) return undefined;
+  let low = restLow + sliders.reduce((sum, { repeat, width }) => sum + width * repeat.min, 0);
+  const counts = sliders.map(({ repeat, width }) => {
+    const more = Math.min(repeat.max - repeat.min, Math.ceil(Math.max(0, min - low) / width));
+    low += more * width;
+    return repeat.min + more;
+  });
+  let room = max - low - (restHigh - restLow);
+  if (low < min || room < 0) return undefined;
 
   // The remaining length is shared out evenly, so that no part of the text is reduced to its minimum.
   const out = [...sequence];

@@ -11,8 +11,12 @@ const EMPTY: Regex = { kind: "sequence", items: [] };
 /** Thrown within this file for features that a grammar cannot express: lookaround, backreferences, `\b`, `\p`. */
 class Unsupported extends Error {}
 
-/** Returns whether `source` is a valid expression. JSON Schema requires Unicode mode; many authors write without it. */
+/**
+ * Returns whether `source` is a valid expression. JSON Schema requires Unicode mode; many authors write without it. One
+ * that is too long to be used passes: checking many named groups takes minutes.
+ */
 export function isRegex(source: string): boolean {
+  if (source.length > MAX_LENGTH) return true;
   return ["u", ""].some((flags) => {
     try {
       return new RegExp(source, flags) instanceof RegExp;
@@ -125,7 +129,8 @@ class Parser {
       const plain = low && high && from.length === 1 && to.length === 1 && low[0] === low[1] && high[0] === high[1];
       parts.push(...(plain ? [[[low[0], high[0]]] as const] : [from, to, [[0x2d, 0x2d]] as const]));
     }
-    const set = union(...parts);
+    // Classes such as `\S` are long and can be repeated very often.
+    const set = union(...new Set(parts));
     return negated ? complement(set) : set;
   }
 

@@ -46,6 +46,11 @@ interface Steps {
  * the steps did not suffice.
  */
 export function finds(regex: Regex, text: string, steps: Steps): boolean | undefined {
+  // Not even one look at each character is left; a code point has at most two UTF-16 units.
+  if (text.length / 2 > steps.left) {
+    steps.left = -1;
+    return undefined;
+  }
   const points = Array.from(text, (char) => Number(char.codePointAt(0)));
 
   /** Returns every position where a match that begins at one of `from` can end. */

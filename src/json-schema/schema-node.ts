@@ -1,6 +1,8 @@
 // The form of a subschema after its keywords were checked.
 
+import type { ValueList } from "./json-value.ts";
 import type { Kinds } from "./kinds.ts";
+import { MAX_NAME_LENGTH } from "./limits.ts";
 
 /** A bound of a number. */
 export interface Bound {
@@ -68,9 +70,9 @@ export interface SchemaFields {
   readonly never?: true;
   readonly kinds?: Kinds;
   /** Lists from `enum` and `const`; a value must be in all of them. */
-  readonly values?: readonly (readonly unknown[])[];
+  readonly values?: readonly ValueList[];
   /** Values that are not valid. */
-  readonly excluded?: readonly unknown[];
+  readonly excluded?: ValueList;
   readonly number?: NumberFacts;
   readonly string?: StringFacts;
   readonly array?: ArrayFacts;
@@ -117,9 +119,9 @@ export function inPlace(node: SchemaNode): SchemaNode[] {
   );
 }
 
-/** Returns a JSON pointer with one more token. */
+/** Returns a JSON pointer with one more token. Very long names are cut off: every path below would repeat them. */
 export const under = (at: string, token: string | number): string =>
-  `${at}/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  `${at}/${String(token).slice(0, MAX_NAME_LENGTH).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
 /** Returns whether a node leads to no others that apply to the same value. */
 export const isPlain = (node: SchemaNode): boolean =>

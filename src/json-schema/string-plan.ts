@@ -3,9 +3,9 @@
 import type { Spend } from "./effort.ts";
 import { formatPattern, isKnownFormat } from "./formats.ts";
 import type { JsonObject } from "./json-value.ts";
-import { MAX_REPETITION } from "./limits.ts";
+import { MAX_NAME_LENGTH, MAX_REPETITION } from "./limits.ts";
 import { lengthRange } from "./merge.ts";
-import { grammarPattern, lengthPattern } from "./pattern.ts";
+import { lengthPattern, patternTranslator, type Lengths, type Translated } from "./pattern.ts";
 import { under, type SchemaNode } from "./schema-node.ts";
 
 export interface StringPlan {
@@ -24,32 +24,32 @@ interface Constraint {
 
 const ANY_STRING: StringPlan = { schema: { type: "string" }, lost: [], open: 1, repetitions: 0 };
 
+type Translate = (source: string, lengths: Lengths) => Translated;
+
 /** Plans strings; translates each pattern once. */
 export class StringPlanner {
-  private readonly known = new Map<string, ReturnType<typeof grammarPattern>>();
+  private readonly known = new Map<string, ReturnType<typeof patternTranslator>>();
 
-  constructor(private readonly spend: Spend) {}
+  constructor(readonly spend: Spend) {}
 
   plan(nodes: readonly SchemaNode[]): StringPlan {
     if (nodes.every(({ string }) => string === undefined)) return ANY_STRING;
+    this.spend(nodes.length / 8);
     return stringPlan(nodes, (source, lengths) => {
-      const key = `${lengths.min} ${lengths.max} ${source}`;
-      if (!this.known.has(key)) {
-        this.spend(source.length / 64);
-        this.known.set(key, grammarPattern(source, lengths));
-      }
-      return this.known.get(key);
+      const translator = this.known.get(source) ?? patternTranslator(source, this.spend);
+      this.known.set(source, translator);
+      return translator(lengths);
     });
   }
 }
 
 /** Plans strings of the right lengths that match one pattern or format; further ones are reported as lost. */
-function stringPlan(nodes: readonly SchemaNode[], translate: typeof grammarPattern): StringPlan {
+function stringPlan(nodes: readonly SchemaNode[], translate: Translate): StringPlan {
   const [min, max] = lengthRange(nodes);
   const constraints = [...patterns(nodes), ...formats(nodes)];
   const lost: string[] = [];
   const format = nodes.map(({ string }) => string?.format).find((name) => name !== undefined);
-  const notes = format === undefined ? {} : { format };
+  const notes = format === undefined || format.length > MAX_NAME_LENGTH ? {} : { format };
   for (const [index, { source, at }] of constraints.entries()) {
     const translated = source === undefined ? undefined : translate(source, { min, max });
     if (!translated) {

@@ -1,5 +1,6 @@
 // Collects the strings with patterns and lengths of a whole schema.
 
+import { TEXT_A_STEP, type Spend } from "./effort.ts";
 import { MAX_COPIES, MAX_TOTAL_REPETITION } from "./limits.ts";
 import type { JsonObject } from "./json-value.ts";
 
@@ -11,18 +12,31 @@ interface Occurrence {
 /** Counts repetitions, each of which is a rule of the grammar, and makes definitions of patterns that occur often. */
 export class StringPool {
   private readonly known = new Map<string, Occurrence[]>();
+  /** Numbers of the patterns, which may be long. */
+  private readonly patterns = new Map<unknown, number>();
   private repetitions = 0;
+
+  constructor(private readonly effort: Spend) {}
 
   /** Returns a schema to write out, or undefined when the grammar would have too many repetitions. */
   write(plan: JsonObject, repetitions: number): JsonObject | undefined {
     const written = { ...plan };
     if (repetitions === 0 && !("pattern" in plan)) return written;
-    const text = JSON.stringify(plan);
-    const occurrences = this.known.get(text) ?? [];
-    if (occurrences.length <= MAX_COPIES && !this.spend(repetitions)) return undefined;
+    const key = this.keyOf(plan);
+    const occurrences = this.known.get(key) ?? [];
+    if (occurrences.length <= MAX_COPIES) {
+      if (!this.spend(repetitions)) return undefined;
+      this.effort(String(plan["pattern"] ?? "").length / TEXT_A_STEP);
+    }
     occurrences.push({ written, plan });
-    this.known.set(text, occurrences);
+    this.known.set(key, occurrences);
     return written;
+  }
+
+  private keyOf({ pattern, ...others }: JsonObject): string {
+    const number = this.patterns.get(pattern) ?? this.patterns.size;
+    this.patterns.set(pattern, number);
+    return `${number} ${JSON.stringify(others)}`;
   }
 
   /** Adds repetitions to the count; returns false, without adding them, when they would exceed the limit. */

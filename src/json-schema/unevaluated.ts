@@ -8,6 +8,7 @@ import type { SchemaNode } from "./schema-node.ts";
 /** Returns a node that expresses `unevaluated…` of `watcher`. What only other subschemas evaluate does not count. */
 export function unevaluated(watcher: SchemaNode, links: readonly Link[], maker: NodeMaker): SchemaNode {
   const applied = reachable(watcher, links);
+  maker.spend((links.length + applied.length) / 16);
   const key = `${watcher.id}\0unevaluated\0${applied.map(({ id }) => id).join()}`;
   return maker.cached(key, watcher.at, () => ({
     ...itemsOf(watcher, applied, maker),
@@ -17,8 +18,9 @@ export function unevaluated(watcher: SchemaNode, links: readonly Link[], maker: 
 
 /** Returns a node and everything that it applies to the same value. */
 function reachable(from: SchemaNode, links: readonly Link[]): readonly SchemaNode[] {
+  const ends = Map.groupBy(links, ([start]) => start);
   const found = new Set([from]);
-  for (const node of found) for (const [start, end] of links) if (start === node) found.add(end);
+  for (const node of found) for (const [, end] of ends.get(node) ?? []) found.add(end);
   return [...found];
 }
 
@@ -27,6 +29,7 @@ function itemsOf(watcher: SchemaNode, applied: readonly SchemaNode[], maker: Nod
   const isAll = applied.some((node) => node.array?.items ?? (node !== watcher && node.unevaluatedItems));
   if (!unevaluatedItems || isAll) return {};
   const length = Math.max(0, ...applied.map(({ array }) => array?.prefix?.length ?? 0));
+  maker.spend(length / 16);
   const any = maker.make(at, {});
   return { array: { prefix: Array.from({ length }, () => any), items: unevaluatedItems } };
 }
@@ -37,6 +40,7 @@ function propertiesOf(watcher: SchemaNode, applied: readonly SchemaNode[], maker
   if (!unevaluatedProperties || isAll) return {};
   const any = maker.make(at, {});
   const names = applied.flatMap(({ object }) => [...(object?.properties?.keys() ?? [])]);
+  maker.spend(names.length / 16);
   const patterns = applied.flatMap(({ object }) => object?.patterns ?? []);
   return {
     object: {
