@@ -1,6 +1,7 @@
 // The HTTP application: one Elysia plugin per feature, enclosed by the handling that every request needs.
 
 import { Elysia, type AnyElysia } from "elysia";
+import { settingsOf } from "../dialect/fields/settings.ts";
 import { ByteBudget } from "../domain/byte-budget.ts";
 import type { BatchesService } from "../service/batch/batches.ts";
 import { ClientSecrets } from "../service/client-secrets.ts";
@@ -87,6 +88,7 @@ function depsOf(services: AppServices): AppDeps {
   const tokenizer = new FewAtOnce(MOST_TOKENIZER_REQUESTS, { metrics: metrics.of(subject), clock });
   return {
     ...services,
+    settings: settingsOf(services.config),
     bodyBudget,
     bodies: new JsonBodies(bodyBudget),
     answerBudget: new ByteBudget(ANSWER_BYTES, "answers that are not streamed"),

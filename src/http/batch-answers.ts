@@ -64,7 +64,7 @@ const chatLine =
 const completionLine =
   (deps: HoldingDeps): AnswerLine =>
   async (body, own, signal) => {
-    const call = decodeCompletion(body, deps.config);
+    const call = decodeCompletion(body, deps.settings);
     const origin = answerOrigin(deps, newCompletionId(), call.requests[0].model);
     const { events } = await begin(deps, call.requests, own, signal);
     return encodeCompletion(events, origin, call);
@@ -76,7 +76,7 @@ const NOTHING_STORED: History = { upTo: () => undefined, items: () => undefined,
 const responseLine =
   (deps: HoldingDeps): AnswerLine =>
   async (body, own, signal) => {
-    const call = decodeResponses({ ...body, store: false, background: false }, deps.config, NOTHING_STORED);
+    const call = decodeResponses({ ...body, store: false, background: false }, deps.settings, NOTHING_STORED);
     const { clock } = deps;
     const context = {
       resource: beginResource(deps, newResponseId(), call),

@@ -23,7 +23,7 @@ export interface ChatExchange {
 
 /** Returns the exchange for a request body; its answer begins now. Throws SvcError about the body or its model. */
 export function chatExchange(deps: AppDeps, body: unknown, profile: ProfileDetail | undefined): ChatExchange {
-  const { request, stream, includeUsage, running } = decodeChat(body, deps.config);
+  const { request, stream, includeUsage, running } = decodeChat(body, deps.settings);
   const { choices, topLogprobs } = request;
   const origin = answerOrigin(deps, newChatCompletionId(), request.model);
   return {

@@ -1,6 +1,7 @@
 // The dependencies of the HTTP layer.
 
 import type { Config } from "../config/config.ts";
+import type { GenerationSettings } from "../dialect/fields/settings.ts";
 import type { ByteBudget } from "../domain/byte-budget.ts";
 import type { Timers } from "../domain/clock.ts";
 import type { Pause } from "../domain/pause.ts";
@@ -54,6 +55,8 @@ export interface AppServices {
 
 /** The services and shared state that routes use. */
 export interface AppDeps extends AppServices {
+  /** What decoding a request for generation needs. */
+  readonly settings: GenerationSettings;
   readonly bodyBudget: ByteBudget;
   readonly bodies: JsonBodies;
   /** Memory budget for answers that clients get only when they are whole. */

@@ -13,29 +13,30 @@ import { Negator } from "./negate.ts";
 import { NodeMaker } from "./node-maker.ts";
 import { SchemaParser } from "./parse.ts";
 import { resolveReferences } from "./references.ts";
+import type { PreparedSchema, PreparedSchemas } from "./prepared-schemas.ts";
 import { RegexCache } from "./regex-cache.ts";
 import type { SchemaNode } from "./schema-node.ts";
-
-interface PreparedSchema {
-  /** Equivalent or narrower schema for the grammar converter, enforced while sampling. `{}` allows every value. */
-  readonly schema: Readonly<Record<string, unknown>>;
-  /**
-   * JSON pointers to the keywords of the client's schema that a grammar cannot express and that are not enforced. When
-   * empty, every value that the grammar allows is valid.
-   */
-  readonly inexpressible: readonly string[];
-}
 
 /**
  * Checks and rewrites a schema; the same schema gives the same JSON text. `param` is the request field that holds it.
  * Throws SvcError `invalid_value`, naming the place in the schema, when the schema is invalid, refers to something
- * outside itself, is too large, cannot be satisfied, or needs more than the request's remaining `effort`.
+ * outside itself, is too large, cannot be satisfied, or needs more than the request's remaining `effort`. `earlier`: where
+ * the result is looked up and kept.
  */
-export function prepareSchema(schema: unknown, param: string, effort = new Effort()): PreparedSchema {
+export function prepareSchema(
+  schema: unknown,
+  param: string,
+  effort = new Effort(),
+  earlier?: PreparedSchemas,
+): PreparedSchema {
   const spend = effort.spending(() => {
     throw fault(param, "", "the schemas of the request are too much work together");
   });
   spend(checkSize(schema, param) / 8);
+  const text = JSON.stringify(schema);
+  const known = earlier?.get(text);
+  if (known) return known;
+
   const maker = new NodeMaker(spend);
   const parser = new SchemaParser(maker, param);
   const node = parser.parse(schema, "");
@@ -44,8 +45,10 @@ export function prepareSchema(schema: unknown, param: string, effort = new Effor
   // Untyped schemas are first narrowed to the types that their keywords describe, unless that leaves no value.
   const root = living(node, maker, spend, param, true) ?? living(node, maker, spend, param, false);
   if (!root) throw fault(param, "", "no value can satisfy it");
-  const { schema: prepared, lost } = emit(root, tagOf(JSON.stringify(schema)), spend, param);
-  return { schema: prepared, inexpressible: lost };
+  const { schema: written, lost } = emit(root, tagOf(text), spend, param);
+  const prepared = { schema: written, inexpressible: lost };
+  earlier?.add(text, prepared);
+  return prepared;
 }
 
 /** Returns the resolved schema, or undefined when no value can satisfy it. */

@@ -47,7 +47,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   const chat = check(body);
   refuseUnsupported(body, UNSUPPORTED);
   const topLogprobs = decodeLogprobs(chat, settings.maxLogprobs);
-  const tools = decodeTools(chat);
+  const tools = decodeTools(chat, settings.preparedSchemas);
   const { constraint, asked, param } = decodeConstraint(chat, tools, settings.guidedJson);
   const [limit, limitParam] = limitOf(chat, settings.maxTokens);
   const reasoning = decodeReasoning(chat, settings, constraint !== undefined);

@@ -2,13 +2,14 @@
 
 import type { ChatCompletionRequest } from "../../contract/chat.ts";
 import { missing, SvcError } from "../../domain/errors.ts";
+import type { PreparedSchemas } from "../../json-schema/prepared-schemas.ts";
 import { allowTools, chooseTools, type ChosenTools, type ToolChoice, type ToolDefinition } from "../fields/tools.ts";
 
 /** Throws SvcError about duplicate names, a choice that names no tool, or parameters that are not a schema. */
-export function decodeTools(chat: ChatCompletionRequest): ChosenTools {
+export function decodeTools(chat: ChatCompletionRequest, schemas: PreparedSchemas | undefined): ChosenTools {
   const legacy = chat.tools == null && chat.functions != null;
   const definitions = legacy ? decodeFunctions(chat) : (chat.tools ?? []).map(decodeTool);
-  return chooseTools(definitions, decodeChoice(chat));
+  return chooseTools(definitions, decodeChoice(chat), schemas);
 }
 
 const decodeFunctions = ({ functions }: ChatCompletionRequest): ToolDefinition[] =>

@@ -2,6 +2,7 @@
 
 import type { JsonSchema } from "../../domain/generate.ts";
 import type { ReasoningSettings } from "../../domain/reasoning.ts";
+import { PreparedSchemas } from "../../json-schema/prepared-schemas.ts";
 import type { AdapterSettings } from "./adapters.ts";
 
 export interface GenerationSettings extends ReasoningSettings, AdapterSettings {
@@ -16,4 +17,12 @@ export interface GenerationSettings extends ReasoningSettings, AdapterSettings {
   readonly constrain: boolean;
   /** Whether older tokens of a full context are dropped. */
   readonly contextShift: boolean;
+  /** Of tools of earlier requests; absent: all are prepared anew. */
+  readonly preparedSchemas?: PreparedSchemas;
 }
+
+/** Returns the settings of an application, in which requests share what they have prepared. */
+export const settingsOf = (options: GenerationSettings): GenerationSettings => ({
+  ...options,
+  preparedSchemas: new PreparedSchemas(),
+});

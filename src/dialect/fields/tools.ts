@@ -5,6 +5,7 @@ import { fieldError, invalidValue } from "../../domain/errors.ts";
 import type { Constraint, GenerateRequest, Generation, JsonSchema, Tool } from "../../domain/generate.ts";
 import { Effort } from "../../json-schema/effort.ts";
 import { prepareSchema } from "../../json-schema/prepare.ts";
+import type { PreparedSchemas } from "../../json-schema/prepared-schemas.ts";
 
 export interface ToolDefinition {
   readonly name: string;
@@ -43,13 +44,20 @@ export const allowTools = (
   param: ToolChoice["param"],
 ): ToolChoice => ({ mode: names.length > 0 ? (mode ?? "auto") : "none", names, param });
 
-/** Throws SvcError about too many tools, duplicate names, a choice that names no tool, or invalid parameters. */
-export function chooseTools(definitions: readonly ToolDefinition[], choice: ToolChoice): ChosenTools {
+/**
+ * `schemas`: the prepared schemas of earlier requests. Throws SvcError about too many tools, duplicate names, a choice that
+ * names no tool, or invalid parameters.
+ */
+export function chooseTools(
+  definitions: readonly ToolDefinition[],
+  choice: ToolChoice,
+  schemas?: PreparedSchemas,
+): ChosenTools {
   refuseTooMany(definitions.length);
   refuseDuplicates(definitions);
   const isWanted = wanted(definitions, choice);
   const effort = new Effort();
-  const chosen = definitions.filter(isWanted).map((definition) => decodeTool(definition, effort));
+  const chosen = definitions.filter(isWanted).map((definition) => decodeTool(definition, effort, schemas));
   const tools = chosen.map(({ tool }) => tool);
   const all = () => definitions.map((one) => tools.find(({ name }) => name === one.name) ?? unchecked(one));
   return {
@@ -80,9 +88,9 @@ export function withTools(
   };
 }
 
-function decodeTool(definition: ToolDefinition, effort: Effort) {
+function decodeTool(definition: ToolDefinition, effort: Effort, schemas: PreparedSchemas | undefined) {
   const tool = unchecked(definition);
-  const prepared = prepareSchema(tool.parameters, definition.param.parameters, effort);
+  const prepared = prepareSchema(tool.parameters, definition.param.parameters, effort, schemas);
   const strict = definition.strict === true;
   return { tool: { ...tool, enforced: prepared.schema }, strict, inexpressible: prepared.inexpressible.length > 0 };
 }

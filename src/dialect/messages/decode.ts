@@ -19,6 +19,7 @@ import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeConversation } from "./conversation.ts";
 import { callableTools } from "./deferred-tools.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
+import type { PreparedSchemas } from "../../json-schema/prepared-schemas.ts";
 
 type MessagesSettings = Omit<GenerationSettings, "contextShift" | "streamUsage" | "maxLogprobs" | "maxTokens">;
 
@@ -70,7 +71,11 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<G
     messages: settings.constrain ? conversation : withInstruction(conversation, schema),
     // A final assistant message is an assistant prefill.
     continueLast: conversation.at(-1)?.role === "assistant" && !conversation.at(-1)?.toolCalls,
-    ...withTools(decodeTools(asked), asked.tool_choice?.disable_parallel_tool_use !== true, constraint),
+    ...withTools(
+      decodeTools(asked, settings.preparedSchemas),
+      asked.tool_choice?.disable_parallel_tool_use !== true,
+      constraint,
+    ),
     ...resolveReasoning(
       {
         usual: false,
@@ -105,7 +110,7 @@ function decodeFormat(
   return { constraint: schemaConstraint(schema, asked !== undefined, param), schema, ...(asked && { param }) };
 }
 
-function decodeTools(asked: MessagesPrompt) {
+function decodeTools(asked: MessagesPrompt, schemas: PreparedSchemas | undefined) {
   const { tools, tool_choice: choice } = asked;
   // Server tools have a type of their own and run in Anthropic's service, not here.
   const own = callableTools(asked).filter(({ tool: { type } }) => type == null || type === "custom");
@@ -115,9 +120,10 @@ function decodeTools(asked: MessagesPrompt) {
     return { ...rest, parameters, described, param: { name: `${path}.name`, parameters: `${path}.input_schema` } };
   });
   const modes = { auto: "auto", any: "required", tool: "required", none: "none" } as const;
-  return chooseTools(definitions, {
+  const chosen = {
     mode: modes[choice?.type ?? "auto"],
     ...(choice?.type === "tool" && { names: [choice.name ?? ""] }),
     param: { choice: "tool_choice", name: "tool_choice.name" },
-  });
+  };
+  return chooseTools(definitions, chosen, schemas);
 }

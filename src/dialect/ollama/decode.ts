@@ -52,7 +52,8 @@ export function decodeOllamaChat(body: unknown, settings: OllamaSettings): Ollam
     const path = `tools.${index}.function`;
     return { ...tool.function, param: { name: `${path}.name`, parameters: `${path}.parameters` } };
   });
-  const tools = chooseTools(definitions, { mode: "auto", param: { choice: "tools", name: "tools" } });
+  const choice = { mode: "auto", param: { choice: "tools", name: "tools" } } as const;
+  const tools = chooseTools(definitions, choice, settings.preparedSchemas);
   const messages = withOrderedResults(withCallIds(asked.messages.map(decodeMessage)));
   return { ...call, request: { ...common(asked, messages, settings, tools), choices: 1 } };
 }

@@ -35,6 +35,7 @@ import { decodeFunctions, flatName } from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 import { conversationId } from "./resource.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
+import type { PreparedSchemas } from "../../json-schema/prepared-schemas.ts";
 
 type ResponsesSettings = Omit<GenerationSettings, "contextShift" | "streamUsage">;
 
@@ -120,7 +121,7 @@ function decodePrompt(
 ) {
   const conversation = [...earlier(asked, history), ...decodeInput(asked.input, history.item)];
   if (conversation.length === 0) throw withoutInput(asked.input);
-  const tools = decodeTools(asked);
+  const tools = decodeTools(asked, settings.preparedSchemas);
   const { constraint, asked: schema, param } = decodeFormat(asked, tools, settings.guidedJson);
   const instructions: ChatMessage[] = asked.instructions ? [{ role: "system", content: asked.instructions }] : [];
   const messages = withOrderedResults(joinTurns([...instructions, ...conversation]));
@@ -216,9 +217,9 @@ function schemaOf({ type, schema }: Format): JsonSchema | undefined {
   throw missing("text.format.schema", "an object");
 }
 
-function decodeTools({ tools, tool_choice }: ResponsesPrompt): ChosenTools {
+function decodeTools({ tools, tool_choice }: ResponsesPrompt, schemas: PreparedSchemas | undefined): ChosenTools {
   const functions = decodeFunctions(tools);
-  return chooseTools(functions, decodeChoice(tool_choice ?? "auto", functions.length));
+  return chooseTools(functions, decodeChoice(tool_choice ?? "auto", functions.length), schemas);
 }
 
 function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, functions: number): ToolChoice {

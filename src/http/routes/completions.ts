@@ -19,7 +19,7 @@ export const completionRoutes = (deps: AppDeps) =>
   new Elysia({ name: "route.completions" }).post(
     "/v1/completions",
     async ({ request }) => {
-      const call = decodeCompletion(await readGenerationBody(deps, request), deps.config);
+      const call = decodeCompletion(await readGenerationBody(deps, request), deps.settings);
       const answer = answerOrigin(deps, newCompletionId(), call.requests[0].model);
       return respond(deps, request, {
         requests: call.requests,

@@ -43,7 +43,7 @@ export const llamaCompletionRoutes = (deps: AppDeps) =>
 
 async function answer(deps: AppDeps, request: Request, decode: typeof decodeLlamaCompletion) {
   const { router, clock, config, contexts } = deps;
-  const call = decode(await readGenerationBody(deps, request), config);
+  const call = decode(await readGenerationBody(deps, request), deps.settings);
   const backend = router.find(call.request.model, "chat");
   const { client } = contexts.of(request);
   const work = () => read(call.prompts, backend, request.signal, client);

@@ -109,8 +109,8 @@ const tokenizerInfo = ({ chatTemplate }: ModelInfo) => ({
 });
 
 async function applyTemplate(deps: AppDeps, request: Request): Promise<Response> {
-  const { bodies, config, contexts, engine, tokenizer } = deps;
-  const { request: asked } = decodeChat(await bodies.read(request, bodyCeilings.generation), config);
+  const { bodies, contexts, engine, settings, tokenizer } = deps;
+  const { request: asked } = decodeChat(await bodies.read(request, bodyCeilings.generation), settings);
   const { id, client } = contexts.of(request);
   return Response.json({ prompt: await tokenizer.run(() => engine.render({ ...asked, id, client }, request.signal)) });
 }

@@ -24,7 +24,7 @@ export const messagesRoutes = (deps: AppDeps) =>
     .post(
       "/v1/messages",
       async ({ request }) => {
-        const call = decodeMessages(await readGenerationBody(deps, request), deps.config);
+        const call = decodeMessages(await readGenerationBody(deps, request), deps.settings);
         const { showThinking, stopSequences } = call;
         const answer = {
           id: newMessageId(),
@@ -45,7 +45,7 @@ export const messagesRoutes = (deps: AppDeps) =>
     .post(
       "/v1/messages/count_tokens",
       async ({ request }) => {
-        const asked = decodeMessagesPrompt(await deps.bodies.read(request, bodyCeilings.generation), deps.config);
+        const asked = decodeMessagesPrompt(await deps.bodies.read(request, bodyCeilings.generation), deps.settings);
         const { model } = deps.router.find(asked.model, "chat");
         const tokens = await countTokens(deps, request, asked);
         return Response.json({ input_tokens: tokens, model });

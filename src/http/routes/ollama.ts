@@ -102,8 +102,8 @@ async function goingOn(
 }
 
 async function answer(deps: AppDeps, request: Request, decode: typeof decodeOllamaChat, form: OllamaForm) {
-  const { bodies, clock, config, router } = deps;
-  const call = decode(await bodies.read(request, bodyCeilings.generation), config);
+  const { bodies, clock, router, settings } = deps;
+  const call = decode(await bodies.read(request, bodyCeilings.generation), settings);
   const { model, request: asked, stream, context: before } = call;
   if (!asked && call.unloads) {
     const { isUnloaded, ...named } = await router.unload(model);

@@ -99,7 +99,7 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
     );
 
 async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promise<Response> {
-  const asked = decodeResponses(await readGenerationBody(deps, request), deps.config, kept.history);
+  const asked = decodeResponses(await readGenerationBody(deps, request), deps.settings, kept.history);
   const report: RequestReport = {};
   const log = asked.background && streams(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
   const context = begin(deps, kept, asked, request, report, log);
@@ -179,13 +179,13 @@ function recorded(deps: AppDeps, request: Request, events: AsyncIterable<Generat
 
 async function countInput(deps: AppDeps, { history }: KeptAnswers, request: Request): Promise<Response> {
   const body = await deps.bodies.read(request, bodyCeilings.generation);
-  const tokens = await countTokens(deps, request, decodeResponsesPrompt(body, deps.config, history));
+  const tokens = await countTokens(deps, request, decodeResponsesPrompt(body, deps.settings, history));
   return Response.json({ object: "response.input_tokens", input_tokens: tokens });
 }
 
 async function compact(deps: AppDeps, { history }: KeptAnswers, request: Request): Promise<Response> {
   const { clock, config } = deps;
-  const prompt = decodeResponsesPrompt(await readGenerationBody(deps, request), config, history);
+  const prompt = decodeResponsesPrompt(await readGenerationBody(deps, request), deps.settings, history);
   const compacted = { id: newResponseId(), created: unixSeconds(clock) };
   return respond(deps, request, {
     requests: [compacting(prompt, config.maxTokens)],
