@@ -2,6 +2,7 @@
 
 import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { PassingError, PullError } from "./pull-error.ts";
+import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
 
 export interface Hub {
   /** Origin of the hub or a mirror, without a trailing slash. */
@@ -51,6 +52,26 @@ export async function get(hub: Hub, start: string, { subject, headers = {}, sign
   }
   throw new PullError(`${subject}: more than ${MOST_REDIRECTS} redirects.`);
 }
+
+/** Requests a text, again where that may help. `subject` as for `get`. Throws PullError. */
+export const getText = (
+  hub: Hub,
+  url: string,
+  subject: string,
+  options: RetryOptions,
+): Promise<HubAnswer & { readonly text: string }> =>
+  retrying(() => {
+    const { signal, patience } = options;
+    const asked = new URL(url).host;
+    return whileAlive(
+      { signal, idleMs: patience.idleMs },
+      async (ended) => {
+        const answer = await get(hub, url, { subject, signal: ended });
+        return { ...answer, text: await answer.response.text() };
+      },
+      (isSilent) => (isSilent ? `${asked} does not answer` : `The connection to ${asked} was lost`),
+    );
+  }, options);
 
 async function send(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
   try {
