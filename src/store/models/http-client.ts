@@ -1,5 +1,6 @@
 // Sends the requests of downloads: follows redirects, sends the token only to the hub, explains refusals plainly.
 
+import { retryAfterMs } from "../../domain/retry-after.ts";
 import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { PassingError, PullError } from "./pull-error.ts";
 import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
@@ -118,7 +119,7 @@ function refusal(response: Response, subject: string, url: URL, hub: Hub): Error
   const atHub = url.origin === new URL(hub.endpoint).origin;
   if (PASSING.has(status)) {
     const reason = status === 429 ? "asks to come back later" : "has a problem";
-    return new PassingError(`${url.host} ${reason} (${status})`, retryAfter(response));
+    return new PassingError(`${url.host} ${reason} (${status})`, retryAfterMs(response.headers, Date.now()));
   }
   if (why === "GatedRepo") {
     const missing =
@@ -139,12 +140,4 @@ function refusal(response: Response, subject: string, url: URL, hub: Hub): Error
   }
   if (status === 404 || status === 410) return new PullError(`${url.host} has no ${subject} (${status}).`);
   return new PullError(`${url.host} answers ${status} for ${subject}.`);
-}
-
-/** Returns the delay in milliseconds; the header has seconds or a date. */
-function retryAfter({ headers }: Response): number | undefined {
-  const value = headers.get("retry-after");
-  if (value === null) return undefined;
-  const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : undefined;
 }
