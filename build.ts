@@ -90,7 +90,7 @@ async function main(): Promise<void> {
       buildSileroVad(),
       ...[buildWhisper, buildMedia, buildAudio].map((build) => llama.then(() => build(flavour))),
     ]);
-  const [{ libraries, sources }, embeddingModel, voice, english, [whisper, vad] = []] = await Promise.all([
+  const [{ libraries }, embeddingModel, voice, english, [whisper, vad] = []] = await Promise.all([
     llama,
     buildAllMinilm(),
     buildHibari(),
@@ -124,7 +124,7 @@ async function main(): Promise<void> {
   }
   if (target === "bench") {
     const { buildLlamaServer } = await import("./vendor/llama-server.ts");
-    await buildLlamaServer({ sources, libraries, out });
+    await buildLlamaServer(flavour);
     const { buildWhisperTools } = await import("./vendor/whisper-tools.ts");
     await buildWhisperTools(flavour);
     const { buildKokoro } = await import("./vendor/kokoro.ts");

@@ -6,8 +6,7 @@ import { crc32 } from "node:zlib";
 import type { BunPlugin } from "bun";
 import { COMPONENTS, type Component, type ComponentName } from "../ffi/runtime/embedded.ts";
 import { archiveName } from "../ffi/runtime/extract.ts";
-import { place } from "../vendor/media.ts";
-import { step } from "../vendor/run.ts";
+import { place, step } from "../vendor/run.ts";
 
 /** Compression level of zstd. */
 const LEVEL = 12;

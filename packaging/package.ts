@@ -7,9 +7,8 @@ import { gzipSync } from "node:zlib";
 import { manPage, exampleConfig } from "../docs/generate/options.ts";
 import packageJson from "../package.json" with { type: "json" };
 import { completion } from "../src/cli/completion.ts";
-import { place } from "../vendor/media.ts";
 import { usualFlavour } from "../vendor/llama.ts";
-import { BuildError, run, step } from "../vendor/run.ts";
+import { BuildError, place, run, step } from "../vendor/run.ts";
 import { forArm, forWindows } from "../vendor/target.ts";
 import { executableOf, platformOf } from "./binary.ts";
 import { BINARIES, type BinaryName } from "./components.ts";
@@ -93,8 +92,6 @@ async function archive(folder: string, target: string): Promise<void> {
   renameSync(part, target);
 }
 
-const NFPM_ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64" };
-
 /** Makes the deb and the rpm, where nfpm is installed. */
 async function packagesOf(name: BinaryName, folder: string, platform: string): Promise<void> {
   if (!Bun.which("nfpm")) {
@@ -102,17 +99,7 @@ async function packagesOf(name: BinaryName, folder: string, platform: string): P
     return;
   }
   const config = join(folder, "nfpm.yaml");
-  const values = {
-    name,
-    otherName: BINARIES.find((other) => other !== name),
-    version,
-    description,
-    folder,
-    templates: join(import.meta.dir, "templates"),
-    nfpmArch: NFPM_ARCHITECTURES[process.arch],
-    maintainer: "svc contributors",
-  };
-  writeFileSync(config, fill("nfpm.yaml", values));
+  writeFileSync(config, nfpmConfig(name, folder));
   for (const packager of ["deb", "rpm"]) {
     const target = join(RELEASE, `${name}-${version}-${platform}.${packager}`);
     await step(`packed the ${packager} of ${name}`, () =>
@@ -120,3 +107,16 @@ async function packagesOf(name: BinaryName, folder: string, platform: string): P
     );
   }
 }
+
+/** Returns nfpm's description of the packages of the executable in `folder`. */
+export const nfpmConfig = (name: BinaryName, folder: string): string =>
+  fill("nfpm.yaml", {
+    name,
+    otherName: BINARIES.find((other) => other !== name),
+    version,
+    description,
+    folder,
+    templates: join(import.meta.dir, "templates"),
+    nfpmArch: forArm ? "arm64" : "amd64",
+    maintainer: "svc contributors",
+  });

@@ -2,7 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { BuildError, makeFolder, run, step } from "./run.ts";
+import { BuildError, expectSha256, makeFolder, run, step } from "./run.ts";
 
 export interface PinnedCrate {
   readonly crate: string;
@@ -47,7 +47,6 @@ async function download({ crate, version, url, sha256 }: PinnedCrate): Promise<U
   } catch (error) {
     throw new MissingCrate(`${crate} ${version} cannot be fetched (${error instanceof Error ? error.message : error})`);
   }
-  const digest = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
-  if (digest !== sha256) throw new BuildError(`${crate} ${version} is not the crate that is pinned below vendor.`);
+  expectSha256(bytes, sha256, `${crate} ${version} is not the crate that is pinned below vendor.`);
   return bytes;
 }

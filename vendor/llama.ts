@@ -1,21 +1,11 @@
 // Builds the llama library set: prebuilt llama.cpp libraries, and our shim compiled with llama.cpp's headers.
 
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { fetchPackage, type PinnedPackage } from "./fetch.ts";
 import { compileRpcBackend, rpcFingerprint } from "./rpc.ts";
-import { BuildError, makeFolder, requireTools, run, step } from "./run.ts";
+import { BuildError, fingerprint, makeCurrent, makeFolder, place, requireTools, run, step } from "./run.ts";
 import { flavourFlags, llamaOptions } from "./sanitizers.ts";
 import { compileShim, linkedLibraries, shimFingerprint } from "./shim.ts";
 import {
@@ -50,7 +40,7 @@ const LIBRARY = /\.(so|dylib|dll)$/;
  * were built before. Throws BuildError when a tool is missing or a step fails.
  */
 export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
-  const libraries = join(out, "lib", `${flavour}-${fingerprint(flavour)}`);
+  const libraries = join(out, "lib", `${flavour}-${versionOf(flavour)}`);
   // Check this before a minute is spent on downloads.
   if (!existsSync(libraries)) requireTools([compiler, "git", "npm", "tar"]);
   const [sources, prebuilt] = await Promise.all([checkOutSources(), prebuiltLibraries(flavour)]);
@@ -59,7 +49,7 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
     await step("compiled the llama shim", () =>
       makeFolder(libraries, async (temporary) => {
         const names = readdirSync(from).filter((name) => LIBRARY.test(name));
-        for (const name of names) place(join(from, name), temporary);
+        for (const name of names) place(realpathSync(join(from, name)), join(temporary, name));
         // `src` is for the private headers that ffi/llama/chunk.cpp includes.
         const includes = ["include", "ggml/include", "ggml/src", "common", "src"].map((folder) =>
           join(sources, folder),
@@ -75,7 +65,9 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
       }),
     );
   }
-  makeCurrent(libraries);
+  // What runs from source use, or a link of another name to a set for another system.
+  makeCurrent(join(out, "lib"), basename(libraries), isForeign ? platform : "current");
+  writeFileSync(join(out, ".gitignore"), "*\n");
   return { sources, libraries };
 }
 
@@ -143,33 +135,8 @@ async function cppRuntime(): Promise<string[]> {
   return Promise.all(CPP_RUNTIME.map(async (name) => (await run([compiler, `-print-file-name=${name}`])).trim()));
 }
 
-function place(file: string, directory: string): void {
-  const target = join(directory, basename(file));
-  const source = realpathSync(file);
-  try {
-    linkSync(source, target);
-  } catch {
-    copyFileSync(source, target); // another file system
-  }
-}
-
-function fingerprint(flavour: Flavour): string {
+function versionOf(flavour: Flavour): string {
   const ours = [platform, flavour, flavourFlags(flavour), llamaOptions(flavour), CMAKE_OPTIONS, CPP_RUNTIME];
-  const content = [
-    versions,
-    ...ours,
-    readFileSync(import.meta.path, "utf8"),
-    shimFingerprint("llama"),
-    rpcFingerprint(),
-  ];
-  return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
-}
-
-/** Points `lib/current` to the set that runs from source use, or a link of another name to a set for another system. */
-function makeCurrent(libraries: string): void {
-  const link = join(out, "lib", isForeign ? platform : "current");
-  const temporary = `${link}.${process.pid}`;
-  symlinkSync(basename(libraries), temporary);
-  renameSync(temporary, link);
-  writeFileSync(join(out, ".gitignore"), "*\n");
+  const self = readFileSync(import.meta.path, "utf8");
+  return fingerprint([versions, ...ours, self, shimFingerprint("llama"), rpcFingerprint()]);
 }

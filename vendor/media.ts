@@ -1,22 +1,12 @@
 // Builds the media library: llama.cpp's mtmd and our shim over it, linked against the very libraries that the llama
 // shim uses.
 
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
-import { inParallel, makeFolder, requireTools, run, step } from "./run.ts";
+import { fingerprint, inParallel, requireTools, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
-import { compileShim, joinSources, libraryName, linkedLibraries, shimFingerprint } from "./shim.ts";
+import { joinSources, shimLibrary } from "./shim.ts";
 import { compiler, CXX_FLAGS } from "./target.ts";
 import versions from "./versions.json" with { type: "json" };
 
@@ -32,6 +22,11 @@ const MTMD_FLAGS = [...CXX_FLAGS, "-ffunction-sections", "-fdata-sections", "-w"
 /** Most of mtmd builds graphs, where more than -O1 only takes time to compile; these files work on pixels and samples. */
 const HOT = /^tools\/mtmd\/mtmd-(image|audio|helper)\.cpp$|^vendor\//;
 const INCLUDES = ["include", "ggml/include", "common", "tools/mtmd", "vendor", "vendor/hash"];
+/** What mtmd's programs need beside it. */
+export const MTMD_HELPERS = [
+  ...["mtmd-helper", "mtmd-helper-gen"].map((name) => `tools/mtmd/${name}.cpp`),
+  ...["hash.cpp", "xxhash/xxhash.c", "sha1/sha1.c", "sha256/sha256.c"].map((name) => `vendor/hash/${name}`),
+];
 
 /**
  * Builds the media library and puts it beside the llama shim, so that development runs find it there. Takes about a
@@ -39,26 +34,14 @@ const INCLUDES = ["include", "ggml/include", "common", "tools/mtmd", "vendor", "
  */
 export async function buildMedia(flavour: Flavour): Promise<string> {
   const { sources, libraries } = await buildLlama(flavour);
-  const name = libraryName("media");
-  const linked = linkedLibraries(libraries);
-  const sizes = linked.map((path) => [basename(path), statSync(path).size]);
-  const self = readFileSync(import.meta.path, "utf8");
-  const target = join(
-    out,
-    `${flavour}-${fingerprint([versions, self, mtmdSources(sources), shimFingerprint("media"), flavourFlags(flavour), sizes])}`,
-  );
-  if (!existsSync(target)) {
-    const mtmd = await compileMtmd(sources, flavour);
-    await step("compiled the media shim", () =>
-      makeFolder(target, (temporary) => {
-        const includes = INCLUDES.map((include) => join(sources, include));
-        const parts = [...mtmd.objects, ...linked];
-        return compileShim({ name: "media", includes, parts, flags: flavourFlags(flavour) }, temporary);
-      }),
-    );
-  }
-  place(join(target, name), join(libraries, name));
-  return join(libraries, name);
+  return shimLibrary({
+    name: "media",
+    flavour,
+    libraries,
+    content: [versions, readFileSync(import.meta.path, "utf8"), mtmdSources(sources)],
+    includes: INCLUDES.map((include) => join(sources, include)),
+    parts: async () => (await compileMtmd(sources, flavour)).objects,
+  });
 }
 
 /** Compiles mtmd without its programs. Keeps what was compiled before, even by an interrupted build. */
@@ -114,21 +97,6 @@ export async function compileUnit(
   renameSync(temporary, object);
 }
 
-/** Gives `target` the content of `source`; processes that have the old file open keep it. */
-export function place(source: string, target: string): void {
-  if (existsSync(target) && statSync(target).ino === statSync(source).ino) return;
-  const temporary = `${target}.${process.pid}`;
-  rmSync(temporary, { force: true });
-  try {
-    linkSync(source, temporary);
-  } catch {
-    copyFileSync(source, temporary); // another file system
-  }
-  renameSync(temporary, target);
-  // Renaming does nothing when both names are links to one file.
-  rmSync(temporary, { force: true });
-}
-
 /**
  * Returns mtmd's sources without its programs and their helpers, which decode sound and images again. `models`: the
  * graphs of models.
@@ -144,7 +112,3 @@ function mtmdSources(sources: string): { readonly units: readonly string[]; read
     models: cpp("tools/mtmd/models", /^$/),
   };
 }
-
-/** Returns a name for content that is made of JSON values. */
-export const fingerprint = (content: unknown): string =>
-  new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);

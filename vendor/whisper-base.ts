@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readCtranslate2 } from "./ctranslate2.ts";
 import { buildModel } from "./model.ts";
-import { BuildError } from "./run.ts";
+import { expectSha256 } from "./run.ts";
 import pin from "./whisper-base.json" with { type: "json" };
 import { whisperFile } from "./whisper-ggml.ts";
 
@@ -28,8 +28,7 @@ export const buildWhisperBase = (): Promise<string | undefined> =>
 
 function convert(wheels: readonly string[], target: string): void {
   const model = Buffer.concat(pin.parts.map((part, index) => readFileSync(join(wheels[index] ?? "", part))));
-  const digest = new Bun.CryptoHasher("sha256").update(model).digest("hex");
-  if (digest !== pin.sha256) throw new BuildError("Whisper base is not the model that vendor/whisper-base.json pins.");
+  expectSha256(model, pin.sha256, "Whisper base is not the model that vendor/whisper-base.json pins.");
   const vocabulary = readFileSync(join(wheels[0] ?? "", pin.vocabulary), "utf8");
   writeFileSync(target, whisperFile(readCtranslate2(model), vocabulary));
 }

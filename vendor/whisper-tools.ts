@@ -1,12 +1,11 @@
 // Builds whisper.cpp's own `whisper-cli` and `whisper-server` from the pinned sources and against the very libraries
 // that svc ships, so that a comparison shows only what our shim does.
 
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
-import { place } from "./media.ts";
-import { inParallel, makeFolder, run, step } from "./run.ts";
-import { linkedLibraries } from "./shim.ts";
+import { fingerprint, inParallel, makeFolder, run, step } from "./run.ts";
+import { linkedLibraries, placeLibraries } from "./shim.ts";
 import { compiler, CXX_FLAGS, origin } from "./target.ts";
 import versions from "./versions.json" with { type: "json" };
 import { whisperSources } from "./whisper.ts";
@@ -25,8 +24,7 @@ const FLAGS = [...CXX_FLAGS, "-O3", "-w", `-DWHISPER_VERSION="${versions["whispe
 /** Builds the programs in about a minute, or returns at once when they were built before. Throws BuildError. */
 export async function buildWhisperTools(flavour: Flavour): Promise<WhisperTools> {
   const [{ sources: llama, libraries }, sources] = await Promise.all([buildLlama(flavour), whisperSources()]);
-  const content = JSON.stringify([versions, SHARED, PROGRAMS, FLAGS]);
-  const id = new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 12);
+  const id = fingerprint([versions, SHARED, PROGRAMS, FLAGS]);
   const target = join(import.meta.dir, ".build", `whisper-tools-${flavour}-${id}`);
   const includes = [...INCLUDES.map((path) => join(sources, path)), join(llama, "ggml/include")];
   if (!existsSync(target)) {
@@ -45,9 +43,7 @@ export async function buildWhisperTools(flavour: Flavour): Promise<WhisperTools>
             objectOf(unit),
           ]),
         );
-        // Placed beside the programs, where they search for compute backends.
-        const set = readdirSync(libraries).filter((library) => /^lib(llama|ggml).*\.(so|dylib)$/.test(library));
-        for (const library of set) place(join(libraries, library), join(folder, library));
+        placeLibraries(libraries, folder);
         for (const [name, unit] of Object.entries(PROGRAMS)) {
           const objects = [...SHARED, unit].map(objectOf);
           const links = [...linkedLibraries(folder), `-Wl,-rpath,${origin}`, "-pthread"];

@@ -9,7 +9,7 @@ import { ExitError } from "./exit-codes.ts";
 import { withApi, type Api } from "./in-process.ts";
 import { inlineImage } from "./inline-image.ts";
 import { wordsOrInput } from "./piped-input.ts";
-import { ProgressLine, whileLooking } from "./progress-line.ts";
+import { PATIENCE_MS, ProgressLine, whileLooking } from "./progress-line.ts";
 import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 import { expectFileName, formatOf, writeResult } from "./write-result.ts";
@@ -27,8 +27,6 @@ interface DrawFlags {
   readonly output?: string;
 }
 
-/** Milliseconds before progress appears in output that is not a terminal; faster work needs no line. */
-const PATIENCE_MS = 10_000;
 const MEASURE = {
   amount: (done: number, total: number | undefined) => (total === undefined ? "" : `step ${done} of ${total}`),
   rate: (speed: number) => `${(1 / speed).toFixed(1)} s a step`,

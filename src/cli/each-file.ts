@@ -10,16 +10,12 @@ import type { Config } from "../config/config.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 import { ExitError, type ExitReason } from "./exit-codes.ts";
-import { ProgressLine, whileLooking, type Measure } from "./progress-line.ts";
+import { PATIENCE_MS, ProgressLine, SLOW_RATE_MS, whileLooking, type Measure } from "./progress-line.ts";
 import type { ResultFiles } from "./result-files.ts";
 import { progressOutput, writeError } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
 
-/** Milliseconds before progress appears in output that is not a terminal; faster work needs no line. */
-const PATIENCE_MS = 10_000;
-/** Milliseconds over which the rate is averaged: a page, or half a minute of sound, takes seconds. */
-const RATE_MS = 60_000;
 /** Name of the copy of standard input. */
 const INPUT = "input";
 
@@ -54,7 +50,7 @@ export async function eachFile(files: readonly string[], options: FileWork): Pro
     ...progressOutput(config),
     measure,
     patienceMs: PATIENCE_MS,
-    rateMs: RATE_MS,
+    rateMs: SLOW_RATE_MS,
   });
   const failed: ExitReason[] = [];
   for (const [at, file] of files.entries()) {

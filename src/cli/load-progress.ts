@@ -5,9 +5,8 @@ import type { ModelInfo } from "../domain/model.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import type { TextEngine } from "../engine/text/text-engine.ts";
 import { ExitError } from "./exit-codes.ts";
-import { ProgressLine, type ProgressOptions } from "./progress-line.ts";
+import { LOOK_MS, ProgressLine, type ProgressOptions } from "./progress-line.ts";
 
-const LOOK_MS = 100;
 const PATIENCE_MS = 2000;
 /** How the engine begins what it says about the value of an option. */
 const IS_ABOUT_OPTION = /^--[a-z-]+: /;

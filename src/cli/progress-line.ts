@@ -9,6 +9,12 @@ const BAR = 24;
 const DEFAULT_COLUMNS = 80;
 /** Milliseconds over which the rate is averaged by default. */
 const RATE_MS = 5000;
+/** The same for work that takes seconds for each step: a page, a sentence, half a minute of sound. */
+export const SLOW_RATE_MS = 60_000;
+/** Milliseconds before the progress of a command appears where there is no bar; faster work needs no line. */
+export const PATIENCE_MS = 10_000;
+/** Milliseconds between looks at work that does not report its progress. */
+export const LOOK_MS = 100;
 
 /** Formats what is counted. */
 export interface Measure {
@@ -39,8 +45,6 @@ export interface ProgressOptions {
   readonly rateMs?: number;
   readonly now?: () => number;
 }
-
-const LOOK_MS = 100;
 
 /** Returns the result of `work`; calls `look` at once, then ten times a second until `work` has ended. */
 export async function whileLooking<T>(look: () => void, work: () => Promise<T>): Promise<T> {

@@ -16,13 +16,14 @@ export function serverUrl({ host, port, tls }: Where): string {
   return `${tls ? "https" : "http"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;
 }
 
-/** Sends a GET, or a POST with a body, with the first API key; takes at most 10 s. Rejects if nothing answers. */
-export function askServer(config: Where, path: string, body?: object): Promise<Response> {
+/** Sends a GET, or a POST with a body, with the first API key. Rejects if nothing answers within `mostMs`, at most 10 s. */
+export function askServer(config: Where, path: string, body?: object, mostMs = TIMEOUT_MS): Promise<Response> {
   const [first] = config.apiKeys;
   const headers = first === undefined ? {} : { authorization: `Bearer ${first.key}` };
   const tls = config.tls === undefined ? {} : onlyFrom(config.tls.cert);
   const sent = body && { method: "POST", body: JSON.stringify(body) };
-  return fetch(serverUrl(config) + path, { ...sent, headers, tls, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const signal = AbortSignal.timeout(Math.min(mostMs, TIMEOUT_MS));
+  return fetch(serverUrl(config) + path, { ...sent, headers, tls, signal });
 }
 
 /** Throws ExitError with the reason when the server refuses this caller: asking again would not help. */

@@ -5,16 +5,12 @@ import { SPEECH_FORMATS } from "../domain/speech.ts";
 import { ExitError } from "./exit-codes.ts";
 import { withApi } from "./in-process.ts";
 import { wordsOrInput } from "./piped-input.ts";
-import { ProgressLine, whileLooking } from "./progress-line.ts";
+import { PATIENCE_MS, ProgressLine, SLOW_RATE_MS, whileLooking } from "./progress-line.ts";
 import { progressOutput } from "./terminal.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 import { expectFileName, formatOf, writeAsItComes } from "./write-result.ts";
 
-/** Milliseconds before progress appears in output that is not a terminal; faster work needs no line. */
-const PATIENCE_MS = 10_000;
-/** Milliseconds over which the rate is averaged: each sentence takes seconds. */
-const RATE_MS = 60_000;
 const characters = (count: number) => count.toLocaleString("en-US");
 const MEASURE = {
   amount: (done: number, total: number | undefined) =>
@@ -63,7 +59,7 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
       ...progressOutput(config),
       measure: MEASURE,
       patienceMs: PATIENCE_MS,
-      rateMs: RATE_MS,
+      rateMs: SLOW_RATE_MS,
     });
     const work = async () => {
       const file = speech.file();

@@ -8,9 +8,9 @@ import { hubSettings } from "../config/hub.ts";
 import { newestFile, releasedFile } from "../config/releases.ts";
 import { build, version, type Build } from "../config/version.ts";
 import { ProgramError, programOutput } from "../engine/process/program.ts";
-import { get } from "../store/models/http-client.ts";
+import { getText } from "../store/models/http-client.ts";
 import { PullError } from "../store/models/pull-error.ts";
-import { defaultPatience, retrying } from "../store/models/retry.ts";
+import { defaultPatience, type RetryOptions } from "../store/models/retry.ts";
 import { fetchReleaseFile } from "../store/release-file.ts";
 import { runDownload } from "./download-command.ts";
 import type { DownloadProgress } from "./download-progress.ts";
@@ -40,7 +40,11 @@ export function update(config: Config, flags: Readonly<Record<string, unknown>>)
     config,
     onInterrupt: "This svc was not changed.",
     async work(progress, signal) {
-      const newest = await newestArchive(config, own, progress, signal);
+      const newest = await newestArchive(config, own, {
+        patience: defaultPatience,
+        signal,
+        note: (text) => progress.note(text),
+      });
       if (Bun.semver.order(newest.version, version) <= 0) return `svc ${version} is the newest release.`;
       if (isCheck) return `svc ${newest.version} is available; this is ${version}. Install it with: svc update`;
       await replace(executable, newest, config, progress, signal);
@@ -62,22 +66,16 @@ function expectOwn(executable: string): void {
   }
 }
 
-async function newestArchive(
-  config: Config,
+/** Finds the newest release's archive for an executable. Throws PullError, or the signal's reason. */
+export async function newestArchive(
+  config: Pick<Config, "releases">,
   { name, platform }: Build,
-  progress: DownloadProgress,
-  signal: AbortSignal,
+  options: RetryOptions,
 ): Promise<Archive> {
   const url = addressed(newestFile(config, CHECKSUMS));
   const { userAgent } = hubSettings(processEnvironment());
-  const text = await retrying(
-    async () => {
-      const { response } = await get({ endpoint: url, userAgent }, url, { subject: CHECKSUMS, signal });
-      return (await response.text()).slice(0, MOST_CHECKSUMS);
-    },
-    { patience: defaultPatience, signal, note: (text) => progress.note(text) },
-  );
-  const archive = archiveIn(text, name, platform);
+  const { text } = await getText({ endpoint: new URL(url).origin, userAgent }, url, CHECKSUMS, options);
+  const archive = archiveIn(text.slice(0, MOST_CHECKSUMS), name, platform);
   if (!archive) throw new PullError(`The newest release has no ${name} for ${platform}.`);
   return archive;
 }

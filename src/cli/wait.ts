@@ -23,7 +23,7 @@ export async function waitForServer(
   const url = serverUrl(config);
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
-    const status = await statusOf(config);
+    const status = await statusOf(config, Math.max(0, deadline - performance.now()));
     if (status === "healthy") break;
     if (performance.now() + PAUSE_MS > deadline) {
       const found = status === undefined ? "No svc answers" : `The server is ${status}`;
@@ -35,10 +35,10 @@ export async function waitForServer(
   return exitCodes.ok.code;
 }
 
-/** Returns the status that /health reports; undefined while nothing answers. Throws ExitError for a refusal. */
-async function statusOf(config: Config): Promise<string | undefined> {
+/** Returns the status that /health reports; undefined if nothing answers within `mostMs`. Throws ExitError for a refusal. */
+async function statusOf(config: Config, mostMs: number): Promise<string | undefined> {
   try {
-    const response = await askServer(config, "/health");
+    const response = await askServer(config, "/health", undefined, mostMs);
     await checkAdmitted(serverUrl(config), response);
     const { status } = (await response.json()) as { status?: string };
     return status;

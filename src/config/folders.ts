@@ -21,7 +21,7 @@ export function checkFolders(given: (option: string) => unknown): void {
 }
 
 /** Returns the path if it exists, else its nearest parent that does. */
-function nearestExisting(path: string): string {
+export function nearestExisting(path: string): string {
   const parent = dirname(path);
   return found(path) || parent === path ? path : nearestExisting(parent);
 }

@@ -2,7 +2,7 @@
 
 import { cancelledReason, type CancelCause } from "../domain/cancel.ts";
 import type { FinishEvent, OutputEvent } from "../domain/generate.ts";
-import type { FinishReason } from "../domain/usage.ts";
+import type { FinishReason, TokenLogprob } from "../domain/usage.ts";
 import type { Piece, UpstreamUsage } from "./output.ts";
 import { ThinkTags } from "./think-tags.ts";
 import { ToolCalls, type ToolCallOptions } from "./tool-calls.ts";
@@ -63,6 +63,8 @@ export class RemoteAnswer {
   private prompt: Piece["progress"];
   /** Characters of the prefill repeated so far; undefined once the answer continues. */
   private repeated: number | undefined = 0;
+  /** Log probabilities of the text that is held back. */
+  private heldLogprobs: TokenLogprob[] = [];
   /** Size in the sense of `LARGEST_ANSWER`. */
   private size = 0;
   private readonly thinking: ThinkTags | undefined;
@@ -88,7 +90,8 @@ export class RemoteAnswer {
     if (piece.text !== undefined) {
       this.pieces++;
       this.addText(piece.text, piece.logprobs, added);
-    } else if (piece.logprobs) added.push({ type: "text", text: "", logprobs: piece.logprobs });
+    } else if (piece.logprobs && this.holdsText) this.heldLogprobs.push(...piece.logprobs);
+    else if (piece.logprobs) added.push({ type: "text", text: "", logprobs: piece.logprobs });
     for (const call of piece.calls ?? []) {
       const before = this.calls.count;
       this.calls.add(call, added);
@@ -168,19 +171,33 @@ export class RemoteAnswer {
     added.unshift({ type: "progress", ...progress });
   }
 
-  private addText(piece: string, logprobs: Piece["logprobs"], added: OutputEvent[]): void {
+  private addText(piece: string, logprobs: Piece["logprobs"] = [], added: OutputEvent[]): void {
     const { reasoning, text } = this.thinking?.push(piece) ?? { reasoning: "", text: piece };
     if (reasoning !== "") added.push({ type: "reasoning", text: reasoning });
     const fresh = this.withoutBeginning(text);
-    if (fresh === "") return;
-    added.push(logprobs ? { type: "text", text: fresh, logprobs } : { type: "text", text: fresh });
+    this.heldLogprobs.push(...logprobs);
+    if (this.holdsText) return;
+    // Held text that is not released was part of a tag or of the prefill.
+    const isReleased = fresh.length > piece.length;
+    this.emit(fresh, isReleased ? this.heldLogprobs : logprobs, added);
+    this.heldLogprobs = [];
   }
 
   /** Adds the text that was held back. */
   private addRest(added: OutputEvent[]): void {
     const { reasoning, text } = this.thinking?.end() ?? { reasoning: "", text: "" };
     if (reasoning !== "") added.push({ type: "reasoning", text: reasoning });
-    if (text !== "") added.push({ type: "text", text });
+    this.emit(this.options.beginning.slice(0, this.repeated ?? 0) + text, this.heldLogprobs, added);
+    this.repeated = undefined;
+  }
+
+  private emit(text: string, logprobs: readonly TokenLogprob[], added: OutputEvent[]): void {
+    if (text !== "") added.push({ type: "text", text, ...(logprobs.length > 0 && { logprobs }) });
+  }
+
+  /** Whether text is held back that may turn out to be part of the answer. */
+  private get holdsText(): boolean {
+    return this.thinking?.holdsText === true || (this.repeated ?? 0) > 0;
   }
 
   private withoutBeginning(text: string): string {

@@ -1,4 +1,4 @@
-// A circuit breaker: after consecutive failures a server gets no requests for a while, then one as a probe.
+// A circuit breaker: after consecutive failures a server gets no requests for a while, then one that tries it.
 
 const FAILURES = 2;
 const FIRST_PAUSE_MS = 1000;
@@ -15,17 +15,17 @@ export class CircuitBreaker {
   private failures = 0;
   private pauses = 0;
   private openUntil: number | undefined;
-  private probing = false;
+  private isTrying = false;
   /** What would remedy the last failure; undefined when there is none. */
   remedy: Remedy | undefined;
 
   /** `now` returns monotonic milliseconds. */
   constructor(private readonly now: () => number) {}
 
-  /** The state; `half-open`: the pause is over, and one request may probe the server. */
+  /** The state; `half-open`: the pause is over, and one request may try the server. */
   get state(): BreakerState {
     if (this.openUntil === undefined) return "closed";
-    return this.now() >= this.openUntil && !this.probing ? "half-open" : "open";
+    return this.now() >= this.openUntil && !this.isTrying ? "half-open" : "open";
   }
 
   /** Milliseconds until the server is tried again; 0 if it may get requests now. */
@@ -35,11 +35,11 @@ export class CircuitBreaker {
 
   /**
    * Records that a request is sent; the caller must report its outcome with one of the four methods below. Returns true
-   * if it is the probe.
+   * if it is the one that tries the server.
    */
   begin(): boolean {
     if (this.state !== "half-open") return false;
-    this.probing = true;
+    this.isTrying = true;
     return true;
   }
 
@@ -48,7 +48,7 @@ export class CircuitBreaker {
     this.failures = 0;
     this.pauses = 0;
     this.openUntil = undefined;
-    this.probing = false;
+    this.isTrying = false;
     this.remedy = undefined;
   }
 
@@ -56,21 +56,21 @@ export class CircuitBreaker {
   answered(): void {
     if (this.pauseMs > 0) return;
     this.openUntil = undefined;
-    this.probing = false;
+    this.isTrying = false;
   }
 
   /** Records that the server is sick: it does not respond, or fails by itself. */
-  failed(remedy: Remedy = "request"): void {
+  failed(remedy: Remedy): void {
     // Failures of requests that were in flight when the server broke are not counted again.
     if (this.pauseMs > 0) return;
-    this.probing = false;
+    this.isTrying = false;
     this.remedy = remedy;
     if (++this.failures < FAILURES) return;
     this.openUntil = this.now() + Math.min(FIRST_PAUSE_MS * 2 ** this.pauses++, LONGEST_PAUSE_MS[remedy]);
   }
 
-  /** Records that the probe was dropped before an answer, and so showed nothing. */
+  /** Records that the request that tries the server was dropped before an answer, and so showed nothing. */
   abandoned(): void {
-    this.probing = false;
+    this.isTrying = false;
   }
 }

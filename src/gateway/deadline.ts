@@ -3,13 +3,13 @@
 /** Settles with `work`, or rejects with `late()` after `ms`, or with the signal's reason when it is aborted. */
 export async function within<T>(
   work: Promise<T>,
-  { ms, signal, late }: { readonly ms: number; readonly signal: AbortSignal; readonly late: () => Error },
+  { ms, signal, late }: { readonly ms: number; readonly signal?: AbortSignal; readonly late: () => Error },
 ): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
+  const abort = () => reject(signal?.reason);
   const timer = setTimeout(() => reject(late()), ms);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
+  signal?.addEventListener("abort", abort, { once: true });
+  if (signal?.aborted) abort();
   // Rejections of the losing promise are ignored.
   work.catch(() => {});
   promise.catch(() => {});
@@ -17,7 +17,7 @@ export async function within<T>(
     return await Promise.race([work, promise]);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", abort);
+    signal?.removeEventListener("abort", abort);
   }
 }
 

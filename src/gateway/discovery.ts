@@ -61,9 +61,14 @@ export class Discovery {
     return this.ask(ports.length > 0 ? ports : [...KNOWN_PORTS.keys()]);
   }
 
-  /** Queries all listening ports that may be servers, and ports where a server was found before. */
+  /** Queries the known ports, then the others. */
   async askAll(): Promise<void> {
     await this.askKnown();
+    await this.askOthers();
+  }
+
+  /** Queries all other listening ports that may be servers, and ports where a server was found before. */
+  async askOthers(): Promise<void> {
     if (this.options.ports.length > 0) return;
     const listening = await this.options.listeningPorts();
     const ports = new Set([...listening.filter(isCandidate), ...this.found.keys()]);

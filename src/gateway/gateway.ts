@@ -71,7 +71,7 @@ export class Gateway implements ModelSource, Upstreams {
     await Promise.all([...replicas.map((replica) => replica.refresh()), discovery?.askKnown()]);
     this.timer = setInterval(() => this.look(), TICK_MS);
     this.timer.unref();
-    this.search();
+    this.search((servers) => servers.askOthers());
     for (const { name, replicas: all } of configured) {
       const failures = all.flatMap(({ listingFailure }) => listingFailure?.message ?? []);
       const [why] = failures;
@@ -252,17 +252,16 @@ export class Gateway implements ModelSource, Upstreams {
     this.stateLog.write(upstreams);
     for (const replica of upstreams.flatMap(({ replicas }) => replicas)) {
       void replica.refresh();
-      void replica.probe();
+      void replica.checkConnection();
     }
     if (this.options.clock.now() - this.searchedAt > SEARCH_MS) this.search();
   }
 
-  private search(): void {
+  private search(ask = (servers: Discovery) => servers.askAll()): void {
     const { discovery, clock, log } = this.options;
     if (!discovery || this.searching) return;
     this.searchedAt = clock.now();
-    this.searching = discovery
-      .askAll()
+    this.searching = ask(discovery)
       .catch((error: unknown) => log.warn("the search for servers failed", { error: String(error) }))
       .finally(() => (this.searching = undefined));
   }

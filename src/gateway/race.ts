@@ -39,7 +39,7 @@ export interface Winner {
 /**
  * Sends the request to the attempt's replica, and later perhaps to a second one. Emits the events before an answer, and
  * returns the answer that begins first; undefined when all attempts have failed, which are recorded in `attempts`.
- * Throws what ends the request.
+ * Throws what ends the request, when no attempt is left.
  */
 export async function* race(
   first: Attempt,
@@ -56,6 +56,7 @@ export async function* race(
   const { promise: late, resolve } = Promise.withResolvers<Step>();
   const timer = hedgeAfterMs === undefined ? undefined : setTimeout(() => resolve({}), hedgeAfterMs);
   let isHedged = timer === undefined;
+  let fatal: { readonly failure: unknown } | undefined;
   try {
     while (racers.size > 0) {
       const steps = [...racers].map(({ next }) => next);
@@ -68,7 +69,12 @@ export async function* race(
         begin(second);
       } else if (!result) {
         racers.delete(racer);
-        attempts.failed(racer.attempt.replica, error);
+        try {
+          attempts.failed(racer.attempt.replica, error);
+        } catch (failure) {
+          // Another replica that has the request may still answer it.
+          fatal ??= { failure };
+        }
       } else if (result.done || isOutput(result.value)) {
         racers.delete(racer);
         return { attempt: racer.attempt, ...(!result.done && { first: result.value }), rest: racer.events };
@@ -77,6 +83,7 @@ export async function* race(
         yield result.value;
       }
     }
+    if (fatal) throw fatal.failure;
     return undefined;
   } finally {
     clearTimeout(timer);

@@ -15,14 +15,14 @@ import type { ServerKind } from "./server-kind.ts";
 import { failureFrom, KeyRefusal } from "./upstream-failure.ts";
 
 /** A server in front of many others may take long to list their models. */
-const PROBE_TIMEOUT_MS = 10_000;
+const LIST_TIMEOUT_MS = 10_000;
 const REFRESH_MS = 30_000;
 /** Milliseconds after a refusal of svc's key until a request shows whether the server accepts it now. */
 const REFUSED_MS = 30_000;
 /** Maximum milliseconds that a refresh waits for the details of models, such as their capabilities. */
 const SHOWN_MS = 1000;
 /** Milliseconds between connection checks of an idle replica. */
-const PROBE_MS = 5000;
+const CONNECTION_CHECK_MS = 5000;
 /**
  * A replica is slow when, with requests waiting, its silence exceeds both this many milliseconds and this multiple of
  * its 99th-percentile time to the first token.
@@ -56,7 +56,7 @@ export class Replica {
   private readonly unclear = { keys: new Set<number>(), models: new Set<string>() };
   private description: ServerDescription | undefined;
   private refreshedAt = -Infinity;
-  private probedAt = -Infinity;
+  private connectionCheckedAt = -Infinity;
   private refreshing: Promise<void> | undefined;
   private readonly shown = new Map<string, RemoteModel>();
   private showing: Promise<void> | undefined;
@@ -160,17 +160,17 @@ export class Replica {
   }
 
   /** Checks whether the replica accepts connections, if nothing has shown that lately; models are listed less often. */
-  async probe(): Promise<void> {
+  async checkConnection(): Promise<void> {
     const now = this.clock.now();
-    const shownAt = Math.max(this.client.heardAt, this.refreshedAt, this.probedAt);
-    if (!this.isWell || this.inFlight > 0 || this.refreshing || now - shownAt < PROBE_MS) return;
-    this.probedAt = now;
+    const shownAt = Math.max(this.client.heardAt, this.refreshedAt, this.connectionCheckedAt);
+    if (!this.isWell || this.inFlight > 0 || this.refreshing || now - shownAt < CONNECTION_CHECK_MS) return;
+    this.connectionCheckedAt = now;
     try {
-      await this.client.connect(AbortSignal.timeout(PROBE_TIMEOUT_MS));
+      await this.client.connect();
     } catch (error) {
       this.failed({ sick: true, error: failureFrom(error).error });
-      // Probes again soon, because only the second consecutive failure shows that the replica is gone.
-      this.probedAt = now - PROBE_MS;
+      // Checks again soon, because only the second consecutive failure shows that the replica is gone.
+      this.connectionCheckedAt = now - CONNECTION_CHECK_MS;
     }
   }
 
@@ -224,7 +224,7 @@ export class Replica {
     this.refreshedAt = this.clock.now();
     const tries = this.breaker.remedy === "list" && this.breaker.begin();
     try {
-      const { kind, models } = await describeServer(this.client, PROBE_TIMEOUT_MS, this.hint);
+      const { kind, models } = await describeServer(this.client, LIST_TIMEOUT_MS, this.hint);
       this.describeAs(kind, models);
       this.listingFailure = undefined;
       this.refusesListing = false;
@@ -262,7 +262,7 @@ export class Replica {
     const ask = asks[kind];
     if (!ask) return Promise.resolve();
     return (this.showing ??= (async () => {
-      const about = ask.about(this.client, PROBE_TIMEOUT_MS);
+      const about = ask.about(this.client, LIST_TIMEOUT_MS);
       const unknown = models.filter((model) => !this.shown.has(ask.keyOf(model)));
       await Promise.all(
         unknown.map(async (model) => {

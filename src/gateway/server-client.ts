@@ -131,7 +131,7 @@ export class ServerClient {
   }
 
   /** Resolves when the server accepts a connection. Throws UpstreamFailure, or the signal's reason. */
-  async connect(signal: AbortSignal): Promise<void> {
+  async connect(signal?: AbortSignal): Promise<void> {
     const { hostname, port, protocol } = new URL(this.address.proxy ?? this.address.url);
     const late = () => unreachable(`did not accept a connection within ${this.timeouts.connectMs / 1000} s`);
     const socket = connect({
@@ -143,7 +143,7 @@ export class ServerClient {
       socket.once("error", (error) => reject(unreachable(unreached(error, this.address))));
     });
     try {
-      await within(connected, { ms: this.timeouts.connectMs, signal, late });
+      await within(connected, { ms: this.timeouts.connectMs, late, ...(signal && { signal }) });
     } finally {
       socket.destroy();
     }

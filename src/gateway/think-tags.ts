@@ -32,11 +32,15 @@ export class ThinkTags {
 
   /** Returns the held text when the stream ends. */
   end(): SplitText {
+    const isReasoning = this.state === "reasoning";
     const rest = this.release();
-    return this.wasReasoning ? { reasoning: rest, text: "" } : { reasoning: "", text: rest };
+    return isReasoning ? { reasoning: rest, text: "" } : { reasoning: "", text: rest };
   }
 
-  private wasReasoning = false;
+  /** Whether something is held back that is text unless it becomes a tag. */
+  get holdsText(): boolean {
+    return this.state === "start" && this.held !== "";
+  }
 
   private inReasoning(): SplitText {
     const end = this.held.indexOf(CLOSE);
@@ -60,7 +64,6 @@ export class ThinkTags {
 
   private release(): string {
     const rest = this.held;
-    this.wasReasoning = this.state === "reasoning";
     this.state = "text";
     this.held = "";
     return rest;

@@ -1,6 +1,7 @@
 // Converts upstreams' failures to svc's errors, without their text: it may contain parts of the request or set-up.
 
 import { SvcError } from "../domain/errors.ts";
+import { retryAfterMs } from "../domain/retry-after.ts";
 import { exceeding } from "../domain/prompt-size.ts";
 import { fields, number, parseJson, text } from "./fields.ts";
 import { knownRefusal } from "./known-refusals.ts";
@@ -92,7 +93,8 @@ const LONGEST_ERROR = 64 * 1024;
 /** Converts a response with an error status. Reads its body only up to a limit. */
 export async function failureOf(response: Response, now: number): Promise<UpstreamFailure> {
   const body = parseJson(await beginningOf(response, LONGEST_ERROR).catch(() => ""));
-  return statusFailure(response.status, body, retryAfter(response.headers, now));
+  const ms = retryAfterMs(response.headers, now);
+  return statusFailure(response.status, body, ms === undefined ? undefined : Math.ceil(ms / 1000));
 }
 
 /** Returns the start of a body's text: at least `longest` characters if there are as many, up to the end of a chunk. */
@@ -226,12 +228,4 @@ function refused(error: Readonly<Record<string, unknown>>, status: number): SvcE
   const what = known === undefined ? "the request" : `'${known}'`;
   const message = `The server of this model refused ${what} with status ${status}${why}.`;
   return new SvcError("invalid_value", message, known === undefined ? {} : { param: known });
-}
-
-/** Returns the whole seconds of a Retry-After header, in either of its forms. */
-function retryAfter(headers: Headers, now: number): number | undefined {
-  const given = headers.get("retry-after");
-  if (given === null) return undefined;
-  const seconds = /^\d{1,6}$/.test(given) ? Number(given) : Math.ceil((Date.parse(given) - now) / 1000);
-  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined;
 }

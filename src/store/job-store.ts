@@ -41,7 +41,7 @@ export class JobStore {
     mostBytes = Infinity,
   ) {
     for (const name of ["files", "batches"]) ownFolder(join(folder, name));
-    this.quota = new StorageQuota(folder, mostBytes, undefined, undefined, () => this.isShared());
+    this.quota = new StorageQuota(folder, mostBytes, () => this.isShared());
     this.database = openJobDatabase(databasePath(folder));
     this.versionAtOpening = foreignVersion(this.database);
     this.files = new FileRecords(this.database);

@@ -12,6 +12,13 @@ const REST = 20;
 /** Milliseconds after which a scan no longer counts on a folder that other servers write to. */
 const STALE_MS = 5000;
 
+/** What tests replace. */
+interface Surroundings {
+  readonly disk?: () => Disk;
+  /** Returns monotonic milliseconds. */
+  readonly now?: () => number;
+}
+
 interface Disk {
   readonly freeBytes: number;
   readonly bytes: number;
@@ -25,15 +32,19 @@ export class StorageQuota {
   /** Times of the last scan and of the next permitted one, in milliseconds. */
   private lookedAt = -Infinity;
   private restsUntil = -Infinity;
+  private readonly disk: () => Disk;
+  private readonly now: () => number;
 
   /** `folder` contains `files` and `batches`; `limit` is in bytes. `isShared`: whether other servers write there. */
   constructor(
     private readonly folder: string,
     private readonly limit: number,
-    private readonly disk: () => Disk = () => diskOf(folder),
-    private readonly now: () => number = () => performance.now(),
     private readonly isShared: () => boolean = () => false,
-  ) {}
+    { disk = () => diskOf(folder), now = () => performance.now() }: Surroundings = {},
+  ) {
+    this.disk = disk;
+    this.now = now;
+  }
 
   /** Counts bytes about to be written. Throws SvcError `storage_full` when the quota or disk has no space for them. */
   claim(bytes: number): void {

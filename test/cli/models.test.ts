@@ -78,6 +78,15 @@ test("svc wait waits for a server that is loading", async () => {
   expect(await ask("wait", port)).toEqual({ code: 0, out: `http://127.0.0.1:${port}\n`, err: "" });
 }, 30_000);
 
+test("svc wait gives up after its timeout, also when a server accepts the request and is silent", async () => {
+  using server = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Promise<never>(() => {}) });
+  const { port = 0 } = server;
+  const asked = ask("wait", port, "--timeout", "0.2");
+  const inTime = Bun.sleep(8000).then(() => "still waiting");
+  const err = `svc: No svc answers at http://127.0.0.1:${port} after 0.2 s.\n`;
+  expect(await Promise.race([asked, inTime])).toEqual({ code: 1, out: "", err });
+}, 30_000);
+
 test("svc models uses HTTPS for a server with a certificate, and refuses a different certificate", async () => {
   const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
   const [cert, key] = [fixture("cert.pem"), fixture("key.pem")];

@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { RemoteAnswer } from "../../src/gateway/answer.ts";
 import type { CallPiece } from "../../src/gateway/output.ts";
 
-const open = (parallelToolCalls = true) =>
-  new RemoteAnswer({ splitThinking: false, beginning: "", parallelToolCalls, stop: [], counts: false });
+const open = (parallelToolCalls = true, { splitThinking = false, beginning = "" } = {}) =>
+  new RemoteAnswer({ splitThinking, beginning, parallelToolCalls, stop: [], counts: false });
 
 test("call arguments can be as long as those of an agent that writes a large file, even one token at a time", () => {
   const answer = open();
@@ -78,5 +78,40 @@ describe("several calls", () => {
 
   test("without the last where the answer was cut off before its arguments", () => {
     expect(callsOf([f, more(0, "{}"), g], "length")).toEqual(["f{}"]);
+  });
+});
+
+describe("text that is held back at the beginning", () => {
+  /** Returns the text of an answer whose tokens are these pieces, and the text as its log probabilities have it. */
+  const textsOf = (tokens: readonly string[], options: { splitThinking?: boolean; beginning?: string }) => {
+    const answer = open(true, options);
+    const events = tokens.flatMap((text) => {
+      const logprobs = [{ token: text, logprob: -1, bytes: [], top: [] }];
+      // An incomplete character has no text yet.
+      return answer.add({ ...(text !== "\ufffd" && { text }), logprobs });
+    });
+    const texts = [...events, ...answer.add({ reason: "stop" })].filter((event) => event.type === "text");
+    const tokensOf = texts.flatMap(({ logprobs = [] }) => logprobs.map(({ token }) => token));
+    return [texts.map(({ text }) => text).join(""), tokensOf.join("")];
+  };
+
+  test.each([
+    [["<", "div", ">"], "<div>", "<div>"],
+    [["\n", "\n", "Hi"], "\n\nHi", "\n\nHi"],
+    [["\n", "\ufffd", "Hi"], "\nHi", "\n\ufffdHi"],
+    [["<", "thi"], "<thi", "<thi"],
+    [["\n<", "think>", "hm", "</", "think>", "\n", "\ufffd", "Hi", "!"], "Hi!", "\ufffdHi!"],
+    [["<", "think></think>", "Hi"], "Hi", "Hi"],
+    [["<think>", "hm"], "", ""],
+  ])("for a tag keeps its log probabilities, and reasoning has none: %j", (tokens, text, logprobs) => {
+    expect(textsOf(tokens, { splitThinking: true })).toEqual([text, logprobs]);
+  });
+
+  test.each([
+    [["The", " cap", "ital", " of"], " of", " of"],
+    [["The", " cat"], "The cat", "The cat"],
+    [["The"], "The", "The"],
+  ])("for a repeated prefill, too: %j", (tokens, text, logprobs) => {
+    expect(textsOf(tokens, { beginning: "The capital" })).toEqual([text, logprobs]);
   });
 });

@@ -54,6 +54,15 @@ test("servers at the given ports are found under their address, and servers with
   gateway.stop();
 });
 
+test("a server is asked for its models once at the start", async () => {
+  const far = chatServer(helloStream);
+  const { gateway } = gatewayAt([far.port]);
+  await gateway.start();
+  await Bun.sleep(100);
+  expect(far.asked.filter(({ path }) => path === "/v1/models")).toHaveLength(1);
+  gateway.stop();
+});
+
 test("excluded ports, such as svc's own, are not probed", async () => {
   const far = chatServer(helloStream);
   const { discovery, gateway } = gatewayAt([far.port]);

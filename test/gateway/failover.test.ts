@@ -71,7 +71,7 @@ describe("the reported failure", () => {
   test("is temporary when a replica was skipped, since that one may have the model", async () => {
     const far = await remote([chatServer(failing(404)).url, chatServer(helloStream).url]);
     const conversation = conversationOf(far, far.replicas[0]);
-    for (let time = 0; time < 2; time++) far.replicas[1]?.breaker.failed();
+    for (let time = 0; time < 2; time++) far.replicas[1]?.breaker.failed("request");
     expect(await generate(far, conversation).catch((error: unknown) => error)).toMatchObject({
       code: "upstream_unavailable",
       details: { retryAfterSeconds: 1 },
@@ -125,7 +125,7 @@ describe("replicas with contexts of different lengths", () => {
   test("of the same length that are unreachable do not turn the refusal into a temporary one", async () => {
     const far = await remote([refusing(4096).url, refusing(4096).url]);
     const conversation = conversationOf(far, far.replicas[0]);
-    for (let time = 0; time < 2; time++) far.replicas[1]?.breaker.failed();
+    for (let time = 0; time < 2; time++) far.replicas[1]?.breaker.failed("request");
     expect(await generate(far, conversation).catch((error: unknown) => error)).toMatchObject({
       code: "context_length_exceeded",
     });

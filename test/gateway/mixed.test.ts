@@ -149,16 +149,20 @@ test("an unknown model is reported differently from one that has disappeared", a
 });
 
 describe("--upstream-hedge", () => {
-  /** Returns two replicas whose usual time to first token is known; after `stall`, the first sends nothing. */
-  async function warmedUp(hedge: boolean) {
-    let stalls = false;
-    const first = chatServer(() => (stalls ? eventStream([], { hold: true }) : helloStream()));
+  /**
+   * Returns two replicas whose usual time to first token is known; after `stall`, the first sends nothing, or answers
+   * once the given promise resolves.
+   */
+  async function warmedUp(hedge: boolean, second: Answer = helloStream) {
+    let stalled: Promise<Response> | undefined;
+    const first = chatServer(() => stalled ?? helloStream());
     // Only a hedged request can save one that the first replica does not answer.
-    const far = await remote([first.url, chatServer(helloStream).url], { hedge, silenceMs: 600_000 });
+    const far = await remote([first.url, chatServer(second).url], { hedge, silenceMs: 600_000 });
     const [replica, other] = far.replicas;
     if (!replica || !other) throw new Error("no replicas");
     while (replica.stats.firstTokens.count < 20) await conversations(far);
-    return { far, replica, other, first, stall: () => void (stalls = true) };
+    const stall = (until = Promise.resolve(eventStream([], { hold: true }))) => void (stalled = until);
+    return { far, replica, other, first, stall };
   }
 
   test("a second replica answers for one that is silent longer than usual, and the first attempt is cancelled", async () => {
@@ -171,6 +175,28 @@ describe("--upstream-hedge", () => {
     await until(() => first.left.length === 1 && replica.inFlight === 0);
     expect([...replica.stats.failures, ...other.stats.failures]).toEqual([]);
   }, 60_000);
+
+  test.each([
+    ["answers, the client gets that answer", helloStream, "Hello"],
+    ["fails, too, the refusal is told", () => failing(502), expect.objectContaining({ code: "payload_too_large" })],
+  ])(
+    "when the second replica refuses the request and the first %s",
+    async (_, late, told) => {
+      const { promise, resolve } = Promise.withResolvers<Response>();
+      let refuses = false;
+      const { far, replica, other, stall } = await warmedUp(true, () => {
+        if (!refuses) return helloStream();
+        // The first replica answers after the refusal has arrived.
+        void until(() => other.stats.failures.size > 0).then(() => resolve(late()));
+        return failing(413);
+      });
+      refuses = true;
+      stall(promise);
+      const answer = generate(far, conversationOf(far, replica));
+      expect(await answer.then(textOf, (error: unknown) => error)).toEqual(told);
+    },
+    60_000,
+  );
 
   test("is off by default, and stops when too many requests were hedged", async () => {
     const off = await warmedUp(false);

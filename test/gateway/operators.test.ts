@@ -257,12 +257,12 @@ test("a replica that dies while idle is noticed within seconds", async () => {
   const far = await remote([server.url], { clock: { now: () => time.now, wall: () => 0 } });
   await server.stop();
   const [replica] = far.replicas;
-  await replica?.probe();
+  await replica?.checkConnection();
   expect(replica?.state).toBe("up");
   time.now = 5000;
-  await replica?.probe();
+  await replica?.checkConnection();
   time.now = 6000;
-  await replica?.probe();
+  await replica?.checkConnection();
   expect(replica?.status()).toMatchObject({
     state: "down",
     lastError: "The server of this model cannot be reached: nothing listens at its address.",

@@ -69,8 +69,8 @@ test("failed replicas are skipped, and a request that was tried everywhere has n
   const favourite = choose(upstream);
   const other = choose(upstream, new Set([favourite]));
   expect(other).not.toBe(favourite);
-  favourite.breaker.failed();
-  favourite.breaker.failed();
+  favourite.breaker.failed("request");
+  favourite.breaker.failed("request");
   expect(choose(upstream)).toBe(other);
   expect(upstream.choose("m", KEY, new Set(all))).toBeUndefined();
   expect(upstream.unavailable("m")).toMatchObject({ code: "upstream_unavailable", details: { retryAfterSeconds: 1 } });
@@ -79,20 +79,20 @@ test("failed replicas are skipped, and a request that was tried everywhere has n
 test("a breaker opens after consecutive failures, lets one request try, and waits longer each time", () => {
   const time = { now: 0 };
   const breaker = new CircuitBreaker(() => time.now);
-  breaker.failed();
+  breaker.failed("request");
   breaker.succeeded();
-  breaker.failed();
+  breaker.failed("request");
   expect(breaker.state).toBe("closed");
-  breaker.failed();
+  breaker.failed("request");
   // Requests in progress when the breaker opened do not count again.
-  for (let stray = 0; stray < 8; stray++) breaker.failed();
+  for (let stray = 0; stray < 8; stray++) breaker.failed("request");
   expect([breaker.state, breaker.pauseMs]).toEqual(["open", 1000]);
   time.now = 1000;
   expect(breaker.state).toBe("half-open");
   // One request tries the replica, and no other.
   expect([breaker.begin(), breaker.begin()]).toEqual([true, false]);
   expect(breaker.state).toBe("open");
-  breaker.failed();
+  breaker.failed("request");
   expect([breaker.state, breaker.pauseMs]).toEqual(["open", 2000]);
   time.now = 3000;
   breaker.begin();

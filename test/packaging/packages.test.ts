@@ -1,18 +1,23 @@
-// What the deb and the rpm do with their service when they are installed, upgraded and removed.
+// What the deb and the rpm say of themselves, and do with their service when they are installed, upgraded and removed.
 
 import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fill } from "../../packaging/template.ts";
+import { nfpmConfig } from "../../packaging/package.ts";
 import { temporaryFolder } from "../http/harness.ts";
 
-const templates = join(import.meta.dir, "../../packaging/templates");
-const VALUES = ["name", "otherName", "version", "description", "folder", "nfpmArch", "maintainer"];
-
 type Step = "postinstall" | "preremove" | "postremove";
-const { scripts } = Bun.YAML.parse(
-  fill("nfpm.yaml", { ...Object.fromEntries(VALUES.map((name) => [name, name])), templates }),
-) as { scripts: Readonly<Record<Step, string>> };
+const { scripts } = Bun.YAML.parse(nfpmConfig("svc", "folder")) as { scripts: Readonly<Record<Step, string>> };
+
+test.each([
+  ["linux-x64", "amd64"],
+  ["linux-arm64", "arm64"],
+])("for %s, they say %s, whatever machine makes them", (target, arch) => {
+  const code = `process.stdout.write((await import("../../packaging/package.ts")).nfpmConfig("svc", "folder"))`;
+  const env = { ...process.env, SVC_TARGET: target };
+  const { stdout } = Bun.spawnSync([process.execPath, "-e", code], { cwd: import.meta.dir, env });
+  expect(Bun.YAML.parse(stdout.toString())).toMatchObject({ arch });
+});
 
 /** Runs the script of a step, with these arguments of the package manager; returns what it asked of systemctl. */
 function asked(step: Step, args: readonly string[], exitCode = 0): string[] {

@@ -152,8 +152,8 @@ export function simulateCluster(load: ClusterLoad): ClusterOutcome {
       // All replicas are down: the client retries later.
       if (!replica || !machine) return events.at(now + 1000, () => send(conversation));
       if (machine.failsUntil > now) {
-        replica.breaker.failed();
-        replica.breaker.failed();
+        replica.breaker.failed("request");
+        replica.breaker.failed("request");
         tried.add(replica);
         continue;
       }

@@ -18,7 +18,7 @@ const still = () => 0;
 const put = (name: string, bytes: number) => writeFileSync(join(folder, name), new Uint8Array(bytes));
 
 test("stored and claimed bytes share the quota, and removing files frees it", () => {
-  const quota = new StorageQuota(folder, MIB, undefined, still);
+  const quota = new StorageQuota(folder, MIB, undefined, { now: still });
   put("files/a", MIB / 2);
   put("batches/one/output.jsonl", MIB / 4);
   // One content with two names.
@@ -35,7 +35,7 @@ test("claims beyond the quota do not scan all contents each time", () => {
   put("files/c", MIB);
   let time = 0;
   // Each scan takes 10 ms.
-  const quota = new StorageQuota(folder, MIB, undefined, () => (time += 10));
+  const quota = new StorageQuota(folder, MIB, undefined, { now: () => (time += 10) });
   expect(() => quota.claim(1)).toThrow(SvcError);
   rmSync(join(folder, "files/c"));
   for (const waited of [0, 150]) {
@@ -51,7 +51,7 @@ test("the bytes of a deleted file are free at once if that was its last name", (
   put("files/e", MIB / 2);
   linkSync(join(folder, "files/e"), join(folder, "batches/one/input.jsonl"));
   let time = 0;
-  const quota = new StorageQuota(folder, MIB, undefined, () => (time += 10));
+  const quota = new StorageQuota(folder, MIB, undefined, { now: () => (time += 10) });
   expect(() => quota.claim(1)).toThrow(SvcError);
   for (const name of ["files/d", "files/e"]) {
     quota.release(join(folder, name));
@@ -67,7 +67,7 @@ test("the disk keeps a reserve of 256 MiB or 2 %, whichever is less", () => {
     [100 * MIB, 2 * MIB],
   ] as const) {
     let freeBytes = reserve + 1000;
-    const quota = new StorageQuota(folder, 2 * MIB, () => ({ freeBytes, bytes }));
+    const quota = new StorageQuota(folder, 2 * MIB, undefined, { disk: () => ({ freeBytes, bytes }) });
     quota.claim(1000);
     const full = `The disk that holds the server's data is full: ${reserve / MIB}.0 MiB of it must stay free. Free some space, then try again.`;
     expect(() => quota.claim(1001)).toThrow(new SvcError("storage_full", full));
@@ -127,7 +127,7 @@ test("a server alone on its folder does not scan it again", () => {
 
 test("removing a file of another server does not free its bytes twice", () => {
   let time = 0;
-  const quota = new StorageQuota(folder, MIB, undefined, () => time);
+  const quota = new StorageQuota(folder, MIB, undefined, { now: () => time });
   quota.claim(MIB / 4);
   put("files/mine", MIB / 4);
   put("files/theirs", MIB / 2);

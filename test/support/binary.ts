@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync } from "node:fs"
 import { readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { place } from "../../vendor/media.ts";
+import { place } from "../../vendor/run.ts";
 
 const DIST = join(import.meta.dir, "../../dist");
 export const BINARY = join(DIST, "svc");

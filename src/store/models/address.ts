@@ -19,7 +19,8 @@ export async function lookAt(hub: Hub, url: URL, options: RetryOptions): Promise
   );
 }
 
-function fileName(url: URL): string {
+/** Returns the name of the model's file at a URL. Throws PullError when it is not one. */
+export function fileName(url: URL): string {
   let name = baseName(url.pathname);
   try {
     name = decodeURIComponent(name);

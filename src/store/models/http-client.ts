@@ -1,7 +1,9 @@
 // Sends the requests of downloads: follows redirects, sends the token only to the hub, explains refusals plainly.
 
+import { retryAfterMs } from "../../domain/retry-after.ts";
 import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { PassingError, PullError } from "./pull-error.ts";
+import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
 
 export interface Hub {
   /** Origin of the hub or a mirror, without a trailing slash. */
@@ -52,6 +54,26 @@ export async function get(hub: Hub, start: string, { subject, headers = {}, sign
   throw new PullError(`${subject}: more than ${MOST_REDIRECTS} redirects.`);
 }
 
+/** Requests a text, again where that may help. `subject` as for `get`. Throws PullError. */
+export const getText = (
+  hub: Hub,
+  url: string,
+  subject: string,
+  options: RetryOptions,
+): Promise<HubAnswer & { readonly text: string }> =>
+  retrying(() => {
+    const { signal, patience } = options;
+    const asked = new URL(url).host;
+    return whileAlive(
+      { signal, idleMs: patience.idleMs },
+      async (ended) => {
+        const answer = await get(hub, url, { subject, signal: ended });
+        return { ...answer, text: await answer.response.text() };
+      },
+      (isSilent) => (isSilent ? `${asked} does not answer` : `The connection to ${asked} was lost`),
+    );
+  }, options);
+
 async function send(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
   try {
     return await fetch(url, { headers, signal, redirect: "manual" });
@@ -97,7 +119,7 @@ function refusal(response: Response, subject: string, url: URL, hub: Hub): Error
   const atHub = url.origin === new URL(hub.endpoint).origin;
   if (PASSING.has(status)) {
     const reason = status === 429 ? "asks to come back later" : "has a problem";
-    return new PassingError(`${url.host} ${reason} (${status})`, retryAfter(response));
+    return new PassingError(`${url.host} ${reason} (${status})`, retryAfterMs(response.headers, Date.now()));
   }
   if (why === "GatedRepo") {
     const missing =
@@ -118,12 +140,4 @@ function refusal(response: Response, subject: string, url: URL, hub: Hub): Error
   }
   if (status === 404 || status === 410) return new PullError(`${url.host} has no ${subject} (${status}).`);
   return new PullError(`${url.host} answers ${status} for ${subject}.`);
-}
-
-/** Returns the delay in milliseconds; the header has seconds or a date. */
-function retryAfter({ headers }: Response): number | undefined {
-  const value = headers.get("retry-after");
-  if (value === null) return undefined;
-  const milliseconds = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : undefined;
 }

@@ -1,12 +1,12 @@
 // Lists the files of repositories of the hub.
 
-import { get, type Hub } from "./http-client.ts";
+import { getText, type Hub } from "./http-client.ts";
 import { isModelFile } from "./gguf-names.ts";
 import type { KnownSet } from "./known-sets.ts";
 import { PullError } from "./pull-error.ts";
 import type { HubReference } from "./reference.ts";
 import { isSafePath, type Checksum, type RemoteFile } from "./remote-file.ts";
-import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
+import type { RetryOptions } from "./retry.ts";
 
 /** Maximum number of pages to read; the hub returns 1000 entries a page. */
 const MOST_PAGES = 100;
@@ -28,7 +28,7 @@ export async function listRepository(hub: Hub, reference: HubReference, options:
     `${hub.endpoint}/api/models/${repo}/tree/${encodeURIComponent(revision)}?recursive=true`;
   for (let count = 0; page !== undefined && count < MOST_PAGES; count++) {
     const url: string = page;
-    const { entries, next }: Page = await retrying(() => readPage(hub, url, repo, options), options);
+    const { entries, next }: Page = await readPage(hub, url, repo, options);
     files.push(...entries.map((entry) => toFile(entry, hub, reference)).filter((file) => file !== undefined));
     page = next;
   }
@@ -36,16 +36,7 @@ export async function listRepository(hub: Hub, reference: HubReference, options:
 }
 
 async function readPage(hub: Hub, url: string, repo: string, options: RetryOptions): Promise<Page> {
-  const { signal, patience } = options;
-  const asked = new URL(url).host;
-  const { response, host, text } = await whileAlive(
-    { signal, idleMs: patience.idleMs },
-    async (ended) => {
-      const answer = await get(hub, url, { subject: repo, signal: ended });
-      return { ...answer, text: await answer.response.text() };
-    },
-    (isSilent) => (isSilent ? `${asked} does not answer` : `The connection to ${asked} was lost`),
-  );
+  const { response, host, text } = await getText(hub, url, repo, options);
   return { entries: entriesIn(text, host), next: nextPage(response, url) };
 }
 

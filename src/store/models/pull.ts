@@ -5,7 +5,7 @@ import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import type { DownloadProgress } from "../../domain/download.ts";
 import { pause } from "../../domain/pause.ts";
-import { lookAt } from "./address.ts";
+import { fileName, lookAt } from "./address.ts";
 import { chooseFiles } from "./choose-files.ts";
 import { download } from "./download.ts";
 import { baseName, stemOf } from "./gguf-names.ts";
@@ -101,7 +101,7 @@ function whatIsThere(reference: Reference, { store, note }: PullOptions, error: 
 
 function lookedFor(reference: Reference): string {
   if (reference.kind === "set") return reference.name;
-  if (reference.kind === "url") return nameOf(decodeURI(reference.url.pathname));
+  if (reference.kind === "url") return nameOf(fileName(reference.url));
   return `${reference.repo}${reference.wanted === undefined ? "" : `:${reference.wanted}`}`;
 }
 
@@ -192,9 +192,10 @@ async function fetchFiles(
     const done = remote.contents
       ? await unpackWheel(target, remote.contents, wanted, store)
       : [{ ...first, bytes: statSync(target).size, sha256 }];
-    if (latest) {
+    const now = new Map(done.map((file) => [file.path, file]));
+    // An earlier version whose files have other names stays complete.
+    if (latest && filesOf(latest).some(({ path }) => now.has(path))) {
       const { pulled: _, ...rest } = latest;
-      const now = new Map(done.map((file) => [file.path, file]));
       await store.save(
         withFiles(
           rest,

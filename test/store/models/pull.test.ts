@@ -132,6 +132,21 @@ describe("what arrives", () => {
     expect(sha256(TARGET)).toBe(content.sha256);
   });
 
+  test("a stopped pull of a new version with other names leaves the old one complete", async () => {
+    const parts = (stem: string) => [1, 2].map((part) => `${stem}-Q4_K_M-0000${part}-of-00002.gguf`);
+    for (const name of parts("model")) add(name);
+    const { manifest: old } = await start(REPO);
+    hub.repos.delete(REPO);
+    for (const name of parts("model-v2")) add(name);
+    hub.faults = [undefined, { status: 404 }];
+    expect(await refusal(REPO)).toContain("(404)");
+    expect(store.get(old.name)).toEqual(old);
+    expect(store.isReady(old)).toBe(true);
+    const { manifest } = await start(REPO);
+    expect(manifest.files.map(({ path }) => basename(path))).toEqual(parts("model-v2"));
+    expect(files()).toEqual(parts("model-v2"));
+  });
+
   test("without a network what is there is good enough, and what is not there is not", async () => {
     add(FILE);
     const { manifest } = await start(REPO);
@@ -202,6 +217,16 @@ describe("from a URL", () => {
     const content = add(FILE);
     const { manifest } = await start(`${hub.endpoint}/${REPO}/blob/main/${FILE}`);
     expect(manifest).toMatchObject({ name: `${REPO}:Q4_K_M`, files: [{ sha256: content.sha256 }] });
+  });
+
+  test("without a network, what is there is found, whatever characters are in its name", async () => {
+    const gone = await FakeHub.start();
+    const address = `${gone.cdnUrl}/${REPO}`;
+    gone.add(REPO, "tiny+model.gguf", { content: random(10) });
+    const { manifest } = await start(`${address}/tiny%2Bmodel.gguf`);
+    await gone[Symbol.asyncDispose]();
+    expect(await start(`${address}/tiny%2Bmodel.gguf`)).toEqual({ manifest, changed: false });
+    expect(await refusal(`${address}/tiny%E0.gguf`)).toContain("3 attempts brought nothing");
   });
 
   test("a second source for one name is refused", async () => {
