@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { readTls } from "../../src/config/tls.ts";
 import { serve, temporaryFolder } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
+import { ownEnvironment } from "../support/own-environment.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
@@ -23,7 +24,7 @@ function launch(args: readonly string[], { script, interpreter = "/bin/sh", env 
       writeFileSync(join(home, agent), `#!${interpreter}\n${script}\n`, { mode: 0o755 });
   }
   const child = Bun.spawn([process.execPath, MAIN, "launch", ...args], {
-    env: { PATH: `${home}:/usr/bin:/bin`, HOME: home, ...env },
+    env: ownEnvironment({ PATH: `${home}:/usr/bin:/bin`, HOME: home, ...env }),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -16,6 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeAdapter, type AdapterChanges } from "../models/make-adapter.ts";
 import { freePort } from "../support/free-port.ts";
+import { ownEnvironment } from "../support/own-environment.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
@@ -30,7 +31,12 @@ afterAll(() => rmSync(home, { recursive: true }));
 type Input = "ignore" | "pipe" | Blob | number;
 
 const start = (args: readonly string[], stdin: Input = "ignore", env = {}) =>
-  Bun.spawn([process.execPath, MAIN, ...args], { env: { HOME: home, ...env }, stdin, stdout: "pipe", stderr: "pipe" });
+  Bun.spawn([process.execPath, MAIN, ...args], {
+    env: ownEnvironment({ HOME: home, ...env }),
+    stdin,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
 
 async function finish(args: readonly string[], stdin?: Input, env?: Readonly<Record<string, string>>) {
   const child = start(args, stdin, env);
@@ -283,7 +289,7 @@ describe("serving", () => {
       const port = await freePort();
       // Through a file, because --port would already mean serving.
       const config = join(home, `${port}.toml`);
-      writeFileSync(config, `port = ${port}\n`);
+      writeFileSync(config, `port = ${port}\nno-model = true\n`);
       expect((await serveAndStop(start([...args, "--config", config], stdin), port)).code).toBe(0);
     },
     TIMEOUT_MS,
@@ -295,7 +301,7 @@ test(
   async () => {
     const port = await freePort();
     const config = join(home, `${port}.toml`);
-    writeFileSync(config, `port = ${port}\n`);
+    writeFileSync(config, `port = ${port}\nno-model = true\n`);
     const pipe = openSilentPipe();
     expect((await serveAndStop(start(["--config", config], pipe), port)).code).toBe(0);
     closeSync(pipe);
@@ -395,7 +401,11 @@ describe("one answer", () => {
     "text in a pipe is the prompt",
     async () => {
       const piped = ["sh", "-c", 'printf %s "$0" | "$@"', QUESTION, process.execPath, MAIN, ...greedy];
-      const child = Bun.spawn(piped, { env: { HOME: home, PATH: "/usr/bin:/bin" }, stdout: "pipe", stderr: "inherit" });
+      const child = Bun.spawn(piped, {
+        env: ownEnvironment({ HOME: home, PATH: "/usr/bin:/bin" }),
+        stdout: "pipe",
+        stderr: "inherit",
+      });
       expect(await child.stdout.text()).toContain("Paris");
       expect(await child.exited).toBe(0);
     },
@@ -408,7 +418,7 @@ describe("one answer", () => {
       const full = openSync("/dev/full", "w");
       const told = async (args: readonly string[]) => {
         const child = Bun.spawn([process.execPath, MAIN, ...args], {
-          env: { HOME: home },
+          env: ownEnvironment({ HOME: home }),
           stdin: "ignore",
           stdout: full,
           stderr: "pipe",

@@ -6,6 +6,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killAtExit } from "../support/kill-at-exit.ts";
+import { ownEnvironment } from "../support/own-environment.ts";
 import { childrenOf } from "../support/processes.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
@@ -16,7 +17,7 @@ beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-stopping-"))));
 afterAll(() => rmSync(home, { recursive: true }));
 
 function start(...args: string[]) {
-  const env = { HOME: home };
+  const env = ownEnvironment({ HOME: home });
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
     env,
     stdin: "ignore",

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { ggufBytes, llama } from "../support/gguf-bytes.ts";
 import { KOKORO } from "../../src/store/models/kokoro.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
+import { ownEnvironment } from "../support/own-environment.ts";
 import { until } from "../support/until.ts";
 import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
 
@@ -31,7 +32,7 @@ afterEach(async () => {
 });
 
 function start(args: readonly string[], env: Record<string, string> = {}) {
-  const environment = { HOME: home, HF_ENDPOINT: hub.endpoint, ...env };
+  const environment = ownEnvironment({ HOME: home, HF_ENDPOINT: hub.endpoint, ...env });
   return Bun.spawn([process.execPath, MAIN, ...args], {
     env: environment,
     stdin: "ignore",

@@ -11,7 +11,7 @@ import { fuzz, report } from "./run.ts";
 import { seeds } from "./seeds.ts";
 import { targets, type TargetName } from "./targets.ts";
 
-const USUAL = 100;
+const USUAL = 40;
 const cases = Number(process.env["FUZZ_CASES"] ?? USUAL);
 const seed = Number(process.env["FUZZ_SEED"] ?? 1);
 

@@ -52,12 +52,12 @@ describe.skipIf(!isBuilt)("the image library", () => {
   test(
     "weighs parts of a description, also beside a number that is none, and reads long blanks",
     async () => {
-      const plain = await draw(rig, SMALL);
+      inOneStep = await draw(rig, SMALL);
       const prompt = (circle: string) => `${circle} on a white background`;
-      expect(await draw(rig, { ...SMALL, prompt: prompt("(a red circle:1)") })).toEqual(plain);
-      expect(await draw(rig, { ...SMALL, prompt: prompt("(a red circle:0.1)") })).not.toEqual(plain);
-      for (const odd of ["(a red:...) circle", `a red${" ".repeat(7900)}circle`, "(".repeat(7900)]) {
-        expect((await draw(rig, { ...SMALL, prompt: odd })).length).toBe(plain.length);
+      expect(await draw(rig, { ...SMALL, prompt: prompt("(a red circle:1)") })).toEqual(inOneStep);
+      expect(await draw(rig, { ...SMALL, prompt: prompt("(a red circle:0.1)") })).not.toEqual(inOneStep);
+      for (const odd of [`(a red:...)${" ".repeat(7900)}circle`, "(".repeat(7900)]) {
+        expect((await draw(rig, { ...SMALL, prompt: odd })).length).toBe(inOneStep.length);
       }
     },
     PATIENCE_MS,
@@ -78,7 +78,6 @@ describe.skipIf(!isBuilt)("the image library", () => {
   test(
     "stops in the middle of a step, and draws the next image as if nothing had been",
     async () => {
-      inOneStep = await draw(rig, SMALL);
       rig.library.start(options({ ...SMALL, steps: 100 }));
       expect(() => rig.library.start(options())).toThrow(ImageError);
       while (rig.library.progress(OWNER).step < 1) await Bun.sleep(2);
@@ -125,7 +124,6 @@ describe.skipIf(!isBuilt)("the image library", () => {
       await paused(7);
       rig.library.stop(7);
       expect(rig.library.state(7)).toBe("none");
-      expect(await draw(rig, SMALL)).toEqual(inOneStep);
       rig.library.start(options({ ...SMALL, owner: 7, steps: 100 }));
       await paused(7);
       rig.library.start(options({ ...SMALL, owner: 8 }));

@@ -102,7 +102,7 @@ describe.skipIf(!isBuilt)("speech", () => {
       [5, 11],
     ] as const) {
       const clip = jfk.subarray(seconds(from), seconds(to));
-      const { segments } = hear(rig, clip, { language: "en", wordTimes: true });
+      const { segments } = hear(rig, clip, { ...QUICK, audioContext: 400, wordTimes: true });
       const words = segments.flatMap((segment) => segment.words ?? []);
       expect(words.length).toBeGreaterThan(2);
       expectInOrder(words, to - from);
@@ -114,7 +114,8 @@ describe.skipIf(!isBuilt)("speech", () => {
     await load(rig);
     const clip = jfk.subarray(0, seconds(3.5));
     for (const word of ["a".repeat(1500), "😀".repeat(300)]) {
-      const heard = hear(rig, clip, { ...QUICK, prompt: word });
+      // At the highest temperature there is no second attempt.
+      const heard = hear(rig, clip, { ...QUICK, prompt: word, temperature: 1 });
       expect(heard.segments.length).toBeGreaterThan(0);
     }
   });

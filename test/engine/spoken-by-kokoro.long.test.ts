@@ -1,5 +1,5 @@
 // The real program with the real Kokoro, transcribed by Whisper. Needs `bun build.ts bench`, which downloads the
-// model.
+// model. `speech/kokoro.test.ts` tests what goes into the model and what comes out with a small stand-in.
 
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
