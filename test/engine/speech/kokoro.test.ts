@@ -86,7 +86,7 @@ describe.skipIf(!isBuilt)("kokoro", () => {
       const patient = await Kokoro.load({ ...files(), reader: { name: "espeak-ng", path: slow.path, env: {} } });
       const abort = new AbortController();
       const pieces = rejectionMessage(patient.pieces("One, two, three.", work("bf_emma"), abort.signal));
-      await until(() => existsSync(join(slow.folder, "all")));
+      await until(() => existsSync(join(slow.folder, "all")) && slow.read("all") !== "");
       abort.abort(new Error("nobody listens"));
       expect(await pieces).toBe("nobody listens");
       expect(slow.read("all")).toBe("started\n");
