@@ -46,7 +46,7 @@ const ToolCall = t.Object({
 
 export const ChatMessage = t.Object({
   role: oneOf("system", "developer", "user", "assistant", "tool", "function"),
-  content: opt(t.Union([t.String(), t.Array(ContentPart, { minItems: 1 })])),
+  content: opt(t.Union([t.String(), t.Array(ContentPart)], { description: "Absent, null or no parts: empty." })),
   name: opt(t.String()),
   tool_calls: opt(t.Array(ToolCall)),
   tool_call_id: opt(t.String()),

@@ -65,12 +65,25 @@ describe("messages", () => {
     ]);
   });
 
-  test("an assistant turn may lack content", () => {
-    expect(messagesOf(user, { role: "assistant" }, { role: "assistant", content: null, tool_calls: [] })).toEqual([
+  test("a turn of any role may lack content", () => {
+    const without = [{ role: "assistant" }, { role: "assistant", content: null, tool_calls: [] }];
+    expect(messagesOf(user, ...without, { role: "user", content: null }, { role: "system", content: [] })).toEqual([
       { role: "user", content: "hi" },
       { role: "assistant", content: "" },
       { role: "assistant", content: "" },
+      { role: "user", content: "" },
+      { role: "system", content: "" },
     ]);
+  });
+
+  test("a tool may return nothing", () => {
+    const call = { id: "c", function: { name: "f", arguments: "{}" } };
+    const [, , result] = messagesOf(
+      user,
+      { role: "assistant", tool_calls: [call] },
+      { role: "tool", tool_call_id: "c" },
+    );
+    expect(result).toMatchObject({ role: "tool", toolCallId: "c", content: "" });
   });
 
   test("nothing is added", () => expect(messagesOf(user)).toEqual([{ role: "user", content: "hi" }]));

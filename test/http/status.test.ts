@@ -73,6 +73,10 @@ describe("GET /v1/models", () => {
     const other = await get(`${url}/v1/models`);
     expect(other.models[0]?.capabilities).toEqual(expect.arrayContaining(["vision", "audio"]));
     for (const absent of ["tools", "reasoning"]) expect(other.models[0]?.capabilities).not.toContain(absent);
+    for (const streaming of [true, false]) {
+      const listed = await get(`${serve(undefined, { streaming }).url}/v1/models`);
+      expect(listed.models[0]?.capabilities.includes("streaming")).toBe(streaming);
+    }
   });
 
   test("lists the model while it loads, under the same id and time", async () => {

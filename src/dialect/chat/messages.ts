@@ -68,10 +68,8 @@ type WirePart = Exclude<NonNullable<WireMessage["content"]>, string>[number];
 
 function decodeContent({ role, content }: WireMessage, param: string): ChatMessage["content"] {
   if (typeof content === "string") return content;
-  if (content == null) {
-    if (role === "assistant") return "";
-    throw fieldError("missing_required_parameter", param, "is required for this role: a string or an array of parts");
-  }
+  // Of an assistant that only called tools, and of tools that return nothing.
+  if (content == null) return "";
   const decoded = content.map((part, index) => decodePart(part, `${param}.${index}`));
   const parts = decoded.flat();
   const media = decoded.findIndex((each) => each.some(({ type }) => type === "media"));

@@ -35,7 +35,8 @@ export async function encodeCompletion(
     if (call.withLogprobs) await turns.enter(tokens.length);
     choices.push({
       text: (echo || echoed(answer)) + (call.echoAlone ? "" : answer.text),
-      logprobs: call.withLogprobs ? encodeLogprobs(tokens, 0) : null,
+      // Not all models give them.
+      logprobs: call.withLogprobs && tokens.length > 0 ? encodeLogprobs(tokens, 0) : null,
       finish_reason: call.echoAlone ? "length" : finishReason(answer.finish),
       index,
     });

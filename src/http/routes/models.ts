@@ -6,6 +6,7 @@ import { t } from "../../contract/schema.ts";
 import { decodeModelPage, encodeMessagesModels, encodeModelPage } from "../../dialect/messages/models.ts";
 import { encodeEntries, encodeModels } from "../../dialect/status.ts";
 import { SvcError } from "../../domain/errors.ts";
+import type { ListedModel } from "../../domain/model.ts";
 import { isNamed } from "../../service/model-router.ts";
 import type { AppDeps } from "../deps.ts";
 import { isMessagesClient } from "../error-form.ts";
@@ -13,10 +14,11 @@ import { isForwarded } from "../generation-headers.ts";
 import { jsonAnswer } from "../json-content.ts";
 
 /** The available models, as a list or one by name, in the form of the API that the client uses. */
-export const modelRoutes = ({ router }: AppDeps) => {
+export const modelRoutes = ({ config, router }: AppDeps) => {
   const models = ({ headers }: Request) => {
     router.refresh();
-    return router.models(isForwarded(headers));
+    const listed = router.models(isForwarded(headers));
+    return config.streaming ? listed : listed.map(unstreamed);
   };
 
   const list = (request: Request) => {
@@ -49,6 +51,11 @@ export const modelRoutes = ({ router }: AppDeps) => {
       .get("/v1/models/*", ({ params, request }) => describe(request, decoded(params["*"])), { detail: { hide: true } })
   );
 };
+
+const unstreamed = (model: ListedModel): ListedModel => ({
+  ...model,
+  capabilities: model.capabilities.filter((one) => one !== "streaming"),
+});
 
 /** Decodes a wildcard path, which Elysia leaves as in the URL. An invalid escape names no model, decoded or not. */
 function decoded(path: string): string {
