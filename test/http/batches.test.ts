@@ -45,6 +45,10 @@ describe("a batch", () => {
     expect(file).toMatchObject({ purpose: "batch_output", filename: `${made.id}_output.jsonl`, expires_at: null });
   });
 
+  test("names no model on a server that has none of its own", async () => {
+    expect(await create(serve(undefined, { serveModel: false }), many(1))).not.toHaveProperty("model");
+  });
+
   test("is one client in the background, whose lines are never streams", async () => {
     const server = serve();
     const { id } = await create(server, [lineOf(1, { messages, stream: true })]);

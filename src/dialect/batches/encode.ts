@@ -12,7 +12,7 @@ export function encodeBatch(batch: BatchRecord): Batch {
     id: batch.id,
     object: "batch",
     endpoint: batch.endpoint,
-    model: batch.model,
+    ...(batch.model !== "" && { model: batch.model }),
     errors: errors && { object: "list", data: [...errors] },
     input_file_id: batch.inputFileId,
     completion_window: batch.window,
