@@ -18,6 +18,7 @@ import type { UpstreamCall } from "./openai/encode-request.ts";
 import { prefixKey } from "./prefix-key.ts";
 import { race, type Winner } from "./race.ts";
 import type { Replica } from "./replica.ts";
+import type { RequestBodies } from "./request-bodies.ts";
 import { headersOf } from "./request-headers.ts";
 import { traitsOf } from "./server-kind.ts";
 import { Translation } from "./translation.ts";
@@ -45,7 +46,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     /** The model's name for clients, and the name on its server. */
     private readonly names: { readonly listed: string; readonly model: string },
     private readonly upstream: Upstream,
-    private readonly options: { readonly clock: Clock; readonly log: Logger },
+    private readonly options: { readonly clock: Clock; readonly log: Logger; readonly bodies: RequestBodies },
   ) {
     super();
   }
@@ -149,7 +150,8 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     try {
       const call = translation.for(replica);
       const headers = headersOf(replica, request);
-      const post = (body: UpstreamCall["body"]) => client.post(call.path, body, headers, signal);
+      const post = (body: UpstreamCall["body"]) =>
+        this.options.bodies.send(body, signal, (json) => client.post(call.path, json, headers, signal));
       const response = await this.adjustments.send(replica, call, post);
       messages = attempt.answer = client.messages(response, signal);
       yield* this.start(job, isDowngraded(request, replica, response));
