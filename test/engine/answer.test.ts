@@ -252,6 +252,15 @@ describe("a parser that reads slowly", () => {
     expect(told.map(({ token }) => token)).toEqual(said.map((_, at) => String(5002 + at)));
   });
 
+  test("tells a short text after reasoning from the markup around it", () => {
+    const all = ["<think>", "hm", "</think>", "Yes", ".", "<call>", "{", "}"];
+    const { events } = write(all, { logprobs: true, tools: ["e"], thinkingEnds: [] }, (length) =>
+      length < all.join("").length ? 9 : length,
+    );
+    const told = events.flatMap((event) => (event.type === "text" ? (event.logprobs ?? []) : []));
+    expect(told.map(({ token }) => token)).toEqual(["3", "4"]);
+  });
+
   test("drops the log probabilities of tokens behind a stop sequence that it reads late", () => {
     const { events, text } = write(["one ", "two ", "OBSER", "VATION", "three"], { logprobs: true }, (length) =>
       length < 20 ? 0 : length,

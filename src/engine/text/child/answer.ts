@@ -184,7 +184,7 @@ export class ParsedAnswer implements Answer {
     const followsReasoning = this.reasoned && !this.written;
     const text = this.takeBlank() + content;
     // After reasoning, the tokens before the first token of the text are markup.
-    if (followsReasoning) this.logprobs = lastOf(this.logprobs, Buffer.byteLength(text));
+    if (followsReasoning) this.logprobs = fromText(this.logprobs, text);
     return this.show(text);
   }
 
@@ -254,11 +254,11 @@ export class ParsedAnswer implements Answer {
   }
 }
 
-/** Returns the last entries, whose tokens have this many bytes together. */
-function lastOf(logprobs: readonly TokenLogprob[], length: number): TokenLogprob[] {
-  let [from, left] = [logprobs.length, length];
-  for (; from > 0 && left > 0; from--) left -= logprobs[from - 1]?.bytes.length ?? 0;
-  return logprobs.slice(from);
+/** Returns the entries from the token with which a text begins; the last one if the text is not that of the tokens. */
+function fromText(logprobs: readonly TokenLogprob[], text: string): TokenLogprob[] {
+  let left = Buffer.concat(logprobs.map(({ bytes }) => Uint8Array.from(bytes))).lastIndexOf(text);
+  if (left < 0) return logprobs.slice(-1);
+  return logprobs.slice(logprobs.findIndex(({ bytes }) => (left -= bytes.length) < 0));
 }
 
 function textEvents({ text, logprobs }: Released): OutputEvent[] {
