@@ -40,6 +40,10 @@ export class RequestBodies {
       signal.throwIfAborted();
       sink.write(withWholePairs(part));
     }
+    // The copy for the Blob is made at once, and bodies that began together end together.
+    const turn = this.turns.enter(bytes);
+    if (turn) await turn;
+    signal.throwIfAborted();
     return new Blob([sink.end() as Uint8Array<ArrayBuffer>]);
   }
 }
