@@ -1,8 +1,10 @@
 // Converts the messages of one stream to the pieces of its answer. Most messages differ from the previous one only in
 // their text; from these, the text is cut out without parsing.
 
+import { nextTurn } from "../domain/next-turn.ts";
 import type { Piece } from "./output.ts";
 import { isLong, parseLong } from "./long-json.ts";
+import { splitLogprobs } from "./split-logprobs.ts";
 import { parseMessage } from "./stream-lines.ts";
 import { streamedFailure } from "./upstream-failure.ts";
 
@@ -27,25 +29,42 @@ export class ChunkReader {
   constructor(private readonly decode: (message: unknown) => Piece) {}
 
   /**
-   * Returns the piece of a message, as a promise if the message is long. Throws UpstreamFailure about invalid JSON, and
-   * about an error that the message reports.
+   * Returns the piece of a message, or the pieces of a long one. Throws UpstreamFailure about invalid JSON, and about an
+   * error that the message reports.
    */
-  read(json: string): Piece | Promise<Piece> {
+  read(json: string): Piece | AsyncGenerator<Piece, void, void> {
     const known = this.form && fitted(json, this.form);
     if (known) {
       this.unused = 0;
       return known;
     }
-    if (isLong(json)) return parseLong(json).then((message) => this.decoded(json, message));
-    return this.decoded(json, parseMessage(json));
-  }
-
-  private decoded(json: string, message: unknown): Piece {
-    const failure = streamedFailure(message);
-    if (failure) throw failure;
-    const piece = this.decode(message);
+    if (isLong(json)) return this.readLong(json);
+    const piece = this.decoded(parseMessage(json));
     if (this.unused < MOST_UNUSED) this.learn(json, piece);
     return piece;
+  }
+
+  /** Emits a few log probabilities at a time, each with their tokens' part of the text; then all else. */
+  private async *readLong(json: string): AsyncGenerator<Piece, void, void> {
+    const { others, parts } = splitLogprobs(await parseLong(json));
+    const { text = "", reasoning, ...rest } = this.decoded(others);
+    if (reasoning !== undefined) yield { reasoning };
+    let at = 0;
+    for (const part of parts) {
+      const { logprobs = [] } = this.decode(part);
+      const said = logprobs.map(({ token }) => token).join("");
+      const isNext = said !== "" && text.startsWith(said, at);
+      yield { ...(isNext && { text: said }), logprobs };
+      if (isNext) at += said.length;
+      await nextTurn();
+    }
+    yield { ...rest, ...(at < text.length && { text: text.slice(at) }) };
+  }
+
+  private decoded(message: unknown): Piece {
+    const failure = streamedFailure(message);
+    if (failure) throw failure;
+    return this.decode(message);
   }
 
   private learn(json: string, piece: Piece): void {

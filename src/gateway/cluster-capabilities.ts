@@ -64,7 +64,7 @@ async function tryAnswer(client: ServerClient, model: string, extra: object, tim
   const body = { model, messages, max_tokens: 1, logprobs: true, top_logprobs: 1, ...extra };
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await client.post("/v1/chat/completions", body, {}, signal);
+    const response = await client.post("/v1/chat/completions", JSON.stringify(body), {}, signal);
     const [choice] = objects(fields(await documentOf(response))["choices"]);
     return { hasLogprobs: Array.isArray(fields(choice?.["logprobs"])["content"]) };
   } catch (error) {

@@ -13,6 +13,7 @@ import type { Discovery, SearchOptions } from "./discovery.ts";
 import { replicaMetrics } from "./replica-metrics.ts";
 import { RemoteEmbedder } from "./remote-embedder.ts";
 import { RemoteEngine } from "./remote-engine.ts";
+import { RequestBodies } from "./request-bodies.ts";
 import type { RemoteModel } from "./server-description.ts";
 import { traitsOf } from "./server-kind.ts";
 import { StateLog } from "./state-log.ts";
@@ -51,6 +52,7 @@ const STALE_MS = 10_000;
 export class Gateway implements ModelSource, Upstreams {
   private configured: readonly Upstream[];
   private readonly stateLog: StateLog;
+  private readonly bodies = new RequestBodies();
   private readonly known = new WeakMap<Upstream, Known>();
   /** When a model was first seen, for servers that report a new creation time at every listing. */
   private readonly created = new Map<string, number>();
@@ -210,7 +212,7 @@ export class Gateway implements ModelSource, Upstreams {
     const listed = `${upstream.name}/${model}`;
     return remembered(this.backendsOf(upstream).chat, model, upstream, () => ({
       model: listed,
-      engine: new RemoteEngine({ listed, model }, upstream, this.options),
+      engine: new RemoteEngine({ listed, model }, upstream, { ...this.options, bodies: this.bodies }),
       parallel: PARALLEL,
       ...subjectOf("text", upstream, model),
       takesMediaSources: true,
@@ -223,7 +225,7 @@ export class Gateway implements ModelSource, Upstreams {
     const listed = `${upstream.name}/${model}`;
     return remembered(this.backendsOf(upstream).embeddings, model, upstream, () => ({
       model: listed,
-      engine: new RemoteEmbedder({ listed, model }, upstream, this.options.log),
+      engine: new RemoteEmbedder({ listed, model }, upstream, { log: this.options.log, bodies: this.bodies }),
       parallel: PARALLEL,
       ...subjectOf("embedding", upstream, model),
       takesForeignFields: true,

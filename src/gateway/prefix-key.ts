@@ -1,8 +1,8 @@
 // Computes a key from a conversation's constant prefix, to find the replica that has the prefix in its cache.
 
-import type { ChatMessage, GenerateRequest, TokenIds } from "../domain/generate.ts";
+import type { ContentPart, GenerateRequest, TokenIds } from "../domain/generate.ts";
 
-/** Characters or tokens of an input that count. */
+/** Characters or tokens of an input, or of an image or sound, that count. */
 const INPUT_LENGTH = 1024;
 
 /** Returns a 32-bit key, equal for requests with the same prefix: up to and including the user's first turn. */
@@ -11,17 +11,23 @@ export function prefixKey({ messages, prompt, tools, allTools = tools }: Generat
   let key = 0;
   for (const { name } of allTools) key = hash(name, key);
   const first = messages.findIndex(({ role }) => role === "user");
-  for (const { role, content } of messages.slice(0, first < 0 ? 1 : first + 1))
-    key = hash(text(content), hash(role, key));
+  for (const { role, content } of messages.slice(0, first < 0 ? 1 : first + 1)) {
+    key = hash(role, key);
+    for (const part of typeof content === "string" ? [content] : content.map(textOf)) key = hash(part, key);
+  }
   return key;
+}
+
+function textOf(part: ContentPart): string {
+  if (part.type === "text") return part.text;
+  const { source } = part;
+  const content = source.kind === "image" ? source.url : source.data;
+  return `${content.length} ${content.slice(0, INPUT_LENGTH)}`;
 }
 
 /** Returns the key of text or tokens without turns, from their first part. */
 export const inputKey = (input: string | TokenIds = ""): number =>
-  hash(text(input.slice(0, INPUT_LENGTH) as typeof input));
-
-const text = (content: ChatMessage["content"] | TokenIds): string =>
-  typeof content === "string" ? content : JSON.stringify(content);
+  hash(typeof input === "string" ? input.slice(0, INPUT_LENGTH) : JSON.stringify(input.slice(0, INPUT_LENGTH)));
 
 const hash = (value: string, seed = 0): number => Bun.hash.xxHash32(value, seed);
 

@@ -13,6 +13,7 @@ import { decodeEmbed, encodeEmbed } from "./ollama/embeddings.ts";
 import { decodeEmbeddings, encodeEmbeddings, type UpstreamVectors } from "./openai/embeddings.ts";
 import type { Replica } from "./replica.ts";
 import { inputKey } from "./prefix-key.ts";
+import type { RequestBodies } from "./request-bodies.ts";
 import { headersOf } from "./request-headers.ts";
 import type { ServerKind } from "./server-kind.ts";
 import { processless, type Upstream } from "./upstream.ts";
@@ -38,7 +39,7 @@ export class RemoteEmbedder implements EmbeddingPort {
     /** The model's name for clients, and the name on its server. */
     private readonly names: { readonly listed: string; readonly model: string },
     private readonly upstream: Upstream,
-    private readonly log: Logger,
+    private readonly options: { readonly log: Logger; readonly bodies: RequestBodies },
   ) {}
 
   status(): EmbeddingStatus {
@@ -117,7 +118,9 @@ export class RemoteEmbedder implements EmbeddingPort {
     const { model } = this.names;
     try {
       const { path, body } = encode(kind, work, model);
-      const response = await client.post(path, body, origin ? headersOf(replica, origin) : {}, signal);
+      const headers = origin ? headersOf(replica, origin) : {};
+      const post = (json: string | Blob) => client.post(path, json, headers, signal);
+      const response = await this.options.bodies.send(body, signal, post);
       const numbers = Math.min(work.inputs.length * MOST_NUMBERS.vector, MOST_NUMBERS.all);
       const answer = await only(client.messages(response, signal, numbers * LONGEST_NUMBER + BESIDE), numbers + BESIDE);
       const computed = resultOf((kind === "ollama" ? decodeEmbed : decodeEmbeddings)(answer), work.inputs.length);
@@ -128,7 +131,7 @@ export class RemoteEmbedder implements EmbeddingPort {
     } catch (error) {
       if (signal.aborted || error instanceof SvcError) throw error;
       const failure = attempt.failed(error);
-      attempt.logFailure(this.log, origin?.id, failure);
+      attempt.logFailure(this.options.log, origin?.id, failure);
       throw failure;
     } finally {
       attempt.end();

@@ -15,9 +15,11 @@ import { ChunkReader } from "./chunk-reader.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
 import { decodeChunk } from "./openai/decode-chunk.ts";
 import type { UpstreamCall } from "./openai/encode-request.ts";
+import type { Piece } from "./output.ts";
 import { prefixKey } from "./prefix-key.ts";
 import { race, type Winner } from "./race.ts";
 import type { Replica } from "./replica.ts";
+import type { RequestBodies } from "./request-bodies.ts";
 import { headersOf } from "./request-headers.ts";
 import { traitsOf } from "./server-kind.ts";
 import { Translation } from "./translation.ts";
@@ -45,7 +47,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     /** The model's name for clients, and the name on its server. */
     private readonly names: { readonly listed: string; readonly model: string },
     private readonly upstream: Upstream,
-    private readonly options: { readonly clock: Clock; readonly log: Logger },
+    private readonly options: { readonly clock: Clock; readonly log: Logger; readonly bodies: RequestBodies },
   ) {
     super();
   }
@@ -145,11 +147,18 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     const answer = this.newAnswer(request, replica);
     job.answers.set(attempt, answer);
     const chunks = new ChunkReader(kind === "ollama" ? decodeLine : decodeChunk);
+    const add = (piece: Piece) => {
+      attempt.heard();
+      const events = answer.add(piece);
+      if (events.some(({ type }) => type !== "progress")) attempt.firstToken();
+      return events;
+    };
     let messages: AnswerMessages | undefined;
     try {
       const call = translation.for(replica);
       const headers = headersOf(replica, request);
-      const post = (body: UpstreamCall["body"]) => client.post(call.path, body, headers, signal);
+      const post = (body: UpstreamCall["body"]) =>
+        this.options.bodies.send(body, signal, (json) => client.post(call.path, json, headers, signal));
       const response = await this.adjustments.send(replica, call, post);
       messages = attempt.answer = client.messages(response, signal);
       yield* this.start(job, isDowngraded(request, replica, response));
@@ -159,12 +168,8 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
           if (answer.isCut) break;
           const read = chunks.read(json);
           // Awaiting every piece would cost an extra await per token.
-          const piece = read instanceof Promise ? await read : read;
-          attempt.heard();
-          for (const event of answer.add(piece)) {
-            if (event.type !== "progress") attempt.firstToken();
-            yield event;
-          }
+          if (!(Symbol.asyncIterator in read)) for (const event of add(read)) yield event;
+          else for await (const piece of read) for (const event of add(piece)) yield event;
         }
       }
       if (!answer.isFinished && !answer.isCut) throw lost("ended in the middle of the answer");

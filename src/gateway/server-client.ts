@@ -2,7 +2,6 @@
 
 import { connect } from "node:net";
 import { TurnLimit } from "../domain/turn-limit.ts";
-import { withWholePairs } from "../domain/whole-pairs.ts";
 import { AnswerMessages } from "./answer-messages.ts";
 import { within } from "./deadline.ts";
 import { parseLong } from "./long-json.ts";
@@ -71,7 +70,7 @@ export class ServerClient {
    */
   async post(
     path: string,
-    body: unknown,
+    json: string | Blob,
     headers: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<Response> {
@@ -80,8 +79,7 @@ export class ServerClient {
     try {
       const sent = this.fetch(path, {
         method: "POST",
-        // Servers fail at lone surrogates with an internal error, which would make them look sick.
-        body: withWholePairs(JSON.stringify(body)),
+        body: json,
         headers: { "Content-Type": "application/json", ...headers },
         signal: AbortSignal.any([signal, call.signal]),
         // svc ends silent requests itself; fetch would end them after five minutes, whatever the settings.

@@ -199,7 +199,9 @@ export async function describeOllamaModel(
   timeoutMs: number,
 ): Promise<RemoteModel | undefined> {
   const signal = AbortSignal.timeout(timeoutMs);
-  const response = await client.post("/api/show", { model: model.id }, {}, signal).catch(() => undefined);
+  const response = await client
+    .post("/api/show", JSON.stringify({ model: model.id }), {}, signal)
+    .catch(() => undefined);
   const body = response && (await documentOf(response).catch(() => undefined));
   if (body === undefined) return undefined;
   const shown = fields(body);

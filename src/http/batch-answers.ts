@@ -13,6 +13,7 @@ import { collectSpeech, encodeTranscription } from "../dialect/transcriptions/en
 import { unixSeconds } from "../domain/clock.ts";
 import type { AcceptedEvent, GenerateEvent, Generations } from "../domain/generate.ts";
 import { newCompletionId, newResponseId } from "../domain/ids.ts";
+import { jsonParts } from "../domain/json-parts.ts";
 import type { AnswerLine, LineOrigin } from "../service/batch/answer-line.ts";
 import { HeldAnswer } from "../service/held-answer.ts";
 import type { Capability } from "../service/model-router.ts";
@@ -92,8 +93,13 @@ const embeddingLine =
   ({ embeddings }: AppDeps): AnswerLine =>
   async (body, own, signal) => {
     // A line may be longer than the bodies that this route accepts.
-    const bytes = Buffer.byteLength(JSON.stringify(body));
-    if (bytes > bodyCeilings.embeddings) throw tooLarge(bodyCeilings.embeddings, `${bytes} bytes`);
+    let bytes = 0;
+    for (const part of jsonParts(body)) {
+      bytes += Buffer.byteLength(part);
+      if (bytes > bodyCeilings.embeddings) {
+        throw tooLarge(bodyCeilings.embeddings, `more than ${bodyCeilings.embeddings} bytes`);
+      }
+    }
     const asked = decodeEmbeddings(body);
     const origin = { ...own, background: true as const };
     const { result, model } = await embeddings.embed(asked.inputs, { ...asked, origin }, signal);

@@ -5,8 +5,10 @@
 //   batches/ID/      of an unfinished batch: input.jsonl, output.jsonl, lock
 
 import type { Database } from "bun:sqlite";
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, type Stats } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, utimesSync, type Stats } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { nextTurn } from "../domain/next-turn.ts";
 import { BatchRecords, type BatchRecord, type BatchStatus, type NewBatch } from "./batch-records.ts";
 import { FileRecords, type FileRecord } from "./file-records.ts";
 import { foreignVersion, openJobDatabase } from "./job-database.ts";
@@ -20,6 +22,8 @@ import { StorageQuota } from "./storage-quota.ts";
 const OLDEST_WORK_S = 3600;
 /** Seconds for which a page may begin after a removed file, as clients may delete files while they page. */
 const CURSOR_S = 3600;
+/** Files or batches that a sweep looks at per turn of the event loop. */
+const NAMES_IN_A_TURN = 100;
 
 const databasePath = (folder: string) => join(folder, "jobs.sqlite");
 
@@ -89,7 +93,7 @@ export class JobStore {
   addBatch(batch: NewBatch): void {
     mkdirSync(this.batchFolder(batch.id), { recursive: true, mode: 0o700 });
     try {
-      linkOrCopy(this.contentPath(batch.inputFileId), this.inputPath(batch.id), (bytes) => this.quota.claim(bytes));
+      linkOrCopy(this.contentPath(batch.inputFileId), this.inputPath(batch.id), (bytes) => this.quota.claimNow(bytes));
       this.batches.add(batch);
     } catch (error) {
       this.clear(batch.id);
@@ -135,20 +139,35 @@ export class JobStore {
 
   /**
    * Removes expired files, batches that ended `keepBatchSeconds` ago (null: none) and have no output file, and
-   * leftovers of killed servers.
+   * leftovers of killed servers. Stops early when the signal is aborted.
    */
-  sweep(now: number, keepBatchSeconds: number | null): void {
-    this.quota.forget();
-    for (const id of this.files.expired(now)) rmSync(this.contentPath(id), { force: true });
+  async sweep(now: number, keepBatchSeconds: number | null, signal?: AbortSignal): Promise<void> {
+    for (const id of this.files.expired(now)) {
+      if (signal?.aborted) return;
+      await rm(this.contentPath(id), { force: true });
+    }
     this.files.forgetExpired(now - CURSOR_S);
     if (keepBatchSeconds !== null) this.batches.forgetEnded(now - keepBatchSeconds, now);
-    for (const name of readdirSync(join(this.folder, "files"))) {
+    for await (const name of this.names("files", signal)) {
       const path = join(this.folder, "files", name);
-      if (isOld(path, now) && !this.files.has(basename(name, ".part"))) rmSync(path, { force: true });
+      // Nothing may happen between the check and the removal: a batch may make a leftover its output file.
+      if (!this.files.has(basename(name, ".part")) && isOld(path, now)) rmSync(path, { force: true });
     }
-    for (const id of readdirSync(join(this.folder, "batches"))) {
+    for await (const id of this.names("batches", signal)) {
       const ended = this.batches.isEnded(id);
-      if (ended && (this.batches.get(id) || isOld(this.batchFolder(id), now))) this.clear(id);
+      const isLeft = ended && (this.batches.get(id) || isOld(this.batchFolder(id), now));
+      if (isLeft) await rm(this.batchFolder(id), { recursive: true, force: true });
+    }
+    this.quota.forget();
+  }
+
+  /** Emits the names in a folder, few per turn of the event loop, until the signal is aborted. */
+  private async *names(folder: string, signal?: AbortSignal): AsyncGenerator<string, void, void> {
+    const names = await readdir(join(this.folder, folder));
+    for (const [at, name] of names.entries()) {
+      if (at % NAMES_IN_A_TURN === 0) await nextTurn();
+      if (signal?.aborted) return;
+      yield name;
     }
   }
 

@@ -9,6 +9,9 @@ import { isBadJson, LinesFile } from "./json-lines.ts";
 /** Characters of a line to write at a time: an answer may have hundreds of megabytes. */
 const PIECE = 64 * 1024;
 
+/** Reserves space for bytes. */
+type Claim = (bytes: number) => void | Promise<void>;
+
 export class Journal {
   /** The current write: each write waits for the last, so that lines are not mixed. */
   private last: Promise<void> = Promise.resolve();
@@ -40,18 +43,18 @@ export class Journal {
    * Appends a value as a line. `claim` is called with the bytes of each piece before it is written. After a failure, the
    * file is unchanged or has a part of the line.
    */
-  append(value: unknown, claim: (bytes: number) => void = () => {}): Promise<void> {
+  append(value: unknown, claim: Claim = () => {}): Promise<void> {
     // Nothing may follow a partial line, so after one failed write all writes fail.
     const mine = this.last.then(() => this.write(value, claim));
     mine.catch(() => {});
     return (this.last = mine);
   }
 
-  private async write(value: unknown, claim: (bytes: number) => void): Promise<void> {
+  private async write(value: unknown, claim: Claim): Promise<void> {
     let [text, size] = ["", 0];
     const flush = async () => {
       const bytes = Buffer.from(text);
-      claim(bytes.length);
+      await claim(bytes.length);
       for (let written = 0; written < bytes.length;) {
         written += (await this.handle.write(bytes, written)).bytesWritten;
       }

@@ -1,13 +1,16 @@
 // Limits the disk space that the contents of files and batches take together.
 
-import { readdirSync, statfsSync, statSync, type Stats } from "node:fs";
+import { statfsSync, statSync, type Stats } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { SvcError } from "../domain/errors.ts";
 
 const MIB = 2 ** 20;
 /** Disk space kept free for the database and for other programs: the smaller of the two values. */
 const RESERVE = { bytes: 256 * MIB, share: 0.02 };
-/** A scan of all contents (0.1 s for 20,000 files) blocks all requests; the next one waits this many times as long. */
+/** Files that a scan of all contents looks at together. */
+const FILES_AT_ONCE = 100;
+/** After a scan, the next one waits this many times as long. */
 const REST = 20;
 /** Milliseconds after which a scan no longer counts on a folder that other servers write to. */
 const STALE_MS = 5000;
@@ -27,6 +30,9 @@ interface Disk {
 export class StorageQuota {
   /** Bytes in use, as far as this server knows; undefined until the first scan. */
   private used: number | undefined;
+  private looking: Promise<void> | undefined;
+  /** Bytes claimed since the last scan began, which may not have seen them. */
+  private claimed = 0;
   /** Whether this server removed content that another server may have written, so that `used` may be too low. */
   private hasReleased = false;
   /** Times of the last scan and of the next permitted one, in milliseconds. */
@@ -46,28 +52,37 @@ export class StorageQuota {
     this.now = now;
   }
 
-  /** Counts bytes about to be written. Throws SvcError `storage_full` when the quota or disk has no space for them. */
-  claim(bytes: number): void {
+  /**
+   * Counts bytes about to be written, after a scan if it is needed. Throws SvcError `storage_full` when the quota or disk
+   * has no space for them, and errors of the system.
+   */
+  async claim(bytes: number): Promise<void> {
+    const isDoubtful = this.hasReleased || (this.used ?? 0) + bytes > this.limit || this.isStale();
+    if (this.used === undefined || (isDoubtful && this.now() >= this.restsUntil)) await this.look();
+    this.claimNow(bytes);
+  }
+
+  /** Like `claim`, but without a scan: right after another claim. */
+  claimNow(bytes: number): void {
     const { freeBytes, bytes: size } = this.disk();
     const reserve = Math.min(RESERVE.bytes, size * RESERVE.share);
     if (freeBytes - bytes < reserve) {
       const message = `The disk that holds the server's data is full: ${(reserve / MIB).toFixed(1)} MiB of it must stay free. Free some space, then try again.`;
       throw new SvcError("storage_full", message);
     }
-    const isDoubtful = this.hasReleased || (this.used ?? 0) + bytes > this.limit || this.isStale();
-    if (this.used === undefined || (isDoubtful && this.now() >= this.restsUntil)) this.look();
     const used = this.used ?? 0;
     if (used + bytes > this.limit) {
       const taken = (used / MIB).toFixed(1);
       const message = `Files and batches may take ${this.limit / MIB} MiB (--data-size) and take ${taken} MiB: delete files first.`;
       throw new SvcError("storage_full", message);
     }
-    this.used = used + bytes;
+    this.take(bytes);
   }
 
   /** Counts bytes that are about to be written, even beyond the quota. */
   take(bytes: number): void {
     if (this.used !== undefined) this.used += bytes;
+    this.claimed += bytes;
   }
 
   /** Subtracts the bytes of content that is about to be removed, unless it has another link. */
@@ -75,7 +90,7 @@ export class StorageQuota {
     const found = look(path);
     if (this.used === undefined || found?.nlink !== 1) return;
     this.used -= found.size;
-    this.hasReleased = true;
+    this.hasReleased ||= this.isShared();
   }
 
   /** Makes the next claim scan again, because another server on the folder may have written or removed something. */
@@ -87,10 +102,16 @@ export class StorageQuota {
     return this.now() - this.lookedAt >= STALE_MS && this.isShared();
   }
 
-  private look(): void {
+  private look(): Promise<void> {
+    return (this.looking ??= this.scan().finally(() => (this.looking = undefined)));
+  }
+
+  private async scan(): Promise<void> {
     const began = this.now();
     this.hasReleased = false;
-    this.used = bytesIn(this.folder);
+    this.claimed = 0;
+    const found = await bytesIn(this.folder);
+    this.used = found + this.claimed;
     const ended = this.now();
     this.lookedAt = began;
     this.restsUntil = ended + REST * (ended - began);
@@ -103,16 +124,21 @@ function diskOf(folder: string): Disk {
 }
 
 /** Returns the size of all contents; content that a file and a batch share counts once. */
-function bytesIn(folder: string): number {
-  const within = (name: string) => readdirSync(join(folder, name)).map((entry) => join(folder, name, entry));
-  const ofBatches = within("batches").flatMap((batch) => [join(batch, "input.jsonl"), join(batch, "output.jsonl")]);
+async function bytesIn(folder: string): Promise<number> {
+  const within = async (name: string) => (await readdir(join(folder, name))).map((entry) => join(folder, name, entry));
+  const batches = await within("batches");
+  const ofBatches = batches.flatMap((batch) => [join(batch, "input.jsonl"), join(batch, "output.jsonl")]);
+  const paths = [...(await within("files")), ...ofBatches];
   const seen = new Set<number>();
   let bytes = 0;
-  for (const path of [...within("files"), ...ofBatches]) {
-    const found = look(path);
-    if (!found || seen.has(found.ino)) continue;
-    seen.add(found.ino);
-    bytes += found.size;
+  for (let at = 0; at < paths.length; at += FILES_AT_ONCE) {
+    // A path that cannot be read is not our content.
+    const looks = paths.slice(at, at + FILES_AT_ONCE).map((path) => stat(path).catch(() => undefined));
+    for (const found of await Promise.all(looks)) {
+      if (!found || seen.has(found.ino)) continue;
+      seen.add(found.ino);
+      bytes += found.size;
+    }
   }
   return bytes;
 }

@@ -6,6 +6,7 @@ import type { OutputEvent } from "../../src/domain/generate.ts";
 import { ParsedAnswer, PlainAnswer, type ParsedAnswerOptions } from "../../src/engine/text/child/answer.ts";
 
 const bytes = new TextEncoder().encode("x");
+const logprobOf = (token: string, of: Uint8Array) => ({ token, logprob: -1, bytes: [...of], top: [] });
 
 /** Returns an answer whose parser yields one entry for each token, and `last` at the end. */
 function scripted(news: (AnswerNews | undefined)[], last?: AnswerNews, changes: Partial<ParsedAnswerOptions> = {}) {
@@ -113,8 +114,9 @@ describe("a parsed answer", () => {
   test("reports log probabilities for the tokens of the text, however long the text was held back", () => {
     const news = [undefined, { reasoning: "a" }, undefined, { content: "x E" }, { content: "N" }, { content: "y" }];
     const { answer } = scripted([...news], undefined, { logprobs: true, stops: ["END"] });
-    const events = news.flatMap((_, index) =>
-      answer.push(bytes, false, { token: String(index), logprob: -1, bytes: [], top: [] }),
+    const texts = ["<a>", "a", "</a>", "x E", "N", "y"];
+    const events = texts.flatMap((text, index) =>
+      answer.push(Buffer.from(text), false, logprobOf(String(index), Buffer.from(text))),
     );
     events.push(...answer.end(true));
     const told = events.flatMap((event) => (event.type === "text" ? (event.logprobs ?? []) : []));
@@ -154,60 +156,136 @@ describe("a parsed answer", () => {
 describe("a parser that reads slowly", () => {
   const STOP = "OBSERVATION";
 
-  /**
-   * Feeds tokens to a parser that treats everything as content; `seen`: how much of a text of this length it has
-   * emitted.
-   */
-  function write(tokens: readonly string[], seen = (length: number) => length) {
-    let [clock, reads, count, text, told] = [0, 0, 0, "", 0];
+  /** Splits an answer as a format with <think> and <call> does. */
+  function parsed(text: string) {
+    const [, reasoning = "", said = ""] = /^(?:<think>([^<]*)(?:<$|<\/[a-z]*$|<\/think>)?)?([^]*)$/.exec(text) ?? [];
+    const [content = "", json] = said.split("<call>");
+    return { reasoning, content: content.replace(/<[a-z]*$/, ""), json };
+  }
+
+  /** Feeds tokens to such a parser; `seen`: how much of an answer of this length it has parsed. */
+  function write(
+    tokens: readonly (string | Uint8Array)[],
+    changes: Partial<ParsedAnswerOptions> = {},
+    seen = (length: number) => length,
+  ) {
+    let [clock, reads, count] = [0, 0, 0];
+    let text = Buffer.alloc(0);
+    const told = { reasoning: 0, content: 0, json: 0 };
     const parser = {
-      push: (piece: Uint8Array) => void (text += Buffer.from(piece).toString("latin1")),
-      read: (final: boolean) => {
+      push: (piece: Uint8Array) => void (text = Buffer.concat([text, piece])),
+      read: (final: boolean): AnswerNews | undefined => {
         reads++;
         clock += 10;
-        const content = text.slice(told, final ? undefined : Math.max(told, seen(text.length)));
-        told += content.length;
-        return content === "" ? undefined : { content };
+        // Like the real parser, it leaves out a character that is not whole.
+        const whole = text.toString().replace(/\ufffd+$/, "");
+        const { reasoning, content, json } = parsed(final ? whole : whole.slice(0, seen(whole.length)));
+        const called = told.json > 0;
+        const fresh = {
+          reasoning: reasoning.slice(told.reasoning),
+          content: content.slice(told.content),
+          json: json?.slice(told.json) ?? "",
+        };
+        for (const part of ["reasoning", "content", "json"] as const) told[part] += fresh[part].length;
+        if (Object.values(fresh).every((part) => part === "")) return undefined;
+        const call = { index: 0, ...(!called && { name: "e", id: "" }), arguments: fresh.json };
+        return {
+          ...(fresh.reasoning !== "" && { reasoning: fresh.reasoning }),
+          ...(fresh.content !== "" && { content: fresh.content }),
+          ...(fresh.json !== "" && { calls: [call] }),
+        };
       },
     };
     const answer = new ParsedAnswer(parser, {
       stops: [STOP],
       tools: [],
-      thinkingEnds: [],
+      thinkingEnds: ["</think>"],
       parallelToolCalls: true,
       logprobs: false,
       now: () => clock,
+      ...changes,
     });
     const events: OutputEvent[] = [];
-    for (const token of tokens) {
+    for (const token of tokens.map((one) => (typeof one === "string" ? Buffer.from(one) : one))) {
       if (answer.complete) break;
       clock += 5;
       count++;
-      events.push(...answer.push(Buffer.from(token), false));
+      events.push(...answer.push(token, false, changes.logprobs ? logprobOf(String(count - 1), token) : undefined));
     }
     events.push(...answer.end(true));
-    return { reads, count, text: joined(events, "text"), stop: answer.stopSequence };
+    return { reads, count, events, text: joined(events, "text"), stop: answer.stopSequence };
   }
 
-  test("reads few of 5,000 tokens when the stop sequence never comes", () => {
-    const tokens = Array.from({ length: 5000 }, (_, at) => (at % 7 === 0 ? "OBSERVE " : "on "));
-    const { reads, text } = write(tokens);
-    expect(text).toBe(tokens.join(""));
+  const words = Array.from({ length: 5000 }, (_, at) => (at % 7 === 0 ? "OBSERVE " : "on "));
+
+  test.each([
+    ["when the stop sequence never comes", {}],
+    ["when the only tool that may be called has a name of one letter", { parallelToolCalls: false, tools: ["V"] }],
+    ["with log probabilities", { logprobs: true }],
+  ])("reads few of 5,000 tokens %s", (_, changes) => {
+    const { reads, text } = write(words, changes);
+    expect(text).toBe(words.join(""));
     expect(reads).toBeLessThan(250);
+  });
+
+  test("reads few tokens of reasoning that is full of the stop sequence, and stops in the text", () => {
+    const { reads, events, text, stop } = write(["<think>", ...words, "</think>", "yes", " on"], { stops: ["on"] });
+    expect([joined(events, "reasoning"), text, stop]).toEqual([words.join(""), "yes ", "on"]);
+    expect(reads).toBeLessThan(250);
+  });
+
+  test("reads few tokens of a call that is full of the stop sequence", () => {
+    const { reads, events } = write(["<call>", '{"a":"', ...words, '"}'], { stops: ["on"], tools: ["e"] });
+    expect(argumentsOf(events, 0)).toBe(`{"a":"${words.join("")}"}`);
+    expect(reads).toBeLessThan(1000);
+  });
+
+  test("reports the log probabilities of the text's tokens, also when it reads several at once", () => {
+    const [first = 0, second = 0] = Buffer.from("ü");
+    const said = ["Yes", " on ", Buffer.from([first]), Buffer.from([second]), ...words.slice(0, 100)];
+    const { events, text } = write(["<think>", ...words, "</think>", ...said, "<call>", "{", "}"], {
+      logprobs: true,
+      tools: ["e"],
+    });
+    const told = events.flatMap((event) => (event.type === "text" ? (event.logprobs ?? []) : []));
+    expect(text).toBe(`Yes on ü${words.slice(0, 100).join("")}`);
+    expect(told.map(({ token }) => token)).toEqual(said.map((_, at) => String(5002 + at)));
+  });
+
+  test("tells a short text after reasoning from the markup around it", () => {
+    const all = ["<think>", "hm", "</think>", "Yes", ".", "<call>", "{", "}"];
+    const { events } = write(all, { logprobs: true, tools: ["e"], thinkingEnds: [] }, (length) =>
+      length < all.join("").length ? 9 : length,
+    );
+    const told = events.flatMap((event) => (event.type === "text" ? (event.logprobs ?? []) : []));
+    expect(told.map(({ token }) => token)).toEqual(["3", "4"]);
+  });
+
+  test("drops the log probabilities of tokens behind a stop sequence that it reads late", () => {
+    const { events, text } = write(["one ", "two ", "OBSER", "VATION", "three"], { logprobs: true }, (length) =>
+      length < 20 ? 0 : length,
+    );
+    const told = events.flatMap((event) => (event.type === "text" ? (event.logprobs ?? []) : []));
+    expect([text, told.map(({ token }) => token)]).toEqual(["one two ", ["0", "1"]]);
   });
 
   const before = "so it goes ".repeat(40);
   const stopped = before.length + STOP.length;
   const tokens = [...`${before}${STOP}: ${"and on ".repeat(200)}`];
+  /** Tokens that are sampled while the parser waits, after a read of 10 ms. */
+  const LATE = 8;
 
-  test.each([0, 30, 200])("stops within %i bytes of the stop sequence when the parser emits it that late", (late) => {
-    const { count, text, stop } = write(tokens, (length) => length - late);
-    expect([text, stop, count]).toEqual([before, STOP, stopped + late]);
+  test.each([0, 30, 200])("stops soon when the parser emits the stop sequence %i bytes late", (late) => {
+    const { count, text, stop } = write(tokens, {}, (length) => Math.max(0, length - late));
+    expect([text, stop]).toEqual([before, STOP]);
+    expect(count - stopped - late).toBeWithin(0, LATE + 1);
   });
 
   test("keeps reading while the parser holds back what it has read", () => {
-    const { count, stop } = write(tokens, (length) => (length < stopped + 900 ? Math.min(length, 400) : length));
-    expect([stop, count]).toEqual([STOP, stopped + 900]);
+    const seen = (length: number) => (length < stopped + 900 ? Math.min(length, 400) : length);
+    const { count, stop } = write(tokens, {}, seen);
+    expect(stop).toBe(STOP);
+    expect(count - stopped - 900).toBeWithin(0, LATE + 1);
   });
 });
 

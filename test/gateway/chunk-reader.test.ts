@@ -73,3 +73,58 @@ test("messages that differ only in their text are parsed once", () => {
   for (let at = 0; at < 100; at++) reader.read(chunk({ content: ` ${at}` }));
   expect(decoded).toBe(1);
 });
+
+const TOKENS = Array.from({ length: 1000 }, (_, at) => `${at}é `);
+const content = TOKENS.join("");
+const token = (name: string) => ({
+  token: name,
+  logprob: -1,
+  top_logprobs: [0, 1, 2].map((other) => ({ token: `${name}${other}`, logprob: -2 })),
+});
+const end = { finish_reason: "stop" };
+const usage = { prompt_tokens: 1, completion_tokens: 1000 };
+const calls = [{ index: 0, id: "1", function: { name: "f", arguments: "{}" } }];
+const lists = {
+  tokens: TOKENS,
+  token_logprobs: TOKENS.map(() => -1),
+  top_logprobs: TOKENS.map((name) => ({ [name]: -1, x: -2 })),
+};
+
+test.each([
+  [
+    "a chat",
+    decodeChunk,
+    { choices: [{ message: { content, tool_calls: calls }, logprobs: { content: TOKENS.map(token) }, ...end }], usage },
+  ],
+  ["a text completion", decodeChunk, { choices: [{ text: content, logprobs: lists, ...end }], usage }],
+  [
+    "an answer of Ollama",
+    decodeLine,
+    { message: { content, thinking: "hm" }, logprobs: TOKENS.map(token), done: true },
+  ],
+  [
+    "a chat whose tokens are not its text",
+    decodeChunk,
+    {
+      choices: [{ message: { content: `${content.slice(3000)}?` }, logprobs: { content: TOKENS.map(token) }, ...end }],
+    },
+  ],
+] as const)(
+  "the log probabilities of a whole answer come a few at a time, each with its text: %s",
+  async (_, decode, answer) => {
+    const read = new ChunkReader(decode).read(JSON.stringify({ ...answer, filler: "x".repeat(2 ** 16) }));
+    if (!(Symbol.asyncIterator in read)) throw new Error("the message is long");
+    const pieces = await Array.fromAsync(read);
+    const whole = decode(answer);
+    const tokens = pieces.flatMap(({ logprobs = [] }) => logprobs);
+    expect(tokens).toEqual([...(whole.logprobs ?? [])]);
+    expect(pieces.map(({ text = "" }) => text).join("")).toBe(whole.text ?? "");
+    expect(Math.max(...pieces.map(({ logprobs = [] }) => logprobs.length))).toBeLessThan(300);
+    const { text: _text, logprobs: _logprobs, reasoning, ...rest } = whole;
+    expect(pieces.at(-1)).toMatchObject(rest);
+    expect(pieces.find((piece) => piece.reasoning !== undefined)?.reasoning).toBe(reasoning);
+    for (const { text, logprobs } of whole.text === content ? pieces.filter((piece) => piece.text) : []) {
+      expect(logprobs?.map((one) => one.token).join("")).toBe(text);
+    }
+  },
+);

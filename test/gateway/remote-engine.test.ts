@@ -45,6 +45,20 @@ test("an answer is streamed with text, usage and reason, and the upstream receiv
   expect(headers.get("x-request-id")).toBe("r1");
 });
 
+test("a whole answer with log probabilities, from a server that does not stream, comes in parts", async () => {
+  const tokens = Array.from({ length: 3000 }, (_, at) => ` ${at}`);
+  const content = tokens.map((token) => ({ token, logprob: -1, top_logprobs: [{ token, logprob: -1 }] }));
+  const message = { role: "assistant", content: tokens.join("") };
+  const choices = [{ index: 0, message, logprobs: { content }, finish_reason: "length" }];
+  const server = chatServer(() => Response.json({ choices, usage: usage(7, 3000).usage }));
+  const events = await generate(await remote([server.url]), { topLogprobs: 1, maxTokens: 3000 });
+  const lists = events.flatMap((event) => (event.type === "text" ? [event.logprobs ?? []] : []));
+  expect(textOf(events)).toBe(tokens.join(""));
+  expect(lists.flat().map(({ token }) => token)).toEqual(tokens);
+  expect(Math.max(...lists.map(({ length }) => length))).toBeLessThan(300);
+  expect(finishOf(events)).toMatchObject({ reason: "length", usage: { promptTokens: 7, completionTokens: 3000 } });
+});
+
 describe("a model that refuses a usual field", () => {
   const refusing = (field: string, status: number, error: object) => {
     const server = chatServer(({ body }) => (field in body ? Response.json({ error }, { status }) : helloStream()));

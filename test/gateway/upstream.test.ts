@@ -31,6 +31,16 @@ test("the turns of a conversation have the same key, and different conversations
   expect(long && prefixKey(long)).toBe(longer ? prefixKey(longer) : 0);
 });
 
+test("of images and sounds, their length and their beginning are part of the key", () => {
+  const seen = (url: string) => {
+    const part = { type: "media", source: { kind: "image", url, detail: "auto" }, param: "p" } as const;
+    return prefixKey(plainRequest("", { messages: [{ role: "user", content: [{ type: "text", text: "?" }, part] }] }));
+  };
+  const url = `data:image/png;base64,${"A".repeat(4000)}`;
+  expect(seen(url)).toBe(seen(url));
+  expect(new Set([url, `${url}AAAA`, url.replace("AA", "AB"), url.replace("png", "gif")].map(seen)).size).toBe(4);
+});
+
 test("when a replica is removed, only its own conversations move, and the others share them evenly", () => {
   const all = replicas(3);
   const keys = Array.from({ length: 600 }, (_, index) => `conversation ${index}`);

@@ -8,10 +8,12 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { nextTurn } from "../../src/domain/next-turn.ts";
 import type { BatchStatus } from "../../src/store/batch-records.ts";
 import { openJobDatabase, writeLightly } from "../../src/store/job-database.ts";
 import { JobStore } from "../../src/store/job-store.ts";
@@ -97,68 +99,93 @@ describe.skipIf(!isElsewhere)("where the system has no hard links", () => {
     expect(readFileSync(store.contentPath("one-output"), "utf8")).toBe("{}\n");
   });
 
-  test("a batch whose input finds no space is refused and leaves nothing behind", () => {
+  test("a batch whose input finds no space is refused and leaves nothing behind", async () => {
     const store = splitStore(5);
+    addFile(store, "input");
+    await store.quota.claim(1);
     expect(() => addBatch(store, "one")).toThrow("--data-size");
     expect([existsSync(dirname(store.inputPath("one"))), store.batches.get("one")]).toEqual([false, undefined]);
   });
 });
 
 describe("deleted and expired files", () => {
-  test("can still be used as the start of a page for an hour", () => {
+  test("can still be used as the start of a page for an hour", async () => {
     const store = newStore();
     for (const id of ["a", "b", "c", "d"]) addFile(store, id);
     expect(page(store)).toEqual(["a", "b"]);
     for (const id of ["a", "b"]) expect(store.deleteFile(id, NOW)).toBe(true);
     expect(store.deleteFile("a", NOW)).toBe(false);
     expect(page(store, "b")).toEqual(["c", "d"]);
-    store.sweep(NOW + HOUR - 1, null);
+    await store.sweep(NOW + HOUR - 1, null);
     expect(page(store, "b")).toEqual(["c", "d"]);
-    store.sweep(NOW + HOUR, null);
+    await store.sweep(NOW + HOUR, null);
     expect(() => page(store, "b")).toThrow("'after' names nothing that is stored.");
     expect(readdirSync(join(store.contentPath("c"), "..")).sort()).toEqual(["c", "d"]);
   });
 
-  test("lose their content at their expiry", () => {
+  test("lose their content at their expiry", async () => {
     const store = newStore();
     addFile(store, "short", NOW + 10);
     addFile(store, "long");
-    store.sweep(NOW + 9, null);
+    await store.sweep(NOW + 9, null);
     expect(existsSync(store.contentPath("short"))).toBe(true);
-    store.sweep(NOW + 10, null);
+    await store.sweep(NOW + 10, null);
     expect([existsSync(store.contentPath("short")), existsSync(store.contentPath("long"))]).toEqual([false, true]);
   });
+});
+
+test("a sweep of many files does not block the event loop, and removes only old leftovers", async () => {
+  const store = newStore();
+  for (const id of ["known", "old", "new"]) writeFileSync(store.contentPath(id), "{}\n");
+  for (let file = 0; file < 2000; file++) writeFileSync(store.contentPath(`new ${file}`), "");
+  const long = new Date((NOW - 2 * HOUR) * 1000);
+  for (const id of ["known", "old"]) utimesSync(store.contentPath(id), long, long);
+  store.files.add({ id: "known", bytes: 3, filename: "x", purpose: "batch", createdAt: NOW, expiresAt: null });
+  let [turns, isOver] = [0, false];
+  const others = (async () => {
+    for (; !isOver; turns++) await nextTurn();
+  })();
+  await store.sweep(NOW, null);
+  isOver = true;
+  await others;
+  expect(["known", "old", "new", "new 1999"].map((id) => existsSync(store.contentPath(id)))).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
+  expect(turns).toBeGreaterThan(15);
 });
 
 describe("batches that have ended", () => {
   const listed = (store: JobStore) =>
     store.batches.page({ limit: 100, order: "asc", after: undefined }).rows.map(({ id }) => id);
 
-  test("are deleted when their time is over, however they ended, while running ones are kept", () => {
+  test("are deleted when their time is over, however they ended, while running ones are kept", async () => {
     const store = newStore();
     for (const id of ["completed", "cancelled", "expired", "failed", "validating", "running"]) addBatch(store, id);
     for (const status of ["completed", "cancelled", "expired"] as const) end(store, status, status, NOW, NOW + HOUR);
     store.batches.fail("failed", [], NOW);
     store.batches.advance("running", "validating", "in_progress", NOW);
-    store.sweep(NOW + DAY - 1, DAY);
+    await store.sweep(NOW + DAY - 1, DAY);
     expect(listed(store)).toHaveLength(6);
-    store.sweep(NOW + DAY, null);
+    await store.sweep(NOW + DAY, null);
     expect(listed(store)).toHaveLength(6);
-    store.sweep(NOW + DAY, DAY);
+    await store.sweep(NOW + DAY, DAY);
     expect(listed(store)).toEqual(["validating", "running"]);
     expect(existsSync(store.inputPath("running"))).toBe(true);
   });
 
-  test("are kept as long as their output exists as a file", () => {
+  test("are kept as long as their output exists as a file", async () => {
     const store = newStore();
     for (const id of ["kept", "expiring", "deleted"]) addBatch(store, id);
     end(store, "kept", "completed", NOW, null);
     end(store, "expiring", "completed", NOW, NOW + 3 * DAY);
     end(store, "deleted", "completed", NOW, null);
     store.deleteFile("deleted-output", NOW + HOUR);
-    store.sweep(NOW + 2 * DAY, DAY);
+    await store.sweep(NOW + 2 * DAY, DAY);
     expect(listed(store)).toEqual(["kept", "expiring"]);
-    store.sweep(NOW + 3 * DAY, DAY);
+    await store.sweep(NOW + 3 * DAY, DAY);
     expect(listed(store)).toEqual(["kept"]);
   });
 });

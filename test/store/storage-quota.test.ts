@@ -3,6 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SvcError } from "../../src/domain/errors.ts";
+import { nextTurn } from "../../src/domain/next-turn.ts";
 import { JobStore } from "../../src/store/job-store.ts";
 import { StorageQuota } from "../../src/store/storage-quota.ts";
 
@@ -17,90 +18,108 @@ beforeEach(() => {
 const still = () => 0;
 const put = (name: string, bytes: number) => writeFileSync(join(folder, name), new Uint8Array(bytes));
 
-test("stored and claimed bytes share the quota, and removing files frees it", () => {
+test("stored and claimed bytes share the quota, and removing files frees it", async () => {
   const quota = new StorageQuota(folder, MIB, undefined, { now: still });
   put("files/a", MIB / 2);
   put("batches/one/output.jsonl", MIB / 4);
   // One content with two names.
   linkSync(join(folder, "files/a"), join(folder, "batches/one/input.jsonl"));
-  quota.claim(MIB / 4);
+  await quota.claim(MIB / 4);
   put("files/b", MIB / 4);
   const full = "Files and batches may take 1 MiB (--data-size) and take 1.0 MiB: delete files first.";
-  expect(() => quota.claim(1)).toThrow(new SvcError("storage_full", full));
+  await expect(quota.claim(1)).rejects.toThrow(new SvcError("storage_full", full));
   rmSync(join(folder, "files/b"));
-  quota.claim(MIB / 4);
+  await quota.claim(MIB / 4);
 });
 
-test("claims beyond the quota do not scan all contents each time", () => {
+test("claims beyond the quota do not scan all contents each time", async () => {
   put("files/c", MIB);
   let time = 0;
   // Each scan takes 10 ms.
   const quota = new StorageQuota(folder, MIB, undefined, { now: () => (time += 10) });
-  expect(() => quota.claim(1)).toThrow(SvcError);
+  await expect(quota.claim(1)).rejects.toThrow(SvcError);
   rmSync(join(folder, "files/c"));
   for (const waited of [0, 150]) {
     time += waited;
-    expect(() => quota.claim(1)).toThrow(SvcError);
+    await expect(quota.claim(1)).rejects.toThrow(SvcError);
   }
   time += 50;
-  quota.claim(1);
+  await quota.claim(1);
 });
 
-test("the bytes of a deleted file are free at once if that was its last name", () => {
+test("the bytes of a deleted file are free at once if that was its last name", async () => {
   put("files/d", MIB / 2);
   put("files/e", MIB / 2);
   linkSync(join(folder, "files/e"), join(folder, "batches/one/input.jsonl"));
   let time = 0;
   const quota = new StorageQuota(folder, MIB, undefined, { now: () => (time += 10) });
-  expect(() => quota.claim(1)).toThrow(SvcError);
+  await expect(quota.claim(1)).rejects.toThrow(SvcError);
   for (const name of ["files/d", "files/e"]) {
     quota.release(join(folder, name));
     rmSync(join(folder, name));
   }
-  quota.claim(MIB / 2);
-  expect(() => quota.claim(1)).toThrow(SvcError);
+  await quota.claim(MIB / 2);
+  await expect(quota.claim(1)).rejects.toThrow(SvcError);
 });
 
-test("the disk keeps a reserve of 256 MiB or 2 %, whichever is less", () => {
+test("scanning many files does not block the event loop, and misses nothing that is written meanwhile", async () => {
+  for (let file = 0; file < 2000; file++) put(`files/${file}`, 1);
+  let time = 0;
+  const quota = new StorageQuota(folder, 2010, undefined, { now: () => (time += 10) });
+  let [turns, isOver] = [0, false];
+  const others = (async () => {
+    for (; !isOver; turns++) await nextTurn();
+  })();
+  const claims = Array.from({ length: 3 }, () => quota.claim(2));
+  quota.take(2);
+  await Promise.all(claims);
+  isOver = true;
+  await others;
+  expect(turns).toBeGreaterThan(10);
+  await quota.claim(2);
+  await expect(quota.claim(1)).rejects.toThrow("--data-size");
+});
+
+test("the disk keeps a reserve of 256 MiB or 2 %, whichever is less", async () => {
   for (const [bytes, reserve] of [
     [100 * 1024 * MIB, 256 * MIB],
     [100 * MIB, 2 * MIB],
   ] as const) {
     let freeBytes = reserve + 1000;
     const quota = new StorageQuota(folder, 2 * MIB, undefined, { disk: () => ({ freeBytes, bytes }) });
-    quota.claim(1000);
+    await quota.claim(1000);
     const full = `The disk that holds the server's data is full: ${reserve / MIB}.0 MiB of it must stay free. Free some space, then try again.`;
-    expect(() => quota.claim(1001)).toThrow(new SvcError("storage_full", full));
+    await expect(quota.claim(1001)).rejects.toThrow(new SvcError("storage_full", full));
     quota.take(1001);
     freeBytes += 1;
-    quota.claim(1001);
+    await quota.claim(1001);
   }
 });
 
-test("files of another server are noticed at the next scan", () => {
+test("files of another server are noticed at the next scan", async () => {
   const quota = new StorageQuota(folder, MIB);
-  quota.claim(1);
+  await quota.claim(1);
   put("files/theirs", MIB);
   quota.forget();
-  expect(() => quota.claim(1)).toThrow(SvcError);
+  await expect(quota.claim(1)).rejects.toThrow(SvcError);
 });
 
-test("servers on one folder keep its quota together, to within what they write in 5 s", () => {
+test("servers on one folder keep its quota together, to within what they write in 5 s", async () => {
   const data = join(folder, "shared");
   let time = 0;
   const now = spyOn(performance, "now").mockImplementation(() => time);
   const [mine, theirs] = [new JobStore(data, MIB), new JobStore(data, MIB)];
-  const write = (store: JobStore, id: string) => {
+  const write = async (store: JobStore, id: string) => {
     const bytes = MIB / 4;
-    store.quota.claim(bytes);
+    await store.quota.claim(bytes);
     writeFileSync(store.contentPath(id), new Uint8Array(bytes));
     store.files.add({ id, bytes, filename: id, purpose: "ocr", createdAt: 1, expiresAt: null });
   };
   try {
-    for (const id of ["a", "b"]) write(mine, id);
-    for (const id of ["c", "d"]) write(theirs, id);
+    for (const id of ["a", "b"]) await write(mine, id);
+    for (const id of ["c", "d"]) await write(theirs, id);
     time += 5000;
-    expect(() => mine.quota.claim(1)).toThrow(SvcError);
+    await expect(mine.quota.claim(1)).rejects.toThrow(SvcError);
   } finally {
     now.mockRestore();
     mine.close();
@@ -108,33 +127,36 @@ test("servers on one folder keep its quota together, to within what they write i
   }
 });
 
-test("a server alone on its folder does not scan it again", () => {
+test("a server alone on its folder does not scan it again", async () => {
   const data = join(folder, "alone");
   let time = 0;
   const now = spyOn(performance, "now").mockImplementation(() => time);
   const store = new JobStore(data, MIB);
   try {
-    store.quota.claim(1);
+    await store.quota.claim(1);
     store.files.add({ id: "a", bytes: 1, filename: "a", purpose: "ocr", createdAt: 1, expiresAt: null });
+    store.files.add({ id: "b", bytes: 1, filename: "b", purpose: "ocr", createdAt: 1, expiresAt: null });
     writeFileSync(store.contentPath("a"), new Uint8Array(MIB));
+    writeFileSync(store.contentPath("b"), new Uint8Array(1));
     time += 5000;
-    store.quota.claim(1);
+    store.deleteFile("b", 2);
+    await store.quota.claim(1);
   } finally {
     now.mockRestore();
     store.close();
   }
 });
 
-test("removing a file of another server does not free its bytes twice", () => {
+test("removing a file of another server does not free its bytes twice", async () => {
   let time = 0;
-  const quota = new StorageQuota(folder, MIB, undefined, { now: () => time });
-  quota.claim(MIB / 4);
+  const quota = new StorageQuota(folder, MIB, () => true, { now: () => time });
+  await quota.claim(MIB / 4);
   put("files/mine", MIB / 4);
   put("files/theirs", MIB / 2);
   quota.release(join(folder, "files/theirs"));
   rmSync(join(folder, "files/theirs"));
   time += 1;
-  quota.claim(MIB / 2);
+  await quota.claim(MIB / 2);
   put("files/another", MIB / 2);
-  expect(() => quota.claim(MIB / 2)).toThrow(SvcError);
+  await expect(quota.claim(MIB / 2)).rejects.toThrow(SvcError);
 });

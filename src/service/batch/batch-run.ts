@@ -157,7 +157,7 @@ export class BatchRun {
     try {
       for await (const line of this.unanswered(tally, signal)) {
         // Fails before a line is computed if there is no space for its output.
-        if (!signal.aborted) store.quota.claim(1);
+        if (!signal.aborted) await store.quota.claim(1);
         this.lines++;
         const release = await places.acquire(signal);
         if (!release) break;

@@ -61,6 +61,7 @@ export class BatchesService {
   private readonly memory = new SharedBytes(LONG_LINES_BYTES);
   private readonly timers: ReturnType<typeof setInterval>[] = [];
   private scanFails = false;
+  private sweeping: Promise<void> | undefined;
   private readonly stopping = new AbortController();
 
   constructor(private readonly options: BatchOptions) {
@@ -82,7 +83,7 @@ export class BatchesService {
     for (const timer of this.timers) clearInterval(timer);
     this.stopping.abort();
     for (const { run } of this.runs.values()) run.stop();
-    await Promise.all([...this.runs.values()].map(({ ended }) => ended));
+    await Promise.all([this.sweeping, ...[...this.runs.values()].map(({ ended }) => ended)]);
     this.options.folder.close();
   }
 
@@ -104,7 +105,7 @@ export class BatchesService {
     const ids = { id: newBatchId(), inputFileId, outputFileId: newFileId() };
     try {
       // Without space for its output the batch could only wait.
-      store.quota.claim(1);
+      await store.quota.claim(1);
       store.addBatch({ ...ids, ...times, endpoint, model, outputSeconds, window, metadata });
     } catch (error) {
       if (!isMissing(error)) throw storageError(error);
@@ -233,9 +234,14 @@ export class BatchesService {
     this.logFailure("batch cannot go on and is tried again", error, id);
   }
 
+  /** Starts a sweep, unless one is running. */
   private sweep(): void {
+    this.sweeping ??= this.sweepAll().finally(() => (this.sweeping = undefined));
+  }
+
+  private async sweepAll(): Promise<void> {
     try {
-      this.options.folder.find()?.sweep(this.now(), this.options.keepBatchSeconds);
+      await this.options.folder.find()?.sweep(this.now(), this.options.keepBatchSeconds, this.stopping.signal);
     } catch (error) {
       this.logFailure("expired files and batches cannot be removed", error);
     }

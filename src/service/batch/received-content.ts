@@ -35,7 +35,7 @@ export async function receiveContent(
   chunks: AsyncIterable<Uint8Array>,
   path: string,
   limits: ContentLimits,
-  claim: (bytes: number) => void,
+  claim: (bytes: number) => void | Promise<void>,
   budget: ByteBudget,
   isLines: IsLines = "yes",
 ): Promise<ReceivedContent> {
@@ -60,7 +60,7 @@ export async function receiveContent(
       bytes += chunk.length;
       if (bytes > limits.bytes) throw tooLarge(limits.bytes);
       await checking((checked) => checked.push(chunk));
-      claim(chunk.length);
+      await claim(chunk.length);
       for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
     }
     await checking((checked) => checked.end());

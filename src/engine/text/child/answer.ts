@@ -71,8 +71,11 @@ export interface ParsedAnswerOptions {
   readonly now: () => number;
 }
 
-/** Each read parses the answer from its first token. Once that is slow, it may take this share of the time. */
-const READING_SHARE = 1 / 30;
+/**
+ * Each read parses the answer from its first token. Once that is slow, it may take this share of the time; more when
+ * something was found that may end the answer or its reasoning.
+ */
+const READING_SHARE = { usual: 1 / 30, expected: 1 / 4 } as const;
 const SLOW_READING_MS = 0.25;
 /** Bytes that the parser may need behind an element before it reports it. */
 const PARSER_LAG = 256;
@@ -91,9 +94,10 @@ export class ParsedAnswer implements Answer {
   /** Tokens that the parser has not reported yet, and their log probabilities. */
   private unreported = 0;
   private logprobs: TokenLogprob[] = [];
-  /** Finds the texts at which the parser must be read at once: ends of reasoning, stop sequences and names of tools. */
-  private readonly watch: WordWatch;
-  /** Whether a watched text was found that the parser has not reported yet. */
+  private readonly thinkingEnds: WordWatch;
+  private readonly stops: WordWatch;
+  private readonly names: WordWatch;
+  /** Whether a text was found that the parser has not reported yet, and that may end the answer or its reasoning. */
   private expected = false;
   private readAt = Number.NEGATIVE_INFINITY;
   private readCost = 0;
@@ -103,8 +107,9 @@ export class ParsedAnswer implements Answer {
     private readonly options: ParsedAnswerOptions,
   ) {
     this.visible = new VisibleText(options.stops);
-    const names = options.parallelToolCalls ? [] : options.tools;
-    this.watch = new WordWatch([...options.stops, ...options.thinkingEnds, ...names], PARSER_LAG);
+    this.thinkingEnds = new WordWatch(options.thinkingEnds, PARSER_LAG);
+    this.stops = new WordWatch(options.stops, PARSER_LAG);
+    this.names = new WordWatch(options.parallelToolCalls ? [] : options.tools, PARSER_LAG);
   }
 
   get called(): boolean {
@@ -115,14 +120,13 @@ export class ParsedAnswer implements Answer {
     this.parser.push(bytes);
     this.unreported++;
     if (logprob && bytes.length > 0) this.logprobs.push(logprob);
-    // The end of an answer must be found with its own token, or further tokens would follow and count. With log
-    // probabilities each token is read separately, because the parser does not report which tokens a text consists of.
-    this.expected = this.watch.push(bytes) || this.expected;
-    const atOnce = this.expected || this.options.logprobs;
+    // The end of an answer should be found with its own token, because further tokens would follow and count.
+    this.expected = this.mayEnd(bytes) || this.expected;
     // Until the visible text begins, each token is read in order to count the reasoning tokens.
-    if (more && !atOnce && (this.written || this.called)) return [];
+    if (more && !this.expected && (this.written || this.called)) return [];
     const before = this.options.now();
-    if (!atOnce && before - this.readAt < this.readCost / READING_SHARE) return [];
+    const share = this.expected ? READING_SHARE.expected : READING_SHARE.usual;
+    if (before - this.readAt < this.readCost / share) return [];
     const update = this.parser.read(false);
     this.readAt = this.options.now();
     const cost = this.readAt - before;
@@ -130,6 +134,16 @@ export class ParsedAnswer implements Answer {
     if (!update) return [];
     this.expected = false;
     return this.emit(update);
+  }
+
+  /** Searches the next token for texts that may end what is being written: reasoning, text or the only call. */
+  private mayEnd(bytes: Uint8Array): boolean {
+    const [ended, stopped, named] = [this.thinkingEnds, this.stops, this.names].map((words) => words.push(bytes));
+    if (this.called) return stopped === true || named === true;
+    if (this.written) return stopped === true;
+    // Stop sequences in reasoning do not end it.
+    const inReasoning = this.reasoned && this.options.thinkingEnds.length > 0;
+    return ended === true || (stopped === true && !inReasoning);
   }
 
   end(whole: boolean): OutputEvent[] {
@@ -167,10 +181,31 @@ export class ParsedAnswer implements Answer {
       this.blank += content;
       return [];
     }
+    const followsReasoning = this.reasoned && !this.written;
+    const text = this.takeBlank() + content;
     // After reasoning, the tokens before the first token of the text are markup.
-    const logprobs = this.reasoned && !this.written ? this.logprobs.slice(-1) : this.logprobs;
-    this.logprobs = [];
-    return this.release(this.visible.push(this.takeBlank() + content, logprobs));
+    if (followsReasoning) this.logprobs = fromText(this.logprobs, text);
+    return this.show(text);
+  }
+
+  /** Emits text: token by token, as far as it consists of the tokens whose log probabilities have not been emitted. */
+  private show(text: string): OutputEvent[] {
+    const decoder = new TextDecoder();
+    const events: OutputEvent[] = [];
+    let [shown, count] = [0, 0];
+    for (const one of this.logprobs.length > 1 ? this.logprobs : []) {
+      const characters = decoder.decode(Uint8Array.from(one.bytes), { stream: true });
+      if (shown === text.length || !text.startsWith(characters, shown)) break;
+      events.push(...this.release(this.visible.push(characters, [one])));
+      if (this.complete) return events;
+      shown += characters.length;
+      count++;
+    }
+    // The others are tokens of markup that follows the text.
+    const rest = this.logprobs.slice(count);
+    this.logprobs = shown === text.length ? rest : [];
+    if (shown < text.length) events.push(...this.release(this.visible.push(text.slice(shown), rest)));
+    return events;
   }
 
   private takeBlank(): string {
@@ -217,6 +252,13 @@ export class ParsedAnswer implements Answer {
     call.arguments += text;
     return [{ type: "tool_arguments", index, text }];
   }
+}
+
+/** Returns the entries from the token with which a text begins; the last one if the text is not that of the tokens. */
+function fromText(logprobs: readonly TokenLogprob[], text: string): TokenLogprob[] {
+  let left = Buffer.concat(logprobs.map(({ bytes }) => Uint8Array.from(bytes))).lastIndexOf(text);
+  if (left < 0) return logprobs.slice(-1);
+  return logprobs.slice(logprobs.findIndex(({ bytes }) => (left -= bytes.length) < 0));
 }
 
 function textEvents({ text, logprobs }: Released): OutputEvent[] {
