@@ -30,8 +30,8 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
     const started = clock.now();
     const { model, recorded, result } = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
     context.logFields = () => ({ model: recorded, prompt: result.tokens });
-    // The answer does not wait until the process has ended.
-    if (asked.unloads) void router.unload(model);
+    // The answer does not wait until the process has ended, and the model may be gone meanwhile.
+    if (asked.unloads) router.unload(model).catch(() => {});
     return { context, model, result, ms: clock.now() - started };
   };
 
