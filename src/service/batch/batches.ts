@@ -234,6 +234,9 @@ export class BatchesService {
   }
 
   private sweep(): void {
+    // Another server may have ended those that are long due.
+    const due = this.options.clock.now() - SWEEP_MS;
+    for (const [id, at] of this.retryAt) if (at < due) this.retryAt.delete(id);
     try {
       this.options.folder.find()?.sweep(this.now(), this.options.keepBatchSeconds);
     } catch (error) {
