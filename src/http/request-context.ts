@@ -60,6 +60,11 @@ export class RequestContexts {
     return context;
   }
 
+  /** Gives a request's context to one that is handled in its place. */
+  share(request: Request, other: Request): void {
+    this.contexts.set(other, this.of(request));
+  }
+
   /** Returns the context of a request that was opened. Throws Error for another one. */
   of(request: Request): RequestContext {
     const context = this.contexts.get(request);
