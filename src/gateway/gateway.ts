@@ -28,8 +28,11 @@ interface GatewayOptions {
   readonly log: Logger;
 }
 
-/** Backends of an upstream that were requested, by the models' names there. */
+/** What is remembered of an upstream, by the models' names there. */
 interface Known {
+  /** When a listed model was first seen, for servers that report a new creation time at every listing. */
+  created: ReadonlyMap<string, number>;
+  /** Backends that were requested. */
   readonly chat: Map<string, TextBackend>;
   readonly embeddings: Map<string, Backend<EmbeddingPort>>;
 }
@@ -54,8 +57,6 @@ export class Gateway implements ModelSource, Upstreams {
   private readonly stateLog: StateLog;
   private readonly bodies = new RequestBodies();
   private readonly known = new WeakMap<Upstream, Known>();
-  /** When a model was first seen, for servers that report a new creation time at every listing. */
-  private readonly created = new Map<string, number>();
   private searchedAt = -Infinity;
   private searching: Promise<void> | undefined;
   private timer: ReturnType<typeof setInterval> | undefined;
@@ -125,7 +126,7 @@ export class Gateway implements ModelSource, Upstreams {
   metrics(): MetricTable[] {
     const upstreams = this.upstreams();
     const running = upstreams.flatMap((upstream) => {
-      const { chat, embeddings } = this.backendsOf(upstream);
+      const { chat, embeddings } = this.knownOf(upstream);
       return [...chat.values(), ...embeddings.values()].map(({ subject, engine }) => ({
         labels: subject ? subjectLabels(subject) : {},
         metrics: [gauge("svc_num_requests_running", "Requests that are being computed.", engine.status().running)],
@@ -143,12 +144,14 @@ export class Gateway implements ModelSource, Upstreams {
     // Rankings have no common API, so rerankers are not listed.
     const isPassedOn = ({ capabilities }: RemoteModel) =>
       capabilities.includes("chat") || capabilities.includes("embeddings");
-    return this.upstreams().flatMap((upstream) =>
-      upstream
-        .models()
-        .filter(isPassedOn)
-        .map((model) => this.listed(upstream, model)),
-    );
+    return this.upstreams().flatMap((upstream) => {
+      const known = this.knownOf(upstream);
+      const models = upstream.models().filter(isPassedOn);
+      const createdOf = ({ id, created }: RemoteModel) =>
+        known.created.get(id) ?? created ?? unixSeconds(this.options.clock);
+      known.created = new Map(models.map((model) => [model.id, createdOf(model)]));
+      return models.map((model) => listed(upstream, model, createdOf(model)));
+    });
   }
 
   /** Finds a model by its listed name or its name on its server. The search runs when a capability is read. */
@@ -210,7 +213,7 @@ export class Gateway implements ModelSource, Upstreams {
 
   private textBackend(upstream: Upstream, model: string): TextBackend {
     const listed = `${upstream.name}/${model}`;
-    return remembered(this.backendsOf(upstream).chat, model, upstream, () => ({
+    return remembered(this.knownOf(upstream).chat, model, upstream, () => ({
       model: listed,
       engine: new RemoteEngine({ listed, model }, upstream, { ...this.options, bodies: this.bodies }),
       parallel: PARALLEL,
@@ -223,7 +226,7 @@ export class Gateway implements ModelSource, Upstreams {
 
   private embeddingBackend(upstream: Upstream, model: string): Backend<EmbeddingPort> {
     const listed = `${upstream.name}/${model}`;
-    return remembered(this.backendsOf(upstream).embeddings, model, upstream, () => ({
+    return remembered(this.knownOf(upstream).embeddings, model, upstream, () => ({
       model: listed,
       engine: new RemoteEmbedder({ listed, model }, upstream, { log: this.options.log, bodies: this.bodies }),
       parallel: PARALLEL,
@@ -232,21 +235,10 @@ export class Gateway implements ModelSource, Upstreams {
     }));
   }
 
-  private backendsOf(upstream: Upstream): Known {
-    const known = this.known.get(upstream) ?? { chat: new Map(), embeddings: new Map() };
+  private knownOf(upstream: Upstream): Known {
+    const known = this.known.get(upstream) ?? { created: new Map(), chat: new Map(), embeddings: new Map() };
     this.known.set(upstream, known);
     return known;
-  }
-
-  private listed(upstream: Upstream, model: RemoteModel): ListedModel {
-    const id = `${upstream.name}/${model.id}`;
-    const created = this.created.get(id) ?? model.created ?? unixSeconds(this.options.clock);
-    this.created.set(id, created);
-    const kind = upstream.replicas.find(({ models }) => models)?.kind ?? "openai";
-    const { capabilities, loaded, contextLength } = model;
-    const ownedBy = kind === "openai" ? (model.owner ?? upstream.name) : traitsOf(kind).owner;
-    const length = contextLength === undefined ? {} : { contextLength };
-    return { id, created, ownedBy, loaded, capabilities, ...length, remote: true };
   }
 
   private look(): void {
@@ -267,6 +259,14 @@ export class Gateway implements ModelSource, Upstreams {
       .catch((error: unknown) => log.warn("the search for servers failed", { error: String(error) }))
       .finally(() => (this.searching = undefined));
   }
+}
+
+function listed(upstream: Upstream, model: RemoteModel, created: number): ListedModel {
+  const { id, capabilities, loaded, contextLength } = model;
+  const kind = upstream.replicas.find(({ models }) => models)?.kind ?? "openai";
+  const ownedBy = kind === "openai" ? (model.owner ?? upstream.name) : traitsOf(kind).owner;
+  const length = contextLength === undefined ? {} : { contextLength };
+  return { id: `${upstream.name}/${id}`, created, ownedBy, loaded, capabilities, ...length, remote: true };
 }
 
 /** Returns the metrics subject: a listed model, else the upstream, because clients may invent names. */

@@ -270,6 +270,8 @@ export class Replica {
           if (shown) this.shown.set(ask.keyOf(model), shown);
         }),
       );
+      const listed = new Set(models.map(ask.keyOf));
+      for (const key of this.shown.keys()) if (!listed.has(key)) this.shown.delete(key);
       // The models may have been listed again meanwhile.
       if (this.description?.kind === kind) this.describeAs(kind, this.description.models);
     })().finally(() => (this.showing = undefined)));

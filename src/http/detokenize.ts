@@ -12,14 +12,18 @@ import { jsonResponse } from "./json-response.ts";
 const UNSUPPORTED = { skip_special_tokens: (asked: unknown) => asked !== false };
 
 /** Returns the handler and the description of a route that detokenizes. */
-export function detokenizing({ bodies, engine, tokenizer }: AppDeps) {
+export function detokenizing({ bodies, contexts, engine, tokenizer }: AppDeps) {
   const check = checker(DetokenizeRequest);
   return {
     handler: async ({ request }: { request: Request }) => {
       const asked = check(await bodies.read(request, bodyCeilings.tokenizer));
       refuseUnsupported(asked, UNSUPPORTED);
       const text = await tokenizer.run(() => engine.detokenize(asked.tokens, request.signal));
-      return jsonResponse({ prompt: text, text, content: text, model: engine.status().modelId });
+      return jsonResponse(
+        { prompt: text, text, content: text, model: engine.status().modelId },
+        {},
+        contexts.of(request),
+      );
     },
     hooks: jsonRoute(DetokenizeRequest, DetokenizeResponse),
   } as const;

@@ -43,9 +43,10 @@ export async function respond(deps: AppDeps, request: Request, call: GenerationC
   const writer = streams(deps, call.stream) ? call.writer : undefined;
   if (!writer) {
     const held = new HeldAnswer(deps.answerBudget);
-    return wholeAnswer(held, async (ends) => {
+    const context = deps.contexts.of(request);
+    return wholeAnswer(held, context, async () => {
       const { events, known, headers } = await begin(deps, request, call, signal, held);
-      return jsonResponse(await call.json(events, known), { headers }, ends);
+      return jsonResponse(await call.json(events, known), { headers }, context);
     });
   }
   const { events, known, headers } = await begin(deps, request, call, signal);

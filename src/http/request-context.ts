@@ -9,7 +9,7 @@ import type { SocketHandler } from "./socket.ts";
 export class RequestContext {
   /** Returns more fields for the request's log line; called when the response has ended. */
   logFields: () => LogFields = () => ({});
-  /** Set by a streaming response: resolves when its body is closed. */
+  /** Set by a response whose body is a stream: resolves when it is closed. */
   bodyEnded: Promise<void> | undefined;
   /** Set when the answer is 101: handles the connection from then on. */
   socket: SocketHandler | undefined;
@@ -28,6 +28,8 @@ export class RequestContext {
 
   constructor(
     readonly id: string,
+    /** Aborted when the client disconnects. */
+    readonly signal: AbortSignal,
     readonly startedAt: number,
     private readonly claimed: string | undefined,
     private readonly connection: string | undefined,
@@ -52,9 +54,15 @@ export class RequestContexts {
   open(request: Request, now: number, connection?: string): RequestContext {
     const offered = request.headers.get("x-request-id") ?? request.headers.get("compat-request-id") ?? "";
     const claimed = request.headers.get("x-svc-client") ?? undefined;
-    const context = new RequestContext(isRequestId(offered) ? offered : newRequestId(), now, claimed, connection);
+    const id = isRequestId(offered) ? offered : newRequestId();
+    const context = new RequestContext(id, request.signal, now, claimed, connection);
     this.contexts.set(request, context);
     return context;
+  }
+
+  /** Gives a request's context to one that is handled in its place. */
+  share(request: Request, other: Request): void {
+    this.contexts.set(other, this.of(request));
   }
 
   /** Returns the context of a request that was opened. Throws Error for another one. */

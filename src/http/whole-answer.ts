@@ -1,20 +1,18 @@
 // Answers that are put together before they are sent: they hold memory until the client has them.
 
 import type { HeldAnswer } from "../service/held-answer.ts";
+import type { RequestContext } from "./request-context.ts";
 
-/**
- * Returns the response of `answer`, which calls `ends` when the client has it or has disconnected. The memory is free
- * then, or when `answer` throws.
- */
+/** Returns the response of `answer`. The memory is free when its body has ended, or when `answer` throws. */
 export async function wholeAnswer(
   held: HeldAnswer,
-  answer: (ends: () => void) => Promise<Response>,
+  context: Pick<RequestContext, "bodyEnded">,
+  answer: () => Promise<Response>,
 ): Promise<Response> {
-  const ends = () => held.close();
   try {
-    return await answer(ends);
-  } catch (error) {
-    ends();
-    throw error;
+    return await answer();
+  } finally {
+    if (context.bodyEnded) void context.bodyEnded.then(() => held.close());
+    else held.close();
   }
 }

@@ -105,6 +105,8 @@ export class MultiplexRun {
   }
 
   private beginMore(): void {
+    // Nobody would read their answers.
+    if (this.options.signal.aborted) this.waiting.clear();
     for (const item of this.waiting) {
       const { choices } = item.request;
       if (this.answers > 0 && this.answers + choices > this.options.answersAtOnce) return;

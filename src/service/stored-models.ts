@@ -59,6 +59,7 @@ export class StoredModels {
     const pending: DownloadEvent[] = [];
     let progress: DownloadProgress | undefined;
     let ended = false;
+    let news = Promise.withResolvers<void>();
     const work = pull(reference, {
       hub: this.hub(),
       store: this.store,
@@ -68,12 +69,17 @@ export class StoredModels {
       check: checkModelFile,
       now,
       ...(patience && { patience }),
-    }).finally(() => (ended = true));
+    }).finally(() => {
+      ended = true;
+      news.resolve();
+    });
     // The failure is handled below, after the pending events.
     work.catch(() => {});
+    const timer = setInterval(() => news.resolve(), TELL_MS);
     try {
       while (!ended) {
-        await Promise.race([work.catch(() => {}), Bun.sleep(TELL_MS)]);
+        await news.promise;
+        news = Promise.withResolvers();
         if (progress) yield { type: "progress", progress };
         progress = undefined;
         yield* pending.splice(0);
@@ -83,6 +89,7 @@ export class StoredModels {
       );
       yield { type: "done", name: manifest.name, option: this.optionOf(manifest) };
     } finally {
+      clearInterval(timer);
       left.abort();
     }
   }

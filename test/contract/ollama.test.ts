@@ -1,9 +1,10 @@
 // Ollama's API, as tools see it that know no other API.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, onTestFinished, test } from "bun:test";
 import { OllamaAnswer, OllamaModel, OllamaModels } from "../../src/contract/ollama.ts";
 import { OllamaEmbedAnswer } from "../../src/contract/ollama-embed.ts";
 import { checker, type Static } from "../../src/contract/schema.ts";
+import { SvcError } from "../../src/domain/errors.ts";
 import type { FakeEmbedder } from "../support/fake-embedding-engine.ts";
 import { FakeEngine, fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
@@ -363,6 +364,17 @@ describe("embeddings", () => {
       expect((await post(path, { ...body, keep_alive: 0 })).status).toBe(200);
       expect([path, embedder.state]).toEqual([path, "unloaded"]);
     }
+  });
+
+  test("with keep_alive 0 are answered also when their model is gone meanwhile", async () => {
+    const { post, router } = serve();
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => void unhandled.push(error);
+    process.on("unhandledRejection", note);
+    onTestFinished(() => void process.off("unhandledRejection", note));
+    router.unload = () => Promise.reject(new SvcError("model_not_found", "It is gone."));
+    expect((await post("/api/embed", { input: "a", keep_alive: 0 })).status).toBe(200);
+    expect(unhandled).toEqual([]);
   });
 
   test("are made for as many texts as clients send at once", async () => {

@@ -65,6 +65,14 @@ test("a response continues when its client disconnects, and its stream can be re
   expect(all.at(-1)).toMatchObject({ type: "response.completed", response: { status: "completed" } });
 });
 
+test("HEAD of a stream is answered at once, and follows nothing", async () => {
+  const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
+  const id = (await readEvents(await server.post("/v1/responses", asked), 5))[0]?.response?.id ?? "";
+  const { status, headers } = await fetch(`${server.url}/v1/responses/${id}?stream=true`, { method: "HEAD" });
+  expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  await until(() => server.metrics.connections === 0);
+});
+
 test("streams end when the response is cancelled or deleted", async () => {
   for (const [method, path] of [
     ["POST", "/cancel"],

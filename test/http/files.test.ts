@@ -294,6 +294,17 @@ describe("GET /v1/files/{id}/content", () => {
     expect(response.headers.get("content-length")).toBe(String(wanted.length));
   });
 
+  test("answers HEAD with the length of the content or of its range", async () => {
+    const server = serve();
+    const { id } = await read(upload(server, lines(3)));
+    const head = async (headers = {}) => {
+      const response = await fetch(`${server.url}/v1/files/${id}/content`, { method: "HEAD", headers });
+      return [response.status, response.headers.get("content-length"), await response.text()];
+    };
+    expect(await head()).toEqual([200, String(Buffer.byteLength(lines(3))), ""]);
+    expect(await head({ range: "bytes=1-4" })).toEqual([206, "4", ""]);
+  });
+
   test("answers 416 for a range beyond the content, and honours conditions", async () => {
     const server = serve();
     const { id } = await read(upload(server, lines(3)));

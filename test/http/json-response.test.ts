@@ -1,8 +1,12 @@
 // Small and large JSON responses.
 
 import { expect, test } from "bun:test";
+import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { nextTurn } from "../../src/domain/next-turn.ts";
 import { jsonResponse } from "../../src/http/json-response.ts";
+import { RequestContexts } from "../../src/http/request-context.ts";
+import { wholeAnswer } from "../../src/http/whole-answer.ts";
+import { HeldAnswer } from "../../src/service/held-answer.ts";
 
 const deep = { a: { b: [{ c: [{ d: [{ e: { f: [1, "ü\ud83d\ude00", null] } }] }] }] } };
 
@@ -27,6 +31,15 @@ test("a JSON response equals that of Response.json, whatever its content", async
   }
 });
 
+/** Opens a request; records the end of its answer's body. */
+function request() {
+  const client = new AbortController();
+  const context = new RequestContexts().open(new Request("http://localhost", { signal: client.signal }), 0);
+  const seen: string[] = [];
+  context.bodyEnds = () => void seen.push("body ends");
+  return { context, seen, leave: () => client.abort() };
+}
+
 const large = { data: Array.from({ length: 20_000 }, (_, index) => ({ index, text: "x".repeat(500) })) };
 
 test("writing a large response does not block the event loop", async () => {
@@ -50,18 +63,30 @@ test("a large response is written only as fast as it is read, and its end is tol
       },
     })),
   };
-  let ended = 0;
-  const reader = jsonResponse(watched, {}, () => ended++).body?.getReader();
+  const [left, read] = [request(), request()];
+  const reader = jsonResponse(watched, {}, left.context).body?.getReader();
   await reader?.read();
   await Bun.sleep(20);
   expect(writes).toBeLessThan(10_000);
-  expect(ended).toBe(0);
+  expect(left.seen).toEqual([]);
   await reader?.cancel();
-  expect(ended).toBe(1);
-  const read = jsonResponse(large, {}, () => ended++);
-  expect(ended).toBe(1);
-  await read.arrayBuffer();
-  expect(ended).toBe(2);
-  jsonResponse({ small: true }, {}, () => ended++);
-  expect(ended).toBe(3);
+  await left.context.bodyEnded;
+  const { body } = jsonResponse(large, {}, read.context);
+  expect(read.seen).toEqual([]);
+  await new Response(body).arrayBuffer();
+  await read.context.bodyEnded;
+  expect([left.seen, read.seen]).toEqual([["body ends"], ["body ends"]]);
+});
+
+test("a large answer whose client disconnects while it is put together keeps no memory", async () => {
+  const { context, leave } = request();
+  const budget = new ByteBudget(1000, "answers");
+  const held = new HeldAnswer(budget);
+  held.add({ type: "text", text: "x".repeat(400) });
+  await wholeAnswer(held, context, async () => {
+    leave();
+    return jsonResponse(large, {}, context);
+  });
+  await context.bodyEnded;
+  expect(() => new HeldAnswer(budget).add({ type: "text", text: "x".repeat(400) })).not.toThrow();
 });

@@ -3,6 +3,7 @@ import type { Config } from "../../src/config/config.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
 import { until } from "../support/until.ts";
 import { hello, serve } from "./harness.ts";
+import { RawClient } from "./raw.ts";
 
 const apiKeys = ["ada", "eve"].map((name) => ({ name, key: `${name}-key` }));
 const ada = { authorization: "Bearer ada-key" };
@@ -101,6 +102,23 @@ describe("--key-concurrent", () => {
     for (let round = 0; round < 3; round++)
       expect((await server.post("/v1/chat/completions", "{", ada)).status).toBe(400);
     expect((await server.chat({}, ada)).status).toBe(200);
+  });
+
+  test.each(["reads", "leaves"])("a large answer holds its place until its client %s", async (how) => {
+    const server = serveLimited({ keyConcurrent: 1 });
+    // More than the buffers of a connection hold.
+    for (const embedder of server.embedders) embedder.dimensions = 1000;
+    const client = await RawClient.connect(server.port);
+    client.socket.once("data", () => client.socket.pause());
+    const body = JSON.stringify({ input: Array.from({ length: 2000 }, () => "hi"), encoding_format: "base64" });
+    client.post("/v1/embeddings", body, ["Authorization: Bearer ada-key"]);
+    await until(() => client.received !== "");
+    expect((await server.chat({}, ada)).status).toBe(429);
+    if (how === "leaves") client.leave();
+    else client.socket.resume();
+    await until(() => server.metrics.connections === 0);
+    expect((await server.chat({}, ada)).status).toBe(200);
+    client.leave();
   });
 
   test("a background response holds its place until it is complete", async () => {

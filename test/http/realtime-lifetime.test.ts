@@ -164,14 +164,18 @@ describe("a session ends", () => {
   test("when its client disconnects, and so does the work on its sound", async () => {
     const { server, client } = await start();
     server.transcriber.gate = new Promise(() => {});
-    say(client);
-    await client.next("conversation.item.input_audio_transcription.delta");
-    expect([server.requests.activeCount, server.metrics.connections]).toEqual([1, 1]);
+    // The second utterance waits for the first.
+    for (let utterance = 0; utterance < 2; utterance++) {
+      say(client);
+      await client.next("input_audio_buffer.committed");
+    }
+    await until(() => server.requests.activeCount === 1);
+    expect(server.metrics.connections).toBe(1);
     client.close();
     await until(() => server.requests.activeCount === 0 && server.metrics.connections === 0);
     expect(server.requests.registeredCount).toBe(0);
     const line = server.log.lines.find(({ fields }) => fields["route"] === PATH);
-    expect(line?.fields).toMatchObject({ method: "GET", status: 101, finish: "wished", seconds: 2 });
+    expect(line?.fields).toMatchObject({ method: "GET", status: 101, finish: "wished", seconds: 4 });
     expect(server.metrics.answered).toEqual([`${PATH} 101`]);
     expect(server.metrics.calls).toEqual(["transcription started", "transcription finished cancelled"]);
   });

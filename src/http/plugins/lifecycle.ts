@@ -100,7 +100,20 @@ export class Lifecycle {
     if (!route) this.identify(request, pathname, context);
     const { apiKey } = context;
     if (apiKey !== undefined && isLimited(request.method, pathname)) context.release = keyLimits.enter(apiKey);
-    return route ? preflight(request.headers, route.methods) : this.handle(request);
+    if (route) return preflight(request.headers, route.methods);
+    return request.method === "HEAD" ? this.head(request, context) : this.handle(request);
+  }
+
+  /** Answers like GET, without the body: Elysia would read it to its end, even a stream or a file. */
+  private async head(request: Request, context: RequestContext): Promise<Response> {
+    const get = new Request(request, { method: "GET" });
+    this.deps.contexts.share(request, get);
+    const response = await this.handle(get);
+    const { status, headers } = response;
+    const isLong = context.bodyEnded || headers.has("content-length");
+    if (isLong) await response.body?.cancel();
+    else headers.set("content-length", String((await response.bytes()).length));
+    return new Response(null, { status, headers });
   }
 
   /** Finds out which key the request has. Throws SvcError `invalid_api_key`. */

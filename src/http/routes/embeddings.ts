@@ -19,13 +19,14 @@ export const embeddingRoutes = (deps: AppDeps) => {
   const { bodies, embeddings } = deps;
   const answer = (request: Request, { recorded, result }: EmbeddingAnswer, body: object): Response => {
     const { tokens, truncated, servedBy } = result;
-    deps.contexts.of(request).logFields = () => ({
+    const context = deps.contexts.of(request);
+    context.logFields = () => ({
       model: recorded,
       ...servedByFields(servedBy),
       prompt: tokens,
       ...(truncated > 0 && { truncated }),
     });
-    return jsonResponse(body, { headers: truncationHeaders(result) });
+    return jsonResponse(body, { headers: truncationHeaders(result) }, context);
   };
 
   return new Elysia({ name: "route.embeddings" })

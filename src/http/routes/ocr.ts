@@ -35,7 +35,8 @@ async function answer(deps: AppDeps, files: FilesService, request: Request): Pro
   const document = await documentOf(deps, files, call, request.signal);
   const bytes = Bun.file(document.path).size;
   const report: RequestReport = {};
-  deps.contexts.of(request).logFields = () => outcomeFields(report);
+  const context = deps.contexts.of(request);
+  context.logFields = () => outcomeFields(report);
   const text = { languages, level: "accurate", correction: true } as const;
   const run = {
     ...origin,
@@ -49,13 +50,13 @@ async function answer(deps: AppDeps, files: FilesService, request: Request): Pro
   };
   const read: RecognizedPage[] = [];
   const held = new HeldAnswer(deps.answerBudget, fewerPages);
-  return wholeAnswer(held, async (ends) => {
+  return wholeAnswer(held, context, async () => {
     for await (const event of deps.recognition.recognize([document], run, request.signal, report)) {
       if (event.type !== "page") continue;
       held.addPage(event.page);
       read.push(event.page);
     }
-    return jsonResponse(encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat), {}, ends);
+    return jsonResponse(encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat), {}, context);
   });
 }
 

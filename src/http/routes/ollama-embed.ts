@@ -30,9 +30,9 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
     const started = clock.now();
     const { model, recorded, result } = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
     context.logFields = () => ({ model: recorded, prompt: result.tokens });
-    // The answer does not wait until the process has ended.
-    if (asked.unloads) void router.unload(model);
-    return { model, result, ms: clock.now() - started };
+    // The answer does not wait until the process has ended, and the model may be gone meanwhile.
+    if (asked.unloads) router.unload(model).catch(() => {});
+    return { context, model, result, ms: clock.now() - started };
   };
 
   return new Elysia({ name: "route.ollama-embed" })
@@ -41,9 +41,8 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
       async ({ request }) => {
         const asked = decodeEmbed(await bodies.read(request, bodyCeilings.embeddings));
         const computed = await compute(request, asked);
-        return jsonResponse(await encodeEmbed(computed.result, computed), {
-          headers: truncationHeaders(computed.result),
-        });
+        const { context, result } = computed;
+        return jsonResponse(await encodeEmbed(result, computed), { headers: truncationHeaders(result) }, context);
       },
       jsonRoute(OllamaEmbedRequest, OllamaEmbedAnswer),
     )
@@ -51,8 +50,8 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
       "/api/embeddings",
       async ({ request }) => {
         const asked = decodeOlderEmbed(await bodies.read(request, bodyCeilings.embeddings));
-        const { result } = await compute(request, asked);
-        return jsonResponse(encodeOlderEmbed(result), { headers: truncationHeaders(result) });
+        const { context, result } = await compute(request, asked);
+        return jsonResponse(encodeOlderEmbed(result), { headers: truncationHeaders(result) }, context);
       },
       jsonRoute(OllamaEmbeddingsRequest, OllamaEmbeddingsAnswer),
     );

@@ -41,6 +41,7 @@ import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
+import type { RequestContext } from "../request-context.ts";
 import { readUpload } from "../upload-body.ts";
 import { wholeAnswer } from "../whole-answer.ts";
 
@@ -68,7 +69,8 @@ async function answer(deps: AppDeps, request: Request): Promise<Response> {
   const origin = requestOrigin(deps, request);
   const { call, files, named } = await receive(deps, request);
   const report: RequestReport = {};
-  deps.contexts.of(request).logFields = () => outcomeFields(report);
+  const context = deps.contexts.of(request);
+  context.logFields = () => outcomeFields(report);
   const { signal } = request;
   const { model, mode, pages, maxPages } = call;
   const isLabelled = mode === "classify" || (mode === "auto" && deps.classification.isThere);
@@ -80,7 +82,7 @@ async function answer(deps: AppDeps, request: Request): Promise<Response> {
   };
   const documents = named.map((one) => ({ ...one, pageCount: 0, pages: [] as RecognizedPage[] }));
   const held = new HeldAnswer(deps.answerBudget, fewerPages);
-  return wholeAnswer(held, async (ends) => {
+  return wholeAnswer(held, context, async () => {
     for await (const event of deps.recognition.recognize(files, run, signal, report)) {
       const document = documents[event.document];
       if (!document) continue;
@@ -95,7 +97,7 @@ async function answer(deps: AppDeps, request: Request): Promise<Response> {
       return first?.picture && field !== undefined ? [{ bytes: first.picture, field }] : [];
     });
     const labels = isLabelled ? await labelsOf(deps, call, pictures, origin, signal) : undefined;
-    return jsonOrText(documents, labels, call, ends);
+    return jsonOrText(documents, labels, call, context);
   });
 }
 
@@ -123,26 +125,22 @@ async function labelsOf(
 /** Error codes that end a request even if its labels are optional. */
 const ENDING: ReadonlySet<string> = new Set(["request_cancelled", "deadline_exceeded", "shutting_down"]);
 
-/** `ends` is called when the client has the answer. */
 function jsonOrText(
   documents: readonly RecognizedDocument[],
   labels: readonly PictureLabel[] | undefined,
   call: RecognitionCall,
-  ends: () => void,
+  context: RequestContext,
 ): Response {
-  const json = (answer: object) => jsonResponse(answer, {}, ends);
+  const json = (answer: object) => jsonResponse(answer, {}, context);
   const { mode, format } = call;
   if (mode === "barcode") return json(encodeBarcodes(documents, call));
   if (mode === "saliency") return json(encodeRegions(documents, call));
   if (mode === "classify") return json(encodeLabels(documents, labels ?? [], call));
   const encoded = mode === "auto" ? encodeAnything(documents, call, labels) : encodeDocuments(documents, mode, call);
   if (format === "json") return json(encoded);
-  const answer =
-    format === "text"
-      ? plain(combinedText(documents), "text/plain")
-      : plain(combinedMarkdown(documents), "text/markdown");
-  ends();
-  return answer;
+  return format === "text"
+    ? plain(combinedText(documents), "text/plain")
+    : plain(combinedMarkdown(documents), "text/markdown");
 }
 
 const plain = (text: string, type: string) =>

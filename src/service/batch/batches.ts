@@ -240,6 +240,9 @@ export class BatchesService {
   }
 
   private async sweepAll(): Promise<void> {
+    // Another server may have ended those that are long due.
+    const due = this.options.clock.now() - SWEEP_MS;
+    for (const [id, at] of this.retryAt) if (at < due) this.retryAt.delete(id);
     try {
       await this.options.folder.find()?.sweep(this.now(), this.options.keepBatchSeconds, this.stopping.signal);
     } catch (error) {

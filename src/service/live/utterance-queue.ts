@@ -57,9 +57,10 @@ export class UtteranceQueue {
   private async run(): Promise<void> {
     for (let piece = this.pieces.shift(); piece; piece = this.pieces.shift()) {
       const { utterance, sound } = piece;
+      const isWanted = utterance.isWanted && !this.deps.signal.aborted;
       const abort = new AbortController();
       this.current = { utterance, abort };
-      const failure = utterance.isWanted ? await this.transcribe(piece, abort.signal) : undefined;
+      const failure = isWanted ? await this.transcribe(piece, abort.signal) : undefined;
       this.current = undefined;
       this.waitingBytes -= sound.bytes.length;
       utterance.pieceEnded(failure);

@@ -26,7 +26,7 @@ export async function download(
 ): Promise<string> {
   const there = statSync(partPath(target, remote), { throwIfNoEntry: false })?.size ?? 0;
   if (there >= LONG_TO_READ) options.note(`reading the ${(there / 1e9).toFixed(1)} GB that are there`);
-  const part = await PartFile.open(target, remote);
+  const part = await PartFile.open(target, remote, options.signal);
   try {
     options.progress(part.received);
     await retrying(() => receive(hub, remote, part, options), { ...options, progress: () => part.received });

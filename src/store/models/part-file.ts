@@ -46,16 +46,25 @@ export class PartFile {
     private readonly remote: RemoteFile,
   ) {}
 
-  /** Opens or creates the part and hashes its content; removes parts of other versions. Throws PullError. */
-  static async open(target: string, remote: RemoteFile): Promise<PartFile> {
+  /**
+   * Opens or creates the part and hashes its content; removes parts of other versions. Throws PullError, or the signal's
+   * reason.
+   */
+  static async open(target: string, remote: RemoteFile, signal: AbortSignal): Promise<PartFile> {
     const path = partPath(target, remote);
-    return writing(path, async () => {
+    const part = await writing(path, async () => {
       mkdirSync(dirname(target), { recursive: true });
       for (const other of partsOf(target)) if (other !== path) rmSync(other);
-      const part = new PartFile(await open(path, "a+"), path, target, remote);
-      await part.readBack();
-      return part;
+      return new PartFile(await open(path, "a+"), path, target, remote);
     });
+    try {
+      await writing(path, () => part.readBack(signal));
+      return part;
+    } catch (error) {
+      await part.close();
+      signal.throwIfAborted();
+      throw error;
+    }
   }
 
   async append(bytes: Uint8Array): Promise<void> {
@@ -93,8 +102,7 @@ export class PartFile {
       const reason = errorMessage(error);
       throw new RejectedError(`${path} was downloaded and deleted: ${reason.replace(basename(this.path), "it")}`);
     }
-    await writing(this.path, () => this.handle.sync());
-    await this.close();
+    await writing(this.path, () => this.handle.sync()).finally(() => this.close());
     await writing(this.target, async () => renameSync(this.path, this.target));
     return sha256;
   }
@@ -108,13 +116,14 @@ export class PartFile {
     return this.handle.close();
   }
 
-  private async readBack(): Promise<void> {
+  private async readBack(signal: AbortSignal): Promise<void> {
     const { size } = await this.handle.stat();
     const isVersion = identityOf(this.remote) !== undefined;
     if (!isVersion || size > (this.remote.bytes ?? Infinity)) return this.restart();
     this.startHashes();
     const buffer = new Uint8Array(READ_BYTES);
     while (this.received < size) {
+      signal.throwIfAborted();
       const { bytesRead } = await this.handle.read(buffer, 0, buffer.length, this.received);
       if (bytesRead === 0) return this.restart();
       this.add(buffer.subarray(0, bytesRead));

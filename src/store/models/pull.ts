@@ -186,7 +186,7 @@ async function fetchFiles(
       return found;
     }
     const progress = (received: number) => total.set(first.path, received);
-    const there = await sha256Of(target, remote);
+    const there = await sha256Of(target, remote, options.signal);
     const sha256 = there ?? (await download(hub, remote, target, { ...retry, progress, check }));
     total.set(first.path, statSync(target).size);
     const done = remote.contents
@@ -210,10 +210,17 @@ async function fetchFiles(
 }
 
 /** Returns the checksum of an unrecorded file at its target, if it is the wanted version. */
-async function sha256Of(target: string, { bytes, checksum }: RemoteFile): Promise<string | undefined> {
+async function sha256Of(
+  target: string,
+  { bytes, checksum }: RemoteFile,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   if (checksum?.algorithm !== "sha256" || !existsSync(target) || statSync(target).size !== bytes) return undefined;
   const hash = createHash("sha256");
-  for await (const piece of createReadStream(target)) hash.update(piece as Buffer);
+  for await (const piece of createReadStream(target)) {
+    signal.throwIfAborted();
+    hash.update(piece as Buffer);
+  }
   return hash.digest("hex") === checksum.hex ? checksum.hex : undefined;
 }
 

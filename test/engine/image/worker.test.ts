@@ -301,6 +301,18 @@ describe("the source of a request's images", () => {
     expect(await second(({ worker }) => worker.step())).toBe("accepted");
   });
 
+  test("is kept while one of them waits beside an image of another request", async () => {
+    expect(await second(({ submit }) => void submit("other", "bob"))).toBe("accepted");
+  });
+
+  test("is forgotten when another request comes between two of them, as the next may never come", async () => {
+    const left = second(async ({ worker, submit }) => {
+      await worker.step();
+      submit("other", "bob");
+    });
+    expect(await left).toBe("rejected");
+  });
+
   test("is forgotten when a waiting image is cancelled", async () => {
     expect(await second(({ worker }, first) => worker.cancel(first))).toBe("rejected");
   });

@@ -1,14 +1,26 @@
 // Pulling from a hub on loopback: what arrives, what is asked for, and what is said when it goes wrong.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { ModelStore } from "../../../src/store/models/model-store.ts";
 import { partPath, partsOf } from "../../../src/store/models/part-file.ts";
 import type { DownloadProgress } from "../../../src/domain/download.ts";
 import { pull, type PullOptions } from "../../../src/store/models/pull.ts";
 import { parseReference } from "../../../src/store/models/reference.ts";
+import { until } from "../../support/until.ts";
 import { bytesContent, FakeHub, largeContent, type Content } from "./fake-hub.ts";
 
 const REPO = "maker/Model-GGUF";
@@ -298,6 +310,40 @@ describe("connections", () => {
     expect(Bun.file(partsOf(store.path(TARGET))[0] ?? "").size).toBeGreaterThan(500_000);
     expect(store.find(REPO)).toMatchObject({ name: `${REPO}:Q4_K_M` });
     expect(store.list().map((model) => store.isReady(model))).toEqual([false]);
+  });
+});
+
+describe("what is there already", () => {
+  /** Sparse, and takes minutes to read. */
+  const huge: Content = { bytes: 200e9, sha256: "a".repeat(64), read: () => new Uint8Array() };
+  const openFiles = () =>
+    process.platform === "linux"
+      ? readdirSync("/proc/self/fd").filter((fd) => {
+          try {
+            return readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder);
+          } catch {
+            return false;
+          }
+        })
+      : [];
+
+  test("is not read any further when a pull is stopped", async () => {
+    add(FILE, huge);
+    const checksum = { algorithm: "sha256", hex: huge.sha256 } as const;
+    const remote = { url: "", path: FILE, subject: REPO, bytes: huge.bytes, checksum };
+    const path = partPath(store.path(TARGET), remote);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, "");
+    truncateSync(path, huge.bytes);
+    const stop = new AbortController();
+    const pulled = start(REPO, { signal: stop.signal });
+    await until(() => notes.some((note) => note.startsWith("reading the 200.0 GB")));
+    stop.abort(new Error("stopped"));
+    expect(await pulled.catch((error: Error) => error.message)).toBe("stopped");
+    await until(() => openFiles().length === 0);
+    const unlock = await store.lock(TARGET);
+    expect(unlock).toBeDefined();
+    unlock?.();
   });
 });
 

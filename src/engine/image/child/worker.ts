@@ -135,6 +135,7 @@ export class ImageWorker {
   }
 
   private async prepare(key: JobKey, { work, request }: PictureJob): Promise<Request> {
+    this.forgetAbsent();
     const plan = planOf(work, this.tools.painter);
     if (!work.edit) return { key, work, plan };
     if (this.decoded?.request !== request) this.decoded = { request, sources: readSources(work.edit, this.decoding) };
@@ -144,6 +145,12 @@ export class ImageWorker {
   /** Drops the decoded sources of the request: no more of its images follow. */
   private forget({ request }: PictureJob): void {
     if (this.decoded?.request === request) this.decoded = undefined;
+  }
+
+  /** Drops the decoded sources of a request without an image here: its client may have left between two images. */
+  private forgetAbsent(): void {
+    const isOwn = (job: PictureJob | undefined) => job !== undefined && job.request === this.decoded?.request;
+    if (!isOwn(this.current) && !this.coming.values().some(isOwn) && !this.turns.find(isOwn)) this.decoded = undefined;
   }
 
   private refuse(key: JobKey, job: PictureJob, error: unknown): void {
