@@ -196,6 +196,8 @@ describe("batches that have ended", () => {
     await first.stop();
     while (Math.floor(Date.now() / 1000) <= (left?.completed_at ?? 0)) await Bun.sleep(50);
     const second = keeping(dataDir);
+    // The server looks for what has expired beside its first requests.
+    await until(async () => (await fetch(`${second.url}/v1/batches/${left?.id}`)).status === 404);
     const list = (await (await fetch(`${second.url}/v1/batches`)).json()) as { data: Batch[] };
     expect(list.data.map(({ id }) => id)).toEqual([kept?.id ?? ""]);
     const gone = await fetch(`${second.url}/v1/batches/${left?.id}`);

@@ -8,6 +8,7 @@ import type { ChatCompletion } from "../../src/contract/chat.ts";
 import { JobStore } from "../../src/store/job-store.ts";
 import { customIds, get, jsonl, many, on, output, untilStatus } from "./batch-client.ts";
 import { temporaryFolder, type TestServer } from "./harness.ts";
+import { until } from "../support/until.ts";
 
 const LINES = 6;
 const ID = "batch_killed";
@@ -216,7 +217,7 @@ describe("a batch resumes after the server was killed", () => {
     expect(readdirSync(join(dataDir, "batches"))).toEqual([ID]);
     const server = on(dataDir);
     expect((await get(server, ID)).status).toBe("completed");
-    expect(readdirSync(join(dataDir, "batches"))).toEqual([]);
+    await until(() => readdirSync(join(dataDir, "batches")).length === 0);
     expect(server.engine.requests).toEqual([]);
   });
 });
