@@ -4,12 +4,18 @@
 const PART = 16 * 1024;
 /** Characters of a value that is no text, about. */
 const PLAIN = 8;
+/** Items of a list to make at a time. */
+const MADE = 1024;
 
-/** Yields the JSON text of a value, as `JSON.stringify` returns it, in parts of a few ten thousand characters. */
+/**
+ * Yields the JSON text of a value, as `JSON.stringify` returns it, in parts of a few ten thousand characters. Typed
+ * arrays and generators are lists, too; a generator makes its items as they are written.
+ */
 export function* jsonParts(value: unknown): Generator<string, void, void> {
   if (roomAfter(value, PART) >= 0) yield JSON.stringify(value) ?? "null";
   else if (typeof value === "string") yield* stringParts(value);
   else if (Array.isArray(value)) yield* listed("[", itemsOf(value), "]");
+  else if (isIterable(value)) yield* listed("[", madeItems(value), "]");
   else yield* listed("{", membersOf(value as object), "}");
 }
 
@@ -17,6 +23,7 @@ export function* jsonParts(value: unknown): Generator<string, void, void> {
 function roomAfter(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length;
   if (typeof value !== "object" || value === null) return room - PLAIN;
+  if (!Array.isArray(value) && isIterable(value)) return -1;
   let left = room - PLAIN;
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length && left >= 0; at++) left = roomAfter(value[at], left);
@@ -54,6 +61,19 @@ function* itemsOf(items: readonly unknown[]): Generator<Iterable<string>, void, 
       at = end;
     }
   }
+}
+
+const isIterable = (value: unknown): value is Iterable<unknown> =>
+  typeof value === "object" && value !== null && Symbol.iterator in value;
+
+function* madeItems(items: Iterable<unknown>): Generator<Iterable<string>, void, void> {
+  let made: unknown[] = [];
+  for (const item of items) {
+    if (made.push(item) < MADE) continue;
+    yield* itemsOf(made);
+    made = [];
+  }
+  yield* itemsOf(made);
 }
 
 function* membersOf(value: object): Generator<Iterable<string>, void, void> {

@@ -48,6 +48,11 @@ export class HeldAnswer {
     this.hold(text + BYTES.cell * cells + (picture?.length ?? 0) + (saliency?.heatMap?.length ?? 0));
   }
 
+  /** Counts further bytes of the answer; throws like `add`. */
+  addBytes(bytes: number): void {
+    this.hold(bytes);
+  }
+
   /** Called when the client has the answer, or will not get it. */
   close(): void {
     this.account.close();

@@ -30,6 +30,13 @@ test("is that of JSON.stringify, whatever the value", () => {
   }
 });
 
+test("takes typed arrays and generators as lists", () => {
+  const numbers = Int32Array.from({ length: 5000 }, (_, n) => n);
+  expect(text({ a: [numbers], b: numbers.values().map((n) => ({ n })), c: new Int32Array() })).toBe(
+    JSON.stringify({ a: [[...numbers]], b: [...numbers].map((n) => ({ n })), c: [] }),
+  );
+});
+
 test.each([
   ["a long string", "é\ud83d\ude00".repeat(1_000_000)],
   ["many numbers", Array.from({ length: 500_000 }, (_, n) => n / 7)],
