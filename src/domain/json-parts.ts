@@ -4,8 +4,6 @@
 const PART = 16 * 1024;
 /** Characters of a value that is no text, about. */
 const PLAIN = 8;
-/** Items of a list to make at a time. */
-const MADE = 1024;
 
 /**
  * Yields the JSON text of a value, as `JSON.stringify` returns it, in parts of a few ten thousand characters. Typed
@@ -67,11 +65,13 @@ const isIterable = (value: unknown): value is Iterable<unknown> =>
   typeof value === "object" && value !== null && Symbol.iterator in value;
 
 function* madeItems(items: Iterable<unknown>): Generator<Iterable<string>, void, void> {
-  let made: unknown[] = [];
+  let [made, room]: [unknown[], number] = [[], PART];
   for (const item of items) {
-    if (made.push(item) < MADE) continue;
+    made.push(item);
+    room = roomAfter(item, room);
+    if (room >= 0) continue;
     yield* itemsOf(made);
-    made = [];
+    [made, room] = [[], PART];
   }
   yield* itemsOf(made);
 }

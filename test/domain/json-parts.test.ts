@@ -37,6 +37,20 @@ test("takes typed arrays and generators as lists", () => {
   );
 });
 
+test("makes a long item of a generator only when the one before it is written", () => {
+  let made = 0;
+  function* items() {
+    for (; made < 3; made++) yield "x".repeat(100_000);
+  }
+  const parts = jsonParts({ items: items() });
+  let written = "";
+  for (const part of parts) {
+    written += part;
+    expect(made).toBeLessThanOrEqual(written.length / 100_000);
+  }
+  expect(written).toBe(JSON.stringify({ items: Array(3).fill("x".repeat(100_000)) }));
+});
+
 test.each([
   ["a long string", "é\ud83d\ude00".repeat(1_000_000)],
   ["many numbers", Array.from({ length: 500_000 }, (_, n) => n / 7)],
