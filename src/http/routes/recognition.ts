@@ -124,12 +124,12 @@ async function labelsOf(
 const ENDING: ReadonlySet<string> = new Set(["request_cancelled", "deadline_exceeded", "shutting_down"]);
 
 /** `ends` is called when the client has the answer. */
-function jsonOrText(
+async function jsonOrText(
   documents: readonly RecognizedDocument[],
   labels: readonly PictureLabel[] | undefined,
   call: RecognitionCall,
   ends: () => void,
-): Response {
+): Promise<Response> {
   const json = (answer: object) => jsonResponse(answer, {}, ends);
   const { mode, format } = call;
   if (mode === "barcode") return json(encodeBarcodes(documents, call));
@@ -140,7 +140,7 @@ function jsonOrText(
   const answer =
     format === "text"
       ? plain(combinedText(documents), "text/plain")
-      : plain(combinedMarkdown(documents), "text/markdown");
+      : plain(await combinedMarkdown(documents), "text/markdown");
   ends();
   return answer;
 }
