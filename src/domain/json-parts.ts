@@ -5,11 +5,15 @@ const PART = 16 * 1024;
 /** Characters of a value that is no text, about. */
 const PLAIN = 8;
 
-/** Yields the JSON text of a value, as `JSON.stringify` returns it, in parts of a few ten thousand characters. */
+/**
+ * Yields the JSON text of a value, as `JSON.stringify` returns it, in parts of a few ten thousand characters. Typed
+ * arrays and generators are lists, too; a generator makes its items as they are written.
+ */
 export function* jsonParts(value: unknown): Generator<string, void, void> {
   if (roomAfter(value, PART) >= 0) yield JSON.stringify(value) ?? "null";
   else if (typeof value === "string") yield* stringParts(value);
   else if (Array.isArray(value)) yield* listed("[", itemsOf(value), "]");
+  else if (isIterable(value)) yield* listed("[", madeItems(value), "]");
   else yield* listed("{", membersOf(value as object), "}");
 }
 
@@ -17,6 +21,7 @@ export function* jsonParts(value: unknown): Generator<string, void, void> {
 function roomAfter(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length;
   if (typeof value !== "object" || value === null) return room - PLAIN;
+  if (!Array.isArray(value) && isIterable(value)) return -1;
   let left = room - PLAIN;
   if (Array.isArray(value)) {
     for (let at = 0; at < value.length && left >= 0; at++) left = roomAfter(value[at], left);
@@ -54,6 +59,21 @@ function* itemsOf(items: readonly unknown[]): Generator<Iterable<string>, void, 
       at = end;
     }
   }
+}
+
+const isIterable = (value: unknown): value is Iterable<unknown> =>
+  typeof value === "object" && value !== null && Symbol.iterator in value;
+
+function* madeItems(items: Iterable<unknown>): Generator<Iterable<string>, void, void> {
+  let [made, room]: [unknown[], number] = [[], PART];
+  for (const item of items) {
+    made.push(item);
+    room = roomAfter(item, room);
+    if (room >= 0) continue;
+    yield* itemsOf(made);
+    [made, room] = [[], PART];
+  }
+  yield* itemsOf(made);
 }
 
 function* membersOf(value: object): Generator<Iterable<string>, void, void> {

@@ -122,8 +122,8 @@ function textsOf({ content }: ChatMessage): readonly string[] {
   return content.flatMap((part) => (part.type === "text" ? [part.text] : []));
 }
 
-/** Returns the characters of all strings and member names in a value. */
-function lengthOf(value: unknown): number {
+/** Returns the characters of all strings and member names in a value. Does not read the texts. */
+export function lengthOf(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 0;
   const names = Array.isArray(value) ? 0 : Object.keys(value).reduce((sum, name) => sum + name.length, 0);

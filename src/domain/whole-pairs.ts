@@ -1,14 +1,24 @@
 // Replaces halves of surrogate pairs in JSON text: JSON allows them, but the parsers of llama.cpp and others reject
 // them.
 
-/** Matches escapes of surrogate pairs, of single surrogates (group 1), and all other escapes. */
-const ESCAPES = /\\(?:ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|u(d[89a-f][0-9a-f]{2})|.)/gis;
-
-/** A quick test: almost no text has surrogates, and `replace` calls back for every escape. */
-const SURROGATE = /\\ud[89a-f]/i;
+/** Matches what looks like the escape of a surrogate, and the second half of a pair directly after it. */
+const HALVES = /\\u(d[89a-f][0-9a-f]{2})(\\ud[c-f][0-9a-f]{2})?/gi;
+const FIRST_HALF = /^d[89ab]/i;
+const REPLACEMENT = "\\ufffd";
 
 /** Returns the JSON text with U+FFFD for each escape of half a pair, in values and in names. */
 export function withWholePairs(json: string): string {
-  if (!SURROGATE.test(json)) return json;
-  return json.replace(ESCAPES, (escape, half: string | undefined) => (half === undefined ? escape : "\\ufffd"));
+  // Only surrogates call back: a body may have millions of other escapes.
+  return json.replace(HALVES, (both: string, unit: string, second: string | undefined, at: number) => {
+    if (isEscaped(json, at)) return `\\u${unit}${second === undefined ? "" : REPLACEMENT}`;
+    if (!FIRST_HALF.test(unit)) return second === undefined ? REPLACEMENT : REPLACEMENT + REPLACEMENT;
+    return second === undefined ? REPLACEMENT : both;
+  });
+}
+
+/** Returns whether an odd number of backslashes precedes `at`. */
+function isEscaped(text: string, at: number): boolean {
+  let before = at;
+  while (text[before - 1] === "\\") before--;
+  return (at - before) % 2 === 1;
 }

@@ -2,7 +2,7 @@
 
 import type { ResponseResource } from "../contract/responses.ts";
 import type { History } from "../dialect/responses/decode.ts";
-import { findOutputItem, type ListedItem } from "../dialect/responses/items.ts";
+import type { ListedItem } from "../dialect/responses/items.ts";
 import type { NamedEvent } from "../dialect/stream/streamed.ts";
 import { ConversationsService } from "../service/conversations.ts";
 import { ResponsesService } from "../service/responses.ts";
@@ -21,7 +21,7 @@ export function keptAnswers({ config, clock }: Pick<AppDeps, "config" | "clock">
   const history: History = {
     upTo: (id) => responses.get(id)?.conversation,
     items: (id) => conversations.items(id),
-    item: (id) => findOutputItem(responses.resources(), id),
+    item: (id) => responses.item(id),
   };
   return { responses, conversations, history };
 }

@@ -31,13 +31,21 @@ interface EventStreamOptions extends BodyOptions {
   readonly format?: "sse" | "ndjson";
 }
 
-/** The data of an event, alone or with its name. */
-export type Frame = string | { readonly event: string; readonly data: string };
+/** The data of an event, alone or with its name; without line feeds. Long data comes in parts. */
+export type Frame = string | { readonly event?: string; readonly data: string | Iterable<string> };
 
-const sseFrame = (frame: Frame): string =>
-  typeof frame === "string" ? `data: ${frame}\n\n` : `event: ${frame.event}\ndata: ${frame.data}\n\n`;
+/** What precedes and follows the data of an event. */
+interface Around {
+  readonly before: (event?: string) => string;
+  readonly after: string;
+}
+
+const EVENTS: Around = {
+  before: (event) => (event === undefined ? "data: " : `event: ${event}\ndata: `),
+  after: "\n\n",
+};
 /** Lines end with their own line feed. */
-const plainFrame = (frame: Frame): string => (typeof frame === "string" ? frame : frame.data);
+const LINES: Around = { before: () => "", after: "" };
 
 export interface StreamedBody {
   readonly body: ReadableStream<Uint8Array>;
@@ -88,7 +96,7 @@ export function eventStream(source: AsyncIterator<Frame>, options: EventStreamOp
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
   if (opens) outbox.put(beat);
-  const pumped = pump(source, outbox, signal, format === "sse" ? sseFrame : plainFrame).finally(() => outbox.end());
+  const pumped = pump(source, outbox, signal, format === "sse" ? EVENTS : LINES).finally(() => outbox.end());
   return { body, ended: Promise.all([pumped, closed.promise]).then(() => {}) };
 }
 
@@ -97,14 +105,24 @@ async function pump(
   source: AsyncIterator<Frame>,
   outbox: Outbox,
   signal: AbortSignal,
-  write: (frame: Frame) => string,
+  { before, after }: Around,
 ): Promise<void> {
   try {
     // At least once, even after an abort: a generator that never began would not run its own clean-up on return.
     do {
       const { value, done } = await source.next();
       if (done) return;
-      outbox.put(write(value));
+      if (typeof value === "string") outbox.put(before() + value + after);
+      else if (typeof value.data === "string") outbox.put(before(value.event) + value.data + after);
+      else {
+        outbox.put(before(value.event));
+        for (const part of value.data) {
+          outbox.put(part);
+          if (outbox.isFull) await outbox.drained();
+          if (signal.aborted) return;
+        }
+        outbox.put(after);
+      }
       if (outbox.isFull) await outbox.drained();
     } while (!signal.aborted);
   } finally {

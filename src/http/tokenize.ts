@@ -1,12 +1,19 @@
 // Converts text to token ids in vLLM's form, under two paths that clients know.
 
 import { checker } from "../contract/schema.ts";
-import { TokenizeRequest, type TokenizeResponse } from "../contract/tokenize.ts";
+import { TokenizeRequest, type CountTokensResponse } from "../contract/tokenize.ts";
 import { always, refuseUnsupported } from "../dialect/fields/unsupported.ts";
 import { invalidValue, missing, type SvcError } from "../domain/errors.ts";
 import type { Generation } from "../domain/generate.ts";
-import type { TokenizeOptions } from "../engine/text/port.ts";
+import type { TokenizeOptions, TokenPiece } from "../engine/text/port.ts";
+import { HeldAnswer } from "../service/held-answer.ts";
 import type { AppDeps } from "./deps.ts";
+import { jsonResponse } from "./json-response.ts";
+import type { RequestContext } from "./request-context.ts";
+import { wholeAnswer } from "./whole-answer.ts";
+
+/** Tokens whose texts are looked up at a time: millions at once would hold up all requests. */
+const LOOKED_UP = 8192;
 
 /** The tokens of conversations are counted by the routes that answer them. */
 const UNSUPPORTED = { messages: always, tools: always, chat_template: always };
@@ -21,33 +28,78 @@ export const countTokens = (
   return tokenizer.run(() => generation.countTokens({ ...asked, id, client }, request.signal));
 };
 
+/** Answers with tokens and, if `named`, their texts; `encode` puts them together. They hold memory until the end. */
+export function tokensAnswer(
+  deps: AppDeps,
+  tokens: Int32Array,
+  { named, context }: { readonly named: boolean; readonly context: RequestContext },
+  encode: (pieces: IteratorObject<TokenPiece>) => unknown,
+): Promise<Response> {
+  const held = new HeldAnswer(deps.answerBudget);
+  return wholeAnswer(held, context, async () => {
+    held.addBytes(tokens.byteLength);
+    const parts = named ? await piecesOf(deps, tokens, context.signal, held) : [];
+    return jsonResponse(encode(parsed(parts)), {}, context);
+  });
+}
+
+/** Returns the text of each token, in lists as JSON: as values they would take ten times the memory. */
+function piecesOf(
+  { engine, tokenizer }: AppDeps,
+  tokens: Int32Array,
+  signal: AbortSignal,
+  held: HeldAnswer,
+): Promise<string[]> {
+  return tokenizer.run(async () => {
+    const parts: string[] = [];
+    for (let at = 0; at < tokens.length; at += LOOKED_UP) {
+      const part = JSON.stringify(await engine.pieces(tokens.subarray(at, at + LOOKED_UP), signal));
+      held.addBytes(2 * part.length);
+      parts.push(part);
+    }
+    return parts;
+  });
+}
+
+function* parsed(parts: readonly string[]): Generator<TokenPiece, void, void> {
+  for (const part of parts) yield* JSON.parse(part) as TokenPiece[];
+}
+
 /**
- * Returns a function that tokenizes as a request body says. `usual`: treatment of special tokens when the body does not
- * say. Throws SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
+ * Returns functions that tokenize as a request body says. `usual`: treatment of special tokens when the body does not
+ * say. They throw SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
  */
-export function tokenizing({ contexts, engine, log, tokenizer }: AppDeps) {
+export function tokenizing(deps: AppDeps) {
+  const { contexts, engine, log, tokenizer } = deps;
   const check = checker(TokenizeRequest);
-  return async (body: unknown, request: Request, usual: TokenizeOptions = {}): Promise<TokenizeResponse> => {
+  const tokenize = async (body: unknown, request: Request, usual: TokenizeOptions = {}) => {
     const asked = check(body);
     const text = asked.text || asked.prompt;
     if (!text) throw withoutText(asked);
     refuseUnsupported(asked, UNSUPPORTED);
-    const { signal } = request;
     const { client } = contexts.of(request);
     const options = { ...usual, addSpecial: asked.add_special_tokens ?? usual.addSpecial ?? false, client };
-    const tokens = await tokenizer.run(() => engine.tokenize(text, signal, options));
+    const tokens = await tokenizer.run(() => engine.tokenize(text, request.signal, options));
     const { modelId: model, model: info } = engine.status();
     if (asked.model && asked.model !== model)
       log.debug("tokenized by the active model instead of the named one", { model });
-    const named = asked.return_token_strs === true;
-    const pieces = named ? await tokenizer.run(() => engine.pieces([...tokens], signal)) : [];
-    return {
-      tokens: [...tokens],
-      count: tokens.length,
-      ...(named && { token_strs: pieces.map((piece) => (typeof piece === "string" ? piece : "\u{fffd}")) }),
-      model,
-      ...(info && { max_model_len: info.maxModelLen }),
-    };
+    return { tokens, model, info, named: asked.return_token_strs === true };
+  };
+  return {
+    async count(body: unknown, request: Request): Promise<CountTokensResponse> {
+      const { tokens, model } = await tokenize(body, request);
+      return { input_tokens: tokens.length, model };
+    },
+    async answer(body: unknown, request: Request, usual?: TokenizeOptions): Promise<Response> {
+      const { tokens, model, info, named } = await tokenize(body, request, usual);
+      return tokensAnswer(deps, tokens, { named, context: contexts.of(request) }, (pieces) => ({
+        tokens,
+        count: tokens.length,
+        ...(named && { token_strs: pieces.map((piece) => (typeof piece === "string" ? piece : "\u{fffd}")) }),
+        model,
+        ...(info && { max_model_len: info.maxModelLen }),
+      }));
+    },
   };
 }
 

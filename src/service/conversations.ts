@@ -16,6 +16,9 @@ interface Conversation<Item> {
   readonly bytes: number;
 }
 
+/** Most items of a conversation: each request that continues it reads all of them. A prompt takes fewer. */
+const MOST_ITEMS = 10_000;
+
 /** `Item` is a type of the wire; this service only stores items. */
 export class ConversationsService<Item extends { readonly id: string; readonly type: string }> {
   private readonly store: BoundedStore<Conversation<Item>>;
@@ -42,11 +45,11 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     throw new SvcError("not_found", "No conversation with this id is stored.", { param: "conversation" });
   }
 
-  /** Replaces the metadata. Throws SvcError `not_found`, and `payload_too_large` as `checkRoom` does. */
+  /** Replaces the metadata. Throws SvcError `not_found`, and `payload_too_large` when there is no room. */
   setMetadata(id: string, metadata: Readonly<Record<string, string>>): Conversation<Item> {
     const conversation = this.get(id);
     const others = { ...conversation, bytes: conversation.bytes - sizeOf([conversation.metadata]) };
-    return this.keep({ ...others, metadata, bytes: this.checkRoom(others, [metadata]) });
+    return this.keep({ ...others, metadata, bytes: this.checkBytes(others, [metadata]) });
   }
 
   /** Deletes a conversation. Throws SvcError `not_found`. */
@@ -69,7 +72,8 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     if (!conversation) return;
     const own = withOwnIds(items, conversation.items);
     const bytes = conversation.bytes + sizeOf(own);
-    if (bytes <= this.limits.bytes) this.keep(withItems(conversation, own, bytes));
+    const count = conversation.items.length + own.length;
+    if (count <= MOST_ITEMS && bytes <= this.limits.bytes) this.keep(withItems(conversation, own, bytes));
   }
 
   /** Returns one item. Throws SvcError `not_found`. */
@@ -90,8 +94,15 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     return this.store.get(id)?.items;
   }
 
-  /** Returns a conversation's bytes with `more` added. Throws SvcError `payload_too_large` above the limit. */
-  checkRoom(conversation: Conversation<Item>, more: readonly unknown[]): number {
+  /** Returns a conversation's bytes with `more` added. Throws SvcError `payload_too_large` above a limit. */
+  checkRoom(conversation: Conversation<Item>, more: readonly Item[]): number {
+    const count = conversation.items.length + more.length;
+    if (count <= MOST_ITEMS) return this.checkBytes(conversation, more);
+    const message = `The conversation would have ${count} items; it may have at most ${MOST_ITEMS}.`;
+    throw new SvcError("payload_too_large", message);
+  }
+
+  private checkBytes(conversation: Conversation<Item>, more: readonly unknown[]): number {
     const bytes = conversation.bytes + sizeOf(more);
     if (bytes <= this.limits.bytes && this.limits.count > 0) return bytes;
     const most = this.limits.count > 0 ? this.limits.bytes : 0;

@@ -6,6 +6,8 @@ import type { GenerateEvent } from "../domain/generate.ts";
 import { memoryOf } from "../domain/json-bounds.ts";
 import type { RecognizedPage } from "../domain/recognition.ts";
 
+/** Bytes of memory of a byte of a file that becomes base64. */
+const FILE_BYTES = 7 / 3;
 /**
  * Bytes of memory of a character, of a call, of the log probability of a token or of one of its alternatives, of a word
  * with its place on a page, and of a cell of a table. Answers repeat the text of pages several times.
@@ -46,6 +48,16 @@ export class HeldAnswer {
     );
     const cells = tables.reduce((sum, { rows, columnCount }) => sum + rows.length * columnCount, 0);
     this.hold(text + BYTES.cell * cells + (picture?.length ?? 0) + (saliency?.heatMap?.length ?? 0));
+  }
+
+  /** Counts a file that the answer has as base64; throws like `add`. */
+  addFile(file: Uint8Array): void {
+    this.hold(FILE_BYTES * file.length);
+  }
+
+  /** Counts further bytes of the answer; throws like `add`. */
+  addBytes(bytes: number): void {
+    this.hold(bytes);
   }
 
   /** Called when the client has the answer, or will not get it. */

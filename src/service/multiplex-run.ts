@@ -10,6 +10,9 @@ import { neverBegun } from "./never-begun.ts";
 
 type Events = AsyncGenerator<GenerateEvent, void, void>;
 
+/** What a client reads of an item: a text, or its parts if it is long. */
+export type ItemText = string | Iterable<string>;
+
 export interface MultiplexItem {
   readonly customId: string;
   readonly request: Generation;
@@ -17,7 +20,7 @@ export interface MultiplexItem {
   /** Counts the item's answer; undefined if the answer is streamed. */
   readonly held: HeldAnswer | undefined;
   /** Encodes an accepted generation as the client reads it. Throws what the generation throws. */
-  readonly texts: (events: Events, accepted: AcceptedEvent) => AsyncIterable<string>;
+  readonly texts: (events: Events, accepted: AcceptedEvent) => AsyncIterable<ItemText>;
   /** Encodes a failed generation. */
   readonly failure: (error: unknown) => string;
 }
@@ -38,7 +41,7 @@ interface LiveItem extends MultiplexItem {
 
 /** A text, and the callback that lets its item continue. */
 interface Delivery {
-  readonly text: string;
+  readonly text: ItemText;
   readonly taken: () => void;
 }
 
@@ -64,14 +67,17 @@ export class MultiplexRun {
   }
 
   /** Emits the texts of all items. Call it only once. */
-  async *texts(): AsyncGenerator<string, void, void> {
+  async *texts(): AsyncGenerator<ItemText, void, void> {
     try {
       this.beginMore();
       while (this.running.size > 0 || this.ready.length > 0) {
         const next = this.ready.shift();
         if (next) {
-          next.taken();
-          yield next.text;
+          try {
+            yield next.text;
+          } finally {
+            next.taken();
+          }
         } else {
           await this.updates.promise;
           this.updates = Promise.withResolvers();
@@ -152,7 +158,7 @@ export class MultiplexRun {
   }
 
   /** Resolves when the reader has taken the text: true if the reader continues, false if not. */
-  private async deliver(text: string): Promise<boolean> {
+  private async deliver(text: ItemText): Promise<boolean> {
     if (!this.isRead) return false;
     const { promise, resolve: taken } = Promise.withResolvers<void>();
     this.ready.push({ text, taken });

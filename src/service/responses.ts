@@ -29,13 +29,22 @@ interface StoredResponse<Resource, Event> extends KeptResponse<Resource, Event> 
   readonly conversation: readonly ChatMessage[] | undefined;
 }
 
+/** What this service reads of a resource: the items of its answer. */
+interface WithOutput {
+  readonly output: readonly { readonly id: string }[];
+}
+
 /** `Resource` and `Event` are types of the wire; this service only stores them. */
-export class ResponsesService<Resource, Event extends { readonly data: string }> {
+export class ResponsesService<Resource extends WithOutput, Event extends { readonly data: string }> {
   private readonly store: BoundedStore<StoredResponse<Resource, Event>>;
+  /** The output items of all stored responses by their ids: a request may refer to thousands. */
+  private readonly items = new Map<string, Resource["output"][number]>();
   private readonly running = new Map<string, Running>();
 
   constructor(limits: StoreLimits) {
-    this.store = new BoundedStore(limits);
+    this.store = new BoundedStore(limits, ({ resource }) => {
+      for (const { id } of resource.output) this.items.delete(id);
+    });
   }
 
   /** Begins a generation; with `kept` the response can be fetched from now on. */
@@ -92,13 +101,14 @@ export class ResponsesService<Resource, Event extends { readonly data: string }>
     await running.ended.promise;
   }
 
-  /** Emits all responses, the newest first. */
-  *resources(): Generator<Resource, void, void> {
-    for (const { resource } of this.store.values()) yield resource;
+  /** Returns an output item of a stored response by its id; undefined when no response has it. */
+  item(id: string): Resource["output"][number] | undefined {
+    return this.items.get(id);
   }
 
   private put(id: string, response: StoredResponse<Resource, Event>): void {
     const { resource, input, conversation } = response;
     this.store.put(id, response, memoryOf([resource, input, conversation]));
+    if (this.store.get(id) === response) for (const item of resource.output) this.items.set(item.id, item);
   }
 }

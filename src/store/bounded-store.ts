@@ -18,7 +18,11 @@ export class BoundedStore<Value> {
   private readonly entries = new Map<string, Entry<Value>>();
   private bytes = 0;
 
-  constructor(private readonly limits: StoreLimits) {}
+  /** `gone`: receives each value that is deleted, evicted or replaced. */
+  constructor(
+    private readonly limits: StoreLimits,
+    private readonly gone?: (value: Value) => void,
+  ) {}
 
   get(id: string): Value | undefined {
     return this.entries.get(id)?.value;
@@ -60,11 +64,7 @@ export class BoundedStore<Value> {
     if (!entry) return false;
     this.entries.delete(id);
     this.bytes -= entry.bytes + entry.grown;
+    this.gone?.(entry.value);
     return true;
-  }
-
-  /** Emits all values, the newest first. */
-  *values(): Generator<Value, void, void> {
-    for (const { value } of [...this.entries.values()].toReversed()) yield value;
   }
 }

@@ -161,6 +161,26 @@ describe("a conversation", () => {
     expect((await create({ items: items(["a,[{".repeat(300)]) })).id).toStartWith("conv_");
   });
 
+  test("has at most 10,000 items, with those of answers", async () => {
+    const { create, post, remove, get } = server(scripts.text, { storedResponses: { count: 9, bytes: 1e7 } });
+    const calls = (count: number) => Array.from({ length: count }, (_, at) => ({ type: "a_call", id: `call_${at}` }));
+    expect((await create({ items: calls(10_001) })).error.code).toBe("payload_too_large");
+    const { id } = await create({ items: calls(9999) });
+    const refused = [
+      post(`/v1/conversations/${id}/items`, { items: [bob, bob] }),
+      post("/v1/responses", { input: [bob, bob], conversation: id }),
+    ];
+    for (const answer of refused) expect((await json(answer)).error.code).toBe("payload_too_large");
+    const newest = async () => {
+      await (await post("/v1/responses", { input: [bob], conversation: id })).text();
+      return (await json(get(`${id}/items?limit=3`))).data.map(({ type }) => type);
+    };
+    expect(await newest()).toEqual(["a_call", "a_call", "a_call"]);
+    await remove(`${id}/items/call_0`);
+    expect(await newest()).toEqual(["message", "message", "a_call"]);
+    expect((await post(`/v1/conversations/${id}`, { metadata: { a: "b" } })).status).toBe(200);
+  });
+
   test("into which an answer does not fit stays unchanged, and so do the others", async () => {
     const long = { steps: [{ text: "x".repeat(3000) }] };
     const { create, post, texts } = server(long, { storedResponses: { count: 9, bytes: 3000 } });

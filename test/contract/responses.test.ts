@@ -196,6 +196,15 @@ describe("responses", () => {
     expect(kept).toMatchObject({ status: "failed", output: [{ status: "incomplete" }] });
   });
 
+  test("a stream whose log probabilities take too much memory fails and says what to change", async () => {
+    const one = { token: "a", id: 1, bytes: [97], logprob: -1 };
+    const logprobs = Array(140_000).fill({ ...one, top: Array(20).fill(one) });
+    const asked = { input: "hi", stream: true, include: ["message.output_text.logprobs"], top_logprobs: 20 };
+    const text = await (await serve({ steps: [{ text: "a", logprobs }] }).post("/v1/responses", asked)).text();
+    expect(text).toContain("event: response.failed");
+    expect(text).toContain("'top_logprobs' must be smaller");
+  });
+
   test("the echoed parameters are those in effect", async () => {
     const answer = await json(serve(scripts.text).post("/v1/responses", { input: "hi", frequency_penalty: 1 }));
     expect(answer).toMatchObject({ temperature: 0.8, top_p: 0.95, presence_penalty: 0, frequency_penalty: 0 });

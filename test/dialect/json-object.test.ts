@@ -42,6 +42,8 @@ describe("arguments for templates", () => {
     ["pairs stay", '["\\ud83d\\ude00 \\\\ud83d \\u00e9 \\n"]', '["\\ud83d\\ude00 \\\\ud83d \\u00e9 \\n"]'],
     ["a first half alone is replaced", '{"\\uD83D": "\\ud83dx"}', '{"\\ufffd": "\\ufffdx"}'],
     ["a second half alone, too", '"\\ude00\\ud83d"', '"\\ufffd\\ufffd"'],
+    ["two second halves are no pair", '"\\udc00\\ude00\\ud83d\\ud83d\\ude00"', '"\\ufffd\\ufffd\\ufffd\\ud83d\\ude00"'],
+    ["text that looks like a first half is none", '"\\\\ud83d\\ude00 \\\\\\ud83d"', '"\\\\ud83d\\ufffd \\\\\\ufffd"'],
     ["and in what was cut", '{"a": "\ud83d', '"{\\"a\\": \\"\\ufffd"'],
   ])("%s", (_, text, expected) => {
     expect(jsonArguments(text)).toBe(expected);

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { responseWriter, type ResponseEnd } from "../../src/dialect/responses/encode.ts";
 import { newResource } from "../../src/dialect/responses/resource.ts";
-import { DONE, streamed, type NamedEvent, type Put } from "../../src/dialect/stream/streamed.ts";
+import { DONE, streamed, type LongEvent, type Put } from "../../src/dialect/stream/streamed.ts";
 import type { GenerateEvent } from "../../src/domain/generate.ts";
 import { noUsage } from "../../src/domain/usage.ts";
 
@@ -13,14 +13,34 @@ async function* generation(): AsyncGenerator<GenerateEvent, void, void> {
   yield { type: "finish", reason: "stop", usage: noUsage() };
 }
 
+test("what repeats all log probabilities is written in small parts", async () => {
+  const resource = newResource({ id: "resp_1", createdAt: 0, model: "m" }, { input: "hi" }, {});
+  const logprob = { token: "a", id: 1, bytes: [97], logprob: -1, top: [] };
+  const events = Array.from({ length: 5000 }, (): GenerateEvent => ({ type: "text", text: "a", logprobs: [logprob] }));
+  const chunks: LongEvent[] = [];
+  const writer = responseWriter((chunk) => chunks.push(chunk), {
+    resource,
+    names: new Map(),
+    now: () => 0,
+    onEnd() {},
+  });
+  for (const event of events) writer.event(event);
+  writer.event({ type: "finish", reason: "stop", usage: noUsage() });
+  writer.end?.();
+  const parts = chunks.map(({ data }) => (typeof data === "string" ? [data] : [...data]));
+  expect(Math.max(...parts.flat().map(({ length }) => length))).toBeLessThan(100_000);
+  const { response } = JSON.parse(parts.at(-1)?.join("") ?? "");
+  expect(response.output[0].content[0].logprobs).toHaveLength(5000);
+});
+
 test("a stream that is abandoned after any event reports one end", async () => {
   const resource = newResource({ id: "resp_1", createdAt: 0, model: "m" }, { input: "hi" }, {});
-  for (let read = 1, last: NamedEvent | string | void = ""; last !== DONE; read++) {
+  for (let read = 1, last: LongEvent | string | void = ""; last !== DONE; read++) {
     const ends: ResponseEnd[] = [];
     const context = { resource, names: new Map(), now: () => 0, onEnd: (end: ResponseEnd) => ends.push(end) };
     const { signal } = new AbortController();
-    const writer = (put: Put<NamedEvent | string>) => responseWriter(put, context);
-    const stream: AsyncGenerator<NamedEvent | string, void, void> = streamed(generation(), writer, {
+    const writer = (put: Put<LongEvent | string>) => responseWriter(put, context);
+    const stream: AsyncGenerator<LongEvent | string, void, void> = streamed(generation(), writer, {
       signal,
       terminator: DONE,
       onUnexpected: () => {},

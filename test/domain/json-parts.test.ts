@@ -30,6 +30,27 @@ test("is that of JSON.stringify, whatever the value", () => {
   }
 });
 
+test("takes typed arrays and generators as lists", () => {
+  const numbers = Int32Array.from({ length: 5000 }, (_, n) => n);
+  expect(text({ a: [numbers], b: numbers.values().map((n) => ({ n })), c: new Int32Array() })).toBe(
+    JSON.stringify({ a: [[...numbers]], b: [...numbers].map((n) => ({ n })), c: [] }),
+  );
+});
+
+test("makes a long item of a generator only when the one before it is written", () => {
+  let made = 0;
+  function* items() {
+    for (; made < 3; made++) yield "x".repeat(100_000);
+  }
+  const parts = jsonParts({ items: items() });
+  let written = "";
+  for (const part of parts) {
+    written += part;
+    expect(made).toBeLessThanOrEqual(written.length / 100_000);
+  }
+  expect(written).toBe(JSON.stringify({ items: Array(3).fill("x".repeat(100_000)) }));
+});
+
 test.each([
   ["a long string", "é\ud83d\ude00".repeat(1_000_000)],
   ["many numbers", Array.from({ length: 500_000 }, (_, n) => n / 7)],

@@ -58,6 +58,13 @@ const call = () =>
     "[],",
     '[]]"}}]}]}',
   );
+/** Returns arguments as an object: half a surrogate pair, then many other escapes. */
+const brokenCall = () =>
+  filled(
+    '{"messages":[{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":{"a":"\\ud800',
+    "\\n",
+    '"}}}]}]}',
+  );
 /** Returns biases for different tokens. */
 const biases = (bytes: number) => () => {
   const entries = Array.from({ length: bytes / 13 }, (_, n) => `"${100_000_000 + ((n * 977) % 800_000_000)}":1`);
@@ -122,6 +129,7 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   "90 MB of digits": { path: CHAT, body: () => filled('{"messages":', "1", "}") },
   "35 MB of text": { path: CHAT, body: text("word\\n", 35 * MB) },
   "90 MB of lists as arguments of a call": { path: CHAT, body: call },
+  "90 MB of escapes after half a surrogate pair, as arguments of a call": { path: CHAT, body: brokenCall },
   "an image of 90 MB": { path: CHAT, body: image },
   "32 transparent images of 49 megapixels": { path: CHAT, body: pictures(7000, "auto"), isSeen: true },
   "32 transparent images of 4 megapixels, at their full size": {

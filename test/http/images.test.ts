@@ -34,6 +34,18 @@ describe("answers", () => {
     expect((JSON.parse(text) as Answer).data.map(({ b64_json }) => decoded(b64_json))).toEqual(["image 7", "image 8"]);
   });
 
+  test("may be large, on either route", async () => {
+    const { post, drawer } = serve();
+    drawer.draw = (seed) => new Uint8Array(1_000_000).fill(seed);
+    const same = (files: readonly (string | undefined)[]) =>
+      files.map((file) => new Set(Buffer.from(file ?? "", "base64"))).map((all) => [...all]);
+    const { data } = (await (await post(PATH, { prompt, n: 3, seed: 7 })).json()) as Answer;
+    expect(same(data.map(({ b64_json: file }) => file))).toEqual([[7], [8], [9]]);
+    expect(data.map(({ seed }) => seed)).toEqual([7, 8, 9]);
+    const other = await post("/sdapi/v1/txt2img", { prompt, n_iter: 2, seed: 7 });
+    expect(same(((await other.json()) as { images: string[] }).images)).toEqual([[7], [8]]);
+  });
+
   test("are an error for more images than allowed", async () => {
     await expectGolden("images-refused.json", await (await serve().post(PATH, { prompt, n: 11 }, id)).text());
   });

@@ -87,6 +87,26 @@ describe("nesting", () => {
   });
 });
 
+describe("arguments of calls that are objects", () => {
+  const half = { ["n".repeat(1_000_000)]: ["\n".repeat(1_000_000)] };
+  const call = { id: "1", type: "function", function: { name: "f", arguments: half } };
+  const chat = { role: "assistant", tool_calls: [call, call] };
+  const use = { type: "tool_use", id: "1", name: "f", input: half };
+
+  test.each([
+    ["/v1/chat/completions", chat],
+    ["/api/chat", chat],
+    ["/v1/messages", { role: "assistant", content: [use, use] }],
+  ])("have a limit of length in all of a conversation: %s", async (route, message) => {
+    const post = (...more: object[]) =>
+      serve().post(route, { max_tokens: 1, messages: [{ role: "user", content: "x" }, message, ...more] });
+    expect((await post()).status).toBe(200);
+    const response = await post(message);
+    expect(response.status).toBe(400);
+    expect(await response.text()).toContain("must have at most 4000000 characters; got at least 6000000");
+  });
+});
+
 describe("media type", () => {
   test.each([
     undefined,

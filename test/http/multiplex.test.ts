@@ -101,6 +101,15 @@ describe("POST /v1/batch/completions", () => {
     }
   });
 
+  test("sends a long answer whole, in one event", async () => {
+    const long = "x".repeat(500_000);
+    const text = await (await ask(serve({ steps: [{ text: long }] }), [item("a"), item("b")])).text();
+    const events = text.split("\n\n").filter((event) => event.startsWith("data: {"));
+    const read = events.map((event) => JSON.parse(event.slice("data: ".length)));
+    expect(read.map(({ custom_id: name }) => name).sort()).toEqual(["a", "b"]);
+    expect(read.every(({ choices }) => choices[0].message.content === long)).toBe(true);
+  });
+
   test("sends a profile with every item", async () => {
     const requests = [item("streamed", { stream: true }), item("whole")];
     const text = await (await ask(serve(), requests, { "x-svc-profile": "true" })).text();

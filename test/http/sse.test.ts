@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { eventStream } from "../../src/http/sse.ts";
+import { eventStream, type Frame } from "../../src/http/sse.ts";
 import { until } from "../support/until.ts";
 import { messages, serve } from "./harness.ts";
 import { RawClient } from "./raw.ts";
 
-function open(source: AsyncIterator<string>, heartbeatMs = 60_000) {
+function open(source: AsyncIterator<Frame>, heartbeatMs = 60_000) {
   const controller = new AbortController();
   const abort = () => controller.abort();
   const stream = eventStream(source, { heartbeatMs, signal: controller.signal, abort });
@@ -62,6 +62,25 @@ describe("the event stream", () => {
     expect((await reader.read()).value?.length).toBeGreaterThan(50_000);
     await until(() => produced > ahead);
     abort();
+    await ended;
+  });
+
+  test("makes the parts of a long event only as fast as the reader takes them", async () => {
+    let made = 0;
+    function* parts() {
+      for (; made < 1000; made++) yield "x".repeat(1000);
+    }
+    async function* source() {
+      yield { event: "long", data: parts() };
+      yield { data: ["1", "2"] };
+      yield "3";
+    }
+    const { reader, ended } = open(source());
+    let text = textOf((await reader.read()).value);
+    await Bun.sleep(10);
+    expect(made).toBeLessThan(200);
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += textOf(part.value);
+    expect(text === `event: long\ndata: ${"x".repeat(1_000_000)}\n\ndata: 12\n\ndata: 3\n\n`).toBe(true);
     await ended;
   });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import type { TextPort } from "../../src/engine/text/port.ts";
 import { fakeModel } from "../support/fake-text-engine.ts";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -112,6 +112,24 @@ describe("GET /health", () => {
 });
 
 describe("POST /v1/tokenize and /v1/count_tokens", () => {
+  test("give the text of each of many tokens, and look up only some at a time", async () => {
+    const server = serve();
+    const looked = spyOn(server.engine, "pieces");
+    const text = "0123456789".repeat(5000);
+    const ids = Array.from(text, (piece) => piece.charCodeAt(0));
+    expect(await read(server.post("/v1/tokenize", { text, return_token_strs: true }))).toMatchObject({
+      tokens: ids,
+      token_strs: [...text],
+    });
+    expect<unknown>(await read(server.post("/tokenize", { content: text, with_pieces: true }))).toEqual({
+      tokens: ids.map((id, at) => ({ id, piece: text[at] })),
+    });
+    expect(Math.max(...looked.mock.calls.map(([some]) => some.length))).toBeLessThan(10_000);
+    looked.mockClear();
+    await (await server.post("/v1/count_tokens", { text, return_token_strs: true })).json();
+    expect(looked).not.toHaveBeenCalled();
+  });
+
   test("answer with the model's own tokens, their number and its length", async () => {
     const { post } = serve();
     const tokens = await read(post("/v1/tokenize", { text: "héllo" }));

@@ -25,6 +25,8 @@ export class FakeDrawer extends FakeEngine implements ImagePort {
   };
   /** The requests received, in order, with the contents of their files. */
   readonly asked: (ImageWork & { readonly client?: string; readonly files: readonly string[] })[] = [];
+  /** The file of the image with this seed. */
+  draw = (seed: number): Uint8Array => bytes(`image ${seed}`);
   /** Thrown instead of accepting a request. */
   refusal: Error | undefined;
   /** Thrown after the first image. */
@@ -59,7 +61,7 @@ export class FakeDrawer extends FakeEngine implements ImagePort {
           yield { type: "preview", image, index, data: bytes(`preview ${index}`), size };
       }
       const seed = work.seed + image;
-      yield { type: "image", image, data: bytes(`image ${seed}`), size, seed };
+      yield { type: "image", image, data: this.draw(seed), size, seed };
       if (this.failure) throw this.failure;
     }
     yield { type: "result" };

@@ -3,7 +3,7 @@
 import type { OfferedAdapter } from "../../src/domain/adapters.ts";
 import { cancelledReason, type CancelCause } from "../../src/domain/cancel.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
+import type { EngineEvent, FinishEvent, GenerateRequest, OutputEvent, TokenIds } from "../../src/domain/generate.ts";
 import type { ModelInfo } from "../../src/domain/model.ts";
 import type { SlotAction, SlotOutcome } from "../../src/domain/slots.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../src/domain/usage.ts";
@@ -134,8 +134,8 @@ export class FakeEngine implements TextPort {
     return String.fromCodePoint(...tokens);
   }
 
-  async pieces(tokens: readonly number[]): Promise<string[]> {
-    return tokens.map((token) => String.fromCodePoint(token));
+  async pieces(tokens: TokenIds): Promise<string[]> {
+    return Array.from(tokens, (token) => String.fromCodePoint(token));
   }
 
   async render(request: GenerateRequest): Promise<string> {

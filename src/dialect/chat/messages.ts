@@ -5,7 +5,7 @@ import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
 import { fieldError, missing } from "../../domain/errors.ts";
 import { textOf, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
 import { fileParts } from "../fields/file-parts.ts";
-import { argumentsOf, CallArguments } from "../fields/json-object.ts";
+import { CallArguments } from "../fields/json-object.ts";
 import { withOrderedResults } from "../../domain/turns.ts";
 
 /**
@@ -61,7 +61,7 @@ function roleOf({ role }: WireMessage): ChatMessage["role"] {
 type WireCall = NonNullable<WireMessage["tool_calls"]>[number];
 
 function decodeCall({ id, function: { name, arguments: given } }: WireCall, texts: CallArguments): ToolCall {
-  return { id, name, arguments: typeof given === "string" ? texts.json(given) : argumentsOf(given) };
+  return { id, name, arguments: typeof given === "string" ? texts.json(given) : texts.object(given) };
 }
 
 type WirePart = Exclude<NonNullable<WireMessage["content"]>, string>[number];

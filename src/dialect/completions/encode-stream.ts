@@ -10,7 +10,7 @@ import type { CompletionCall } from "./decode.ts";
 import { completionUsage, encodeLogprobs, finishReason } from "./encode.ts";
 
 /**
- * Writes echo and text chunks, a finish chunk for each answer, and a usage chunk if requested. The timings are in the
+ * Writes for each answer its echo, text chunks and a finish chunk, then a usage chunk if requested. The timings are in the
  * usage chunk if there is one, otherwise in the finish chunks. A failure becomes a chunk with a top-level `error`.
  */
 export function completionWriter(
@@ -23,17 +23,21 @@ export function completionWriter(
   const head = chunkHead(origin, "text_completion");
   const chunk = (index: number, text: string, reason: string | null, logprobs: unknown = null, reports = "") =>
     `${head},"choices":[${JSON.stringify({ text, index, logprobs, finish_reason: reason })}]${reports}}`;
+  /** Writes the prompt before an answer. Not for all answers at once: they may be a hundred, of many megabytes each. */
+  const echo = (index: number) => {
+    if (begun.has(index)) return;
+    begun.add(index);
+    const prompt = call.echoes[Math.floor(index / call.made)] ?? "";
+    if (prompt !== "") put(chunk(index, prompt, null));
+  };
+  const begun = new Set<number>();
   const written: number[] = [];
   const finishes: FinishEvent[] = [];
   return {
-    begin() {
-      for (const [prompt, echo] of call.echoes.entries()) {
-        for (let n = 0; echo !== "" && n < call.made; n++) put(chunk(prompt * call.made + n, echo, null));
-      }
-    },
     event(event) {
       if (event.type === "accepted" || event.type === "restarted") return;
       const index = event.choice ?? 0;
+      echo(index);
       if (event.type === "finish") {
         finishes[index] = event;
         const timings = call.includeUsage ? "" : timingsMember(completionUsage([event], call));

@@ -2,6 +2,7 @@
 
 import { SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
+import { lengthOf } from "../../domain/prompt-size.ts";
 import { withWholePairs } from "../../domain/whole-pairs.ts";
 
 /** Parses `json` as an object; returns an empty object for other text, such as JSON cut off by the token limit. */
@@ -14,13 +15,10 @@ export function objectOf(json: string): Record<string, unknown> {
   }
 }
 
-/** Returns the text of arguments that came as an object; no arguments become an empty object. */
-export const argumentsOf = (value: unknown): string => withWholePairs(JSON.stringify(value ?? {}));
-
-/** Most characters of all arguments of a conversation that came as text. */
+/** Most characters of all arguments of a conversation. */
 const MOST_ARGUMENTS = 4_000_000;
 
-/** Checks the arguments of the calls of one conversation that came as text. */
+/** Checks the arguments of the calls of one conversation. */
 export class CallArguments {
   private readonly bounds = new JsonBounds();
   private length = 0;
@@ -30,9 +28,20 @@ export class CallArguments {
 
   /** Returns one call's arguments like `jsonArguments`. Throws SvcError `invalid_value` when all are too long. */
   json(text: string): string {
+    this.add(text.length);
+    return jsonArguments(text, this.bounds);
+  }
+
+  /** Returns the text of one call's arguments that came as an object; none become an empty one. Throws like `json`. */
+  object(value: unknown): string {
+    this.add(lengthOf(value));
+    return withWholePairs(JSON.stringify(value ?? {}));
+  }
+
+  private add(length: number): void {
     const { param } = this;
-    this.length += text.length;
-    if (this.length <= MOST_ARGUMENTS) return jsonArguments(text, this.bounds);
+    this.length += length;
+    if (this.length <= MOST_ARGUMENTS) return;
     const message = `The arguments of all calls in '${param}' must have at most ${MOST_ARGUMENTS} characters; got at least ${this.length}.`;
     throw new SvcError("invalid_value", message, { param });
   }

@@ -7,10 +7,17 @@ import type { ImageCall } from "./decode.ts";
 
 export type DrawnImage = Pick<Extract<DrawingEvent, { readonly type: "image" }>, "data" | "size" | "seed">;
 
-/** Collects the drawn images. Throws what the drawing throws. */
-export async function collectImages(events: AsyncIterable<DrawingEvent>): Promise<DrawnImage[]> {
+/** Collects the drawn images, after `count` was called with each. Throws what the drawing and `count` throw. */
+export async function collectImages(
+  events: AsyncIterable<DrawingEvent>,
+  count: (image: DrawnImage) => void,
+): Promise<DrawnImage[]> {
   const images: DrawnImage[] = [];
-  for await (const event of events) if (event.type === "image") images.push(event);
+  for await (const event of events) {
+    if (event.type !== "image") continue;
+    count(event);
+    images.push(event);
+  }
   if (images.length > 0) return images;
   throw new SvcError("internal_error", "The drawing ended without an image.");
 }
@@ -25,8 +32,13 @@ interface Answering {
   readonly address: (data: Uint8Array) => string;
 }
 
+/** An answer whose images become text only when they are written. */
+type Lazy<Answer extends { readonly data: readonly unknown[] }> = Omit<Answer, "data"> & {
+  readonly data: IteratorObject<Answer["data"][number]>;
+};
+
 /** Encodes drawn images with their seeds and settings. */
-export function encodeImages(images: readonly DrawnImage[], call: ImageCall, answering: Answering): Images {
+export function encodeImages(images: readonly DrawnImage[], call: ImageCall, answering: Answering): Lazy<Images> {
   const { created, data, ...written } = encodeUpscaled(images, call, answering);
   return {
     created,
@@ -42,11 +54,13 @@ export function encodeUpscaled(
   images: readonly DrawnImage[],
   { answer, work }: ImageCall,
   { created, address }: Answering,
-): Upscaled {
+): Lazy<Upscaled> {
   const first = images[0]?.size;
   return {
     created,
-    data: images.map(({ data }) => (answer === "url" ? { url: address(data) } : { b64_json: data.toBase64() })),
+    data: images
+      .values()
+      .map(({ data }) => (answer === "url" ? { url: address(data) } : { b64_json: data.toBase64() })),
     output_format: work.encoding.format,
     size: first ? encodeSize(first) : "auto",
   };

@@ -4,7 +4,7 @@ import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../co
 import { fieldError, missing, SvcError } from "../../domain/errors.ts";
 import { joinedParts, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
 import { documentPart } from "../fields/file-parts.ts";
-import { argumentsOf } from "../fields/json-object.ts";
+import { CallArguments } from "../fields/json-object.ts";
 import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
 import { toolDescriptions, type DescribeTool } from "./deferred-tools.ts";
 
@@ -20,8 +20,8 @@ const VOLATILE_LINE = /^x-anthropic-billing-header:[^\n]*(\n|$)/;
 export function decodeConversation({ system, messages, tools }: MessagesPrompt): ChatMessage[] {
   const instructions = decodeSystem(system ?? "");
   const first: ChatMessage[] = instructions === "" ? [] : [{ role: "system", content: instructions }];
-  const describe = toolDescriptions(tools ?? []);
-  const rest = messages.flatMap((message, index) => decodeMessage(message, `messages.${index}`, describe));
+  const told = { describe: toolDescriptions(tools ?? []), inputs: new CallArguments("messages") };
+  const rest = messages.flatMap((message, index) => decodeMessage(message, `messages.${index}`, told));
   return withOrderedResults(joinTurns([...first, ...rest]));
 }
 
@@ -33,10 +33,15 @@ function decodeSystem(system: NonNullable<MessagesPrompt["system"]>): string {
     .join("\n");
 }
 
-function decodeMessage({ role, content }: WireMessage, path: string, describe: DescribeTool): ChatMessage[] {
+interface Told {
+  readonly describe: DescribeTool;
+  readonly inputs: CallArguments;
+}
+
+function decodeMessage({ role, content }: WireMessage, path: string, { describe, inputs }: Told): ChatMessage[] {
   if (typeof content === "string") return [{ role, content }];
   const blocks = content.map((block, index) => ({ block, path: `${path}.content.${index}` }));
-  if (role === "assistant") return [decodeAssistant(blocks)];
+  if (role === "assistant") return [decodeAssistant(blocks, inputs)];
   const results: ChatMessage[] = [];
   const parts: ContentPart[] = [];
   for (const { block, path: at } of blocks) {
@@ -52,7 +57,7 @@ interface Placed {
   readonly path: string;
 }
 
-function decodeAssistant(blocks: readonly Placed[]): ChatMessage {
+function decodeAssistant(blocks: readonly Placed[], inputs: CallArguments): ChatMessage {
   const texts: string[] = [];
   const thoughts: string[] = [];
   const calls: ToolCall[] = [];
@@ -61,7 +66,7 @@ function decodeAssistant(blocks: readonly Placed[]): ChatMessage {
     else if (block.type === "thinking") thoughts.push(need(block.thinking, `${path}.thinking`));
     else if (block.type === "tool_use") {
       const [id, name] = [need(block.id, `${path}.id`), need(block.name, `${path}.name`)];
-      calls.push({ id, name, arguments: argumentsOf(block.input) });
+      calls.push({ id, name, arguments: inputs.object(block.input) });
     } else if (block.type !== "redacted_thinking") throw unknownBlock(path);
   }
   return {

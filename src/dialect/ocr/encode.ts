@@ -11,15 +11,15 @@ const POINTS_AN_INCH = 72;
 
 const ENDINGS: Readonly<Record<TableFormat, string>> = { markdown: "md", html: "html" };
 
-/** Encodes pages. `tableFormat`: format of tables beside the Markdown; absent: tables are part of the Markdown. */
+/** Encodes pages, each only when it is written. `tableFormat`: format of tables beside the Markdown; absent: tables are part of the Markdown. */
 export function encodeOcr(
   pages: readonly RecognizedPage[],
   model: string,
   bytes: number,
   tableFormat?: TableFormat,
-): OcrResponse {
+): Omit<OcrResponse, "pages"> & { readonly pages: Iterable<OcrResponse["pages"][number]> } {
   return {
-    pages: pages.map((page) => ({
+    pages: pages.values().map((page) => ({
       index: page.number - 1,
       ...(tableFormat === undefined ? { markdown: pageMarkdown(page) } : withTables(page, tableFormat)),
       images: [],

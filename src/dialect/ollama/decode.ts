@@ -8,7 +8,7 @@ import { resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import { withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
-import { argumentsOf } from "../fields/json-object.ts";
+import { CallArguments } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
@@ -54,7 +54,9 @@ export function decodeOllamaChat(body: unknown, settings: OllamaSettings): Ollam
   });
   const choice = { mode: "auto", param: { choice: "tools", name: "tools" } } as const;
   const tools = chooseTools(definitions, choice, settings.preparedSchemas);
-  const messages = withOrderedResults(withCallIds(asked.messages.map(decodeMessage)));
+  const texts = new CallArguments("messages");
+  const decoded = asked.messages.map((message, index) => decodeMessage(message, index, texts));
+  const messages = withOrderedResults(withCallIds(decoded));
   return { ...call, request: { ...common(asked, messages, settings, tools), choices: 1 } };
 }
 
@@ -137,12 +139,12 @@ function decodeFormat(format: Common["format"]): { constraint?: Constraint; sche
 
 type WireMessage = NonNullable<OllamaChatRequest["messages"]>[number];
 
-function decodeMessage(message: WireMessage, index: number): ChatMessage {
+function decodeMessage(message: WireMessage, index: number, texts: CallArguments): ChatMessage {
   const { role, thinking } = message;
   const calls = (message.tool_calls ?? []).map((call, number) => ({
     id: call.id || `call_${index}_${number}`,
     name: call.function.name,
-    arguments: argumentsOf(call.function.arguments),
+    arguments: texts.object(call.function.arguments),
   }));
   return {
     role,

@@ -8,6 +8,7 @@ import type {
   RecognizedDocuments,
 } from "../../contract/recognition.ts";
 import { SvcError } from "../../domain/errors.ts";
+import { nextTurn } from "../../domain/next-turn.ts";
 import type { Box, PictureLabel, RecognizedPage, RecognizedTable } from "../../domain/recognition.ts";
 import type { RecognitionCall } from "./decode.ts";
 import { hintsOf } from "./hints.ts";
@@ -23,6 +24,9 @@ export interface RecognizedDocument {
 }
 
 type Wire = RecognizedDocuments["documents"][number];
+type Listed = "pages" | "text_blocks" | "tables";
+/** A document whose pages are encoded only when they are written: a thousand may have half a million words. */
+type Encoded = Omit<Wire, Listed> & { readonly [List in Listed]: Iterable<Wire[List][number]> };
 type Origin = RecognitionCall["origin"];
 type Reported = Pick<RecognitionCall, "origin" | "words">;
 
@@ -38,11 +42,14 @@ export const combinedText = (documents: readonly RecognizedDocument[]): string =
   documents.map(documentText).filter(Boolean).join("\n\n");
 
 /** Returns all documents as Markdown, with tables. */
-export const combinedMarkdown = (documents: readonly RecognizedDocument[]): string =>
-  documents
-    .flatMap(({ pages }) => pages.map((page) => pageMarkdown(page)))
-    .filter(Boolean)
-    .join("\n\n");
+export async function combinedMarkdown(documents: readonly RecognizedDocument[]): Promise<string> {
+  const texts: string[] = [];
+  for (const page of documents.flatMap(({ pages }) => pages)) {
+    texts.push(pageMarkdown(page));
+    await nextTurn();
+  }
+  return texts.filter(Boolean).join("\n\n");
+}
 
 const documentText = ({ pages }: RecognizedDocument): string => pages.map(pageText).filter(Boolean).join("\n\n");
 
@@ -51,7 +58,7 @@ export function encodeDocuments(
   documents: readonly RecognizedDocument[],
   mode: "text" | "table" | "debug",
   call: Pick<RecognitionCall, "origin" | "words" | "debug">,
-): RecognizedDocuments {
+): Omit<RecognizedDocuments, "documents"> & { readonly documents: readonly Encoded[] } {
   const pages = documents.flatMap((document) => document.pages);
   if (pages.every(({ lines }) => lines.length === 0)) {
     throw new SvcError("no_text", "There is no text that could be recognised.");
@@ -70,46 +77,53 @@ export function encodeDocuments(
   };
 }
 
-function encodeDocument(document: RecognizedDocument, call: Reported): Wire {
-  const pages = document.pages.map((page) => encodePage(page, call));
+function encodeDocument(document: RecognizedDocument, call: Reported): Encoded {
+  const text = documentText(document);
+  const pages = () => document.pages.values();
   return {
     file: document.name,
     source_type: document.type,
-    text: documentText(document),
+    text,
     full_text: document.pages.map((page) => `Page ${page.number}\n${pageText(page)}`).join("\n\n"),
     page_count: document.pageCount,
-    document_hints: hintsOf(document.pages, documentText(document)),
-    pages,
-    text_blocks: pages.flatMap(({ text_blocks }) => text_blocks),
-    tables: pages.flatMap(({ tables }) => tables),
+    document_hints: hintsOf(document.pages, text),
+    pages: pages().map((page) => encodePage(page, call)),
+    text_blocks: pages().flatMap((page) => encodeLines(page, call)),
+    tables: pages().flatMap((page) => encodeTables(page, call)),
   };
 }
 
-function encodePage(page: RecognizedPage, { origin, words: hasWords }: Reported): Wire["pages"][number] {
-  const { number, width, height, source, lines, tables } = page;
+function encodePage(page: RecognizedPage, call: Reported): Wire["pages"][number] {
+  const { number, width, height, source } = page;
   return {
     page_number: number,
     text: pageText(page),
     width,
     height,
     source,
-    text_blocks: lines.map(({ text, confidence, box, block, words }) => ({
-      text,
-      confidence: rounded(confidence),
-      page_number: number,
-      bounding_box: share(box, page, origin),
-      block,
-      ...(hasWords && {
-        words: words.map((word) => ({
-          text: word.text,
-          confidence: rounded(word.confidence),
-          bounding_box: share(word.box, page, origin),
-        })),
-      }),
-    })),
-    tables: tables.map((table) => encodeTable(table, page, origin)),
+    text_blocks: encodeLines(page, call),
+    tables: encodeTables(page, call),
   };
 }
+
+const encodeLines = (page: RecognizedPage, { origin, words: hasWords }: Reported): Wire["text_blocks"] =>
+  page.lines.map(({ text, confidence, box, block, words }) => ({
+    text,
+    confidence: rounded(confidence),
+    page_number: page.number,
+    bounding_box: share(box, page, origin),
+    block,
+    ...(hasWords && {
+      words: words.map((word) => ({
+        text: word.text,
+        confidence: rounded(word.confidence),
+        bounding_box: share(word.box, page, origin),
+      })),
+    }),
+  }));
+
+const encodeTables = (page: RecognizedPage, { origin }: Reported): Wire["tables"] =>
+  page.tables.map((table) => encodeTable(table, page, origin));
 
 function encodeTable(table: RecognizedTable, page: RecognizedPage, origin: Origin): Wire["tables"][number] {
   const { box, rows, columnCount, headers, rowObjects, mergedCells, averageConfidence, csv } = table;

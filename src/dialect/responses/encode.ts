@@ -3,9 +3,10 @@
 import type { ResponseResource } from "../../contract/responses.ts";
 import { typedError, type SvcError } from "../../domain/errors.ts";
 import type { AcceptedEvent, ChatMessage, FinishEvent, GenerateEvent } from "../../domain/generate.ts";
+import { jsonParts } from "../../domain/json-parts.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { withoutFinish } from "../stream/collect.ts";
-import type { NamedEvent, Put, StreamWriter } from "../stream/streamed.ts";
+import type { LongEvent, Put, StreamWriter } from "../stream/streamed.ts";
 import type { FunctionNames } from "./functions.ts";
 import { OutputBuilder, type SemanticEvent } from "./output.ts";
 import { endedResource, failedResource, cancelledResource } from "./resource.ts";
@@ -55,10 +56,14 @@ export async function encodeResponse(
  * Writes response.created, response.in_progress, the items as they are generated, and one of response.completed,
  * .incomplete and .failed with the full resource.
  */
-export function responseWriter(put: Put<NamedEvent>, context: ResponseContext): StreamWriter<GenerateEvent> {
+export function responseWriter(put: Put<LongEvent>, context: ResponseContext): StreamWriter<GenerateEvent> {
   let sequence = 0;
-  const emit = ({ type, ...fields }: SemanticEvent) =>
-    put({ event: type, data: JSON.stringify({ type, sequence_number: sequence++, ...fields }) });
+  const emit = ({ type, ...fields }: SemanticEvent) => {
+    const event = { type, sequence_number: sequence++, ...fields };
+    // What has ended repeats the log probabilities of all its tokens, which may be many megabytes.
+    const isLong = type.endsWith(".done") || "response" in fields;
+    put({ event: type, data: isLong ? jsonParts(event) : JSON.stringify(event) });
+  };
   const response = new ResponseBuilder(context, emit);
   return {
     begin() {

@@ -1,6 +1,6 @@
 // Items as they are stored: the input of a request, each item with an id, and the items that ids refer to.
 
-import type { InputItem, OutputItem, ResponseResource, ResponsesRequest } from "../../contract/responses.ts";
+import type { InputItem, ResponsesRequest } from "../../contract/responses.ts";
 import { fieldError } from "../../domain/errors.ts";
 import { newItemId, withOwnIds } from "../../domain/ids.ts";
 import type { PageRequest } from "../../domain/page-request.ts";
@@ -56,15 +56,6 @@ function partsOf({ role, content }: InputItem): unknown {
       ? { annotations: [], logprobs: [], ...part, type: "output_text" }
       : part,
   );
-}
-
-/** Returns an item of a stored response by its id; undefined when no response has it. */
-export function findOutputItem(resources: Iterable<ResponseResource>, id: string): OutputItem | undefined {
-  for (const { output } of resources) {
-    const item = output.find((candidate) => candidate.id === id);
-    if (item) return item;
-  }
-  return undefined;
 }
 
 /** Returns one page of items, in the API's list layout. Throws SvcError `not_found` when no item has the id `after`. */

@@ -5,12 +5,12 @@ import type { ImageModel, ImageProgress } from "../../domain/image.ts";
 import type { DrawnImage } from "../images/encode.ts";
 import type { SdapiCall } from "./decode.ts";
 
-/** Encodes images with the requested settings, and the model's own where none were requested. */
+/** Encodes images, which become text only when they are written, with the requested settings, and the model's own where none were requested. */
 export function encodeSdapiImages(
   images: readonly DrawnImage[],
   { work }: SdapiCall,
   { name, model }: { readonly name: string; readonly model: ImageModel | undefined },
-): SdapiImages {
+): Omit<SdapiImages, "images"> & { readonly images: Iterable<string> } {
   const [first] = images;
   const settings = {
     prompt: work.prompt,
@@ -25,7 +25,7 @@ export function encodeSdapiImages(
   };
   const seeds = images.map(({ seed }) => seed);
   return {
-    images: images.map(({ data }) => data.toBase64()),
+    images: images.values().map(({ data }) => data.toBase64()),
     parameters: settings,
     info: JSON.stringify({
       ...settings,

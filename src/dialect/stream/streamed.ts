@@ -7,10 +7,13 @@ import type { AcceptedEvent } from "../../domain/generate.ts";
 export const DONE = "[DONE]";
 
 /** A chunk of a dialect with named events. */
-export interface NamedEvent {
+export interface NamedEvent<Data = string> {
   readonly event: string;
-  readonly data: string;
+  readonly data: Data;
 }
+
+/** A chunk whose data may come in parts, each made when it is sent. */
+export type LongEvent = NamedEvent<string | Iterable<string>>;
 
 /** Queues a chunk for the client. */
 export type Put<Chunk> = (chunk: Chunk) => void;

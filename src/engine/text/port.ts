@@ -49,7 +49,7 @@ export interface TextPort extends Unloadable {
   /** Returns the text of token ids, control tokens spelled out. Throws SvcError `invalid_value` about unknown ids. */
   detokenize(tokens: TokenIds, signal: AbortSignal): Promise<string>;
   /** Returns the text of each token separately, or its bytes if not valid UTF-8. Throws as `detokenize` does. */
-  pieces(tokens: readonly number[], signal: AbortSignal): Promise<readonly TokenPiece[]>;
+  pieces(tokens: TokenIds, signal: AbortSignal): Promise<readonly TokenPiece[]>;
   /** Returns a request's prompt as text, rendered by the model's own template. */
   render(request: GenerateRequest, signal: AbortSignal): Promise<string>;
   /** Sets the scale of each adapter, in order, for requests that choose none. */

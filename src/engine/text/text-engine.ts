@@ -148,7 +148,7 @@ export class TextEngine implements TextPort, ObservedEngine {
     return this.answer({ type: "detokenize", tokens }, signal, isText);
   }
 
-  async pieces(tokens: readonly number[], signal: AbortSignal): Promise<readonly TokenPiece[]> {
+  async pieces(tokens: TokenIds, signal: AbortSignal): Promise<readonly TokenPiece[]> {
     return JSON.parse(await this.answer({ type: "detokenize", tokens, apart: true }, signal, isText)) as TokenPiece[];
   }
 

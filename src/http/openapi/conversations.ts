@@ -6,7 +6,7 @@ const NOT_STORED = "No conversation with this id is stored.";
 const NO_ITEM = "No conversation with this id is stored, or it has no item with this id.";
 const errors = {
   400: badRequest,
-  413: `${tooLarge("100 MiB")} A conversation is larger than --stored-responses-mb.`,
+  413: `${tooLarge("100 MiB")} A conversation is larger than --stored-responses-mb, or has more than 10,000 items.`,
 };
 const withItems = {
   ...errors,

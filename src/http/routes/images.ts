@@ -16,6 +16,7 @@ import { collectImages, encodeImages, encodeUpscaled } from "../../dialect/image
 import { unixSeconds } from "../../domain/clock.ts";
 import { invalidValue, missing, SvcError } from "../../domain/errors.ts";
 import { IMAGE_FORMATS } from "../../domain/image.ts";
+import { HeldAnswer } from "../../service/held-answer.ts";
 import type { ImageAbility, ImageRun } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
@@ -24,8 +25,10 @@ import { isForm, orDiscard, readParts, type FormFile } from "../form-parts.ts";
 import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
+import { jsonResponse } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { publicUrl } from "../public-url.ts";
+import { wholeAnswer } from "../whole-answer.ts";
 
 /** Most bytes of a form field; the longest is a prompt in UTF-8. */
 const FIELD_BYTES = 128 * 1024;
@@ -154,12 +157,15 @@ async function respond(
     const stream = { disconnect, headers, opens: true };
     return streamResponse(deps, request, events, (put) => imageWriter(put, options), stream);
   }
-  const drawn = await collectImages(events);
   const { format } = call.work.encoding;
   const address = (data: Uint8Array) =>
     publicUrl(`/v1/images/files/${images.kept.put(data, format)}`, request, deps.config);
   const encode = call.work.upscale ? encodeUpscaled : encodeImages;
-  return Response.json(encode(drawn, call, { created: now(), address }), { headers });
+  const held = new HeldAnswer(deps.answerBudget);
+  return wholeAnswer(held, context, async () => {
+    const drawn = await collectImages(events, ({ data }) => held.addFile(data));
+    return jsonResponse(encode(drawn, call, { created: now(), address }), { headers }, context);
+  });
 }
 
 /** Returns headers that tell a client when another model answers in place of the one it named. */

@@ -27,10 +27,9 @@ import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
-import { jsonResponse } from "../json-response.ts";
 import { loadedModel } from "../loaded-model.ts";
 import { checkLocal } from "../plugins/origin.ts";
-import { tokenizing } from "../tokenize.ts";
+import { tokensAnswer, tokenizing } from "../tokenize.ts";
 
 /** How the tokenizers of Hugging Face, and therefore vLLM, treat special tokens. */
 const HUGGING_FACE = { addSpecial: true, parseSpecial: true };
@@ -54,8 +53,8 @@ export const llamaRoutes = (deps: AppDeps) => {
       "/tokenize",
       async ({ request }) => {
         const body = await deps.bodies.read(request, bodyCeilings.tokenizer);
-        if (isForVllm(body)) return jsonResponse(await forVllm(body, request, HUGGING_FACE));
-        return jsonResponse(await tokenize(deps, checkTokenize(body), request));
+        if (isForVllm(body)) return forVllm.answer(body, request, HUGGING_FACE);
+        return tokenize(deps, checkTokenize(body), request);
       },
       jsonRoute(t.Union([PlainTokenizeRequest, TokenizeRequest]), t.Union([PlainTokenizeResponse, TokenizeResponse])),
     )
@@ -80,18 +79,17 @@ export const llamaRoutes = (deps: AppDeps) => {
     .get("/lora-adapters", () => Response.json(encodeLoraAdapters(engine.status().adapters)), jsonAnswer(LoraAdapters));
 };
 
-async function tokenize(
-  { contexts, engine, tokenizer }: AppDeps,
-  asked: ReturnType<typeof checkTokenize>,
-  request: Request,
-) {
+async function tokenize(deps: AppDeps, asked: ReturnType<typeof checkTokenize>, request: Request): Promise<Response> {
+  const { contexts, engine, tokenizer } = deps;
   const { signal } = request;
-  const { client } = contexts.of(request);
+  const context = contexts.of(request);
+  const { client } = context;
   const options = { addSpecial: asked.add_special ?? false, parseSpecial: asked.parse_special ?? true, client };
-  const tokens = [...(await tokenizer.run(() => engine.tokenize(asked.content, signal, options)))];
-  if (asked.with_pieces !== true) return { tokens };
-  const pieces = await tokenizer.run(() => engine.pieces(tokens, signal));
-  return { tokens: pieces.map((piece, at) => ({ id: tokens[at], piece })) };
+  const tokens = await tokenizer.run(() => engine.tokenize(asked.content, signal, options));
+  const named = asked.with_pieces === true;
+  return tokensAnswer(deps, tokens, { named, context }, (pieces) => ({
+    tokens: named ? pieces.map((piece, at) => ({ id: tokens[at], piece })) : tokens,
+  }));
 }
 
 /** Returns the model once it is loaded; throws what a generation request would throw. */

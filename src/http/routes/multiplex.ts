@@ -5,18 +5,13 @@ import { MultiplexRequest } from "../../contract/multiplex.ts";
 import { decodeProfile } from "../../dialect/chat/profile.ts";
 import { decodeMultiplex } from "../../dialect/multiplex/decode.ts";
 import { encodeFailure, eventTagger } from "../../dialect/multiplex/encode.ts";
-import {
-  DONE,
-  passThrough,
-  streamed,
-  type Put,
-  type StreamedRequest,
-  type StreamWriter,
-} from "../../dialect/stream/streamed.ts";
+import { DONE, streamed, type Put, type StreamedRequest, type StreamWriter } from "../../dialect/stream/streamed.ts";
 import { typedError } from "../../domain/errors.ts";
 import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
+import { jsonParts } from "../../domain/json-parts.ts";
 import { HeldAnswer } from "../../service/held-answer.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
+import type { ItemText } from "../../service/multiplex-run.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
 import { DOWNGRADED, disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
@@ -24,6 +19,7 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { reportFields } from "../log-fields.ts";
 import { logUnexpected } from "../log-unexpected.ts";
+import type { Frame } from "../sse.ts";
 
 /** Answers many chat completions in one request, with their events in one stream. */
 export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
@@ -60,7 +56,7 @@ export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
         ...reportFields(run.usage ? { usage: run.usage } : {}),
       });
       const isDowngraded = calls.some(({ call }) => mustBeDowngraded(call.request, deps.config.constrain));
-      return streamResponse(deps, request, run.texts(), passThrough, {
+      return streamResponse(deps, request, run.texts(), eventsOf, {
         disconnect,
         terminator: DONE,
         opens: true,
@@ -89,9 +85,19 @@ async function* whole(
   events: AsyncGenerator<GenerateEvent>,
   known: StreamedRequest,
   tag: (text: string) => string,
-) {
-  yield tag(JSON.stringify(await call.json(events, known)));
+): AsyncGenerator<ItemText, void, void> {
+  yield tagged(jsonParts(await call.json(events, known)), tag);
 }
+
+function* tagged(parts: Iterator<string, void>, tag: (text: string) => string): Generator<string, void, void> {
+  const { value: first = "" } = parts.next();
+  yield tag(first);
+  for (let part = parts.next(); !part.done; part = parts.next()) yield part.value;
+}
+
+const eventsOf = (put: Put<Frame>): StreamWriter<ItemText> => ({
+  event: (data) => put(typeof data === "string" ? data : { data }),
+});
 
 /** Returns what is known before the engine has the item; the item's events report what only the engine can find out. */
 const mustBeDowngraded = ({ constraint }: Pick<GenerateRequest, "constraint">, constrain: boolean): boolean =>

@@ -125,12 +125,12 @@ async function labelsOf(
 /** Error codes that end a request even if its labels are optional. */
 const ENDING: ReadonlySet<string> = new Set(["request_cancelled", "deadline_exceeded", "shutting_down"]);
 
-function jsonOrText(
+async function jsonOrText(
   documents: readonly RecognizedDocument[],
   labels: readonly PictureLabel[] | undefined,
   call: RecognitionCall,
   context: RequestContext,
-): Response {
+): Promise<Response> {
   const json = (answer: object) => jsonResponse(answer, {}, context);
   const { mode, format } = call;
   if (mode === "barcode") return json(encodeBarcodes(documents, call));
@@ -140,7 +140,7 @@ function jsonOrText(
   if (format === "json") return json(encoded);
   return format === "text"
     ? plain(combinedText(documents), "text/plain")
-    : plain(combinedMarkdown(documents), "text/markdown");
+    : plain(await combinedMarkdown(documents), "text/markdown");
 }
 
 const plain = (text: string, type: string) =>

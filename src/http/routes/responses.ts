@@ -22,13 +22,23 @@ import { functionNames } from "../../dialect/responses/functions.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import { inputItems, listItems, withReferred, type ListedItem } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
-import { DONE, passThrough, streamed, type NamedEvent, type Put } from "../../dialect/stream/streamed.ts";
+import {
+  DONE,
+  passThrough,
+  streamed,
+  type LongEvent,
+  type NamedEvent,
+  type Put,
+  type StreamWriter,
+} from "../../dialect/stream/streamed.ts";
 import { abortable } from "../../domain/abortable.ts";
 import { unixSeconds } from "../../domain/clock.ts";
 import { fieldError, SvcError } from "../../domain/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
+import { TurnLimit } from "../../domain/turn-limit.ts";
 import { EventLog } from "../../service/event-log.ts";
+import { HeldAnswer } from "../../service/held-answer.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
@@ -113,7 +123,7 @@ async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promi
       if (!log) return encodeResponse(events, reported);
       return kept.responses.record(id, log, recorded(deps, request, events, reported));
     },
-    writer: (put, known) => responseWriter(put, withReadInputs(context, known)),
+    writer: (put, known) => countedWriter(deps, put, withReadInputs(context, known)),
     framing: { terminator: DONE },
   };
   try {
@@ -168,13 +178,58 @@ function continued(
   };
 }
 
-/** Returns the stream of a response that continues when its client disconnects. */
-function recorded(deps: AppDeps, request: Request, events: AsyncIterable<GenerateEvent>, context: ResponseContext) {
+/** Returns a response's writer whose memory counts: it keeps the log probabilities of all tokens until the end. */
+function countedWriter(
+  { answerBudget }: Pick<AppDeps, "answerBudget">,
+  put: Put<LongEvent>,
+  context: ResponseContext,
+): StreamWriter<GenerateEvent> {
+  const held = new HeldAnswer(answerBudget, fewerLogprobs);
+  const writer = responseWriter(put, context);
+  return {
+    ...writer,
+    event(event) {
+      held.add(event);
+      writer.event(event);
+    },
+    close() {
+      writer.close?.();
+      held.close();
+    },
+  };
+}
+
+const fewerLogprobs = (limit: string) =>
+  fieldError(
+    "invalid_value",
+    "top_logprobs",
+    `must be smaller for an answer of this length, which may take at most ${limit}`,
+  );
+
+/** Characters of stored events to write per turn of the event loop. */
+const WRITTEN_IN_A_TURN = 64 * 1024;
+
+/** Yields the stream of a response that continues when its client disconnects. */
+async function* recorded(
+  deps: AppDeps,
+  request: Request,
+  events: AsyncIterable<GenerateEvent>,
+  context: ResponseContext,
+): AsyncGenerator<NamedEvent, void, void> {
   const { id } = deps.contexts.of(request);
-  return streamed(events[Symbol.asyncIterator](), (put: Put<NamedEvent>) => responseWriter(put, context), {
+  const written = streamed(events[Symbol.asyncIterator](), (put: Put<LongEvent>) => countedWriter(deps, put, context), {
     signal: new AbortController().signal,
     onUnexpected: (error) => logUnexpected(deps.log, error, id),
   });
+  const turns = new TurnLimit(WRITTEN_IN_A_TURN);
+  for await (const { event, data } of written) {
+    let text = "";
+    for (const part of typeof data === "string" ? [data] : data) {
+      await turns.enter(part.length);
+      text += part;
+    }
+    yield { event, data: text };
+  }
 }
 
 async function countInput(deps: AppDeps, { history }: KeptAnswers, request: Request): Promise<Response> {

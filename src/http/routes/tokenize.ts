@@ -6,7 +6,6 @@ import type { AppDeps } from "../deps.ts";
 import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
-import { jsonResponse } from "../json-response.ts";
 import { tokenizing } from "../tokenize.ts";
 
 /** Converts text to the model's tokens and back, and counts tokens. */
@@ -18,16 +17,13 @@ export const tokenizeRoutes = (deps: AppDeps) => {
   return new Elysia({ name: "route.tokenize" })
     .post(
       "/v1/tokenize",
-      async ({ request }) => jsonResponse(await tokenize(await read(request), request)),
+      async ({ request }) => tokenize.answer(await read(request), request),
       jsonRoute(TokenizeRequest, TokenizeResponse),
     )
     .post("/v1/detokenize", detokenize.handler, detokenize.hooks)
     .post(
       "/v1/count_tokens",
-      async ({ request }) => {
-        const { count, model } = await tokenize(await read(request), request);
-        return Response.json({ input_tokens: count, model } satisfies CountTokensResponse);
-      },
+      async ({ request }) => Response.json(await tokenize.count(await read(request), request)),
       jsonRoute(TokenizeRequest, CountTokensResponse),
     );
 };
