@@ -1,7 +1,7 @@
 // Prepared schemas of earlier requests: an agent sends the same tools with every turn.
 
 /** Characters of JSON that are kept, of schemas as received and as prepared. */
-const MOST_CHARACTERS = 16_000_000;
+const MOST_CHARACTERS = 4_000_000;
 
 export interface PreparedSchema {
   /** Equivalent or narrower schema for the grammar converter, enforced while sampling. `{}` allows every value. */
