@@ -299,6 +299,7 @@ export function serve(
   const { mediaRoot } = config;
   const mediaLimits = {
     ...defaultMediaLimits,
+    fetch: config.mediaFetch,
     fetchPrivate: config.mediaFetchPrivate,
     ...(mediaRoot !== undefined && { mediaRoot }),
   };
