@@ -60,7 +60,13 @@ describe("a model of another server", () => {
     });
     const { port } = ollama;
     const { gateway } = await remote([ollama.url]);
-    const options = { ports: [port], named: [], timeouts: { connectMs: 1000, silenceMs: 2000 }, clock: systemClock };
+    const options = {
+      ports: [port],
+      named: [],
+      names: [],
+      timeouts: { connectMs: 1000, silenceMs: 2000 },
+      clock: systemClock,
+    };
     const discovery = new Discovery({ ...options, listeningPorts: async () => [] });
     const found = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
     await found.start();
