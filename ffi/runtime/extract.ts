@@ -35,7 +35,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Folders of other versions are removed after this time without use. */
 const UNUSED_MS = 30 * DAY_MS;
 
-type Extractable = Packed & Pick<Component, "archive">;
+type Extractable = Packed & Pick<Component, "archive" | "bytes" | "sha256">;
 
 /** Returns the folder of a component below the folder of all components. */
 export const folderOf = ({ id }: Packed, parent: string): string => join(parent, `lib-${id}`);
@@ -46,6 +46,12 @@ export const archiveName = ({ name, sha256 }: Pick<Component, "name" | "sha256">
 
 /** Returns where a component's downloaded archive is stored. */
 export const downloadOf = ({ id }: Packed, parent: string): string => join(parent, `lib-${id}.zst`);
+
+/** Returns whether a component's archive was downloaded. Its content is checked when it is unpacked. */
+export function isDownloaded(component: Packed & Pick<Component, "bytes">, parent: string): boolean {
+  const found = lstatSync(downloadOf(component, parent), { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size === component.bytes;
+}
 
 /**
  * Returns a folder, as a path without links, with every file of the component as it was packed, which no other user can
@@ -131,24 +137,41 @@ export function isSound({ files }: Packed, directory: string): boolean {
 }
 
 function write(component: Extractable, parent: string, directory: string): void {
-  const downloaded = downloadOf(component, parent);
-  const { archive = downloaded, files } = component;
   if (forbidsPrograms(parent)) throw new Error("mounted noexec");
   // Remove what killed processes have left behind while writing.
   removeOlder(parent, STALE_MS, (name) => name.startsWith(TEMPORARY));
   const temporary = mkdtempSync(join(parent, TEMPORARY));
   try {
-    const content = Bun.zstdDecompressSync(readFileSync(archive));
+    const { archive } = component;
+    const packed = archive === undefined ? readDownloaded(component, parent) : readFileSync(archive);
+    const content = Bun.zstdDecompressSync(packed);
     let offset = 0;
-    for (const { name, size } of files) {
+    for (const { name, size } of component.files) {
       writeFileSync(join(temporary, name), content.subarray(offset, offset + size), { mode: 0o700, flush: true });
       offset += size;
     }
     moveInto(component, temporary, directory);
-    rmSync(downloaded, { force: true });
+    rmSync(downloadOf(component, parent), { force: true });
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
+}
+
+/**
+ * Returns the bytes of a downloaded archive. Where others may add files beside ours, it may be theirs, and the disk may
+ * have damaged it: unless it is what was released, removes it, so that it is downloaded again, and throws an Error.
+ */
+function readDownloaded(component: Extractable, parent: string): Uint8Array {
+  const path = downloadOf(component, parent);
+  if (!isDownloaded(component, parent)) throw new Error(`${path} is not there as it was downloaded`);
+  const bytes = readFileSync(path);
+  if (new Bun.CryptoHasher("sha256").update(bytes).digest("hex") === component.sha256) return bytes;
+  try {
+    rmSync(path);
+  } catch {
+    // Another user's.
+  }
+  throw new Error(`${path} is not what was released`);
 }
 
 /**

@@ -1,8 +1,7 @@
 // Components that svc-slim lacks: downloaded when the user allows it, and checked against checksums in the program.
 
-import { existsSync } from "node:fs";
 import type { Component, ComponentName } from "../../ffi/runtime/embedded.ts";
-import { archiveName, downloadOf, folderOf, isSound } from "../../ffi/runtime/extract.ts";
+import { archiveName, downloadOf, folderOf, isDownloaded, isSound } from "../../ffi/runtime/extract.ts";
 import { componentOf } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
@@ -98,4 +97,4 @@ export async function fetchComponent(
 
 /** Returns whether the component is unpacked, or its archive is there to unpack. */
 const isThere = (component: Component, parent: string): boolean =>
-  existsSync(downloadOf(component, parent)) || isSound(component, folderOf(component, parent));
+  isDownloaded(component, parent) || isSound(component, folderOf(component, parent));

@@ -1,7 +1,7 @@
 // What commands on files share: they process files in order, standard input among them, write results to files or
 // standard output, and show progress.
 
-import { accessSync, constants, createWriteStream, mkdtempSync, rmSync, statSync } from "node:fs";
+import { accessSync, constants, createWriteStream, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Readable } from "node:stream";
@@ -9,6 +9,7 @@ import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { fileReason } from "../domain/system-error-code.ts";
+import { TemporaryFolder } from "../store/temporary-folder.ts";
 import { ExitError, type ExitReason } from "./exit-codes.ts";
 import { PATIENCE_MS, ProgressLine, SLOW_RATE_MS, whileLooking, type Measure } from "./progress-line.ts";
 import type { ResultFiles } from "./result-files.ts";
@@ -90,25 +91,25 @@ async function resultOf(
   const folder = file === "-" ? await folderOfInput(signal) : undefined;
   try {
     expectThere(file);
-    const path = folder === undefined ? resolve(file) : join(folder, INPUT);
+    const path = folder === undefined ? resolve(file) : join(folder.path, INPUT);
     const text = await whileLooking(look, () => work(path, id));
     return text.endsWith("\n") ? text : `${text}\n`;
   } finally {
     shown.end();
-    if (folder !== undefined) rmSync(folder, { recursive: true });
+    folder?.remove();
   }
 }
 
 /** Copies standard input to a new temporary folder, as INPUT. Throws ExitError, or the error of an aborted copy. */
-async function folderOfInput(signal: AbortSignal): Promise<string> {
-  let folder: string | undefined;
+async function folderOfInput(signal: AbortSignal): Promise<TemporaryFolder> {
+  let folder: TemporaryFolder | undefined;
   try {
-    folder = mkdtempSync(join(tmpdir(), "svc-stdin-"));
-    const copy = createWriteStream(join(folder, INPUT));
+    folder = new TemporaryFolder(tmpdir(), "stdin");
+    const copy = createWriteStream(join(folder.path, INPUT));
     await pipeline(Readable.fromWeb(Bun.stdin.stream()), copy, { signal });
     return folder;
   } catch (error) {
-    if (folder !== undefined) rmSync(folder, { recursive: true });
+    folder?.remove();
     if (signal.aborted) throw error;
     throw new ExitError("failure", `it cannot be copied to ${tmpdir()}: ${fileReason(error)}.`);
   }

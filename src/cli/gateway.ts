@@ -53,5 +53,5 @@ function searchOf(config: Config): SearchOptions {
     .flatMap(({ urls }) => urls.map((url) => new URL(url)))
     .filter(({ hostname }) => isLoopback(hostname))
     .map(({ port, protocol }) => Number(port || (protocol === "https:" ? 443 : 80)));
-  return { named, timeouts: timeoutsOf(config) };
+  return { named, names: config.gateway.upstreams.map(({ name }) => name), timeouts: timeoutsOf(config) };
 }

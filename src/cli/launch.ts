@@ -1,7 +1,7 @@
 // `svc launch AGENT`: starts a coding agent against the server at --host and --port, or against one of its own.
 
 import { X509Certificate } from "node:crypto";
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { Config } from "../config/config.ts";
@@ -11,6 +11,7 @@ import { availableMemory } from "../engine/process/memory.ts";
 import { findProgram, ProgramError, runAttached } from "../engine/process/program.ts";
 import { modelId } from "../model/model-file.ts";
 import { ModelStore } from "../store/models/model-store.ts";
+import { removeAbandoned, TemporaryFolder } from "../store/temporary-folder.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { isFor, trusting } from "./agent-trust.ts";
 import { agents, type Agent } from "./agents.ts";
@@ -109,11 +110,14 @@ async function startAgent(
   // Waits for Enter, since the agent is about to clear the screen.
   if (warnings.length > 0 && process.stdin.isTTY) prompt("svc: Press Enter to start it anyway, or Ctrl-C to stop.");
   const temporary = tmpdir();
-  const folder = orExit(`A folder in ${temporary} cannot be created`, "TMPDIR names another.", () =>
-    mkdtempSync(join(temporary, "svc-launch-")),
+  removeAbandoned(temporary);
+  const folder = orExit(
+    `A folder in ${temporary} cannot be created`,
+    "TMPDIR names another.",
+    () => new TemporaryFolder(temporary, "launch"),
   );
   const write = (name: string, text: string) => {
-    const path = join(folder, name);
+    const path = join(folder.path, name);
     writeFileSync(path, text, { mode: 0o600 });
     return path;
   };
@@ -125,7 +129,7 @@ async function startAgent(
   } catch (error) {
     throw error instanceof ProgramError ? new ExitError("failure", `${program}: ${error.message}.`) : error;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    folder.remove();
   }
 }
 

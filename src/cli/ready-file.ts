@@ -32,8 +32,9 @@ export class ReadyFile {
     const { path } = this;
     if (path === undefined || this.isClosed) return;
     this.orFail(() => {
-      const part = `${path}.part-${process.pid}`;
-      writeFileSync(part, `${url}\n`);
+      // Where others may write as well, a link of theirs must not be at this name.
+      const part = `${path}.part-${crypto.randomUUID()}`;
+      writeFileSync(part, `${url}\n`, { flag: "wx" });
       renameSync(part, path);
     });
     this.isWritten = true;

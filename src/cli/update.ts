@@ -74,8 +74,9 @@ export async function newestArchive(
 ): Promise<Archive> {
   const url = addressed(newestFile(config, CHECKSUMS));
   const { userAgent } = hubSettings(processEnvironment());
-  const { text } = await getText({ endpoint: new URL(url).origin, userAgent }, url, CHECKSUMS, options);
-  const archive = archiveIn(text.slice(0, MOST_CHECKSUMS), name, platform);
+  const wanted = { subject: CHECKSUMS, most: MOST_CHECKSUMS };
+  const { text } = await getText({ endpoint: new URL(url).origin, userAgent }, url, wanted, options);
+  const archive = archiveIn(text, name, platform);
   if (!archive) throw new PullError(`The newest release has no ${name} for ${platform}.`);
   return archive;
 }

@@ -4,12 +4,15 @@ import type { Clock } from "../domain/clock.ts";
 import { isCandidate, KNOWN_PORTS } from "./known-servers.ts";
 import { Replica } from "./replica.ts";
 import type { Timeouts } from "./server-client.ts";
+import type { ServerKind } from "./server-kind.ts";
 import { Upstream } from "./upstream.ts";
 
 /** Options that a reload may change. */
 export interface SearchOptions {
   /** Ports of servers that the operator named, which are not discovered a second time. */
   readonly named: readonly number[];
+  /** Names that the operator gave to servers, which discovered ones do not get. */
+  readonly names: readonly string[];
   readonly timeouts: Timeouts;
 }
 
@@ -17,6 +20,8 @@ interface DiscoveryOptions extends SearchOptions {
   /** Ports to query instead of the known and listening ones; empty: those are used. */
   readonly ports: readonly number[];
   readonly listeningPorts: () => Promise<readonly number[]>;
+  /** The usual ports of servers. */
+  readonly knownPorts?: ReadonlyMap<number, ServerKind>;
   readonly clock: Clock;
 }
 
@@ -32,9 +37,11 @@ export class Discovery {
   /** Ports of this svc. */
   private readonly excluded = new Set<number>();
   private searched: SearchOptions;
+  private readonly knownPorts: ReadonlyMap<number, ServerKind>;
 
   constructor(private readonly options: DiscoveryOptions) {
     this.searched = options;
+    this.knownPorts = options.knownPorts ?? KNOWN_PORTS;
   }
 
   exclude(port: number): void {
@@ -42,23 +49,29 @@ export class Discovery {
     this.found.delete(port);
   }
 
-  /** Changes the search options: servers that are no longer named may be found, and newly named ones are forgotten. */
+  /**
+   * Changes the search options: servers that are no longer named may be found, newly named ones are forgotten, and so
+   * are those whose name changes, until they are found again.
+   */
   reconfigure(searched: SearchOptions): void {
     this.searched = searched;
     for (const port of searched.named) this.found.delete(port);
+    for (const [port, { upstream, replica }] of this.found) {
+      if (upstream.name !== this.nameOf(port, replica)) this.found.delete(port);
+    }
     for (const { replica } of this.found.values()) replica.client.timeouts = searched.timeouts;
   }
 
   /** Returns the discovered servers, those at known ports first, both groups by port. */
   upstreams(): Upstream[] {
-    const rank = (port: number) => [...KNOWN_PORTS.keys()].indexOf(port) >>> 0;
+    const rank = (port: number) => [...this.knownPorts.keys()].indexOf(port) >>> 0;
     return [...this.found].toSorted(([a], [b]) => rank(a) - rank(b) || a - b).map(([, { upstream }]) => upstream);
   }
 
   /** Queries the known ports, or those given in the options. */
   askKnown(): Promise<void> {
     const { ports } = this.options;
-    return this.ask(ports.length > 0 ? ports : [...KNOWN_PORTS.keys()]);
+    return this.ask(ports.length > 0 ? ports : [...this.knownPorts.keys()]);
   }
 
   /** Queries the known ports, then the others. */
@@ -72,7 +85,7 @@ export class Discovery {
     if (this.options.ports.length > 0) return;
     const listening = await this.options.listeningPorts();
     const ports = new Set([...listening.filter(isCandidate), ...this.found.keys()]);
-    await this.ask([...ports].filter((port) => !KNOWN_PORTS.has(port)));
+    await this.ask([...ports].filter((port) => !this.knownPorts.has(port)));
   }
 
   private async ask(ports: readonly number[]): Promise<void> {
@@ -88,20 +101,21 @@ export class Discovery {
     const { timeouts } = this.searched;
     const known = this.found.get(port);
     const replica =
-      known?.replica ?? new Replica({ url: `http://127.0.0.1:${port}` }, timeouts, clock, KNOWN_PORTS.get(port));
+      known?.replica ?? new Replica({ url: `http://127.0.0.1:${port}` }, timeouts, clock, this.knownPorts.get(port));
     await replica.refresh(0);
     // The operator may have named the server meanwhile.
     if (!this.isWanted(port)) return;
     if (replica.models && !replica.listingFailure) {
       if (known) known.seenAt = clock.now();
       else {
-        const upstream = new Upstream(nameOf(port, replica), [replica], false);
+        const upstream = new Upstream(this.nameOf(port, replica), [replica], false);
         this.found.set(port, { upstream, replica, seenAt: clock.now() });
       }
     } else if (known && clock.now() - known.seenAt > FORGET_MS) this.found.delete(port);
   }
-}
 
-/** Returns a server's kind at its usual port, else its address: names do not depend on other servers. */
-const nameOf = (port: number, { kind }: Replica): string =>
-  KNOWN_PORTS.get(port) === kind ? kind : `localhost:${port}`;
+  /** Returns a server's kind at its usual port, else its address: names do not depend on other discovered servers. */
+  private nameOf(port: number, { kind }: Replica): string {
+    return this.knownPorts.get(port) === kind && !this.searched.names.includes(kind) ? kind : `localhost:${port}`;
+  }
+}

@@ -181,7 +181,7 @@ export class Gateway implements ModelSource, Upstreams {
   }
 
   claims(name: string): boolean {
-    return this.addressed(name).named.length > 0;
+    return this.addressed(name).named !== undefined;
   }
 
   private locate<T>(name: string, { has, mayHave, backend }: Lookup<T>): T | undefined {
@@ -193,18 +193,18 @@ export class Gateway implements ModelSource, Upstreams {
       }
       return undefined;
     };
-    const meant = listed(named, model);
+    const meant = named && listed([named], model);
     if (meant) return meant;
-    const may = named.find(mayHave);
-    return may ? backend(may, model) : listed(this.upstreams(), name);
+    if (named && mayHave(named)) return backend(named, model);
+    // A model may have a slash in its name, but any program may list one that begins with a name of the operator's.
+    return listed(named?.isConfigured ? this.configured : this.upstreams(), name);
   }
 
-  /** Returns the upstreams with whose name this one begins, and the rest: the model's name there. */
-  private addressed(name: string): { readonly named: readonly Upstream[]; readonly model: string } {
+  /** Returns the upstream with whose name this one begins, and the rest: the model's name there. */
+  private addressed(name: string): { readonly named: Upstream | undefined; readonly model: string } {
     const slash = name.indexOf("/");
     const [server, model] = [name.slice(0, Math.max(slash, 0)), name.slice(slash + 1)];
-    // A discovered server may have the name of one that the operator named.
-    return { named: model === "" ? [] : this.upstreams().filter((upstream) => upstream.name === server), model };
+    return { named: model === "" ? undefined : this.upstreams().find((upstream) => upstream.name === server), model };
   }
 
   private upstreams(): Upstream[] {

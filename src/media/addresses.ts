@@ -75,8 +75,8 @@ export async function allowedAddresses(
 }
 
 /**
- * Returns a function that decides whether an address may be fetched from. It recognizes IPv4 in every IPv6 form that
- * carries it. `near`: networks of this machine. They are blocked even when public: hosts there may be behind the same
+ * Returns a function that decides whether an address may be fetched from. It recognizes IPv4 in the IPv6 forms that
+ * carry it. `near`: networks of this machine. They are blocked even when public: hosts there may be behind the same
  * firewall, and the machine's own addresses are equivalent to loopback.
  */
 export function addressFilter(privateToo: boolean, near = nearNetworks()): (address: Address) => boolean {
@@ -95,6 +95,9 @@ const nearNetworks = (): string[] =>
     .flat()
     .flatMap((network) => network?.cidr ?? []);
 
+/** NAT64 (RFC 6052 and, at its usual place, RFC 8215), translated (RFC 7915), IPv4-compatible. BlockList does mapped. */
+const EMBEDDINGS = ["64:ff9b::", "64:ff9b:1::", "::ffff:0:", "::"] as const;
+
 function listOf(networks: readonly string[]): BlockList {
   const list = new BlockList();
   for (const network of networks) {
@@ -102,8 +105,7 @@ function listOf(networks: readonly string[]): BlockList {
     const prefix = Number(bits);
     list.addSubnet(address, prefix, isIP(address) === 6 ? "ipv6" : "ipv4");
     if (isIP(address) === 6) continue;
-    // NAT64 and the deprecated IPv4-compatible form; BlockList itself handles the mapped form.
-    for (const form of ["64:ff9b::", "::"]) list.addSubnet(`${form}${address}`, 96 + prefix, "ipv6");
+    for (const form of EMBEDDINGS) list.addSubnet(`${form}${address}`, 96 + prefix, "ipv6");
   }
   return list;
 }

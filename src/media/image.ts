@@ -82,8 +82,10 @@ export interface MeasuredImage {
   readonly alpha: boolean;
 }
 
+const ALL_FORMATS = Object.keys(FORMAT_NAMES) as readonly ImageFormat[];
+
 /** Reads format, size and transparency from the header of a file in one of `formats`. Throws Refusal. */
-export function measureImage(bytes: Uint8Array, formats: readonly ImageFormat[], maxPixels: number): MeasuredImage {
+export function measureImage(bytes: Uint8Array, maxPixels: number, formats = ALL_FORMATS): MeasuredImage {
   const format = imageFormat(bytes);
   if (!format || !formats.includes(format)) {
     const known = formats.map((one) => FORMAT_NAMES[one]);

@@ -1,10 +1,10 @@
 // Loads all media of a request: a few at a time, in order, all or none.
 
 import { invalidValue } from "../domain/errors.ts";
-import { contentOf, type Media, type MediaSource } from "../domain/media.ts";
+import { contentOf, type ImageSource, type Media, type MediaSource } from "../domain/media.ts";
 import type { MediaLimits } from "./limits.ts";
 import { release } from "./image.ts";
-import { loadMedia } from "./load-media.ts";
+import { inlineImage, isWebUrl, loadMedia } from "./load-media.ts";
 
 /** A medium and the request field that it came from. */
 export interface MediaPart {
@@ -23,23 +23,55 @@ export async function loadAll(
   signal: AbortSignal,
   hold: (bytes: number) => void = () => {},
 ): Promise<Media[]> {
-  const { parallel } = limits;
+  const loaded: Media[] = [];
+  try {
+    await each(parts, limits, signal, async ({ source, param }, index, stop) => {
+      const media = (loaded[index] = await loadMedia(source, param, limits, stop));
+      hold(contentOf(media).length);
+    });
+  } catch (error) {
+    for (const media of loaded) if (media?.kind === "image") release(media.rgb);
+    throw error;
+  }
+  return loaded;
+}
+
+/** Fetches the images at http(s) URLs, as `loadAll` does, and returns them as data: URLs, by their parts. */
+export async function inlineAll<Part extends MediaPart>(
+  parts: readonly Part[],
+  limits: MediaLimits,
+  signal: AbortSignal,
+  hold: (bytes: number) => void,
+): Promise<Map<Part, ImageSource>> {
+  const inlined = new Map<Part, ImageSource>();
+  await each(parts.filter(isElsewhere), limits, signal, async (part, _, stop) => {
+    const { source, param } = part;
+    const url = await inlineImage(source.url, param, limits, stop);
+    inlined.set(part, { ...source, url });
+    hold(url.length);
+  });
+  return inlined;
+}
+
+const isElsewhere = <Part extends MediaPart>(part: Part): part is Part & { readonly source: ImageSource } =>
+  part.source.kind === "image" && isWebUrl(part.source.url);
+
+/** Calls `work` for each medium, for a few at a time. The first failure stops the others. */
+async function each<Part extends MediaPart>(
+  parts: readonly Part[],
+  limits: MediaLimits,
+  signal: AbortSignal,
+  work: (part: Part, index: number, stop: AbortSignal) => Promise<void>,
+): Promise<void> {
   checkCount(parts, limits);
   signal.throwIfAborted();
   const group = new AbortController();
   const forward = () => group.abort(signal.reason);
   signal.addEventListener("abort", forward, { once: true });
-  const loaded: Media[] = [];
   const waiting = parts.entries();
-  const work = async (): Promise<void> => {
-    for (const [index, { source, param }] of waiting) {
-      const media = (loaded[index] = await loadMedia(source, param, limits, group.signal));
-      hold(contentOf(media).length);
-    }
-  };
-  const workers = Array.from({ length: Math.min(parallel, parts.length) }, async () => {
+  const workers = Array.from({ length: Math.min(limits.parallel, parts.length) }, async () => {
     try {
-      await work();
+      for (const [index, part] of waiting) await work(part, index, group.signal);
     } catch (error) {
       // The first reason of an abort stays, so the later failures that it causes are ignored.
       group.abort(error);
@@ -47,9 +79,7 @@ export async function loadAll(
   });
   await Promise.all(workers);
   signal.removeEventListener("abort", forward);
-  if (group.signal.aborted) for (const media of loaded) if (media?.kind === "image") release(media.rgb);
   group.signal.throwIfAborted();
-  return loaded;
 }
 
 /** Throws SvcError `invalid_value` when there are too many media. */

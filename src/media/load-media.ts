@@ -4,7 +4,7 @@ import { abortable } from "../domain/abortable.ts";
 import type { Media, MediaSource } from "../domain/media.ts";
 import { checkAudio } from "./audio.ts";
 import { fetchImage } from "./fetch-image.ts";
-import { decodeImage } from "./image.ts";
+import { decodeImage, measureImage } from "./image.ts";
 import { readBase64, readDataUrl } from "./inline.ts";
 import type { MediaLimits } from "./limits.ts";
 import { readLocalFile } from "./local-file.ts";
@@ -34,6 +34,27 @@ export async function loadMedia(
   });
 }
 
+/** Returns whether `imageBytes` would fetch the image. */
+export const isWebUrl = (url: string): boolean => /^https?$/.test(scheme(url) ?? "");
+
+/**
+ * Fetches the image at an http(s) URL and returns it as a data: URL; only its header is checked. `param` and errors as
+ * with `loadMedia`.
+ */
+export async function inlineImage(
+  url: string,
+  param: string,
+  limits: MediaLimits,
+  signal: AbortSignal,
+): Promise<string> {
+  signal.throwIfAborted();
+  return atField(param, async () => {
+    const bytes = await imageBytes(url, limits, signal);
+    const { format } = measureImage(bytes, limits.maxPixels);
+    return `data:image/${format};base64,${Buffer.from(bytes).toString("base64")}`;
+  });
+}
+
 /** Decodes base64 or a data: URL to at most `limit` bytes. Throws Refusal, or the signal's reason. */
 export async function inlineBytes(data: string, limit: number, signal: AbortSignal): Promise<Uint8Array> {
   return scheme(data) === "data" ? readDataUrl(data, limit, signal) : readBase64(data, limit, signal);
@@ -48,7 +69,7 @@ export async function imageBytes(url: string, limits: MediaLimits, signal: Abort
     const rule = `be a data: URL, or another one of at most ${LONGEST_URL} characters`;
     throw new Refusal(rule, `a string of length ${url.length}`);
   }
-  if (how === "http" || how === "https") return fetchImage(url, limits, signal);
+  if (isWebUrl(url)) return fetchImage(url, limits, signal);
   if (how === undefined || how === "file") {
     return abortable(readLocalFile(url, limits.mediaRoot, limits.maxImageBytes), signal);
   }

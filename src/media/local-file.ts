@@ -2,7 +2,7 @@
 
 import { constants } from "node:fs";
 import { open, realpath, type FileHandle } from "node:fs/promises";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { checkSize, Refusal } from "./refusal.ts";
 
 const LONGEST_PATH = 4096;
@@ -68,18 +68,27 @@ function pathOf(reference: string): string {
 const withoutSlash = (path: string): string =>
   process.platform === "win32" ? path.replace(/^\/(?=[a-z]:)/i, "") : path;
 
-/** Returns the path with all links resolved when it is inside the root, whose links are resolved, too. */
+/**
+ * Returns the path with all links resolved when it is inside the root, whose links are resolved, too. Does not touch a
+ * path that begins elsewhere: that alone may mount a file system or, on Windows, log in at another machine.
+ */
 async function withinRoot(path: string, root: string): Promise<string> {
   const elsewhere = new NoSuchFile(rule, "a path that names none there");
   try {
     const realRoot = await realpath(root);
-    const real = await realpath(isAbsolute(path) ? path : join(realRoot, path));
-    const inside = relative(realRoot, real);
-    if (inside !== "" && inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return real;
+    const asked = resolve(realRoot, path);
+    if (!isInside(asked, realRoot) && !isInside(asked, resolve(root))) throw elsewhere;
+    const real = await realpath(asked);
+    if (isInside(real, realRoot)) return real;
   } catch {
     throw elsewhere;
   }
   throw elsewhere;
+}
+
+function isInside(path: string, root: string): boolean {
+  const inside = relative(root, path);
+  return inside !== "" && inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
 }
 
 async function openPlain(path: string): Promise<FileHandle> {

@@ -43,7 +43,7 @@ export async function checkPictures(
 }
 
 const measure = ({ path, field }: TemporaryFile): Promise<MeasuredImage> =>
-  atField(field, async () => measureImage(await Bun.file(path).bytes(), IMAGE_FORMATS, defaultMediaLimits.maxPixels));
+  atField(field, async () => measureImage(await Bun.file(path).bytes(), defaultMediaLimits.maxPixels, IMAGE_FORMATS));
 
 /**
  * Whether a mask has the size of the image. Photographs may be stored rotated, so formats other than PNG also match

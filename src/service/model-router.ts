@@ -29,7 +29,7 @@ export interface Backend<Engine = TextPort> {
 }
 
 export interface TextBackend extends Backend {
-  /** true: the backend gets images and sounds as the client sent them, and interprets them itself. */
+  /** true: the backend gets images and sounds undecoded, as the client sent them or as data: URLs of fetched images. */
   readonly takesMediaSources?: boolean;
   /** With `takesMediaSources`: whether the backend is known to take no media of this kind. */
   readonly lacks?: (kind: MediaKind) => boolean;

@@ -12,7 +12,7 @@ import {
 } from "../domain/generate.ts";
 import type { MediaKind, MediaSource } from "../domain/media.ts";
 import type { MediaLimits } from "../media/limits.ts";
-import { checkCount, loadAll } from "../media/load-all.ts";
+import { checkCount, inlineAll, loadAll } from "../media/load-all.ts";
 import type { InputReaders } from "./input-readers.ts";
 import type { TextBackend } from "./model-router.ts";
 
@@ -31,7 +31,8 @@ export interface LoadedRequest {
 }
 
 /**
- * Returns the request with its media loaded, or the same request if there are none. Throws SvcError
+ * Returns the request with its media loaded, or the same request if there are none. Backends elsewhere get no URL to
+ * fetch, as they may reach what clients must not. Throws SvcError
  * `unsupported_media_input` when the model cannot take a kind of media, `invalid_value` about a medium that cannot be
  * loaded, what the readers throw, or the signal's reason.
  */
@@ -48,12 +49,22 @@ export async function withMedia(
   const untaken = parts.filter((part) => !isTaken(part));
   for (const part of untaken) if (!readers?.reads(part.source.kind)) throw unsupported(part);
   if (untaken.length > 0) checkCount(parts, limits);
-  const read = new Map<ContentPart, ReadInput>();
-  for (const part of untaken) if (readers) read.set(part, await readers.read(part, request, signal));
-  const asText = { request: withTexts(request, read), readInputs: [...read.values()] };
+  const readInputs: ReadInput[] = [];
+  const others = new Map<ContentPart, ContentPart>();
+  for (const part of untaken) {
+    if (!readers) break;
+    const input = await readers.read(part, request, signal);
+    readInputs.push(input);
+    others.set(part, { type: "text", text: input.text || NO_TEXT });
+  }
   const loadable = parts.filter(isTaken);
-  if (backend.takesMediaSources || loadable.length === 0) return asText;
-  return { ...asText, request: { ...asText.request, media: await loadAll(loadable, limits, signal, hold) } };
+  if (backend.takesMediaSources) {
+    const inlined = await inlineAll(loadable, limits, signal, hold);
+    for (const [part, source] of inlined) others.set(part, { ...part, source });
+  }
+  const changed = withParts(request, others);
+  if (backend.takesMediaSources || loadable.length === 0) return { request: changed, readInputs };
+  return { request: { ...changed, media: await loadAll(loadable, limits, signal, hold) }, readInputs };
 }
 
 /** Returns which kinds a model takes. A local model reports this once it is loaded, so the function waits for that. */
@@ -71,17 +82,13 @@ async function takenBy(
 /** Replaces a picture without text: leaving it out would change the question. */
 const NO_TEXT = "(A picture in which no text was found.)";
 
-/** Replaces media in the messages by their texts. */
-function withTexts(request: GenerateRequest, texts: ReadonlyMap<ContentPart, ReadInput>): GenerateRequest {
-  if (texts.size === 0) return request;
+/** Replaces parts of the messages. */
+function withParts(request: GenerateRequest, others: ReadonlyMap<ContentPart, ContentPart>): GenerateRequest {
+  if (others.size === 0) return request;
   const messages = request.messages.map((message): ChatMessage => {
     const { content } = message;
     if (typeof content === "string") return message;
-    const parts = content.map((part): ContentPart => {
-      const read = texts.get(part);
-      return read ? { type: "text", text: read.text || NO_TEXT } : part;
-    });
-    return { ...message, content: joinedParts(parts) };
+    return { ...message, content: joinedParts(content.map((part) => others.get(part) ?? part)) };
   });
   return { ...request, messages };
 }

@@ -1,12 +1,11 @@
 // Stores uploads for engines to read: private files of this process, each deleted when its request ends.
 
-import { lstatSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ByteAccount, ByteBudget } from "../domain/byte-budget.ts";
 import { fieldError, invalidValue, type SvcError } from "../domain/errors.ts";
-import { systemErrorCode } from "../domain/system-error-code.ts";
 import { storageError } from "./storage-error.ts";
+import { TemporaryFolder, type FolderKind } from "./temporary-folder.ts";
 
 const FOLDER = "folder for temporary files (TMPDIR)";
 
@@ -22,8 +21,7 @@ export interface TemporaryFile {
 interface TemporaryFilesOptions {
   /** The folder for temporary files. */
   readonly parent: string;
-  /** Prefix of folder names; the process id follows. */
-  readonly prefix: string;
+  readonly kind: FolderKind;
   /** Maximum bytes of a file. */
   readonly largest: number;
   /** For messages: what the server does with the files, and the option that sets the maximum size. */
@@ -33,11 +31,8 @@ interface TemporaryFilesOptions {
   readonly budget: ByteBudget;
 }
 
-/** The folders that this process has created. */
-const FOLDERS = new Set<string>();
-
 export class TemporaryFiles {
-  private folder: string | undefined;
+  private folder: TemporaryFolder | undefined;
   private count = 0;
 
   constructor(private readonly options: TemporaryFilesOptions) {}
@@ -79,7 +74,7 @@ export class TemporaryFiles {
 
   /** Deletes all files. */
   close(): void {
-    if (this.folder !== undefined) rmSync(this.folder, { recursive: true, force: true });
+    this.folder?.remove();
     this.folder = undefined;
   }
 
@@ -100,53 +95,17 @@ export class TemporaryFiles {
     return bytes;
   }
 
-  /** Creates the folder on first use, with mode 0700 and an unpredictable name. */
+  /** Creates the folder on first use, and again if it is gone. */
   private nextPath(): string {
-    const { parent, prefix } = this.options;
+    const { parent, kind } = this.options;
     try {
-      if (this.folder === undefined) {
-        this.folder = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
-        FOLDERS.add(this.folder);
+      if (this.folder?.isThere !== true) {
+        this.close();
+        this.folder = new TemporaryFolder(parent, kind);
       }
+      return join(this.folder.path, String(++this.count));
     } catch (error) {
       throw storageError(error, FOLDER);
     }
-    return join(this.folder, String(++this.count));
-  }
-}
-
-/**
- * Deletes folders below `parent` that killed servers of this user left behind, which may have had this process's id, as
- * in containers. `prefixes`: of folder names. Leaves what cannot be read or deleted.
- */
-export function removeAbandoned(parent: string, prefixes: readonly string[]): void {
-  const owned = new RegExp(`^(?:${prefixes.join("|")})(\\d+)-`);
-  // An unusable parent is reported to the first client that uploads something.
-  for (const name of attempted(() => readdirSync(parent)) ?? []) {
-    const [, pid] = owned.exec(name) ?? [];
-    const path = join(parent, name);
-    if (pid === undefined || FOLDERS.has(path) || isOther(Number(pid))) continue;
-    attempted(() => {
-      if (lstatSync(path).uid === (process.getuid?.() ?? 0)) rmSync(path, { recursive: true, force: true });
-    });
-  }
-}
-
-function attempted<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-}
-
-/** Returns whether this is the id of another process that runs. */
-function isOther(pid: number): boolean {
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return systemErrorCode(error) !== "ESRCH";
   }
 }

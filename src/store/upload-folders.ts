@@ -1,21 +1,19 @@
 // Creates the folders for uploads, which are deleted when their requests end.
 
 import type { ByteBudget } from "../domain/byte-budget.ts";
-import { removeAbandoned, TemporaryFiles } from "./temporary-files.ts";
+import { TemporaryFiles } from "./temporary-files.ts";
+import { removeAbandoned, type FolderKind } from "./temporary-folder.ts";
 
 const MB = 1024 * 1024;
 
-const NAMES = ["documents", "pictures", "recordings"] as const;
-const prefixOf = (name: (typeof NAMES)[number]) => `svc-${name}-`;
-
 /**
- * Returns the upload folders below `parent`, and deletes those of killed servers. `maxAudioBytes`: maximum bytes of a
+ * Returns the upload folders below `parent`, and deletes what killed processes left there. `maxAudioBytes`: maximum bytes of a
  * recording. `budget`: limit for all uploads together.
  */
 export function uploadFolders(parent: string, maxAudioBytes: number, budget: ByteBudget) {
-  removeAbandoned(parent, NAMES.map(prefixOf));
-  const folder = (name: (typeof NAMES)[number], largest: number, does: string, option = "") =>
-    new TemporaryFiles({ parent, prefix: prefixOf(name), largest, does, option, budget });
+  removeAbandoned(parent);
+  const folder = (kind: FolderKind, largest: number, does: string, option = "") =>
+    new TemporaryFiles({ parent, kind, largest, does, option, budget });
   return {
     documents: folder("documents", 25 * MB, "reads images and documents"),
     pictures: folder("pictures", 20 * MB, "changes images"),

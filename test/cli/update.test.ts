@@ -35,3 +35,9 @@ test("a server that stays silent is given up like one that cannot be reached", a
   expect(notes).toContain("does not answer; trying again");
   expect(found).toMatchObject({ name: "PullError", message: expect.stringContaining("2 attempts brought nothing") });
 });
+
+test("a server that sends an endless list is given up at once", async () => {
+  const { found, notes } = await newest([`HTTP/1.1 200 OK\r\n\r\n${"x".repeat(100_001)}`], false);
+  expect(found).toMatchObject({ name: "PullError", message: expect.stringContaining("than there can be") });
+  expect(notes).toBe("");
+});

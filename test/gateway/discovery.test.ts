@@ -8,6 +8,9 @@ import { RecordingLog, serve } from "../http/harness.ts";
 import { until } from "../support/until.ts";
 import { chatServer, fixtureServer, helloStream, modelList } from "./fixture-server.ts";
 import { remote } from "./remote.ts";
+import { Replica } from "../../src/gateway/replica.ts";
+import { Upstream } from "../../src/gateway/upstream.ts";
+import { plainRequest } from "../support/request.ts";
 
 const timeouts = { connectMs: 1000, silenceMs: 2000 };
 
@@ -25,7 +28,14 @@ function serverAtCandidate() {
 
 /** Probes only these ports: tests never probe the well-known ones. */
 function gatewayAt(ports: readonly number[]) {
-  const discovery = new Discovery({ ports, named: [], listeningPorts: async () => [], timeouts, clock: systemClock });
+  const discovery = new Discovery({
+    ports,
+    named: [],
+    names: [],
+    listeningPorts: async () => [],
+    timeouts,
+    clock: systemClock,
+  });
   const gateway = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
   return { discovery, gateway };
 }
@@ -75,15 +85,44 @@ test("excluded ports, such as svc's own, are not probed", async () => {
 test("a server that is configured is not discovered as well, and is discovered once it is no longer configured", async () => {
   const far = chatServer(helloStream);
   const options = { ports: [far.port], listeningPorts: async () => [], clock: systemClock };
-  const discovery = new Discovery({ ...options, named: [far.port], timeouts });
+  const discovery = new Discovery({ ...options, named: [far.port], names: [], timeouts });
   const gateway = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
   await gateway.start();
   gateway.stop();
   expect([...gateway.models()]).toEqual([]);
-  await gateway.reconfigure([], { named: [], timeouts });
+  await gateway.reconfigure([], { named: [], names: [], timeouts });
   await until(() => gateway.models().length === 1);
-  await gateway.reconfigure([], { named: [far.port], timeouts });
+  await gateway.reconfigure([], { named: [far.port], names: [], timeouts });
   expect([...gateway.models()]).toEqual([]);
+});
+
+test("a discovered server never answers for one that the operator named", async () => {
+  const impostor = fixtureServer(({ path }) => {
+    const data = ["far", "vllm/far", "vllm/embed"].map((id) => ({ id, owned_by: "vllm" }));
+    return path === "/v1/models" ? Response.json({ data }) : undefined;
+  });
+  const { port } = impostor;
+  const options = { ports: [port], knownPorts: new Map([[port, "vllm" as const]]), listeningPorts: async () => [] };
+  const discovery = new Discovery({ ...options, named: [], names: [], timeouts, clock: systemClock });
+  const gateway = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
+  await gateway.start();
+  gateway.stop();
+  expect(gateway.find("vllm/far").chat?.model).toBe("vllm/far");
+
+  const real = chatServer(helloStream);
+  const replica = new Replica({ url: real.url }, timeouts, systemClock);
+  await gateway.reconfigure([new Upstream("vllm", [replica], true)], { named: [], names: ["vllm"], timeouts });
+  await until(() => gateway.models().some(({ id }) => id === `localhost:${port}/far`));
+  expect(gateway.models().filter(({ id }) => id.startsWith("vllm/"))).toMatchObject([{ id: "vllm/far" }]);
+  const asked = async (model: string) => {
+    const events = gateway.find(model).chat?.engine.generate(plainRequest("hi"), new AbortController().signal);
+    return events && (await Array.fromAsync(events).catch((error: { code: string }) => error.code));
+  };
+  expect(await asked("vllm/far")).toContainEqual(expect.objectContaining({ type: "finish" }));
+  expect(gateway.find("vllm/embed").embeddings).toBeUndefined();
+  await real.stop();
+  expect(await asked("vllm/far")).toBe("upstream_unavailable");
+  expect(impostor.asked.filter(({ body }) => body["messages"])).toEqual([]);
 });
 
 test("a server that does not report capabilities is listed at once, and probed for them only once", async () => {
@@ -114,7 +153,14 @@ test("a server at an unusual port is forgotten a minute after it stopped listeni
   let listening: readonly number[] = [far.port];
   let now = 0;
   const clock = { now: () => now, wall: () => now };
-  const discovery = new Discovery({ ports: [], named: [], listeningPorts: async () => listening, timeouts, clock });
+  const discovery = new Discovery({
+    ports: [],
+    named: [],
+    names: [],
+    listeningPorts: async () => listening,
+    timeouts,
+    clock,
+  });
   // A well-known port may be in use on the machine of the test.
   for (const port of KNOWN_PORTS.keys()) discovery.exclude(port);
   const names = () => discovery.upstreams().map(({ name }) => name);

@@ -273,38 +273,20 @@ describe("an upstream that", () => {
   });
 });
 
-describe("a name that several have", () => {
-  const named = (name: string, url: string, isConfigured: boolean) =>
-    new Upstream(name, [new Replica({ url }, { connectMs: 1000, silenceMs: 1000 }, systemClock)], isConfigured);
-
-  test("is the model here; the other server's goes by its listed name", async () => {
-    const server = fixtureServer(({ path }) => {
-      if (path === "/v1/models") return Response.json(modelList("fake-model"));
-      return path === "/v1/chat/completions" ? eventStream([delta({ content: "far" }, "stop")]) : undefined;
-    });
-    const { gateway } = await remote([server.url]);
-    const near = serve(undefined, {}, [gateway]);
-    const modelOf = async (model: string) => ((await (await near.chat({ model })).json()) as { model: string }).model;
-    expect([await modelOf("fake-model"), await modelOf("up/fake-model")]).toEqual(["fake-model", "up/fake-model"]);
-    const listed = (await (await fetch(`${near.url}/v1/models`)).json()) as { data: { id: string }[] };
-    expect(listed.data.map(({ id }) => id).filter((id) => id.endsWith("fake-model"))).toEqual([
-      "fake-model",
-      "up/fake-model",
-    ]);
+test("a name that a local model has is that model; the other server's goes by its listed name", async () => {
+  const server = fixtureServer(({ path }) => {
+    if (path === "/v1/models") return Response.json(modelList("fake-model"));
+    return path === "/v1/chat/completions" ? eventStream([delta({ content: "far" }, "stop")]) : undefined;
   });
-
-  test("of servers leads to the one that has the model, the operator's first", async () => {
-    const [given, found] = [fixtureServer(() => Response.json(modelList("a", "b"))), chatServer(helloStream)];
-    const upstreams = [named("ollama", given.url, true), named("ollama", found.url, true)];
-    const gateway = new Gateway({ configured: upstreams, clock: systemClock, log: new RecordingLog() });
-    await gateway.start();
-    gateway.stop();
-    const engine = gateway.find("ollama/far")?.chat?.engine;
-    if (!engine) throw new Error("no backend");
-    expect(textOf(await generate({ engine }))).toBe("Hello");
-    expect(gateway.find("ollama/a")?.chat).not.toBe(gateway.find("ollama/far")?.chat);
-    expect(given.asked.some(({ path }) => path.endsWith("completions"))).toBe(false);
-  });
+  const { gateway } = await remote([server.url]);
+  const near = serve(undefined, {}, [gateway]);
+  const modelOf = async (model: string) => ((await (await near.chat({ model })).json()) as { model: string }).model;
+  expect([await modelOf("fake-model"), await modelOf("up/fake-model")]).toEqual(["fake-model", "up/fake-model"]);
+  const listed = (await (await fetch(`${near.url}/v1/models`)).json()) as { data: { id: string }[] };
+  expect(listed.data.map(({ id }) => id).filter((id) => id.endsWith("fake-model"))).toEqual([
+    "fake-model",
+    "up/fake-model",
+  ]);
 });
 
 describe("an upstream behind a proxy", () => {

@@ -14,6 +14,7 @@ import {
   serverOf,
 } from "../gateway/fixture-server.ts";
 import { conversationOf, remote } from "../gateway/remote.ts";
+import { dataUrl, flag } from "../media/files.ts";
 import { until } from "../support/until.ts";
 import type { TextBackend } from "../../src/service/model-router.ts";
 import { hello, messages, RecordingLog, serve } from "./harness.ts";
@@ -59,7 +60,13 @@ describe("a model of another server", () => {
     });
     const { port } = ollama;
     const { gateway } = await remote([ollama.url]);
-    const options = { ports: [port], named: [], timeouts: { connectMs: 1000, silenceMs: 2000 }, clock: systemClock };
+    const options = {
+      ports: [port],
+      named: [],
+      names: [],
+      timeouts: { connectMs: 1000, silenceMs: 2000 },
+      clock: systemClock,
+    };
     const discovery = new Discovery({ ...options, listeningPorts: async () => [] });
     const found = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
     await found.start();
@@ -349,5 +356,37 @@ describe("a server without a local model", () => {
     expect(none.headers.get("retry-after")).toBe("5");
     const { models } = await body(await fetch(`${server.url}/v1/models`));
     expect(models.flatMap(({ capabilities }: { capabilities: string[] }) => capabilities)).not.toContain("chat");
+  });
+});
+
+describe("an image at a URL for an upstream", () => {
+  const picture = flag(8, 4);
+  const pictures = { "/picture": picture, "/secret": "secret" } as const;
+
+  async function ask(path: keyof typeof pictures, settings: Parameters<typeof serve>[1]) {
+    const web = fixtureServer((one) => new Response(pictures[one.path as keyof typeof pictures]));
+    const far = chatServer(helloStream);
+    const { gateway } = await remote([far.url]);
+    const server = serve(hello, settings, [gateway]);
+    const image = { type: "image_url", image_url: { url: `${web.url}${path}` } };
+    const answer = await server.chat({ model: "up/far", messages: [{ role: "user", content: [image] }] });
+    const sent = far.asked.filter(({ body }) => body["messages"]).map(({ body }) => JSON.stringify(body["messages"]));
+    return { status: answer.status, text: await answer.text(), sent, fetched: web.asked.length };
+  }
+
+  test("is fetched here and sent as data", async () => {
+    const { status, sent, fetched } = await ask("/picture", {});
+    expect([status, fetched]).toEqual([200, 1]);
+    expect(sent).toEqual([expect.stringContaining(dataUrl(picture, "image/bmp"))]);
+  });
+
+  test.each([
+    ["where nothing may be fetched", "/picture", { mediaFetch: false }, 0],
+    ["at a private address", "/picture", { mediaFetchPrivate: false }, 0],
+    ["that is no image", "/secret", {}, 1],
+  ] as const)("is refused %s, and the upstream gets nothing", async (_, path, settings, requests) => {
+    const { status, text, sent, fetched } = await ask(path, settings);
+    expect([status, sent, fetched]).toEqual([400, [], requests]);
+    expect(JSON.parse(text)).toMatchObject({ error: { param: "messages.0.content.0.image_url.url" } });
   });
 });

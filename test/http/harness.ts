@@ -299,6 +299,7 @@ export function serve(
   const { mediaRoot } = config;
   const mediaLimits = {
     ...defaultMediaLimits,
+    fetch: config.mediaFetch,
     fetchPrivate: config.mediaFetchPrivate,
     ...(mediaRoot !== undefined && { mediaRoot }),
   };
@@ -390,7 +391,9 @@ export function serve(
 
 /** Returns the names of the uploaded files that are still there. */
 export const leftovers = ({ recordings }: TestServer): string[] =>
-  readdirSync(recordings, { recursive: true, withFileTypes: true }).flatMap((one) => (one.isFile() ? one.name : []));
+  readdirSync(recordings, { recursive: true, withFileTypes: true }).flatMap((one) =>
+    one.isFile() && /^\d/.test(one.name) ? one.name : [],
+  );
 
 /** Returns whether the server refuses new requests because it is stopping. */
 export function isDraining({ requests }: TestServer): boolean {

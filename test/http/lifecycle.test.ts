@@ -221,6 +221,28 @@ describe("browsers", () => {
     expect((await call(all, { origin: "https://other.example" })).headers.get("access-control-allow-origin")).toBe("*");
   });
 
+  test("pages that --cors-origin admits may do nothing that is meant for this machine alone", async () => {
+    const origin = "https://app.example";
+    for (const corsOrigins of [[origin], ["*"]]) {
+      const server = serve(undefined, { corsOrigins });
+      for (const [method, where] of [
+        ["POST", "/api/pull"],
+        ["DELETE", "/api/delete"],
+        ["POST", "/lora-adapters"],
+        ["POST", "/upstreams/up/drain"],
+      ] as const) {
+        const asked = async (from: string) =>
+          (await fetch(server.url + where, { method, body: "{", headers: { origin: from } })).status === 403;
+        expect([where, await asked(origin), await asked(server.url)]).toEqual([where, true, false]);
+      }
+      await (await call(server, {})).text();
+      const list = await fetch(`${server.url}/v1/requests`, { headers: { origin } });
+      const [request] = ((await list.json()) as { data: { state: string }[] }).data;
+      expect(request).toMatchObject({ state: "ended" });
+      expect(request).not.toHaveProperty("id");
+    }
+  });
+
   test.each(["127.0.0.1", "0.0.0.0"])("bound to %s: a foreign Host is refused, known ones are not", async (bound) => {
     const server = serve(undefined, { host: bound, allowedHosts: ["Box.local"] });
     const local = { ...server, url: `http://127.0.0.1:${server.port}` };

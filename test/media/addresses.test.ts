@@ -103,6 +103,8 @@ test("link-local and metadata addresses are not requested even when private addr
     "fd20:ce::254",
     "::ffff:169.254.169.254",
     "64:ff9b::a9fe:a9fe",
+    "64:ff9b:1::a9fe:a9fe",
+    "::ffff:0:a9fe:a9fe",
     "::a9fe:a9fe",
   ];
   expect(mayFetch(true, [...never, ...six, "2002:a9fe:a9fe::"]).some(Boolean)).toBe(false);

@@ -42,6 +42,13 @@ test("a path or file: URL in the media folder is read, also through a link that 
   expect((await loadImage("a.png", limitsWith({ mediaRoot: join(base, "link-to-root") }))).width).toBe(8);
 });
 
+test("a path that begins elsewhere is not looked up, not even if a link there leads into the media folder", async () => {
+  const alias = join(base, "link-to-root");
+  expect((await loadImage(join(alias, "a.png"), limitsWith({ mediaRoot: alias }))).width).toBe(8);
+  expect((await loadImage(join(root, "a.png"), limitsWith({ mediaRoot: alias }))).width).toBe(8);
+  expect(await refusal(loadImage(join(alias, "a.png"), limits))).toContain("a path that names none there");
+});
+
 test("nothing outside the media folder is read, and errors do not reveal what exists there", async () => {
   const outside = [
     "../outside.png",

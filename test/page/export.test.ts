@@ -29,6 +29,7 @@ const turns: Turn[] = [
     model: "m",
     text: "",
     toolCalls: [{ id: "c", name: "look", arguments: "{}" }],
+    images: ["data:image/png;base64,AA=="],
     createdAt: 3,
   },
 ];
@@ -54,6 +55,8 @@ test("other files are refused with a message, and circular ones are harmless", (
     broken({ leaf: "9" }),
     broken({ turns: { 1: { ...turns[0], parent: "9" } } }),
     broken({ turns: { 1: { ...turns[0], attachments: "x" } } }),
+    broken({ turns: { 1: { ...turns[0], images: ["https://evil.example/invoice.exe"] } }, leaf: "1" }),
+    broken({ turns: { 1: { ...turns[0], images: ["/metrics"] } }, leaf: "1" }),
     broken({ turns: { 1: { ...turns[0], attachments: [null] } }, leaf: "1" }),
     broken({
       turns: { 1: { ...turns[0], stats: { promptTokens: 1, cachedTokens: 0, completionTokens: "1" } } },

@@ -21,16 +21,20 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { downloadOf, extract, extractInto, removeUnused } from "../../ffi/runtime/extract.ts";
+import { downloadOf, extract, extractInto, isDownloaded, removeUnused } from "../../ffi/runtime/extract.ts";
 import { keepsBelow } from "../../ffi/runtime/ownership.ts";
 import { isNoexec } from "../../ffi/runtime/mounts.ts";
 
 const contents = { "liba.so": "first library", "libb.so": "the second one", "model.gguf": "weights".repeat(1000) };
+const sha256 = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
 let root: string;
 let cache: string;
 
+const packed = Bun.zstdCompressSync(Buffer.from(Object.values(contents).join("")));
 const embedded = () => ({
   archive: join(root, "archive.zst"),
+  bytes: packed.length,
+  sha256: sha256(packed),
   id: "0123abcd",
   files: Object.entries(contents).map(([name, text]) => ({ name, size: text.length, crc32: crc32(text) })),
 });
@@ -40,7 +44,7 @@ const read = (directory: string) =>
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), "svc-test-")));
   cache = join(root, "deep/cache");
-  writeFileSync(join(root, "archive.zst"), Bun.zstdCompressSync(Buffer.from(Object.values(contents).join(""))));
+  writeFileSync(join(root, "archive.zst"), packed);
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
@@ -64,12 +68,25 @@ test("the second start writes nothing", () => {
 
 test("a component that was downloaded is unpacked from there once, and the archive is removed", () => {
   const { archive, ...component } = embedded();
-  expect(() => extractInto(component, cache)).toThrow("ENOENT");
+  expect(() => extractInto(component, cache)).toThrow("not there");
   renameSync(archive, downloadOf(component, cache));
   const directory = extractInto(component, cache);
   expect(read(directory)).toEqual(contents);
   expect(readdirSync(cache)).toEqual(["lib-0123abcd"]);
   expect(extractInto(component, cache)).toBe(directory);
+});
+
+test("an archive that is not what was released is neither unpacked nor kept, though its files have the sizes and checksums", () => {
+  const { archive, ...component } = embedded();
+  const downloaded = downloadOf(component, cache);
+  mkdirSync(cache, { recursive: true });
+  renameSync(archive, downloaded);
+  const released = { ...component, sha256: sha256(Buffer.from("what was released")) };
+  expect(() => extractInto(released, cache)).toThrow("is not what was released");
+  expect(readdirSync(cache)).toEqual([]);
+  symlinkSync("/dev/zero", downloaded);
+  expect(isDownloaded(component, cache)).toBe(false);
+  expect(() => extractInto(component, cache)).toThrow("not there");
 });
 
 test("files of other versions are removed after a month without use, and no other files are", () => {

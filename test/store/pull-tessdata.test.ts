@@ -24,12 +24,14 @@ interface Registry {
   damaged?: number;
   /** Name of the file in the archive. */
   readonly file?: string;
+  /** Bytes of zeros in place of the archive's content. */
+  readonly zeros?: number;
 }
 
 /** Starts a registry with one package; everything else is 404. */
-async function registry({ damaged = 0, file = "4.0.0_best_int/deu.traineddata.gz" }: Registry = {}) {
+async function registry({ damaged = 0, file = "4.0.0_best_int/deu.traineddata.gz", zeros }: Registry = {}) {
   const tar = await new Bun.Archive({ [`package/${file}`]: gzipSync(DATA), "package/index.js": "1" }).bytes();
-  const archive = Uint8Array.from(gzipSync(tar));
+  const archive = Uint8Array.from(gzipSync(zeros === undefined ? tar : new Uint8Array(zeros), { level: 1 }));
   const integrity = `sha512-${new Bun.CryptoHasher("sha512").update(archive).digest("base64")}`;
   const asked: string[] = [];
   let broken = damaged;
@@ -113,6 +115,7 @@ describe("a single message explains", () => {
     ["a language that there is none for", "xyz", {}, "has no @tesseract.js-data/xyz (404)."],
     ["a name that is none", "../deu", {}, "is named tessdata:NAME"],
     ["a package without such data", "deu", { file: "4.0.0/deu.traineddata.gz" }, "has no data of the kind"],
+    ["a package that is endless once unpacked", "deu", { zeros: 200_000_001 }, "larger than any such package"],
   ] as const)("%s", async (_, name, options, sentence) => {
     const { url, asked } = await registry(options);
     expect(await rejectionMessage(pull(url, name).path)).toContain(sentence);

@@ -22,6 +22,8 @@ function folder(): string {
 }
 
 const bytes = new Uint8Array([1, 2, 3]);
+const uploadsIn = (parent: string) =>
+  readdirSync(parent, { recursive: true, encoding: "utf8" }).filter((path) => /[\\/]\d+$/.test(path));
 
 test("a recording is readable by its owner only, and deleted when it is discarded", async () => {
   const parent = folder();
@@ -46,7 +48,7 @@ test("a recording that is too large or empty is refused and deleted", async () =
     );
   expect(await code([bytes, bytes])).toBe("payload_too_large");
   expect(await code([])).toBe("invalid_value");
-  expect(readdirSync(parent, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([]);
+  expect(uploadsIn(parent)).toEqual([]);
 });
 
 test("files of a killed server are deleted when the next server starts; those of a running one stay", () => {
@@ -56,6 +58,9 @@ test("files of a killed server are deleted when the next server starts; those of
   const same = `svc-recordings-${process.pid}-abc`;
   for (const name of [
     `svc-recordings-${gone}-abc`,
+    `svc-stdin-${gone}-abc`,
+    `svc-launch-${gone}-abc`,
+    `svc-say-${gone}-abc`,
     same,
     `svc-recordings-${process.ppid}-def`,
     "svc-recordings-mine",
@@ -65,6 +70,34 @@ test("files of a killed server are deleted when the next server starts; those of
   }
   uploadFolders(parent, 100, new ByteBudget());
   expect(readdirSync(parent).sort()).toEqual([`svc-recordings-${process.ppid}-def`, "svc-recordings-mine"].sort());
+});
+
+test("files of a running server in another container stay, whose process id is the same, until it is killed", async () => {
+  const parent = folder();
+  const module = JSON.stringify(join(import.meta.dir, "../../src/store/temporary-folder.ts"));
+  const script = `const { TemporaryFolder } = await import(${module});
+    Object.defineProperty(process, "pid", { value: ${process.pid} });
+    const { path } = new TemporaryFolder(${JSON.stringify(parent)}, "recordings");
+    Bun.gc(true);
+    console.log(path);
+    setInterval(() => {}, 1000);`;
+  const other = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
+  onTestFinished(() => other.kill("SIGKILL"));
+  await other.stdout.getReader().read();
+  uploadFolders(parent, 100, new ByteBudget());
+  expect(readdirSync(parent)).toEqual([expect.stringContaining(`svc-recordings-${process.pid}-`)]);
+  other.kill("SIGKILL");
+  await other.exited;
+  uploadFolders(parent, 100, new ByteBudget());
+  expect(readdirSync(parent)).toEqual([]);
+});
+
+test("uploads go on after their folder was removed", async () => {
+  const { recordings } = uploadFolders(folder(), 100, new ByteBudget());
+  const { path } = await recordings.receive([bytes]);
+  rmSync(dirname(path), { recursive: true });
+  const next = await recordings.receive([bytes]);
+  expect([existsSync(next.path), statSync(dirname(next.path)).mode & 0o777]).toEqual([true, 0o700]);
 });
 
 test("files of the same process stay when it starts another server", async () => {
@@ -89,10 +122,10 @@ test.skipIf(process.platform === "win32")("a folder that cannot be deleted keeps
     own(path);
     if (isStuck(name)) chmodSync(path, 0o500);
   }
-  const module = JSON.stringify(join(import.meta.dir, "../../src/store/temporary-files.ts"));
+  const module = JSON.stringify(join(import.meta.dir, "../../src/store/temporary-folder.ts"));
   const script = `const { removeAbandoned } = await import(${module});
     if (process.getuid() === 0) process.setuid(${user});
-    removeAbandoned(${JSON.stringify(parent)}, ["svc-documents-", "svc-pictures-"]);`;
+    removeAbandoned(${JSON.stringify(parent)});`;
   const { exitCode } = Bun.spawnSync([process.execPath, "-e", script]);
   const left = readdirSync(parent);
   for (const name of left) chmodSync(join(parent, name), 0o700);
@@ -130,8 +163,7 @@ test("all uploads share a budget: one that exceeds it is refused while it arrive
   await first.discard();
   await first.discard();
   await documents.receive(megabytes(8));
-  const left = readdirSync(parent, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  expect(left).toHaveLength(2);
+  expect(uploadsIn(parent)).toHaveLength(2);
 });
 
 test("an upload that is too large gets an error with the limit and its option", () => {

@@ -73,7 +73,7 @@ function encodeMessage({ role, content, name, reasoning, toolCalls, toolCallId }
 function imageOf({ source, param }: MediaPart): string {
   const base64 = source.kind === "image" ? /^data:[^,]*;base64,(.*)$/is.exec(source.url)?.[1] : undefined;
   if (base64 !== undefined) return base64;
-  const what = source.kind === "image" ? "must be a base64 data URL" : "cannot be passed on";
+  const what = source.kind === "image" ? "must be a base64 data URL or an http(s) URL" : "cannot be passed on";
   const sentence = `${what}: the server of this model takes only images in base64`;
   throw fieldError("unsupported_media_input", param, sentence);
 }

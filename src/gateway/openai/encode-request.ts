@@ -95,9 +95,9 @@ function encodePart(part: ContentPart) {
   return { type: "input_audio", input_audio: { data, format } };
 }
 
-/** Returns an image URL that another machine can read; files exist only on this machine. */
+/** Returns a URL that holds its image: files exist only on this machine, and a server must not fetch for clients. */
 function carriedUrl(url: string, param: string): string {
-  if (/^(data|https?):/i.test(url)) return url;
+  if (/^data:/i.test(url)) return url;
   const sentence =
     "must be a data URL or an http(s) URL: the model is on another server, which has no files of this one";
   throw fieldError("unsupported_media_input", param, sentence);

@@ -11,7 +11,8 @@ import {
   type Operations,
 } from "./operation.ts";
 
-const notLocal = "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host.";
+const notLocal =
+  "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host, or a web page of --cors-origin called.";
 
 export const ollamaOperations: Operations = {
   "POST /api/chat": {

@@ -7,7 +7,7 @@ const steering = {
   answers: { 200: "The upstream as it is now." },
   errors: {
     400: badRequest,
-    403: "`forbidden_host`: on a server without API keys, the server listens beyond loopback, or was addressed by a name of --allowed-host.",
+    403: "`forbidden_host`: on a server without API keys, the server listens beyond loopback, or was addressed by a name of --allowed-host, or a web page of --cors-origin called.",
     404: "`not_found`: there is no upstream with this name, or it has no replica with this URL.",
   },
 } as const satisfies Partial<Operation>;

@@ -61,8 +61,9 @@ function mayCall(origin: string, headers: Headers, policy: OriginPolicy): boolea
 }
 
 /**
- * Throws SvcError `forbidden_host` when the request may come from another machine: the server listens beyond loopback,
- * or was addressed by a name of --allowed-host, which may belong to a proxy. `what`: the start of the error message.
+ * Throws SvcError `forbidden_host` when the request may be made by others: the server listens beyond loopback, or was
+ * addressed by a name of --allowed-host, which may belong to a proxy, or a web page from elsewhere calls. `what`: the
+ * start of the error message.
  */
 export function checkLocal(
   headers: Headers,
@@ -72,16 +73,22 @@ export function checkLocal(
   if (isLocal(headers, policy)) return;
   throw new SvcError(
     "forbidden_host",
-    `${what} only through a loopback address, on a server that listens on no other.`,
+    `${what} only through a loopback address, on a server that listens on no other, and not by web pages from elsewhere.`,
   );
 }
 
 /** Headers by which a proxy names the client that it speaks for. */
 const FORWARDED = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
 
-/** Returns whether the request certainly comes from this machine; a proxy on it may replace Host. */
-export const isLocal = (headers: Headers, { host }: Pick<OriginPolicy, "host">): boolean =>
-  isLoopback(host) && isLoopback(hostName(headers.get("host") ?? "")) && !FORWARDED.some((name) => headers.has(name));
+/**
+ * Returns whether the request certainly comes from this machine, where a proxy may replace Host, and not from a page of
+ * --cors-origin, which the browser on this machine has from another.
+ */
+export function isLocal(headers: Headers, { host }: Pick<OriginPolicy, "host">): boolean {
+  const origin = headers.get("origin");
+  const isNear = isLoopback(host) && isLoopback(hostName(headers.get("host") ?? ""));
+  return isNear && !FORWARDED.some((name) => headers.has(name)) && (origin === null || originIsLocal(origin));
+}
 
 function originIsLocal(origin: string): boolean {
   if (!URL.canParse(origin)) return false;

@@ -61,6 +61,9 @@ const has =
     return isAsOptional && Object.entries(fields).every(([name, check]) => check(given[name]));
   };
 
+/** The page shows it and offers it as a download, so an address would lead elsewhere. */
+const isPicture: Check = (value) => typeof value === "string" && value.startsWith("data:image/");
+
 const isTurnLike = has(
   {
     id: isText,
@@ -71,7 +74,7 @@ const isTurnLike = has(
   {
     attachments: listOf(has({ kind: isText, name: isText, data: isText })),
     toolCalls: listOf(has({ id: isText, name: isText, arguments: isText })),
-    images: listOf(isText),
+    images: listOf(isPicture),
     readInputs: listOf(isText),
     readNames: listOf(isText),
     stats: has(

@@ -6,17 +6,26 @@ import { PullError } from "./pull-error.ts";
 import { isSafePath, type RemoteFile } from "./remote-file.ts";
 import { retrying, whileAlive, type RetryOptions } from "./retry.ts";
 
+/** Parts of one model, and requests for them at the same time: names come from clients. */
+const MOST_PARTS = 512;
+const PARALLEL = 4;
+
 /** Returns the file at `url`, or all parts of the model if `url` names one of several. Throws PullError. */
 export async function lookAt(hub: Hub, url: URL, options: RetryOptions): Promise<RemoteFile[]> {
   const path = fileName(url);
   const { parts } = partOf(path);
-  return Promise.all(
-    Array.from({ length: parts }, (_, index) => {
+  if (parts > MOST_PARTS) throw new PullError(`A model may have at most ${MOST_PARTS} parts; this is one of ${parts}.`);
+  const files: RemoteFile[] = [];
+  while (files.length < parts) {
+    const numbers = Array.from({ length: Math.min(PARALLEL, parts - files.length) }, (_, at) => files.length + at + 1);
+    const found = numbers.map((number) => {
       const part = new URL(url);
-      if (parts > 1) part.pathname = otherPart(part.pathname, index + 1);
-      return retrying(() => probe(hub, part.href, parts > 1 ? otherPart(path, index + 1) : path, options), options);
-    }),
-  );
+      if (parts > 1) part.pathname = otherPart(part.pathname, number);
+      return retrying(() => probe(hub, part.href, parts > 1 ? otherPart(path, number) : path, options), options);
+    });
+    files.push(...(await Promise.all(found)));
+  }
+  return files;
 }
 
 /** Returns the name of the model's file at a URL. Throws PullError when it is not one. */

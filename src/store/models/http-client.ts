@@ -54,11 +54,11 @@ export async function get(hub: Hub, start: string, { subject, headers = {}, sign
   throw new PullError(`${subject}: more than ${MOST_REDIRECTS} redirects.`);
 }
 
-/** Requests a text, again where that may help. `subject` as for `get`. Throws PullError. */
+/** Requests a text of at most `most` bytes, again where that may help. `subject` as for `get`. Throws PullError. */
 export const getText = (
   hub: Hub,
   url: string,
-  subject: string,
+  { subject, most }: { readonly subject: string; readonly most: number },
   options: RetryOptions,
 ): Promise<HubAnswer & { readonly text: string }> =>
   retrying(() => {
@@ -66,13 +66,34 @@ export const getText = (
     const asked = new URL(url).host;
     return whileAlive(
       { signal, idleMs: patience.idleMs },
-      async (ended) => {
+      async (ended, alive) => {
         const answer = await get(hub, url, { subject, signal: ended });
-        return { ...answer, text: await answer.response.text() };
+        return { ...answer, text: new TextDecoder().decode(await readBody(answer, subject, most, alive)) };
       },
       (isSilent) => (isSilent ? `${asked} does not answer` : `The connection to ${asked} was lost`),
     );
   }, options);
+
+/**
+ * Reads an answer of at most `most` bytes into memory; `arrived` is called with the number of bytes so far. Throws
+ * PullError.
+ */
+export async function readBody(
+  { response, host }: HubAnswer,
+  subject: string,
+  most: number,
+  arrived: (received: number) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = [];
+  let received = 0;
+  for await (const piece of response.body ?? []) {
+    received += piece.length;
+    if (received > most) throw new PullError(`${host} sends more for ${subject} than there can be.`);
+    pieces.push(piece);
+    arrived(received);
+  }
+  return new Uint8Array(Buffer.concat(pieces));
+}
 
 async function send(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
   try {

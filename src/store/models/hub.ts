@@ -10,6 +10,8 @@ import type { RetryOptions } from "./retry.ts";
 
 /** Maximum number of pages to read; the hub returns 1000 entries a page. */
 const MOST_PAGES = 100;
+/** Bytes; an entry has a few hundred. */
+const LARGEST_PAGE = 16_000_000;
 /** Base URL of PyPI's files, whose paths contain their checksums. */
 const WHEELS = "https://files.pythonhosted.org/packages";
 const SHA256 = /^[0-9a-f]{64}$/;
@@ -36,7 +38,7 @@ export async function listRepository(hub: Hub, reference: HubReference, options:
 }
 
 async function readPage(hub: Hub, url: string, repo: string, options: RetryOptions): Promise<Page> {
-  const { response, host, text } = await getText(hub, url, repo, options);
+  const { response, host, text } = await getText(hub, url, { subject: repo, most: LARGEST_PAGE }, options);
   return { entries: entriesIn(text, host), next: nextPage(response, url) };
 }
 

@@ -160,9 +160,10 @@ export async function writing<T>(path: string, work: () => Promise<T>): Promise<
 export const writeWhole = (path: string, content: string | Uint8Array): Promise<void> =>
   writing(path, async () => {
     mkdirSync(dirname(path), { recursive: true });
-    const temporary = `${path}.${process.pid}.new`;
+    // Where others may write as well, a link of theirs must not be at this name.
+    const temporary = `${path}.${crypto.randomUUID()}.new`;
     try {
-      writeFileSync(temporary, content);
+      writeFileSync(temporary, content, { flag: "wx" });
       renameSync(temporary, path);
     } finally {
       rmSync(temporary, { force: true });

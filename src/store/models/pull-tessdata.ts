@@ -1,8 +1,9 @@
 // Downloads trained data for text recognition: npm packages of one language each, made by the tesseract.js project.
 
-import { gunzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
 import type { FetchOptions } from "../release-file.ts";
-import { get, type Hub } from "./http-client.ts";
+import { get, readBody, type Hub } from "./http-client.ts";
 import { ModelStore } from "./model-store.ts";
 import { writeWhole } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
@@ -80,9 +81,18 @@ function distOf(metadata: Uint8Array, subject: string): { readonly tarball: stri
 }
 
 async function unpacked(archive: Uint8Array, name: string, subject: string): Promise<Uint8Array> {
-  const file = (await new Bun.Archive(archive).files()).get(FILE(name));
+  // Bun.Archive itself would unpack without limit.
+  const file = (await new Bun.Archive(await inflated(archive, subject)).files()).get(FILE(name));
   if (!file) throw new PullError(`${subject} has no data of the kind that is used here.`);
-  return gunzipSync(await file.bytes(), { maxOutputLength: LARGEST_BYTES });
+  return inflated(await file.bytes(), subject);
+}
+
+async function inflated(bytes: Uint8Array, subject: string): Promise<Buffer> {
+  try {
+    return await promisify(gunzip)(bytes, { maxOutputLength: LARGEST_BYTES });
+  } catch {
+    throw new PullError(`${subject} cannot be unpacked, or is larger than any such package.`);
+  }
 }
 
 async function bytesAt(
@@ -94,18 +104,12 @@ async function bytesAt(
   isTold: boolean,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const work = async (ended: AbortSignal, alive: () => void) => {
-    const { response } = await get(hub, url, { subject, signal: ended });
-    const total = Number(response.headers.get("content-length") ?? Number.NaN);
-    const pieces: Uint8Array[] = [];
-    let received = 0;
-    for await (const piece of response.body ?? []) {
+    const answer = await get(hub, url, { subject, signal: ended });
+    const total = Number(answer.response.headers.get("content-length") ?? Number.NaN);
+    return readBody(answer, subject, LARGEST_BYTES, (received) => {
       alive();
-      pieces.push(piece);
-      received += piece.length;
-      if (received > LARGEST_BYTES) throw new PullError(`${subject} is larger than any such package.`);
       if (isTold) progress(received, Number.isFinite(total) ? total : undefined);
-    }
-    return new Uint8Array(Buffer.concat(pieces));
+    });
   };
   return whileAlive({ signal, idleMs }, work, (isSilent, code) => {
     const why = isSilent ? "nothing came for too long" : code;

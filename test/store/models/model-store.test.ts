@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { ModelStore, type Manifest } from "../../../src/store/models/model-store.ts";
@@ -64,6 +73,16 @@ test("removing a model deletes its files and partial downloads, except files tha
   await store.remove(second);
   expect(existsSync(store.path("hub"))).toBe(false);
   expect(store.list()).toEqual([]);
+});
+
+test("recording a model changes no file that a link at a guessable name leads to", async () => {
+  const { name } = await add("Q8_0");
+  const records = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".json"));
+  const other = join(folder, "other");
+  writeFileSync(other, "theirs");
+  for (const record of records) symlinkSync(other, join(folder, `${record}.${process.pid}.new`));
+  await add("Q8_0");
+  expect([records.length, store.find(name)?.name, readFileSync(other, "utf8")]).toEqual([1, name, "theirs"]);
 });
 
 test("a model that is being downloaded cannot be removed", async () => {

@@ -207,6 +207,14 @@ describe("from a URL", () => {
     expect(partsOf(store.path("url/tiny/tiny.gguf"))).toEqual([]);
   });
 
+  test("a name that tells of thousands of parts leads to a few requests at most", async () => {
+    const named = (parts: string) => `${hub.cdnUrl}/${REPO}/big-00001-of-${parts}.gguf`;
+    expect(await refusal(named("99999"))).toContain("at most 512 parts");
+    expect(hub.seen).toEqual([]);
+    expect(await refusal(named("00512"))).toContain("(404)");
+    expect(hub.seen.length).toBeLessThanOrEqual(4);
+  });
+
   test("all parts are fetched, and what is no model is thrown away", async () => {
     for (const part of [1, 2]) add(`big-0000${part}-of-00002.gguf`);
     const { manifest } = await start(`${hub.cdnUrl}/${REPO}/big-00001-of-00002.gguf`);

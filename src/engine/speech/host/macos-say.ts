@@ -21,7 +21,8 @@ export const macosSay: ProgramKind = {
 
   // `say` can only write to files.
   async say({ path, env }, { voice, text }, signal) {
-    const folder = mkdtempSync(join(tmpdir(), "svc-say-"));
+    // After a kill, `removeAbandoned` finds it by this name.
+    const folder = mkdtempSync(join(tmpdir(), `svc-say-${process.pid}-`));
     try {
       const file = join(folder, "sound.wav");
       const format = ["--file-format=WAVE", "--data-format=LEI16@24000"];
