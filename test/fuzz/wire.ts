@@ -153,7 +153,10 @@ function parse(bytes: Buffer): Answer {
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
     }),
   );
-  const body = headers.get("transfer-encoding") === "chunked" ? joined(parts.rest) : parts.rest;
+  // What follows is no part of it: a parser may refuse a piece of a body that svc has already answered.
+  const length = Number(headers.get("content-length") ?? parts.rest.length);
+  const isChunked = headers.get("transfer-encoding") === "chunked";
+  const body = isChunked ? joined(parts.rest) : parts.rest.subarray(0, length);
   return { status, headers, body: body.toString("utf8") };
 }
 
