@@ -1,4 +1,5 @@
-// Answers of many formats, read token by token and read seldom because reading is slow: clients must not be able to tell.
+// Answers of many formats, read token by token and read seldom because reading is slow: clients must not be able to tell,
+// except by a few more tokens where the answer ends early.
 
 import { describe, expect, test } from "bun:test";
 import type { ChatPrompt } from "../../ffi/llama/api.ts";
@@ -19,6 +20,8 @@ export const distinct = families.filter(
 
 /** Sequences of the texts below, and some that never come. */
 const STOPS = [[], ['rüezi! 1 < 2, "q', "Oslo", "\n\n\n\n", "never"]];
+/** Tokens that are sampled until a text that may end the answer is read, as reading may take a quarter of the time. */
+const WAITED_FOR = 4;
 /** Bytes of a token. */
 const TOKEN = /[^]{1,5}/g;
 
@@ -30,7 +33,7 @@ function textsOf({ calls, text = ["", ""], thought, start = "" }: Family): strin
   return [...written.map((one) => start + one), ...behind];
 }
 
-/** All that is told of a text, with the tokens that were taken until the answer was complete. `slow`: reading is. */
+/** All that is told of a text, and the tokens that were taken until the answer was complete. `slow`: reading is. */
 function tellAll(llama: NativeLlama, request: ChatPrompt, text: string, stops: readonly string[], slow: boolean) {
   const tokens = Buffer.from(text).toString("latin1").match(TOKEN) ?? [];
   const [result] = prompts(llama, [request]).map((one) => {
@@ -54,7 +57,7 @@ function tellAll(llama: NativeLlama, request: ChatPrompt, text: string, stops: r
     const ends = "format" in one ? one.format.thinkingEnds : [];
     const reasoningTokens = ends.some((end) => text.includes(end)) ? answer.reasoningTokens : undefined;
     // The clock is asked once for a token and once more for each reading.
-    return { seen: { told, taken, stopSequence, reasoningTokens }, reads: reads - taken };
+    return { seen: { told, stopSequence, reasoningTokens }, taken, reads: reads - taken };
   });
   if (!result) throw new Error("no result for this prompt");
   return result;
@@ -78,6 +81,7 @@ export function throttleTests(some: readonly Family[]): void {
           const now = tellAll(llama, request, text, stops, false);
           const late = tellAll(llama, request, text, stops, true);
           expect({ text, stops, ...late.seen }).toEqual({ text, stops, ...now.seen });
+          expect(late.taken).toBeWithin(now.taken, now.taken + WAITED_FOR + 1);
           each += now.reads;
           seldom += late.reads;
         }

@@ -73,7 +73,7 @@ export interface ParsedAnswerOptions {
 
 /**
  * Each read parses the answer from its first token. Once that is slow, it may take this share of the time; more when
- * something was found that may end the answer or its reasoning.
+ * something was found that may end the answer, and as much as it needs at the end of reasoning, whose tokens count.
  */
 const READING_SHARE = { usual: 1 / 30, expected: 1 / 4 } as const;
 const SLOW_READING_MS = 0.25;
@@ -97,8 +97,9 @@ export class ParsedAnswer implements Answer {
   private readonly thinkingEnds: WordWatch;
   private readonly stops: WordWatch;
   private readonly names: WordWatch;
-  /** Whether a text was found that the parser has not reported yet, and that may end the answer or its reasoning. */
-  private expected = false;
+  /** Whether a text was found that the parser has not reported yet, and that may end the reasoning, or the answer. */
+  private reasoningMayEnd = false;
+  private answerMayEnd = false;
   private readAt = Number.NEGATIVE_INFINITY;
   private readCost = 0;
 
@@ -120,30 +121,30 @@ export class ParsedAnswer implements Answer {
     this.parser.push(bytes);
     this.unreported++;
     if (logprob && bytes.length > 0) this.logprobs.push(logprob);
-    // The end of an answer should be found with its own token, because further tokens would follow and count.
-    this.expected = this.mayEnd(bytes) || this.expected;
+    this.watch(bytes);
     // Until the visible text begins, each token is read in order to count the reasoning tokens.
-    if (more && !this.expected && (this.written || this.called)) return [];
+    if (more && !this.answerMayEnd && (this.written || this.called)) return [];
     const before = this.options.now();
-    const share = this.expected ? READING_SHARE.expected : READING_SHARE.usual;
-    if (before - this.readAt < this.readCost / share) return [];
+    const share = this.answerMayEnd ? READING_SHARE.expected : READING_SHARE.usual;
+    if (!this.reasoningMayEnd && before - this.readAt < this.readCost / share) return [];
     const update = this.parser.read(false);
     this.readAt = this.options.now();
     const cost = this.readAt - before;
     this.readCost = cost > SLOW_READING_MS ? cost : 0;
     if (!update) return [];
-    this.expected = false;
+    this.reasoningMayEnd = false;
+    this.answerMayEnd = false;
     return this.emit(update);
   }
 
   /** Searches the next token for texts that may end what is being written: reasoning, text or the only call. */
-  private mayEnd(bytes: Uint8Array): boolean {
+  private watch(bytes: Uint8Array): void {
     const [ended, stopped, named] = [this.thinkingEnds, this.stops, this.names].map((words) => words.push(bytes));
-    if (this.called) return stopped === true || named === true;
-    if (this.written) return stopped === true;
+    const begun = this.written || this.called;
     // Stop sequences in reasoning do not end it.
-    const inReasoning = this.reasoned && this.options.thinkingEnds.length > 0;
-    return ended === true || (stopped === true && !inReasoning);
+    const inReasoning = !begun && this.reasoned && this.options.thinkingEnds.length > 0;
+    if (ended && !begun) this.reasoningMayEnd = true;
+    if ((stopped && !inReasoning) || (named && this.called)) this.answerMayEnd = true;
   }
 
   end(whole: boolean): OutputEvent[] {
