@@ -1,6 +1,6 @@
 // Chromium with a page of svc, and what checks read from the page.
 
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
 
@@ -62,6 +62,7 @@ export async function shot(page: Page, name: string): Promise<void> {
   if (SHOTS === undefined) return;
   // Waits for the transition of colours.
   await Bun.sleep(250);
+  mkdirSync(SHOTS, { recursive: true });
   await page.screenshot({ path: join(SHOTS, `${name}.png`) as `${string}.png` });
 }
 
