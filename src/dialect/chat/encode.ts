@@ -56,8 +56,8 @@ function encodeChoice(
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls }),
     },
-    // Not all models give them.
-    logprobs: withLogprobs && logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
+    // Not all models give them, and a call has none.
+    logprobs: withLogprobs && (logprobs.length > 0 || text === "") ? { content: logprobs, refusal: null } : null,
     finish_reason: finish.reason,
   };
 }

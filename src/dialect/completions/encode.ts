@@ -36,7 +36,7 @@ export async function encodeCompletion(
     choices.push({
       text: (echo || echoed(answer)) + (call.echoAlone ? "" : answer.text),
       // Not all models give them.
-      logprobs: call.withLogprobs && tokens.length > 0 ? encodeLogprobs(tokens, 0) : null,
+      logprobs: call.withLogprobs && (tokens.length > 0 || answer.text === "") ? encodeLogprobs(tokens, 0) : null,
       finish_reason: call.echoAlone ? "length" : finishReason(answer.finish),
       index,
     });
