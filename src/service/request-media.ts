@@ -32,9 +32,8 @@ export interface LoadedRequest {
 
 /**
  * Returns the request with its media loaded, or the same request if there are none. Backends elsewhere get no URL to
- * fetch, as they may reach what clients must not. Throws SvcError
- * `unsupported_media_input` when the model cannot take a kind of media, `invalid_value` about a medium that cannot be
- * loaded, what the readers throw, or the signal's reason.
+ * fetch, as they may reach what clients must not. Throws SvcError `unsupported_media_input` when the model cannot take a
+ * kind of media, `invalid_value` about a medium that cannot be loaded, what the readers throw, or the signal's reason.
  */
 export async function withMedia(
   request: GenerateRequest,

@@ -59,7 +59,7 @@ export class StoredModels {
     const pending: DownloadEvent[] = [];
     let progress: DownloadProgress | undefined;
     let ended = false;
-    let news = Promise.withResolvers<void>();
+    let due = Promise.withResolvers<void>();
     const work = pull(reference, {
       hub: this.hub(),
       store: this.store,
@@ -71,15 +71,15 @@ export class StoredModels {
       ...(patience && { patience }),
     }).finally(() => {
       ended = true;
-      news.resolve();
+      due.resolve();
     });
     // The failure is handled below, after the pending events.
     work.catch(() => {});
-    const timer = setInterval(() => news.resolve(), TELL_MS);
+    const timer = setInterval(() => due.resolve(), TELL_MS);
     try {
       while (!ended) {
-        await news.promise;
-        news = Promise.withResolvers();
+        await due.promise;
+        due = Promise.withResolvers();
         if (progress) yield { type: "progress", progress };
         progress = undefined;
         yield* pending.splice(0);

@@ -7,8 +7,8 @@ import { removeAbandoned, type FolderKind } from "./temporary-folder.ts";
 const MB = 1024 * 1024;
 
 /**
- * Returns the upload folders below `parent`, and deletes what killed processes left there. `maxAudioBytes`: maximum bytes of a
- * recording. `budget`: limit for all uploads together.
+ * Returns the upload folders below `parent`, and deletes what killed processes left there. `maxAudioBytes`: maximum bytes
+ * of a recording. `budget`: limit for all uploads together.
  */
 export function uploadFolders(parent: string, maxAudioBytes: number, budget: ByteBudget) {
   removeAbandoned(parent);

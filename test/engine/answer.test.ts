@@ -16,7 +16,6 @@ function scripted(news: (AnswerNews | undefined)[], last?: AnswerNews, changes: 
     tools: ["f", "g"],
     thinkingEnds: [],
     parallelToolCalls: true,
-    logprobs: false,
     now: () => 0,
     ...changes,
   };
@@ -113,7 +112,7 @@ describe("a parsed answer", () => {
 
   test("reports log probabilities for the tokens of the text, however long the text was held back", () => {
     const news = [undefined, { reasoning: "a" }, undefined, { content: "x E" }, { content: "N" }, { content: "y" }];
-    const { answer } = scripted([...news], undefined, { logprobs: true, stops: ["END"] });
+    const { answer } = scripted([...news], undefined, { stops: ["END"] });
     const texts = ["<a>", "a", "</a>", "x E", "N", "y"];
     const events = texts.flatMap((text, index) =>
       answer.push(Buffer.from(text), false, logprobOf(String(index), Buffer.from(text))),
@@ -141,7 +140,6 @@ describe("a parsed answer", () => {
       tools: [],
       thinkingEnds: [],
       parallelToolCalls: true,
-      logprobs: false,
       now: () => clock,
     });
     const events = Array.from({ length: 20 }, () => {
@@ -163,10 +161,13 @@ describe("a parser that reads slowly", () => {
     return { reasoning, content: content.replace(/<[a-z]*$/, ""), json };
   }
 
-  /** Feeds tokens to such a parser; `seen`: how much of an answer of this length it has parsed. */
+  /**
+   * Feeds tokens to such a parser, with log probabilities if requested; `seen`: how much of an answer of this length it
+   * has parsed.
+   */
   function write(
     tokens: readonly (string | Uint8Array)[],
-    changes: Partial<ParsedAnswerOptions> = {},
+    { logprobs = false, ...changes }: Partial<ParsedAnswerOptions> & { readonly logprobs?: boolean } = {},
     seen = (length: number) => length,
   ) {
     let [clock, reads, count] = [0, 0, 0];
@@ -201,7 +202,6 @@ describe("a parser that reads slowly", () => {
       tools: [],
       thinkingEnds: ["</think>"],
       parallelToolCalls: true,
-      logprobs: false,
       now: () => clock,
       ...changes,
     });
@@ -210,7 +210,7 @@ describe("a parser that reads slowly", () => {
       if (answer.complete) break;
       clock += 5;
       count++;
-      events.push(...answer.push(token, false, changes.logprobs ? logprobOf(String(count - 1), token) : undefined));
+      events.push(...answer.push(token, false, logprobs ? logprobOf(String(count - 1), token) : undefined));
     }
     events.push(...answer.end(true));
     return { reads, count, events, text: joined(events, "text"), stop: answer.stopSequence };

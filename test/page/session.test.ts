@@ -70,6 +70,15 @@ beforeEach(async () => {
   await session.loadModels();
 });
 
+/** Shows a stored conversation in another tab. */
+async function elsewhere(id: string): Promise<Session> {
+  const other = new Session(new EndlessApi());
+  await other.useHistory(kept);
+  await other.loadModels();
+  await other.show(id);
+  return other;
+}
+
 /** Starts an answer, and returns the conversation's id. */
 async function ask(): Promise<string> {
   session.begin();
@@ -122,10 +131,7 @@ test("a chat that another tab continues goes on here, and one that it deletes is
   const id = await ask();
   session.stop();
   await settled();
-  const other = new Session(new EndlessApi());
-  await other.useHistory(kept);
-  await other.loadModels();
-  await other.show(id);
+  const other = await elsewhere(id);
   other.send("And now?");
   other.stop();
   await settled();
@@ -143,10 +149,7 @@ test("a chat that two tabs continue at once keeps both answers, and its name fro
   const id = await ask();
   const answer = session.conversation.value.leaf ?? "";
   await settled();
-  const other = new Session(new EndlessApi());
-  await other.useHistory(kept);
-  await other.loadModels();
-  await other.show(id);
+  const other = await elsewhere(id);
   other.rename("Renamed");
   other.send("And now?");
   await settled();
@@ -196,9 +199,7 @@ test("a branch that is added while another tab's version of the chat is read sta
   const id = await ask();
   session.stop();
   await settled();
-  const other = new Session(new EndlessApi());
-  await other.useHistory(kept);
-  await other.show(id);
+  const other = await elsewhere(id);
   const { turns, leaf } = session.conversation.value;
   other.rename("Renamed");
   const reading = session.changedElsewhere({ id, isRemoved: false });

@@ -20,8 +20,8 @@ const VOLATILE_LINE = /^x-anthropic-billing-header:[^\n]*(\n|$)/;
 export function decodeConversation({ system, messages, tools }: MessagesPrompt): ChatMessage[] {
   const instructions = decodeSystem(system ?? "");
   const first: ChatMessage[] = instructions === "" ? [] : [{ role: "system", content: instructions }];
-  const told = { describe: toolDescriptions(tools ?? []), inputs: new CallArguments("messages") };
-  const rest = messages.flatMap((message, index) => decodeMessage(message, `messages.${index}`, told));
+  const shared = { describe: toolDescriptions(tools ?? []), inputs: new CallArguments("messages") };
+  const rest = messages.flatMap((message, index) => decodeMessage(message, `messages.${index}`, shared));
   return withOrderedResults(joinTurns([...first, ...rest]));
 }
 
@@ -33,12 +33,13 @@ function decodeSystem(system: NonNullable<MessagesPrompt["system"]>): string {
     .join("\n");
 }
 
-interface Told {
+/** What all messages of a conversation share. */
+interface Shared {
   readonly describe: DescribeTool;
   readonly inputs: CallArguments;
 }
 
-function decodeMessage({ role, content }: WireMessage, path: string, { describe, inputs }: Told): ChatMessage[] {
+function decodeMessage({ role, content }: WireMessage, path: string, { describe, inputs }: Shared): ChatMessage[] {
   if (typeof content === "string") return [{ role, content }];
   const blocks = content.map((block, index) => ({ block, path: `${path}.content.${index}` }));
   if (role === "assistant") return [decodeAssistant(blocks, inputs)];

@@ -11,7 +11,10 @@ const POINTS_AN_INCH = 72;
 
 const ENDINGS: Readonly<Record<TableFormat, string>> = { markdown: "md", html: "html" };
 
-/** Encodes pages, each only when it is written. `tableFormat`: format of tables beside the Markdown; absent: tables are part of the Markdown. */
+/**
+ * Encodes pages, each only when it is written. `tableFormat`: format of tables beside the Markdown; absent: tables are
+ * part of the Markdown.
+ */
 export function encodeOcr(
   pages: readonly RecognizedPage[],
   model: string,

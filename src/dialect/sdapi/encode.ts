@@ -5,7 +5,10 @@ import type { ImageModel, ImageProgress } from "../../domain/image.ts";
 import type { DrawnImage } from "../images/encode.ts";
 import type { SdapiCall } from "./decode.ts";
 
-/** Encodes images, which become text only when they are written, with the requested settings, and the model's own where none were requested. */
+/**
+ * Encodes images, which become text only when they are written, with the requested settings, and the model's own where
+ * none were requested.
+ */
 export function encodeSdapiImages(
   images: readonly DrawnImage[],
   { work }: SdapiCall,

@@ -129,30 +129,22 @@ test("a voice that fails ends only that text, and its message goes to the log", 
   expect(JSON.stringify(messages.filter(({ type }) => type === "rejected"))).not.toContain("hoarse");
 });
 
-test("a cancel ends the current sentence and is not logged as a failure", async () => {
-  let cancel = () => {};
-  const { worker, submit, turns, endOf, messages } = start(() => setImmediate(() => cancel()));
-  cancel = () => worker.cancel(1);
-  submit(1, "_");
-  submit(2, "b1");
-  await turns(4);
-  expect([endOf(1), endOf(2)]).toEqual([["request_cancelled"], ["result"]]);
-  expect(messages.filter(({ type }) => type === "log")).toEqual([]);
-});
-
-test("a cancel ends the reading of a sentence, and others have their turns", async () => {
-  let cancel = () => {};
-  const { worker, submit, turns, endOf, messages } = start(
-    () => {},
-    () => cancel(),
-  );
-  cancel = () => worker.cancel(1);
-  submit(1, "?");
-  submit(2, "b1");
-  await turns(4);
-  expect([endOf(1), endOf(2)]).toEqual([["request_cancelled"], ["result"]]);
-  expect(messages.filter(({ type }) => type === "log")).toEqual([]);
-});
+test.each<readonly [string, string, (cancel: () => void) => Parameters<typeof start>]>([
+  ["spoken", "_", (cancel) => [() => setImmediate(cancel)]],
+  ["read", "?", (cancel) => [() => {}, cancel]],
+])(
+  "a cancel ends a sentence that is being %s; others have their turns, and no failure is logged",
+  async (_, text, at) => {
+    let cancel = () => {};
+    const { worker, submit, turns, endOf, messages } = start(...at(() => cancel()));
+    cancel = () => worker.cancel(1);
+    submit(1, text);
+    submit(2, "b1");
+    await turns(4);
+    expect([endOf(1), endOf(2)]).toEqual([["request_cancelled"], ["result"]]);
+    expect(messages.filter(({ type }) => type === "log")).toEqual([]);
+  },
+);
 
 test("a text whose reader is behind is paused and resumed, and others use its turns meanwhile", async () => {
   const { worker, said, submit, turns, endOf } = start();

@@ -102,7 +102,6 @@ export function answerOf(
     tools: (tools as readonly { readonly function: { readonly name: string } }[]).map((tool) => tool.function.name),
     thinkingEnds: result.format.thinkingEnds,
     parallelToolCalls,
-    logprobs: false,
     now: () => 0,
     ...changes,
   });

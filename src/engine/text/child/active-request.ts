@@ -80,7 +80,6 @@ export class ActiveRequest {
             tools: request.tools.map(({ name }) => name),
             thinkingEnds: format.thinkingEnds,
             parallelToolCalls: request.parallelToolCalls,
-            logprobs: this.withLogprobs,
             now: clock.now,
           },
         )

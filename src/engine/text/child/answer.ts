@@ -65,8 +65,6 @@ export interface ParsedAnswerOptions {
   /** Texts that end reasoning. */
   readonly thinkingEnds: readonly string[];
   readonly parallelToolCalls: boolean;
-  /** Whether every token's log probability is requested. */
-  readonly logprobs: boolean;
   /** Milliseconds on a monotonic clock. */
   readonly now: () => number;
 }
@@ -139,7 +137,9 @@ export class ParsedAnswer implements Answer {
 
   /** Searches the next token for texts that may end what is being written: reasoning, text or the only call. */
   private watch(bytes: Uint8Array): void {
-    const [ended, stopped, named] = [this.thinkingEnds, this.stops, this.names].map((words) => words.push(bytes));
+    const ended = this.thinkingEnds.push(bytes);
+    const stopped = this.stops.push(bytes);
+    const named = this.names.push(bytes);
     const begun = this.written || this.called;
     // Stop sequences in reasoning do not end it.
     const inReasoning = !begun && this.reasoned && this.options.thinkingEnds.length > 0;
