@@ -459,5 +459,4 @@ test("llama.cpp receives an assistant prefill, and its repetition in the answer 
   }
   const other = chatServer(helloStream);
   await expect(generate(await remote([other.url]), begun)).rejects.toEqual(failing("unsupported_parameter"));
-  await Bun.sleep(10);
 });

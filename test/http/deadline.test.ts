@@ -1,4 +1,4 @@
-// X-Svc-Deadline-Ms and --queue-timeout, on every route that generates.
+// X-Svc-Deadline-Ms and --queue-timeout, on the routes that generate text.
 
 import { describe, expect, test } from "bun:test";
 import type { FakeScript } from "../support/fake-text-engine.ts";
@@ -147,7 +147,7 @@ describe.each(routes)("the deadline on $path", ({ path, body, end, content, last
   });
 });
 
-test("the OpenAPI document describes the deadline for every route that takes one, and web pages may send it", async () => {
+test("the OpenAPI document describes the deadline for the routes that generate text, and web pages may send it", async () => {
   const server = serve();
   const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
     paths: Record<string, { post?: { parameters: { name: string }[]; responses: object } }>;

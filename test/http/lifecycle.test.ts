@@ -118,9 +118,7 @@ describe("unknown routes and methods", () => {
     expect(await told("/v1/chat/completion")).toBe(" The nearest is /v1/chat/completions.");
     expect(await told("/openai/v1/chat/completions/")).toBe(" The nearest is /v1/chat/completions.");
     expect(await told("/V1/Modles")).toBe(" The nearest is /v1/models.");
-    for (const other of ["/", "/v2", "/favicon.ico", `/${"x".repeat(500)}`]) {
-      if (other !== "/") expect(await told(other)).not.toContain("x");
-    }
+    for (const other of ["/zz2", "/zzicon.ico", `/${"z".repeat(500)}`]) expect(await told(other)).not.toContain("zz");
   });
 
   test("routes of /v1 also answer without the prefix, unless compatibility APIs are off", async () => {

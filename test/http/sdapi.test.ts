@@ -294,7 +294,7 @@ describe("POST /sdapi/v1/img2img", () => {
   test("lets a model without guidance ignore a negative prompt, unless the request sets the guidance", async () => {
     const server = serve();
     for (const more of [{ negative_prompt: "blurry" }, { negative_prompt: "blurry", cfg_scale: 1 }, {}]) {
-      expect((await draw(server, { prompt, ...more })).status).toBe(200);
+      expect((await change(server, { init_images: [image], ...more })).status).toBe(200);
     }
     const ignoring = server.drawer.asked.map(({ takesNoNegative }) => takesNoNegative);
     expect(ignoring).toEqual([true, undefined, undefined]);

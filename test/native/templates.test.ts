@@ -184,16 +184,10 @@ describe("svc-mini's own template", () => {
 
   test("renders 60 tools with 100 KB of schema and builds their grammar", () => {
     const many = chat([{ role: "user", content: "Hi" }], { tools: MANY_TOOLS });
-    const times = [1, 2].map(() => {
-      const started = performance.now();
-      const { format, sampler } = prompt(llama, many);
-      if (sampler !== undefined) llama.freeSampler(sampler);
-      expect(format).toMatchObject({ parsed: true, constrained: true, unconstrained: false });
-      return Math.round(performance.now() - started);
-    });
-    const size = Math.round(JSON.stringify(MANY_TOOLS).length / 1024);
-    expect(size).toBeGreaterThan(100);
-    console.log(`60 tools, ${size} KB of schema: ${times[0]} ms at first, ${times[1]} ms again`);
+    expect(JSON.stringify(MANY_TOOLS).length).toBeGreaterThan(100_000);
+    const { format, sampler } = prompt(llama, many);
+    if (sampler !== undefined) llama.freeSampler(sampler);
+    expect(format).toMatchObject({ parsed: true, constrained: true, unconstrained: false });
   });
 
   test.each(Object.entries(HARD_PARAMETERS))("omits from a grammar what it cannot express: %s", (_, parameters) => {

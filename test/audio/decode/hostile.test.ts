@@ -85,7 +85,7 @@ describe.skipIf(!isBuilt)("refused with the reason is", () => {
   test("an MP4 file of as many samples without a byte", async () => {
     const whole = await Bun.file(fixture("aac.m4a")).bytes();
     const steps = withBytes(withBytes(whole, "stsz", 4, words(1, 0xffff_ffff)), "stts", 8, words(0xffff_ffff, 1));
-    expect((await rig.refusal(await rig.keep(steps))) ?? "plays").toBeString();
+    expect(await rig.refusal(await rig.keep(steps))).toContain("got an MP4 file: ");
   });
 });
 
