@@ -48,7 +48,7 @@ async function streaming() {
       messages: [{ role: "user", content: "Tell me a story." }],
       stream: true,
       ignore_eos: true,
-      max_tokens: 1000,
+      max_tokens: 3000,
     }),
   });
   const chunks = response.body?.getReader();
@@ -93,11 +93,9 @@ describe.skipIf(process.platform === "win32")("a stream goes on to its end (POSI
     async () => {
       const { child, rest } = await streaming();
       child.kill("SIGTERM");
-      await Bun.sleep(50);
       child.kill("SIGTERM");
-      await Bun.sleep(100);
+      await Bun.sleep(400);
       expect(child.exitCode).toBeNull();
-      await Bun.sleep(300);
       child.kill("SIGTERM");
       await rest.catch(() => {});
       expect(await child.exited).toBe(1);

@@ -58,13 +58,19 @@ export function* conversationsOf(
 /** Returns the first of those requests. */
 export const conversationOf = (...of: Parameters<typeof conversationsOf>) => conversationsOf(...of).next().value;
 
+/** Returns all events. `cancelAt`: the request is cancelled by its id at the first event of this type. */
 export async function generate(
   { engine }: Pick<Remote, "engine">,
   changes: Partial<GenerateRequest> = {},
   signal = new AbortController().signal,
+  cancelAt?: EngineEvent["type"],
 ): Promise<EngineEvent[]> {
   const events: EngineEvent[] = [];
-  for await (const event of engine.generate(plainRequest("hi", changes), signal)) events.push(event);
+  const request = plainRequest("hi", changes);
+  for await (const event of engine.generate(request, signal)) {
+    events.push(event);
+    if (event.type === cancelAt) engine.cancel(request.id, "id");
+  }
   return events;
 }
 

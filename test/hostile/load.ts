@@ -1,5 +1,7 @@
 // Clients that send one request after another while something happens to the server, and how the requests end.
 
+import { until } from "../support/until.ts";
+
 /** `whole`, `ended` with a proper error, or a description of what is wrong. */
 export type End = "whole" | "ended" | { readonly fault: string };
 
@@ -46,7 +48,7 @@ export class Load<Kind extends string> {
   /** Resolves after the engine's next answer: an engine that has not worked is restarted with a delay, by design. */
   async worked(kind: Kind): Promise<void> {
     const before = this.whole.get(kind);
-    while (this.whole.get(kind) === before) await Bun.sleep(5);
+    await until(() => this.whole.get(kind) !== before, PATIENCE_MS);
   }
 
   private async client(client: number): Promise<void> {

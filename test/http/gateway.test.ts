@@ -194,8 +194,7 @@ describe("a model of another server", () => {
   test("is cancelled by the id of the request", async () => {
     const { server, far } = await gatewayServer(() => eventStream([delta({ content: "Hi" })], { hold: true }));
     const answer = server.chat({ model: "up/far" }, { "x-request-id": "mine" });
-    await until(() => server.requests.registeredCount === 1 && far.asked.length === 2);
-    await Bun.sleep(50);
+    await until(() => server.requests.live().some(({ firstTextMs }) => firstTextMs !== undefined));
     expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
     expect(await body(await answer)).toMatchObject({
       choices: [{ finish_reason: "cancelled", message: { content: "Hi" } }],

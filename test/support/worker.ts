@@ -6,14 +6,15 @@ import { join } from "node:path";
 import { killAtExit } from "./kill-at-exit.ts";
 import { childrenOf } from "./processes.ts";
 import { FROM_SOURCE } from "./server.ts";
+import { until } from "./until.ts";
 
 export interface TestWorker {
   readonly port: number;
   readonly pid: number;
   /** Returns the id of the process that serves requests. */
   servingPid(): number;
-  /** The worker's output, once it has ended. */
-  readonly output: Promise<string>;
+  /** The worker's output so far. */
+  output(): string;
   /** Kills the worker. */
   kill(): Promise<void>;
   /** Stops the worker and resolves with its exit code. */
@@ -32,18 +33,25 @@ export async function startWorker(...flags: readonly string[]): Promise<TestWork
     stderr: "pipe",
   });
   const ended = killAtExit(child);
-  const output = child.stderr.text();
+  let output = "";
+  const read = (async () => {
+    for await (const chunk of child.stderr.pipeThrough(new TextDecoderStream())) output += chunk;
+  })();
   const removed = child.exited.then(() => {
     ended();
     rmSync(folder, { recursive: true });
   });
-  while (!existsSync(readyFile) && child.exitCode === null) await Bun.sleep(10);
-  if (child.exitCode !== null) throw new Error(await output);
+  const isOver = () => child.exitCode !== null || child.signalCode !== null;
+  await until(() => existsSync(readyFile) || isOver());
+  if (isOver()) {
+    await read;
+    throw new Error(output);
+  }
   const address = readFileSync(readyFile, "utf8").trim();
   return {
     port: Number(address.split(":")[1]),
     pid: child.pid,
-    output,
+    output: () => output,
     servingPid: () => childrenOf(child.pid)[0] ?? 0,
     async kill() {
       child.kill("SIGKILL");

@@ -6,6 +6,7 @@ import type { SpeechEvent, SpeechWork } from "../../../src/domain/speech.ts";
 import { SpeechEngine, type SpeechEngineOptions } from "../../../src/engine/speech/speech-engine.ts";
 import { testLaunch } from "../../support/launch.ts";
 import { rejectionCode } from "../../support/thrown.ts";
+import { until } from "../../support/until.ts";
 
 const fixture = fileURLToPath(new URL("fixtures/speaker-process.ts", import.meta.url));
 const PATIENCE_MS = 60_000;
@@ -100,16 +101,25 @@ test(
 );
 
 test(
-  "it is waited for where others have some of their sound; what is over in time is never ended",
+  "it is waited for where others have some of their sound",
   async () => {
     const engine = create("hum", { abortGraceMs: 100 });
     const other = say(engine, "ab. ".repeat(8));
     while (engine.status().running === 0) await Bun.sleep(5);
     await leave(engine, "~.");
     expect((await other).at(-1)).toMatchObject({ result: { phonemes: 24 } });
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "what is over in time does not end its process",
+  async () => {
+    const engine = create("hum", { abortGraceMs: PATIENCE_MS });
     await leave(engine, "ab. ".repeat(100));
-    await Bun.sleep(150);
-    expect(engine.status()).toMatchObject({ state: "ready", running: 0 });
+    await until(() => engine.status().running === 0);
+    expect(engine.status()).toMatchObject({ state: "ready", restarts: 0 });
+    expect((await say(engine, "ab.")).at(-1)).toMatchObject({ result: { phonemes: 3 } });
   },
   PATIENCE_MS,
 );
