@@ -7,6 +7,8 @@ import type { Description, Kind, OptionValue, Row } from "./option.ts";
 /** The definition of a row. `Given`: type of the parsed text or TOML value. `Value`: type of the field in Config. */
 interface Spec<Given, Value, Default, Otherwise> extends Description {
   readonly default?: Default;
+  /** A useful value, if there is no default. */
+  readonly example?: Given;
   /** Converts the given value to Config's; absent: Config has the given value. */
   readonly to?: (given: Given) => Value;
   /** Computes Config's value when nothing is given, if `default` cannot express it; absent: the field is absent. */

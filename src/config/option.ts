@@ -36,6 +36,8 @@ export interface Kind<Given> {
 /** A row of the table. `Value`: type of the field in Config, including `undefined` if the field may be absent. */
 export interface Row<Value = unknown> extends Description, Kind<OptionValue> {
   readonly default?: OptionValue;
+  /** A useful value for the example config file, if there is no default. */
+  readonly example?: OptionValue;
   /** Set if the items of a list are paths, or "adapters" if they are [NAME=]FILE[:SCALE]. */
   readonly paths?: true | "adapters";
   /** Returns the field's value for the given value. */

@@ -17,7 +17,7 @@ const ANYWHERE = /^([^]*)$/;
 const SUGGESTED: readonly (readonly [path: string, examples: RegExp, at: RegExp])[] = [
   ["README.md", DRAWN, ANYWHERE],
   ["docs/images.md", DRAWN, ANYWHERE],
-  ["docs/images.md", QUOTED, /^## Models$([^]*?)\n\n.*own model files/m],
+  ["docs/images.md", QUOTED, /^### The embedded model$([^]*?)^#/m],
   ["src/cli/commands.ts", DRAWN, ANYWHERE],
   ["src/http/openapi/images.ts", DRAWN, ANYWHERE],
   ["src/http/openapi/sdapi.ts", DRAWN, ANYWHERE],

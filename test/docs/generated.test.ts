@@ -73,9 +73,21 @@ describe("config.example.toml", () => {
       const option = options.find((one) => one.name === name);
       const parsed = (Bun.TOML.parse(`value = ${value}`) as { value: unknown }).value;
       expect(option?.read(parsed)).toBeDefined();
+      // Some values are also checked further, such as addresses.
+      option?.toConfig(parsed, { HOME: "/home/svc" });
       if (option?.default !== undefined) expect(parsed).toEqual(option.default);
     },
   );
+
+  test("has useful values, not the smallest ones", () => {
+    const values = new Map(assigned.map(([, name = "", value = ""]) => [name, Number(value)]));
+    const smallest = options.filter(
+      ({ name, default: fallback, minimum = NaN }) => fallback === undefined && (values.get(name) ?? NaN) <= minimum,
+    );
+    expect(smallest.map(({ name }) => name)).toEqual([]);
+    expect(values.get("ctx")).toBeGreaterThan(1000);
+    expect(values.get("max-tokens")).toBeGreaterThan(100);
+  });
 
   test("changes nothing unless it is edited", async () => {
     const folder = temporaryFolder();

@@ -76,7 +76,7 @@ const beside =
     // The body has been received by now.
     await Bun.sleep(100);
     const later = (await firstToken(server.port)) - alone;
-    return { figure: `+${seconds(Math.max(0, later))} (the request itself: ${await answered})`, ok: later <= 500 };
+    return { figure: `+${seconds(Math.max(0, later))} (hostile request: ${await answered})`, ok: later <= 500 };
   };
 
 const message = (content: string) => ({ role: "user", content });
@@ -116,7 +116,7 @@ const besideGrammar = (grammar: string) => async (server: RunningServer) => {
     () => "no answer",
   );
   const longest = await stream;
-  return { figure: `${seconds(longest)} (the request itself: ${await answer})`, ok: longest <= 500 };
+  return { figure: `${seconds(longest)} (hostile request: ${await answer})`, ok: longest <= 500 };
 };
 
 /** The work doubles with each letter. */
@@ -167,7 +167,7 @@ async function crowded({ port }: RunningServer) {
   const prompts = new PromptSource(9);
   const answers = [900, 900, 900, 300].map((maxTokens) => streamAnswer(port, { prompt: prompts.next(16), maxTokens }));
   const whole = (await Promise.allSettled(answers)).filter(({ status }) => status === "fulfilled").length;
-  return { figure: `${whole} of 4 whole`, ok: whole === 4 };
+  return { figure: `${whole} of 4 complete`, ok: whole === 4 };
 }
 
 /** Tests whether a server is still there and answers after the process that computes was killed. */
@@ -186,7 +186,7 @@ async function killed({ port, pid }: RunningServer) {
 /** Reads the model list from a page whose host name was rebound to this machine. */
 async function rebound({ port }: RunningServer) {
   const { status } = await fetch(`http://127.0.0.1:${port}/v1/models`, { headers: { host: "evil.example" } });
-  return { figure: `answered ${status}`, ok: status === 403 };
+  return { figure: `status ${status}`, ok: status === 403 };
 }
 
 /** Sends ten bodies of empty lists at once; measures the longest wait for /health, and the memory of all processes. */
@@ -199,16 +199,16 @@ async function emptyLists(server: RunningServer) {
   await Promise.all(sent).finally(() => clearInterval(sampling));
   const slowest = await health.end();
   const alive = processTree(server.pid).length > 0 && most > 0;
-  const figure = `/health ${seconds(slowest)}, ${(most / 1e9).toFixed(1)} GB${alive ? "" : ", gone"}`;
+  const figure = `${(most / 1e9).toFixed(1)} GB, /health ${seconds(slowest)}${alive ? "" : ", gone"}`;
   return { figure, ok: alive && slowest <= SLOWEST_HEALTH_MS && most < MOST_MEMORY };
 }
 
 const COUNTING = "/v1/chat/completions/input_tokens";
-const OTHERS_FIRST = "a request does not hold up the others";
+const OTHERS_FIRST = "One request does not delay others";
 const ATTACKS: readonly Attack[] = [
   {
     promise: OTHERS_FIRST,
-    attack: "45,000 keys of chat_template_kwargs",
+    attack: "45,000 keys in chat_template_kwargs",
     limit: "+0.5 s",
     run: beside(() => JSON.stringify({ messages: [message("Hi")], chat_template_kwargs: keys(45_000) })),
   },
@@ -221,13 +221,13 @@ const ATTACKS: readonly Attack[] = [
   // Shapes that a server may accept, in addition to those that it refuses.
   {
     promise: OTHERS_FIRST,
-    attack: "4,000 messages, which svc renders",
+    attack: "4,000 messages, few enough to be rendered",
     limit: "+0.5 s",
     run: beside(() => JSON.stringify({ messages: Array.from({ length: 4000 }, () => message("Hi")) })),
   },
   {
     promise: OTHERS_FIRST,
-    attack: "8 × 1,000 keys of chat_template_kwargs, which svc renders",
+    attack: "8 × 1,000 keys in chat_template_kwargs, few enough to be rendered",
     limit: "+0.5 s",
     run: beside(() =>
       JSON.stringify({
@@ -251,7 +251,7 @@ const ATTACKS: readonly Attack[] = [
   },
   {
     promise: OTHERS_FIRST,
-    attack: "a tool with a description of 3.9 MB, which svc renders",
+    attack: "a tool with a description of 3.9 MB, small enough to be rendered",
     limit: "+0.5 s",
     run: beside(() => JSON.stringify({ messages: [message("Hi")], tools: [tool(sea(3_900_000), {})] })),
   },
@@ -272,7 +272,7 @@ const ATTACKS: readonly Attack[] = [
   },
   {
     promise: OTHERS_FIRST,
-    attack: "45 tools with 1,000 properties each, which svc renders",
+    attack: "45 tools with 1,000 properties each, few enough to be rendered",
     limit: "+0.5 s",
     run: beside(() => {
       const tools = Array.from({ length: 45 }, (_, n) => tool("", schemas(1000), n));
@@ -281,7 +281,7 @@ const ATTACKS: readonly Attack[] = [
   },
   ...([5, 1000] as const).map((count): Attack => ({
     promise: OTHERS_FIRST,
-    attack: `${count} tools whose arguments multiply out to 256 forms each`,
+    attack: `${count} tools whose argument schemas expand to 256 forms each`,
     limit: "+0.5 s",
     run: beside(() => {
       const depending = (at: number) =>
@@ -295,77 +295,82 @@ const ATTACKS: readonly Attack[] = [
   })),
   {
     promise: OTHERS_FIRST,
-    attack: "the tokens of 35 MB are counted",
+    attack: "counting the tokens of 35 MB",
     limit: "+0.5 s",
     run: beside(() => JSON.stringify({ messages: [message(sea(35_000_000))] }), COUNTING),
   },
   {
     promise: OTHERS_FIRST,
-    attack: "the tokens of 8 MB are counted, which svc does",
+    attack: "counting the tokens of 8 MB, which svc accepts",
     limit: "+0.5 s",
     run: beside(() => JSON.stringify({ messages: [message(sea(8_000_000))] }), COUNTING),
   },
   {
     promise: OTHERS_FIRST,
-    attack: "a text of 90 MB among the tokens of a raw completion",
+    attack: "a raw completion with a text of 90 MB in its list of tokens",
     limit: "+0.5 s",
     run: beside(() => JSON.stringify({ prompt: [1, sea(90_000_000)], n_predict: 1 }), "/completion"),
   },
   {
-    promise: "memory is bounded",
-    attack: "ten bodies of 15 million empty lists at once",
+    promise: "Memory is bounded",
+    attack: "ten concurrent bodies of 15 million empty lists",
     limit: `${MOST_MEMORY / 1e9} GB, /health ${seconds(SLOWEST_HEALTH_MS)}`,
     run: emptyLists,
   },
   {
-    promise: "streams are not stalled",
-    attack: "a prompt of 8,000 tokens beside one (60 M parameters)",
+    promise: "Streams are not stalled",
+    attack: "a prompt of 8,000 tokens beside a stream (60M model)",
     limit: "0.5 s",
     model: "60m",
     run: stalled,
   },
   {
-    promise: "streams are not stalled",
-    attack: "an answer by a grammar with which the work doubles at each letter",
+    promise: "Streams are not stalled",
+    attack: "an ambiguous grammar whose cost doubles with each letter",
     limit: "0.5 s",
     run: besideGrammar(ambiguous),
   },
   {
-    promise: "streams are not stalled",
-    attack: "an answer by a grammar with 20,000 alternatives",
+    promise: "Streams are not stalled",
+    attack: "a grammar with 20,000 alternatives",
     limit: "0.5 s",
     run: besideGrammar(`root ::= (${alternatives(19_900)})*`),
   },
   {
-    promise: "streams are not stalled",
-    attack: "an answer by a grammar with 5,000 alternatives, which svc takes",
+    promise: "Streams are not stalled",
+    attack: "a grammar with 5,000 alternatives, which svc accepts",
     limit: "0.5 s",
     run: besideGrammar(`root ::= (${alternatives(4900)})*`),
   },
   {
-    promise: "who leaves frees the work",
-    attack: "four clients with long prompts leave",
+    promise: "Disconnecting frees the engine",
+    attack: "four clients with long prompts disconnect",
     limit: "0.5 s",
     model: "60m",
     run: left,
   },
   {
-    promise: "who leaves frees the work",
-    attack: "two clients leave whose prompts of 3.9 MB are being rendered",
+    promise: "Disconnecting frees the engine",
+    attack: "two clients disconnect while their prompts of 3.9 MB are rendered",
     limit: "0.5 s",
     run: leftEarly,
   },
   {
-    promise: "no request fails by another's size",
-    attack: "four answers that fit the context one by one, not together (2,048 tokens)",
-    limit: "all whole",
+    promise: "No request fails because of another's size",
+    attack: "four answers, each of which fits the context (2,048 tokens), but not all together",
+    limit: "all complete",
     model: "60m",
     ctx: 2048,
     run: crowded,
   },
-  { promise: "a page on the web reads nothing", attack: "a rebound name in Host", limit: "403", run: rebound },
   {
-    promise: "a crash takes the engine, not the server",
+    promise: "Foreign web pages are refused (DNS rebinding)",
+    attack: "a foreign name in Host",
+    limit: "status 403",
+    run: rebound,
+  },
+  {
+    promise: "An engine crash does not stop the server",
     attack: "kill -9 of the process that computes",
     limit: "served again",
     run: killed,

@@ -87,36 +87,36 @@ const line = (body: () => Buffer) => () =>
   ]);
 
 const ATTACKS: Readonly<Record<string, Attack>> = {
-  "a word": { path: CHAT, body: text("Hello", 5) },
+  "one word": { path: CHAT, body: text("Hello", 5) },
   "90 MB of empty lists": { path: CHAT, body: messages("[],", "[]") },
   "90 MB of objects": { path: CHAT, body: messages('{"a":1},', "{}") },
   "90 MB of numbers": { path: CHAT, body: messages("1,", "1") },
-  "90 MB of numbers as a prompt": { path: "/v1/completions", body: () => filled('{"prompt":[', "1,", "1]}") },
-  "990,000 tokens as a prompt": {
+  "a prompt of 90 MB of numbers": { path: "/v1/completions", body: () => filled('{"prompt":[', "1,", "1]}") },
+  "a prompt of 990,000 tokens": {
     path: "/v1/completions",
     body: () => filled('{"prompt":[', "100,", "1]}", 3_960_000),
   },
-  "900,000 tokens as text": {
+  "900,000 tokens to detokenize": {
     path: "/detokenize",
     body: () => filled('{"tokens":[', "100,", "1]}", 3_600_000),
   },
-  "as many values as there may be": { path: CHAT, body: messages("[],", "[]", 1_490_000) },
-  "90 MB of biases of tokens": { path: CHAT, body: biases(BYTES) },
-  "13 MB of biases of tokens": { path: CHAT, body: biases(12_900_000) },
-  "1 MB of biases of tokens": { path: CHAT, body: biases(1_200_000) },
-  "2,560 biases of tokens, for 128 answers": {
+  "as many JSON values as are allowed": { path: CHAT, body: messages("[],", "[]", 1_490_000) },
+  "90 MB of logit_bias": { path: CHAT, body: biases(BYTES) },
+  "13 MB of logit_bias": { path: CHAT, body: biases(12_900_000) },
+  "1 MB of logit_bias": { path: CHAT, body: biases(1_200_000) },
+  "2,560 entries of logit_bias for 128 answers": {
     path: CHAT,
     body: answers({ logit_bias: Object.fromEntries(Array.from({ length: 2560 }, (_, token) => [token, 1])) }),
   },
-  "3.9 MB for the template, for 128 answers": {
+  "3.9 MB of template variables for 128 answers": {
     path: CHAT,
     body: answers({ chat_template_kwargs: { text: "a".repeat(3_900_000) } }),
   },
-  "an image of 4 megapixels, for 128 answers": { path: CHAT, body: () => answers({}, [scan()])(), isSeen: true },
+  "an image of 4 megapixels for 128 answers": { path: CHAT, body: () => answers({}, [scan()])(), isSeen: true },
   "90 MB of opening brackets": { path: CHAT, body: () => filled('{"messages":', "[", "") },
-  "1 MB of pairs of brackets": { path: CHAT, body: messages("[[]],", "[]", MB) },
+  "1 MB of bracket pairs": { path: CHAT, body: messages("[[]],", "[]", MB) },
   "90 MB in one string": { path: CHAT, body: text("a") },
-  "a string without an end": { path: CHAT, body: () => filled('{"messages":"', "a", ""), isEndless: true },
+  "an unterminated string": { path: CHAT, body: () => filled('{"messages":"', "a", ""), isEndless: true },
   "90 MB of escapes in one string": { path: CHAT, body: text('\\"\\n') },
   "90 MB in strings of 34 KB": {
     path: CHAT,
@@ -128,17 +128,17 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
   },
   "90 MB of digits": { path: CHAT, body: () => filled('{"messages":', "1", "}") },
   "35 MB of text": { path: CHAT, body: text("word\\n", 35 * MB) },
-  "90 MB of lists as arguments of a call": { path: CHAT, body: call },
-  "90 MB of escapes after half a surrogate pair, as arguments of a call": { path: CHAT, body: brokenCall },
+  "90 MB of lists as tool call arguments": { path: CHAT, body: call },
+  "90 MB of escapes after half a surrogate pair, as tool call arguments": { path: CHAT, body: brokenCall },
   "an image of 90 MB": { path: CHAT, body: image },
   "32 transparent images of 49 megapixels": { path: CHAT, body: pictures(7000, "auto"), isSeen: true },
-  "32 transparent images of 4 megapixels, at their full size": {
+  "32 transparent images of 4 megapixels at full size": {
     path: CHAT,
     body: pictures(2048, "high"),
     isSeen: true,
   },
   "a batch line of 90 MB of empty lists": { path: FILES, body: line(messages("[],", "[]")) },
-  "a batch line of 13 MB of biases of tokens": { path: FILES, body: line(biases(12_900_000)) },
+  "a batch line of 13 MB of logit_bias": { path: FILES, body: line(biases(12_900_000)) },
   "a batch line of 90 MB in one string": { path: FILES, body: line(text("a")) },
 };
 
@@ -167,7 +167,7 @@ export function send(
       if (status !== undefined) end(status);
     });
     socket.on("error", () => end("no answer"));
-    setTimeout(() => end("waits"), isEndless ? ENDLESS_MS : GIVEN_UP_MS).unref();
+    setTimeout(() => end("still waiting"), isEndless ? ENDLESS_MS : GIVEN_UP_MS).unref();
   });
 }
 
@@ -184,7 +184,7 @@ async function attacked(name: string, attack: Attack): Promise<Row> {
     const counts = [...Map.groupBy(statuses, (status) => status)].map(([status, all]) => `${all.length} × ${status}`);
     return { came: counts.join(", "), ok: !statuses.some((status) => /^5(?!03)|no/.test(status)) };
   });
-  return { promise: "a body costs what it holds", attack: `${AT_ONCE} bodies at once: ${name}`, ...row };
+  return { promise: "Memory per request body is bounded", attack: name, ...row };
 }
 
 /** `only`: part of an attack's name. */

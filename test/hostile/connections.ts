@@ -7,6 +7,7 @@ import { streamChat } from "../support/chat-client.ts";
 import { openFiles, residentBytes } from "../support/processes.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
 import { runAlone, type Row } from "./row.ts";
+import { signed } from "./signed.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "8", "--threads", "1"];
 const short = { messages: [{ role: "user", content: "Hello" }], max_tokens: 8 };
@@ -69,6 +70,9 @@ async function nextAnswer({ port }: TestServer, seconds = 10): Promise<number | 
 const told = (seconds: number | undefined) =>
   seconds === undefined ? "not served" : `served in ${seconds.toFixed(2)} s`;
 
+const closedText = (left: number, seconds: number) =>
+  `${left === 0 ? "all closed" : `all but ${left} closed`} after ${seconds.toFixed(0)} s`;
+
 const GET_HEALTH = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 const IDLE_SECONDS = 90;
@@ -84,16 +88,16 @@ async function idle(): Promise<Row> {
     const grown = (residentBytes(server.pid) - before) / MB;
     const seconds = await untilClosed(all, 120);
     const left = stillOpen(all);
-    figure = `next client ${told(next)}, +${grown.toFixed(0)} MB; all but ${left} closed after ${seconds.toFixed(0)} s`;
+    figure = `${closedText(left, seconds)}; next client ${told(next)}, ${signed(grown)} MB`;
     ok = next !== undefined && left === 0 && seconds <= IDLE_SECONDS;
     for (const { socket } of all) socket.destroy();
   });
   const attack = "10,000 idle connections, half of them after a request";
   return {
-    promise: "idle connections cost little and end",
+    promise: "Idle connections are cheap and are closed",
     attack,
     figure,
-    limit: `all served, ${IDLE_SECONDS} s`,
+    limit: `${IDLE_SECONDS} s, next client served`,
     ok,
   };
 }
@@ -116,13 +120,13 @@ async function fewDescriptors(): Promise<Row> {
       for (const { socket } of all) socket.destroy();
       const later = await nextAnswer(server);
       const { restarts } = (await server.health()).engine;
-      figure = `the stream ${done ? "whole" : "cut"}, next client ${told(next)}, then ${told(later)}, ${restarts} restarts`;
+      figure = `stream ${done ? "complete" : "cut"}, next client ${told(next)}, then ${told(later)}, ${restarts} restarts`;
       ok = done && next !== undefined && later !== undefined && restarts === 0;
     },
     command,
   );
   const attack = `${DESCRIPTORS} descriptors, 200 silent connections`;
-  return { promise: "without descriptors it goes on, and recovers", attack, figure, limit: "60 s", ok };
+  return { promise: "svc survives running out of file descriptors", attack, figure, limit: "60 s", ok };
 }
 
 const post = (body: string, length = body.length) =>
@@ -157,11 +161,17 @@ async function slowReaders(): Promise<Row> {
     const cut = readers.length - stillOpen(readers);
     for (const { socket } of readers) socket.destroy();
     await server.untilIdle(10_000);
-    figure = `next client in ${worst.toFixed(2)} s at worst (alone ${alone.toFixed(2)} s), +${grown.toFixed(0)} MB, ${cut} cut`;
+    figure = `next client in ${worst.toFixed(2)} s at worst (alone ${alone.toFixed(2)} s), ${signed(grown)} MB, ${cut} disconnected`;
     ok = worst < 10 && grown < 100 && cut === 0;
   });
   const attack = `6 readers of 1 byte/s for ${READING_SECONDS / 60} minutes`;
-  return { promise: "slow readers hold up nobody", attack, figure, limit: "100 MB, none cut", ok };
+  return {
+    promise: "Slow readers do not delay other clients",
+    attack,
+    figure,
+    limit: "+100 MB, none disconnected",
+    ok,
+  };
 }
 
 const HALF_SECONDS = 40;
@@ -177,12 +187,12 @@ async function halfBodies(): Promise<Row> {
     const grown = (residentBytes(server.pid) - before) / MB;
     const seconds = await untilClosed(all, 60);
     const typed = all.filter(({ received }) => received.includes('"code":"request_timeout"')).length;
-    figure = `next client ${told(next)}, +${grown.toFixed(0)} MB; ${typed} of ${all.length} told, all but ${stillOpen(all)} closed after ${seconds.toFixed(0)} s`;
+    figure = `${typed} of ${all.length} got 408, ${closedText(stillOpen(all), seconds)}; next client ${told(next)}, ${signed(grown)} MB`;
     ok = next !== undefined && typed === all.length && stillOpen(all) === 0 && seconds <= HALF_SECONDS;
   });
-  const attack = "200 bodies of which 0.1 of 50 MB come";
+  const attack = "200 uploads that stop after 0.1 of 50 MB";
   return {
-    promise: "bodies that do not come on end with a typed error",
+    promise: "Stalled uploads end with 408",
     attack,
     figure,
     limit: `${HALF_SECONDS} s`,

@@ -317,7 +317,7 @@ export async function corruptFiles({ count, seed, kind: only }: CorruptOptions):
       rmSync(damaged);
     }
     rows.push({
-      promise: "a damaged file is named, and nothing hangs",
+      promise: "A damaged file is named, and nothing hangs",
       attack: `${count} damaged files: ${name}`,
       figure: `${ends.refused} refused, ${ends.served} served, ${ends.fault} neither`,
       limit: "0 neither",

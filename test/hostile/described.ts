@@ -81,13 +81,13 @@ export async function described({
     const { restarts } = (await server.health()).engine;
     const grown = growth(levels);
     const last = levels.at(-1);
-    const figure = `${requests} requests to ${Object.keys(operations).length} operations: ${failed} complaints${broken > 0 ? ` (and ${broken} times no more could be made for one)` : ""}, ${restarts} restarts, ${last ? told(last) : ""}${grown.map((one) => `; ${one}`).join("")}`;
+    const figure = `${requests} requests to ${Object.keys(operations).length} operations: ${failed} complaints${broken > 0 ? ` (and ${broken} operations for which not all could be generated)` : ""}, ${restarts} restarts, ${last ? told(last) : ""}${grown.map((one) => `; ${one}`).join("")}`;
     return [
       {
-        promise: "errors are typed, and as described",
-        attack: `${count} requests for each operation, made from the API description`,
+        promise: "Errors are typed and match the API description",
+        attack: `${count} requests per operation, generated from the API description`,
         figure,
-        limit: "none, level memory",
+        limit: "no complaint, level memory",
         ok: failed === 0 && restarts === 0 && grown.length === 0 && requests > 0,
       },
     ];

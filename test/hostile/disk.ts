@@ -79,7 +79,7 @@ async function finished(server: TestServer, id: string): Promise<string> {
     if (batch.status === "completed") {
       const output = await (await fetch(`${server.url}/v1/files/${batch.output_file_id}/content`)).text();
       const faults = lineFaults(output, LINES);
-      return faults.length === 0 ? "whole" : `wrong: ${faults[0]}`;
+      return faults.length === 0 ? "complete" : `wrong: ${faults[0]}`;
     }
     if (performance.now() > deadline) return `still ${batch.status}`;
     await Bun.sleep(100);
@@ -106,13 +106,13 @@ async function fullUnderBatch(): Promise<Row> {
       const { upload, batch, served } = await ask(server, input_file_id);
       makeRoom();
       const end = await finished(server, id);
-      figure = `uploads ${[...heard.add(upload)].join(", ")}, batch ${batch}, the rest ${served ? "served" : "not served"}; the batch afterwards ${end}`;
-      ok = heard.size === 1 && upload === STORAGE_FULL && batch === upload && served && end === "whole";
+      figure = `uploads ${[...heard.add(upload)].join(", ")}, batch ${batch}, other requests ${served ? "served" : "not served"}; the batch afterwards ${end}`;
+      ok = heard.size === 1 && upload === STORAGE_FULL && batch === upload && served && end === "complete";
     });
-    return { figure, limit: "typed, nothing lost", ok };
+    return { figure, limit: "typed error, nothing lost", ok };
   });
-  const attack = "the disk fills up under a batch, then has room";
-  return { promise: "a full disk is told, and loses nothing", attack, ...(said ?? NOT_TRIED) };
+  const attack = "the disk fills up during a batch, then has free space";
+  return { promise: "A full disk is reported, without data loss", attack, ...(said ?? NOT_TRIED) };
 }
 
 async function fullFromTheStart(): Promise<Row> {
@@ -124,13 +124,13 @@ async function fullFromTheStart(): Promise<Row> {
       const { upload, served } = await ask(server, "file-none");
       makeRoom();
       const later = await post(server, "/v1/files", content);
-      figure = `upload ${upload}, the rest ${served ? "served" : "not served"}; upload afterwards ${later}`;
+      figure = `upload ${upload}, other requests ${served ? "served" : "not served"}; upload afterwards ${later}`;
       ok = upload === STORAGE_FULL && served && later === "200";
     });
-    return { figure, limit: "typed", ok };
+    return { figure, limit: "typed error", ok };
   });
   return {
-    promise: "a full disk is told",
+    promise: "A full disk is reported",
     attack: "the disk is full before anything is stored",
     ...(said ?? NOT_TRIED),
   };
@@ -152,13 +152,13 @@ async function readOnly(): Promise<Row> {
       const { upload, batch, served } = await ask(server, inputFile);
       run("mount", "-o", "remount,rw", folder);
       const end = await finished(server, id);
-      figure = `upload ${upload}, batch ${batch}, the rest ${served ? "served" : "not served"}; the batch afterwards ${end}`;
-      ok = [upload, batch].every((one) => one === "503 storage_unavailable") && served && end === "whole";
+      figure = `upload ${upload}, batch ${batch}, other requests ${served ? "served" : "not served"}; the batch afterwards ${end}`;
+      ok = [upload, batch].every((one) => one === "503 storage_unavailable") && served && end === "complete";
     });
-    return { figure, limit: "typed, nothing lost", ok };
+    return { figure, limit: "typed error, nothing lost", ok };
   });
   const attack = "the data folder is read-only, then writable";
-  return { promise: "a folder that cannot be written is told", attack, ...(said ?? NOT_TRIED) };
+  return { promise: "An unwritable data folder is reported", attack, ...(said ?? NOT_TRIED) };
 }
 
 async function bounded(): Promise<Row> {
@@ -172,12 +172,12 @@ async function bounded(): Promise<Row> {
     const kib = files.reduce((sum, name) => sum + statSync(join(folder, "files", name)).size, 0) / 1024;
     const stored = answers.filter((answer) => answer === "200").length;
     const refused = answers.filter((answer) => answer === STORAGE_FULL).length;
-    figure = `${stored} stored, ${refused} refused, ${Math.round(kib)} KiB of content`;
+    figure = `${Math.round(kib)} KiB in ${stored} files, ${refused} uploads refused`;
     ok = stored + refused === answers.length && refused > 0 && kib <= 1024;
   });
   rmSync(folder, { recursive: true, force: true });
   const attack = `100 uploads of ${Math.round(content.length / 1024)} KiB with --data-size 1`;
-  return { promise: "uploads do not fill the disk", attack, figure, limit: "1 MiB", ok };
+  return { promise: "Uploads do not fill the disk", attack, figure, limit: "1024 KiB", ok };
 }
 
 export const disk = async (): Promise<Row[]> => [

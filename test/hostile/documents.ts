@@ -48,8 +48,8 @@ export async function documents({ count, seed }: DocumentsOptions): Promise<Row[
     }),
   ];
   return flood({
-    promise: "a document is read or refused",
-    what: "damaged and hostile pictures and documents",
+    promise: "A document is read or refused",
+    what: "damaged and hostile images and documents",
     kind: "recognition",
     requests,
     proper: [200, 400, 413, 422],

@@ -44,7 +44,7 @@ export interface EngineKillsOptions {
 /** Runs an equal share of the kills for each engine. */
 async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }: Requests): Promise<Row[]> {
   const random = randomNumbers(seed);
-  const attack = `${kills} kills of the engines of recordings, speech, images and pages, ${ENGINE_KINDS.length * CLIENTS} clients`;
+  const attack = `${kills} kills of the engines for transcription, speech, images and pages, ${ENGINE_KINDS.length * CLIENTS} clients`;
   return withTemporaryFolder(async (folder) => {
     const rows: Row[] = [];
     await withServer([...ENGINE_FLAGS, "--max-queue", "64"], async (server) => {
@@ -79,20 +79,20 @@ async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }:
       const { faults, ended } = load;
       for (const fault of faults.slice(0, 10)) console.error(`FAIL  ${fault}`);
       rows.push({
-        promise: "a crash ends no more than what it computed, and says so",
+        promise: "A crash fails only the requests it was computing, with a typed error",
         attack,
-        figure: `${ended} requests, ${faults.length} without a proper end, the next ${isServed ? "served" : "failed"}`,
-        limit: "0, served",
+        figure: `${ended} requests, ${faults.length} without an answer or a typed error, next client ${isServed ? "served" : "not served"}`,
+        limit: "0, next client served",
         ok: faults.length === 0 && isServed,
       });
       const idleMs = await server.untilIdle(30_000).catch(() => undefined);
       const left = filesLeft(folder);
       const descriptors = openFiles(server.pid) - filesBefore;
       rows.push({
-        promise: "what ends leaves nothing behind",
+        promise: "Nothing leaks: files, descriptors, memory",
         attack,
-        figure: `${left} files, ${descriptors} descriptors more, ${idleMs === undefined ? "requests left" : "no request"}`,
-        limit: "none, a connection for each client",
+        figure: `${left} files, ${idleMs === undefined ? "requests left" : "no request"}, ${descriptors} connections kept open (at most ${ENGINE_KINDS.length * CLIENTS})`,
+        limit: "nothing left",
         ok: idleMs !== undefined && left === 0 && descriptors <= ENGINE_KINDS.length * CLIENTS,
       });
     });
@@ -113,12 +113,12 @@ async function inTheMiddle(server: TestServer, { attack, kind, work, next }: Lon
   const end = await endOf(await work(() => kill(server, kind)), { done: DONE[kind] ?? "" });
   const after = await next(server.url);
   await after.bytes();
-  const told = typeof end === "string" ? { whole: "whole all the same", ended: "a typed error" }[end] : end.fault;
+  const told = typeof end === "string" ? { whole: "complete all the same", ended: "a typed error" }[end] : end.fault;
   return {
-    promise: "a crash ends no more than what it computed, and says so",
+    promise: "A crash fails only the requests it was computing, with a typed error",
     attack,
-    figure: `${told}; the next ${after.ok ? "served" : `failed: ${after.status}`}`,
-    limit: "a typed error, served",
+    figure: `${told}; next client ${after.ok ? "served" : `not served: ${after.status}`}`,
+    limit: "a typed error, next client served",
     ok: end === "ended" && after.ok,
   };
 }
@@ -128,7 +128,7 @@ async function longWork({ next, pages }: Requests): Promise<Row[]> {
   await withServer(ENGINE_FLAGS, async (server) => {
     const { url } = server;
     const drawing: LongWork = {
-      attack: "kill -9 of the engine of images between two steps of 150",
+      attack: "kill -9 of the image engine between two of 150 steps",
       kind: "image",
       async work(killed) {
         const { body, headers } = await draw({ stream: true, progress: true, steps: 150 })(url);
@@ -142,7 +142,7 @@ async function longWork({ next, pages }: Requests): Promise<Row[]> {
       next: next.image,
     };
     const reading: LongWork = {
-      attack: `kill -9 of the engine of pages at about page ${KILLED_AT} of ${PAGES}`,
+      attack: `kill -9 of the recognition engine at about page ${KILLED_AT} of ${PAGES}`,
       kind: "recognition",
       async work(killed) {
         const started = performance.now();

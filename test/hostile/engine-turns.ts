@@ -18,12 +18,15 @@ import {
   type EngineKind,
 } from "./engines.ts";
 import { runAlone, type Row } from "./row.ts";
+import { signed } from "./signed.ts";
 
 const CANCEL_MS = 250;
 const DEADLINE_MS = 3000;
+/** How often the processor time is read. */
+const SAMPLING_MS = 250;
 /** Several rounds, since each finds the engine in another state. */
 const ROUNDS = 2;
-/** A process that uses fewer ticks in a quarter of a second counts as idle. */
+/** A process that used fewer ticks since the last reading counts as idle. */
 const QUIET_TICKS = 5;
 const SHORT = "Hello there.";
 const INPUT = 32_768;
@@ -67,7 +70,7 @@ async function cancelled(
   let quiet = performance.now();
   for (let before = ticks(server, kind); ;) {
     quiet = performance.now();
-    await Bun.sleep(250);
+    await Bun.sleep(SAMPLING_MS);
     const now = ticks(server, kind);
     if (now - before < QUIET_TICKS) break;
     before = now;
@@ -84,9 +87,9 @@ async function cancels(server: TestServer, kind: EngineKind, attack: string, lon
     const most = Math.max(...times.map(([told]) => told));
     const quiet = Math.max(...times.map(([, at]) => at));
     rows.push({
-      promise: "a cancel ends the work",
+      promise: "Cancelling stops the computation",
       attack: `${attack}, cancelled by ${how}`,
-      figure: `${Math.round(most)} ms; processor quiet after ${Math.round(quiet)} ms at most`,
+      figure: `${Math.round(most)} ms; processor idle within ${Math.round(quiet)} ms (measured every ${SAMPLING_MS} ms)`,
       limit: `${CANCEL_MS} ms`,
       ok: most < CANCEL_MS,
     });
@@ -129,10 +132,10 @@ async function beside(url: string, attack: string, limit: number, short: Send, l
   await Promise.all(others);
   const [least, most] = [Math.min(...alone), Math.max(...times)];
   return {
-    promise: "clients take turns",
+    promise: "Clients take turns",
     attack,
-    figure: `${Math.round(least)} ms alone, ${times.map(Math.round).join(", ")} ms`,
-    limit: `${limit} ms more`,
+    figure: `+${Math.round(most - least)} ms (${Math.round(least)} ms alone, then ${times.map(Math.round).join(", ")} ms)`,
+    limit: `+${limit} ms`,
     ok: most - least < limit,
   };
 }
@@ -172,17 +175,17 @@ async function inTurns(server: TestServer, folder: string, attack: string, send:
   const left = filesLeft(folder);
   return [
     {
-      promise: "clients take turns",
+      promise: "Clients take turns",
       attack,
       figure: `${served - NAMES.length} served, in the order ${done.join("")}`,
-      limit: "all, no client two ahead of another",
+      limit: "all served, no client two ahead of another",
       ok: done.length === NAMES.length * (JOBS - 1) && Math.max(...ahead) <= 1,
     },
     {
-      promise: "what ends leaves nothing behind",
+      promise: "Nothing leaks: files, descriptors, memory",
       attack,
-      figure: `${left} files, no request, ${after.files - before.files} descriptors more, ${Math.round(grown / 1e6)} MB more`,
-      limit: `none, a connection for each job, ${MOST_GROWTH / 1e6} MB`,
+      figure: `${left} files, no request, ${signed(grown / 1e6)} MB, ${after.files - before.files} connections kept open (at most ${jobs.length})`,
+      limit: `nothing left, +${MOST_GROWTH / 1e6} MB`,
       ok: left === 0 && after.files - before.files <= jobs.length && grown < MOST_GROWTH,
     },
   ];
@@ -213,9 +216,11 @@ async function attacked(folder: string): Promise<Row[]> {
     for (const [kind, what, send] of long) rows.push(...(await cancels(server, kind, what, send)));
     rows.push(await beside(url, "a sentence beside 8 long texts of unknown words", 1500, sentence, strange));
     rows.push(await beside(url, "a clip of 3 s beside 8 recordings of 5 minutes", 8000, clip, longTalk));
-    rows.push(await beside(url, "an image of 4 steps beside 8 requests for 10 of 150", 8000, draw(), longDrawing));
-    rows.push(await beside(url, "a page beside 8 documents of 50", 8000, onePage, manyPages));
-    const what = `${NAMES.length * JOBS} drawings of ${NAMES.length} clients, ${NAMES.length} of which are left`;
+    rows.push(
+      await beside(url, "an image of 4 steps beside 8 requests for 10 images of 150 steps", 8000, draw(), longDrawing),
+    );
+    rows.push(await beside(url, "a page beside 8 documents of 50 pages", 8000, onePage, manyPages));
+    const what = `${NAMES.length * JOBS} images for ${NAMES.length} clients, ${NAMES.length} of them cancelled`;
     rows.push(...(await inTurns(server, folder, what, draw({ steps: 30 }))));
   });
   return rows;

@@ -46,12 +46,12 @@ async function outOfMemory(): Promise<Row> {
     await server.untilReady();
     const next = await nextAnswer(server);
     await server.untilIdle(10_000);
-    figure = `${ends.length - told} whole, ${told} with a typed error, ${improper.length} without an end; then ${next}`;
+    figure = `${ends.length - told} complete, ${told} with a typed error, ${improper.length} without an end; next client ${next}`;
     ok = improper.length === 0 && next === "served";
   });
-  const attack = "the engine may allocate no more (RLIMIT_AS)";
+  const attack = "the engine runs out of memory (RLIMIT_AS)";
   return {
-    promise: "every request ends, with an answer or a typed error",
+    promise: "Every request ends with an answer or a typed error",
     attack,
     figure,
     limit: "0 without an end",
@@ -66,8 +66,8 @@ const DAY_SECONDS = 86_400;
 
 /** Moves the wall clock a day forward and back during streams with a deadline. */
 async function clockJumps(): Promise<Row> {
-  const promise = "limits of time are durations, whatever the clock says";
-  const attack = "the wall clock jumps a day forward and back under streams";
+  const promise = "Clock changes do not affect timeouts";
+  const attack = "the wall clock jumps forward and back by a day during streams";
   if (FAKETIME === undefined) {
     // A promise that was not tested does not count as kept.
     return { promise, attack, figure: "not tried: libfaketime is not installed", limit: "–", ok: false };
@@ -117,7 +117,13 @@ async function clockJumps(): Promise<Row> {
     rmSync(folder, { recursive: true, force: true });
   }
   const served = ends.filter((end) => end === "served").length;
-  return { promise, attack, figure: `${served} of ${ends.length} served`, limit: "all", ok: served === ends.length };
+  return {
+    promise,
+    attack,
+    figure: `${served} of ${ends.length} served`,
+    limit: "all served",
+    ok: served === ends.length,
+  };
 }
 
 const STOPPED_MS = 5000;
@@ -136,12 +142,12 @@ async function frontStopped(): Promise<Row> {
     const whole = (await Promise.all(streams)).filter(({ done, finishReason }) => done && finishReason).length;
     const next = await late;
     const { restarts } = (await server.health()).engine;
-    figure = `${whole} of 4 streams whole, the next client ${next}, ${restarts} restarts`;
+    figure = `${whole} of 4 streams complete, next client ${next}, ${restarts} restarts`;
     ok = whole === 4 && next === "served" && restarts === 0;
     await server.untilIdle(10_000);
   });
-  const attack = `the front process stands still for ${STOPPED_MS / 1000} s`;
-  return { promise: "a pause of the machine loses nothing", attack, figure, limit: "nothing lost", ok };
+  const attack = `the server process is suspended for ${STOPPED_MS / 1000} s`;
+  return { promise: "A pause of the machine loses nothing", attack, figure, limit: "nothing lost", ok };
 }
 
 export const faults = async (): Promise<Row[]> => [await outOfMemory(), await clockJumps(), await frontStopped()];

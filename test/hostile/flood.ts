@@ -13,6 +13,7 @@ import {
   type EngineKind,
 } from "./engines.ts";
 import type { Row } from "./row.ts";
+import { signed } from "./signed.ts";
 import { watchHealth } from "./slowest-health.ts";
 
 export interface Flood {
@@ -82,25 +83,25 @@ async function sent({ promise, what, kind, requests, proper, whole, mostRestarts
     rows.push({
       promise,
       attack,
-      figure: `${answers.join(", ")}, ${restarts} restarts, the next client ${last.status}`,
+      figure: `${answers.join(", ")}, ${restarts} restarts, next client ${last.status}`,
       limit: `${proper.join(", ")}, ${mostRestarts === 0 ? "no restart" : `${mostRestarts} restarts`}`,
       ok: faults.length === 0 && restarts <= mostRestarts && last.ok,
     });
     rows.push({
-      promise: "and holds up nobody",
+      promise: "Damaged and hostile files do not delay other clients",
       attack,
       figure: `/health ${Math.round(slowest)} ms; another client: ${served} of ${served + refused.length} served, in ${(slowestMs / 1000).toFixed(1)} s at most`,
-      limit: `${SLOWEST_HEALTH_MS} ms, all served`,
+      limit: `/health ${SLOWEST_HEALTH_MS} ms, all served`,
       ok: slowest < SLOWEST_HEALTH_MS && refused.length === 0 && served > 0,
     });
     const growth = Math.max(after.front - middle.front, after.engine - middle.engine);
     const left = filesLeft(folder);
-    const memory = [after.front, after.engine].map((bytes) => Math.round(bytes / 1e6)).join(" and ");
+    const [front, engine] = [after.front, after.engine].map((bytes) => Math.round(bytes / 1e6));
     rows.push({
-      promise: "what ends leaves nothing behind",
+      promise: "Nothing leaks: files, descriptors, memory",
       attack,
-      figure: `${left} files, ${running + waiting} requests, ${after.files - middle.files} descriptors more; front and engine ${memory} MB, ${Math.round(growth / 1e6)} MB more than half-way`,
-      limit: `none, ${MOST_GROWTH / 1e6} MB`,
+      figure: `${left} files, ${running + waiting} requests, ${signed(after.files - middle.files)} descriptors, ${signed(growth / 1e6)} MB in the second half (server ${front} MB, engine ${engine} MB)`,
+      limit: `nothing left, +${MOST_GROWTH / 1e6} MB`,
       ok: left === 0 && running + waiting === 0 && growth < MOST_GROWTH && enginesOf(server, kind).length > 0,
     });
   });

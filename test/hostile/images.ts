@@ -91,8 +91,8 @@ export async function images({ count, seed }: ImagesOptions): Promise<Row[]> {
     }),
   ];
   return flood({
-    promise: "an image is drawn or refused",
-    what: "damaged and hostile pictures, and requests for images",
+    promise: "An image is drawn or refused",
+    what: "damaged and hostile images and image requests",
     kind: "image",
     requests,
     proper: [200, 400, 413, 422, 504],

@@ -107,9 +107,9 @@ export async function kills({ kills: count, seed = 1 }: KillsOptions): Promise<R
         const { faults, ended } = load;
         for (const fault of faults.slice(0, 10)) console.error(`FAIL  ${fault}`);
         rows.push({
-          promise: "a crash ends no more than what it computed, and says so",
+          promise: "A crash fails only the requests it was computing, with a typed error",
           attack,
-          figure: `${ended} requests, ${faults.length} without a proper end`,
+          figure: `${ended} requests, ${faults.length} without an answer or a typed error`,
           limit: "0",
           ok: faults.length === 0 && ended > 0,
         });
@@ -124,18 +124,18 @@ export async function kills({ kills: count, seed = 1 }: KillsOptions): Promise<R
         for (const fault of lost.slice(0, 10)) console.error(`FAIL  ${fault}`);
         const { total, completed, failed } = batch.request_counts;
         rows.push({
-          promise: "batches answer every line once",
+          promise: "Batches answer every line once",
           attack,
-          figure: `${completed} answered and ${failed} failed of ${total}, ${lost.length} lost or doubled`,
+          figure: `${completed} answered and ${failed} failed of ${total}, ${lost.length} lost or duplicated`,
           limit: "0",
           ok: lost.length === 0 && completed + failed === total,
         });
         const idleMs = await server.untilIdle(30_000).catch(() => undefined);
         rows.push({
-          promise: "what ends leaves nothing behind",
+          promise: "Nothing leaks: files, descriptors, memory",
           attack,
-          figure: idleMs === undefined ? "work or KV cells left after 30 s" : "no work, no KV cell left",
-          limit: "none",
+          figure: idleMs === undefined ? "requests or KV cells left after 30 s" : "no request, no KV cell left",
+          limit: "nothing left",
           ok: idleMs !== undefined,
         });
       },

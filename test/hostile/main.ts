@@ -1,4 +1,4 @@
-// `npm run test:hostile`: attacks on svc's promises; writes the table of promises with the measured figures to
+// `npm run test:hostile`: attacks on svc's promises; writes the promises with the measured figures to
 // `docs/promises.md`.
 //   npm run test:hostile -- [--only NAME,NAME] [--kills N] [--count N]     (for each attack with that option)
 // A full run takes hours, mostly for the requests for each operation; each file of attacks can also run by itself.
@@ -25,23 +25,41 @@ import { upstreams } from "./upstreams.ts";
 
 await runAll(
   {
-    beside: () => besideLlamaServer(),
-    faults,
-    stopped,
-    connections,
-    bodies: () => bodies(),
-    multiplied: () => multiplied(),
-    upstreams,
-    disk,
-    secrets,
-    "corrupt-files": ({ count = "100" }) => corruptFiles({ count: Number(count), seed: 1 }),
-    kills: ({ kills: count = "1000" }) => kills({ kills: Number(count) }),
-    sounds: ({ count = "500" }) => sounds({ count: Number(count), seed: 1 }),
-    images: ({ count = "300" }) => images({ count: Number(count), seed: 1 }),
-    documents: ({ count = "200" }) => documents({ count: Number(count), seed: 1 }),
-    "engine-turns": engineTurns,
-    "engine-kills": ({ kills: count = "40" }) => engineKills({ kills: Number(count), seed: 1 }),
-    described: (options) => described({ count: "10000", ...options }),
+    beside: { title: "Compared with llama-server", run: () => besideLlamaServer() },
+    faults: { title: "Faults of the machine", run: faults },
+    stopped: { title: "Engines that stop responding", run: stopped },
+    connections: { title: "Idle and slow connections", run: connections },
+    bodies: { title: "Expensive request bodies, ten at once", run: () => bodies() },
+    multiplied: { title: "Amplification", run: () => multiplied() },
+    upstreams: { title: "Hostile upstreams", run: upstreams },
+    disk: { title: "Full and read-only disks", run: disk },
+    secrets: { title: "Privacy", run: secrets },
+    "corrupt-files": {
+      title: "Damaged model files",
+      run: ({ count = "100" }) => corruptFiles({ count: Number(count), seed: 1 }),
+    },
+    kills: { title: "Killed engines", run: ({ kills: count = "1000" }) => kills({ kills: Number(count) }) },
+    sounds: {
+      title: "Damaged sound files",
+      run: ({ count = "500" }) => sounds({ count: Number(count), seed: 1 }),
+    },
+    images: {
+      title: "Damaged images and hostile image requests",
+      run: ({ count = "300" }) => images({ count: Number(count), seed: 1 }),
+    },
+    documents: {
+      title: "Damaged documents",
+      run: ({ count = "200" }) => documents({ count: Number(count), seed: 1 }),
+    },
+    "engine-turns": { title: "Cancelling and fair queueing", run: engineTurns },
+    "engine-kills": {
+      title: "Killed engines for transcription, speech, images and pages",
+      run: ({ kills: count = "40" }) => engineKills({ kills: Number(count), seed: 1 }),
+    },
+    described: {
+      title: "Requests generated from the API description",
+      run: (options) => described({ count: "10000", ...options }),
+    },
   },
   join(import.meta.dir, "../../docs/promises.md"),
 );

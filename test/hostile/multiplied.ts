@@ -83,9 +83,9 @@ async function upload(url: string, content: string): Promise<Response> {
 const LISTS = `{"items":[{"type":"web_search_call","blob":[${"[],".repeat(490_000)}[]]}]}`;
 
 const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>> = {
-  "200,000 requests on one connection that waits for no answer": (server) =>
+  "200,000 pipelined requests on one connection": (server) =>
     inARow(server, Buffer.from("GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(200_000))),
-  "a million empty messages on a WebSocket": (server) =>
+  "a million empty WebSocket messages": (server) =>
     inARow(server, Buffer.alloc(6_000_000, EMPTY_MESSAGE), upgradeRequest()),
   "a conversation of 49,000 references to one long item": async ({ url }) => {
     const asked = { input: "hi", max_output_tokens: 4000, ignore_eos: true };
@@ -99,7 +99,7 @@ const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>>
     for (let count = 0; count < 60; count++) kept += Number((await post(url, "/v1/conversations", LISTS)).ok);
     return `${kept} × 200`;
   },
-  "24 bodies of 60 MB that wait": async ({ url }) => {
+  "24 queued bodies of 60 MB": async ({ url }) => {
     const leave = new AbortController();
     occupied(url, leave.signal);
     const messages = [{ role: "user", content: "hi" }];
@@ -113,7 +113,7 @@ const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>>
     leave.abort();
     return `${refused} × 503`;
   },
-  "12 live sessions that send 4 times 11 MB of sound at once": live(
+  "12 live sessions that send 4 × 11 MB of sound each": live(
     Array.from({ length: 4 }, () => ({ type: "input_audio_buffer.append", audio: "A".repeat(11_000_000) })),
   ),
   "12 live sessions that change a prompt of 10,000 characters 1,000 times": live(
@@ -125,10 +125,10 @@ const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>>
   "12 live sessions that append two bytes of sound 80,000 times": live(
     Array.from({ length: 80_000 }, () => ({ type: "input_audio_buffer.append", audio: "AAA=" })),
   ),
-  "12 live sessions that commit no sound 80,000 times": live(
+  "12 live sessions that commit an empty buffer 80,000 times": live(
     Array.from({ length: 80_000 }, () => ({ type: "input_audio_buffer.commit" })),
   ),
-  "a document of 500 pages that show the same 1,000 words": async ({ url }) => {
+  "a document of 500 pages with the same 1,000 words": async ({ url }) => {
     const body = { data: Buffer.from(samePages(500)).toString("base64"), include_words: true, max_pages: 1000 };
     const answer = await post(url, "/v1/vision/ocr", JSON.stringify(body));
     return `${answer.status}, ${Math.round((await answer.text()).length / 1e6)} MB`;
@@ -155,14 +155,15 @@ const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>>
       for (let tries = 0; tries < 300 && !(await isOver(batch)); tries++) await Bun.sleep(200);
       over += Number(await isOver(batch));
     }
-    return `${over} have ended`;
+    return `${over} batches ended`;
   },
   "ten requests that each embed ten words of 90 KB": async ({ url }) => {
     const input = Array.from({ length: 10 }, () => "a".repeat(90_000));
     const answers = Array.from({ length: 10 }, () => post(url, "/v1/embeddings", JSON.stringify({ input })));
-    return (await Promise.all(answers)).map(({ status }) => status).join(", ");
+    const counts = Map.groupBy(await Promise.all(answers), ({ status }) => status);
+    return [...counts].map(([status, all]) => `${all.length} × ${status}`).join(", ");
   },
-  "128 answers of 64 tokens, each with the log probabilities of 20 others": async ({ url }) => {
+  "128 answers of 64 tokens with 20 log probabilities for each token": async ({ url }) => {
     const messages = [{ role: "user", content: "hi" }];
     const wanted = { n: 128, max_tokens: 64, ignore_eos: true, logprobs: true, top_logprobs: 20 };
     const answer = await post(url, "/v1/chat/completions", JSON.stringify({ messages, ...wanted }));
@@ -173,7 +174,7 @@ const ATTACKS: Readonly<Record<string, (server: TestServer) => Promise<string>>>
 async function attacked(name: string, attack: (server: TestServer) => Promise<string>): Promise<Row> {
   const row = await watched(FLAGS, SLOWEST_HEALTH_MS, async (server) => ({ came: await attack(server), ok: true }));
   console.error(`${name}: ${row.figure}`);
-  return { promise: "what is small costs little", attack: name, ...row };
+  return { promise: "Small inputs cannot be amplified", attack: name, ...row };
 }
 
 /** `only`: part of an attack's name. */

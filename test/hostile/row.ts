@@ -1,16 +1,17 @@
-// The result of an attack, as shown in the table of promises.
+// The result of an attack, and how files of attacks run.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { exitOnSignals } from "../support/kill-at-exit.ts";
+import { promisesPage, resultsOf, resultsText } from "./promises-page.ts";
 
 export interface Row {
   /** The promise, in terms of a user. */
   readonly promise: string;
   /** The attack. */
   readonly attack: string;
-  /** What was measured. */
+  /** What was measured; of each unit, the figure that is limited comes first. */
   readonly figure: string;
-  /** The largest allowed value. */
+  /** The largest allowed values, separated by commas. */
   readonly limit: string;
   readonly ok: boolean;
   /** llama-server's result for the same attack. */
@@ -21,14 +22,11 @@ type Options = Readonly<Record<string, string>>;
 /** A file of attacks; takes `--name value` options from the command line and returns rows. */
 export type Attacks = (options: Options) => Promise<readonly Row[]>;
 
-const HEAD = ["| promise | attack | svc | limit | held | llama-server | by |", "|---|---|---|---|---|---|---|"];
-
-/** Returns a row of the Markdown table. */
-const line = ({ promise, attack, figure, limit, ok, theirs = "–" }: Row, file: string): string =>
-  `| ${[promise, attack, figure, limit, ok ? "yes" : "**no**", theirs, file].join(" | ")} |`;
-
-/** Returns the name of the file of attacks to which a row of the table belongs. */
-const fileOf = (row: string): string => / ([\w-]+) +\|$/.exec(row)?.[1] ?? "";
+/** A file of attacks and the title of its results on the page. */
+export interface AttackFile {
+  readonly title: string;
+  readonly run: Attacks;
+}
 
 function commandLine(): Options {
   exitOnSignals();
@@ -41,31 +39,27 @@ function commandLine(): Options {
 /** Runs one file of attacks by itself, prints its rows and exits. */
 export async function runAlone(attack: Attacks): Promise<never> {
   const rows = await attack(commandLine());
-  console.log([...HEAD, ...rows.map((row) => line(row, "–"))].join("\n"));
+  console.log(resultsText(rows));
   process.exit(rows.every(({ ok }) => ok) ? 0 : 1);
 }
 
 /**
- * Runs the files of attacks, or those of `--only NAME,NAME`, one after another, replaces their rows in the table of
- * the page, and exits.
+ * Runs the files of attacks, or those of `--only NAME,NAME`, one after another, replaces their results on the page,
+ * and exits.
  */
-export async function runAll(files: Readonly<Record<string, Attacks>>, page: string): Promise<never> {
+export async function runAll(files: Readonly<Record<string, AttackFile>>, page: string): Promise<never> {
   const options = commandLine();
   const only = options["only"]?.split(",") ?? Object.keys(files);
+  const titles = Object.fromEntries(Object.entries(files).map(([name, { title }]) => [name, title]));
   let held = true;
   for (const name of only) {
-    const attack = files[name];
-    if (!attack) throw new Error(`there are no attacks named ${name}; only ${Object.keys(files).join(", ")}`);
-    const rows = await attack(options);
+    const file = files[name];
+    if (!file) throw new Error(`there are no attacks named ${name}; only ${Object.keys(files).join(", ")}`);
+    const rows = await file.run(options);
     held &&= rows.every(({ ok }) => ok);
-    const lines = readFileSync(page, "utf8").trimEnd().split("\n");
-    const from = lines.findIndex((text) => text.startsWith("| promise "));
-    const others = lines.slice(from + HEAD.length).filter((row) => fileOf(row) !== name);
-    const all = [...others, ...rows.map((row) => line(row, name))];
-    const order = Object.keys(files);
-    all.sort((one, other) => order.indexOf(fileOf(one)) - order.indexOf(fileOf(other)));
-    writeFileSync(page, `${[...lines.slice(0, from), ...HEAD, ...all].join("\n")}\n`);
-    console.log([...HEAD, ...rows.map((row) => line(row, name))].join("\n"));
+    const before = readFileSync(page, "utf8");
+    writeFileSync(page, promisesPage(before, titles, resultsOf(before).set(name, rows)));
+    console.log(resultsText(rows));
   }
   Bun.spawnSync([process.execPath, "fmt", page]);
   process.exit(held ? 0 : 1);

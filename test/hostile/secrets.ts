@@ -71,7 +71,7 @@ async function logs(): Promise<Row> {
   const inLog = (await server.kill()).split("\n").filter((line) => line.includes(SECRET));
   for (const line of [...told, ...inLog]) console.error(`FAIL  ${line.slice(0, 300)}`);
   return {
-    promise: "what is said to it stays between it and the client",
+    promise: "Prompts never appear in logs, errors or metrics",
     attack: `a secret in every field of ${BODIES.length} requests`,
     figure: `in ${inLog.length} log lines, ${told.length} of ${refused} errors and metrics`,
     limit: "0",
@@ -124,9 +124,9 @@ async function files(): Promise<Row> {
     const served = answers.filter((answer) => answer.served).length;
     const apart = answers.filter((answer) => !answer.served && answer.message !== nowhere.message).length;
     return {
-      promise: "files are read under one folder only, and nobody learns what is elsewhere",
-      attack: `${ways.length} ways to a picture outside it`,
-      figure: `${served} served, ${apart} told apart from a file that is nowhere`,
+      promise: "File access is confined to --media-root and reveals nothing outside",
+      attack: `${ways.length} ways to name an image outside it`,
+      figure: `${served} served, ${apart} distinguishable from a missing file`,
       limit: "0",
       ok: served === 0 && apart === 0 && inside.served && !nowhere.served,
     };

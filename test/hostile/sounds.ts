@@ -102,8 +102,8 @@ export async function sounds({ count, seed }: SoundsOptions): Promise<Row[]> {
     ...Array.from({ length: 100 }, (_, n) => [`tiny ${n}`, wav({ seconds: 0.01 })] as const),
   ];
   return flood({
-    promise: "a file of sound is heard or refused",
-    what: "damaged and hostile files of sound",
+    promise: "A sound file is transcribed or refused",
+    what: "damaged and hostile sound files",
     kind: "transcription",
     requests: files.map(([name, bytes]) => [name, transcribe(bytes)]),
     proper: [200, 400, 413, 422],

@@ -51,12 +51,12 @@ async function pausedFor(stoppedMs: number): Promise<Row> {
     await server.untilReady();
     const { restarts } = (await server.health()).engine;
     const told = late ? `; a new request: ${late.status}, Retry-After ${retry}` : "";
-    figure = `/health: ${seen}${told}; ${whole} of ${STREAMS} streams whole, the one that waited ${served ? "too" : "not"}, ${restarts} restarts`;
+    figure = `/health: ${seen}${told}; ${whole} of ${STREAMS} streams complete, queued request ${served ? "served" : "lost"}, ${restarts} restarts`;
     ok = whole === STREAMS && served && restarts === 0 && (!late || (late.status === 503 && Number(retry) > 0));
     await server.untilIdle(10_000);
   });
-  const attack = `the engine stands still for ${stoppedMs / 1000} s`;
-  return { promise: "a pause of the engine loses nothing", attack, figure, limit: "nothing lost", ok };
+  const attack = `the engine is suspended for ${stoppedMs / 1000} s`;
+  return { promise: "A pause of the engine loses nothing", attack, figure, limit: "nothing lost", ok };
 }
 
 const LIMIT_S = 20;
@@ -74,15 +74,21 @@ async function tooLong(): Promise<Row> {
     const { finishReason } = await waiting;
     const next = await streamChat(server.url, short);
     const servedMs = performance.now() - started;
-    const { restarts, last_error } = (await server.health()).engine;
+    const { restarts } = (await server.health()).engine;
     figure =
       `stalled after ${seconds(stalledMs)}; ${typed} of ${STREAMS} streams with a typed error after ${seconds(endedMs)}; ` +
-      `the one that waited ${finishReason ? "served" : "lost"}; the next served by ${seconds(servedMs)}; ${restarts} restart: ${last_error}`;
+      `queued request ${finishReason ? "served" : "lost"}; next client served after ${seconds(servedMs)}; ${restarts} restart`;
     ok = typed === STREAMS && finishReason !== undefined && next.finishReason !== undefined && restarts === 1;
     await server.untilIdle(10_000);
   });
-  const attack = `the engine never goes on (--engine-timeout ${LIMIT_S})`;
-  return { promise: "an engine that hangs is replaced", attack, figure, limit: "all end, the next is served", ok };
+  const attack = `the engine hangs (--engine-timeout ${LIMIT_S})`;
+  return {
+    promise: "An engine that hangs is replaced",
+    attack,
+    figure,
+    limit: "all requests end, next client served",
+    ok,
+  };
 }
 
 /**
@@ -107,12 +113,18 @@ async function engineStopped(kind: EngineKind | "embedding", send: Send, when: "
     for (; !next.ok; next = await send(server.url)) await Bun.sleep(200);
     await next.bytes();
     const servedMs = performance.now() - started;
-    const told = stopped.ok ? "200 of the successor" : `${stopped.status} ${error?.code}`;
-    figure = `the request under way: ${told} after ${seconds(endedMs)}; the next served by ${seconds(servedMs)}`;
+    const told = stopped.ok ? "completed by the new process" : `${stopped.status} ${error?.code}`;
+    figure = `running request: ${told} after ${seconds(endedMs)}; next client served after ${seconds(servedMs)}`;
     ok = stopped.ok || error?.code === "engine_unavailable" || error?.code === "engine_crashed";
   });
-  const attack = `the engine for ${kind} never goes on, stopped when ${when} (--engine-timeout ${LIMIT_S})`;
-  return { promise: "an engine that hangs is replaced", attack, figure, limit: "all end, the next is served", ok };
+  const attack = `the engine for ${kind} hangs ${when === "ready" ? "after it was ready" : "while loading"} (--engine-timeout ${LIMIT_S})`;
+  return {
+    promise: "An engine that hangs is replaced",
+    attack,
+    figure,
+    limit: "all requests end, next client served",
+    ok,
+  };
 }
 
 export async function stopped(): Promise<Row[]> {

@@ -23,19 +23,19 @@ interface Attack {
 }
 
 const ATTACKS: Readonly<Record<string, Attack>> = {
-  "text without an end": { again: event({ content: "a".repeat(500_000) }) },
-  "white space without an end": { again: event({ content: "  " }).repeat(500) },
-  "a token in each of millions of messages": { again: event({ content: "a" }).repeat(1000) },
-  "calls without an end": {
+  "endless text": { again: event({ content: "a".repeat(500_000) }) },
+  "endless white space": { again: event({ content: "  " }).repeat(500) },
+  "millions of events with one token each": { again: event({ content: "a" }).repeat(1000) },
+  "endless tool calls": {
     again: event({ tool_calls: [{ id: "", function: { name: "f", arguments: "{}" } }] }).repeat(500),
   },
-  "4 million line breaks of an old kind": { once: `data: x${"\r".repeat(4_000_000)}` },
-  "a message of 5 million lists": { once: `data: {"choices":[${lists(5_000_000)}]}\n\n` },
-  "a message of 15 million levels": { once: `data: ${"[".repeat(15_000_000)}\n\n` },
-  "messages of 300,000 probabilities": {
+  "4 million carriage returns": { once: `data: x${"\r".repeat(4_000_000)}` },
+  "an event with 5 million lists": { once: `data: {"choices":[${lists(5_000_000)}]}\n\n` },
+  "an event with 15 million levels of nesting": { once: `data: ${"[".repeat(15_000_000)}\n\n` },
+  "events with 300,000 log probabilities": {
     again: `data: {"choices":[{"logprobs":{"content":[${'{"token":"a"},'.repeat(300_000)}{}]}}]}\n\n`,
   },
-  "vectors of 70 million lists": { once: `{"data":[${lists(70_000_000)}]}`, path: "/v1/embeddings" },
+  "embeddings of 70 million lists": { once: `{"data":[${lists(70_000_000)}]}`, path: "/v1/embeddings" },
 };
 
 /** Sends data until the other side disconnects. */
@@ -81,7 +81,7 @@ async function attacked(name: string, attack: Attack): Promise<Row> {
   });
   upstream.server.close();
   console.error(`${name}: ${row.figure}`);
-  return { promise: "an upstream holds up nobody", attack: name, ...row };
+  return { promise: "Hostile upstreams do not delay other clients", attack: name, ...row };
 }
 
 export async function upstreams(): Promise<Row[]> {

@@ -31,5 +31,5 @@ export async function watched(
     figure = `${(most / 1e9).toFixed(2)} GB, /health ${Math.round(slowest)} ms; ${came}`;
     held = ok && most < MOST_MEMORY && slowest < slowestMs;
   });
-  return { figure, limit: `${MOST_MEMORY / 1e9} GB, ${slowestMs} ms`, ok: held };
+  return { figure, limit: `${MOST_MEMORY / 1e9} GB, /health ${slowestMs} ms`, ok: held };
 }

@@ -11,6 +11,7 @@ export const engineOptions = {
   }),
   threads: integer(1, 512, {
     absent: "the physical cores, at most those that a container may use",
+    example: 4,
     help: "Maximum CPU threads for inference; fewer are used while other programs need the cores.",
   }),
   gpuLayers: integer(-1, 10_000, {
@@ -22,6 +23,7 @@ export const engineOptions = {
     name: "worker",
     aliases: ["rpc"],
     placeholder: "HOST[:PORT]",
+    example: ["192.168.1.20"],
     to: parseWorkers,
     help: "Machine that runs svc worker; its devices compute layers of the model. Repeatable. Default port: 50052. Traffic is not encrypted.",
   }),
@@ -34,7 +36,8 @@ export const engineOptions = {
     help: "Device that computes the model with --split-mode none. Devices are counted from 0: first the workers in their order, then the GPUs of this machine.",
   }),
   tensorSplit: list({
-    placeholder: "SHARE,…",
+    placeholder: "SHARE",
+    example: ["3", "1"],
     to: parseShares,
     help: "Share of the model for each device, workers first, such as 3,1. Default: in proportion to free memory.",
   }),
@@ -59,10 +62,12 @@ export const engineOptions = {
   }),
   cacheRam: integer(0, 16_777_216, {
     absent: "a quarter of the free memory, at most 8192",
+    example: 4096,
     help: "Size of the host cache in MiB. Finished requests are offloaded to it when the KV cache is full. 0: no host cache.",
   }),
   kvDir: path({
     placeholder: "DIR",
+    example: "kv-cache",
     help: "Folder of the disk cache. The host cache is offloaded to it when it is full and when the server stops, so that conversations continue after a restart. It holds prompts and answers, so only its owner may have access. Created if missing.",
   }),
   kvDirSize: integer(1, 16_777_216, {
@@ -71,6 +76,7 @@ export const engineOptions = {
   }),
   slotSavePath: path({
     placeholder: "DIR",
+    example: "slots",
     help: "Folder for slot files, which POST /slots/{id_slot} writes with action=save and reads with action=restore. They hold prompts and answers, so only the owner of the folder may have access. Created if missing.",
   }),
   speculation: boolean({

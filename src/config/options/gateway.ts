@@ -14,12 +14,14 @@ export const gatewayOptions = {
     ports: list({
       name: "gateway-port",
       placeholder: "PORT",
+      example: ["11434"],
       to: parsePorts,
       help: "Loopback port on which to discover servers. Default: the usual ports of such servers and, under Linux, every port that a program listens on.",
     }),
     upstreams: list({
       name: "upstream",
       placeholder: "NAME=URL",
+      example: ["gpu=http://192.168.1.20:8080"],
       to: parseUpstreams,
       help: "Upstream whose models are served as NAME/model. Repeating a name adds a replica.",
     }),
@@ -27,6 +29,7 @@ export const gatewayOptions = {
       name: "upstream-key",
       secret: true,
       placeholder: "NAME=KEY",
+      example: ["gpu=change-me"],
       help: "Bearer token for an upstream. Every user of the machine can read the command line, so set it in the environment or the config file.",
     }),
     hedge: boolean({

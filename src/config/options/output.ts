@@ -26,10 +26,12 @@ export const outputOptions = {
   }),
   traceFile: path({
     placeholder: "FILE",
+    example: "trace.json",
     help: "Write an engine trace for chrome://tracing or Perfetto: steps, phases of requests and counters, but no text of requests. Overwrites the file; stops at 256 MiB.",
   }),
   cacheDir: path({
     placeholder: "DIR",
+    example: "/var/cache/svc",
     otherwise: (environment) => defaultPaths(environment).cacheDir,
     help: "Folder for the unpacked native libraries and embedded models; default: $XDG_CACHE_HOME/svc or ~/.cache/svc, on Windows %LOCALAPPDATA%/svc/cache.",
   }),
@@ -39,11 +41,13 @@ export const outputOptions = {
   }),
   releases: string({
     placeholder: "URL",
+    example: "https://svc.example.com/releases",
     to: toReleases,
     help: "URL from which svc update and svc-slim download; every download is verified by its checksum. Default: where this build was released.",
   }),
   dataDir: path({
     placeholder: "DIR",
+    example: "/var/lib/svc",
     otherwise: (environment) => defaultPaths(environment).dataDir,
     help: "Folder for files, batches and downloaded models, created when needed; default: $XDG_DATA_HOME/svc or ~/.local/share/svc, on Windows %LOCALAPPDATA%/svc/data.",
   }),
@@ -53,6 +57,7 @@ export const outputOptions = {
   }),
   modelsDir: path({
     placeholder: "DIR",
+    example: "/srv/models",
     help: "Folder for models downloaded by svc pull; default: models in the data folder.",
   }),
 };

@@ -17,18 +17,21 @@ export const serverOptions = {
   port: integer(0, 65_535, { aliases: ["p"], default: 9999, help: "Port to listen on; 0: any free port." }),
   readyFile: path({
     placeholder: "FILE",
+    example: "/run/svc/address",
     help: "File to write the server's address to once it is ready; it is removed when the server stops.",
   }),
   apiKeys: list({
     name: "api-key",
     secret: true,
     placeholder: "[NAME=]KEY",
+    example: ["anna=change-me"],
     help: "API key that requests must send. NAME identifies the client in logs, metrics and fair queueing. Every user of the machine can read the command line, so prefer --api-key-file, the environment or the config file.",
   }),
   apiKeyFiles: list({
     name: "api-key-file",
     paths: true,
     placeholder: "FILE",
+    example: ["keys.txt"],
     help: "File of API keys, one [NAME=]KEY per line; blank lines and lines that begin with # are ignored.",
   }),
   requireAuth: boolean({
@@ -47,28 +50,33 @@ export const serverOptions = {
     cert: path({
       name: "tls-cert",
       placeholder: "FILE",
+      example: "cert.pem",
       help: "PEM certificate, followed by its intermediates: serve HTTPS. Needs --tls-key.",
     }),
     key: path({
       name: "tls-key",
       placeholder: "FILE",
+      example: "key.pem",
       help: "PEM private key of the certificate in --tls-cert, without a passphrase.",
     }),
   },
   corsOrigins: list({
     name: "cors-origin",
     placeholder: "ORIGIN",
+    example: ["https://chat.example.com"],
     to: parseOrigins,
     help: "Web origin whose pages may call the server, in addition to loopback and desktop apps; * allows all.",
   }),
   allowedHosts: list({
     name: "allowed-host",
     placeholder: "NAME",
+    example: ["svc.example.com"],
     to: parseHostNames,
     help: "Host name to accept in the Host header of requests, in addition to IP addresses, the loopback names and the name in --host.",
   }),
   mediaRoot: path({
     placeholder: "DIR",
+    example: "media",
     help: "Folder of images, documents and recordings that requests may name by path; without this option, paths are refused.",
   }),
   mediaFetch: boolean({
