@@ -48,7 +48,7 @@ export function completionWriter(
       if (event.type === "progress" && reports !== "") put(chunk(index, "", null, null, reports));
       if (event.type === "text" && !call.echoAlone) {
         const before = written[index] ?? 0;
-        const logprobs = call.withLogprobs ? encodeLogprobs(event.logprobs ?? [], before) : null;
+        const logprobs = call.withLogprobs && event.logprobs ? encodeLogprobs(event.logprobs, before) : null;
         written[index] = before + event.text.length;
         put(chunk(index, event.text, null, logprobs, reports));
       }
