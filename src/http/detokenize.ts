@@ -19,11 +19,8 @@ export function detokenizing({ bodies, contexts, engine, tokenizer }: AppDeps) {
       const asked = check(await bodies.read(request, bodyCeilings.tokenizer));
       refuseUnsupported(asked, UNSUPPORTED);
       const text = await tokenizer.run(() => engine.detokenize(asked.tokens, request.signal));
-      return jsonResponse(
-        { prompt: text, text, content: text, model: engine.status().modelId },
-        {},
-        contexts.of(request),
-      );
+      const { modelId: model } = engine.status();
+      return jsonResponse(contexts.of(request), { prompt: text, text, content: text, model });
     },
     hooks: jsonRoute(DetokenizeRequest, DetokenizeResponse),
   } as const;

@@ -9,10 +9,9 @@ import type { RequestReport } from "../service/request.ts";
 import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
 import { reportFields } from "./log-fields.ts";
-import { jsonResponse } from "./json-response.ts";
+import { jsonResponse, wholeAnswer } from "./json-response.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 import { eventStream, type Frame } from "./sse.ts";
-import { wholeAnswer } from "./whole-answer.ts";
 
 const STREAM_HEADERS = {
   "Cache-Control": "no-cache",
@@ -42,11 +41,10 @@ export async function respond(deps: AppDeps, request: Request, call: GenerationC
   const { signal } = disconnect;
   const writer = streams(deps, call.stream) ? call.writer : undefined;
   if (!writer) {
-    const held = new HeldAnswer(deps.answerBudget);
     const context = deps.contexts.of(request);
-    return wholeAnswer(held, context, async () => {
+    return wholeAnswer(deps.answerBudget, context, async (held) => {
       const { events, known, headers } = await begin(deps, request, call, signal, held);
-      return jsonResponse(await call.json(events, known), { headers }, context);
+      return jsonResponse(context, await call.json(events, known), headers);
     });
   }
   const { events, known, headers } = await begin(deps, request, call, signal);

@@ -6,11 +6,10 @@ import { always, refuseUnsupported } from "../dialect/fields/unsupported.ts";
 import { invalidValue, missing, type SvcError } from "../domain/errors.ts";
 import type { Generation } from "../domain/generate.ts";
 import type { TokenizeOptions, TokenPiece } from "../engine/text/port.ts";
-import { HeldAnswer } from "../service/held-answer.ts";
+import type { HeldAnswer } from "../service/held-answer.ts";
 import type { AppDeps } from "./deps.ts";
-import { jsonResponse } from "./json-response.ts";
+import { jsonResponse, wholeAnswer } from "./json-response.ts";
 import type { RequestContext } from "./request-context.ts";
-import { wholeAnswer } from "./whole-answer.ts";
 
 /** Tokens whose texts are looked up at a time: millions at once would hold up all requests. */
 const LOOKED_UP = 8192;
@@ -35,11 +34,10 @@ export function tokensAnswer(
   { named, context }: { readonly named: boolean; readonly context: RequestContext },
   encode: (pieces: IteratorObject<TokenPiece>) => unknown,
 ): Promise<Response> {
-  const held = new HeldAnswer(deps.answerBudget);
-  return wholeAnswer(held, context, async () => {
+  return wholeAnswer(deps.answerBudget, context, async (held) => {
     held.addBytes(tokens.byteLength);
     const parts = named ? await piecesOf(deps, tokens, context.signal, held) : [];
-    return jsonResponse(encode(parsed(parts)), {}, context);
+    return jsonResponse(context, encode(parsed(parts)));
   });
 }
 

@@ -16,7 +16,6 @@ import { collectImages, encodeImages, encodeUpscaled } from "../../dialect/image
 import { unixSeconds } from "../../domain/clock.ts";
 import { invalidValue, missing, SvcError } from "../../domain/errors.ts";
 import { IMAGE_FORMATS } from "../../domain/image.ts";
-import { HeldAnswer } from "../../service/held-answer.ts";
 import type { ImageAbility, ImageRun } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
@@ -25,10 +24,9 @@ import { isForm, orDiscard, readParts, type FormFile } from "../form-parts.ts";
 import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
-import { jsonResponse } from "../json-response.ts";
+import { jsonResponse, wholeAnswer } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { publicUrl } from "../public-url.ts";
-import { wholeAnswer } from "../whole-answer.ts";
 
 /** Most bytes of a form field; the longest is a prompt in UTF-8. */
 const FIELD_BYTES = 128 * 1024;
@@ -161,10 +159,9 @@ async function respond(
   const address = (data: Uint8Array) =>
     publicUrl(`/v1/images/files/${images.kept.put(data, format)}`, request, deps.config);
   const encode = call.work.upscale ? encodeUpscaled : encodeImages;
-  const held = new HeldAnswer(deps.answerBudget);
-  return wholeAnswer(held, context, async () => {
+  return wholeAnswer(deps.answerBudget, context, async (held) => {
     const drawn = await collectImages(events, ({ data }) => held.addFile(data));
-    return jsonResponse(encode(drawn, call, { created: now(), address }), { headers }, context);
+    return jsonResponse(context, encode(drawn, call, { created: now(), address }), headers);
   });
 }
 

@@ -31,7 +31,7 @@ import {
 import { SvcError } from "../../domain/errors.ts";
 import type { PictureLabel, RecognizedPage } from "../../domain/recognition.ts";
 import type { ClassificationRun } from "../../service/classification.ts";
-import { fewerPages, HeldAnswer } from "../../service/held-answer.ts";
+import { fewerPages, type HeldAnswer } from "../../service/held-answer.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
@@ -39,11 +39,10 @@ import { requestOrigin } from "../generation-response.ts";
 import { isForm, orDiscard } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
-import { jsonResponse } from "../json-response.ts";
+import { jsonResponse, wholeAnswer } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 import type { RequestContext } from "../request-context.ts";
 import { readUpload } from "../upload-body.ts";
-import { wholeAnswer } from "../whole-answer.ts";
 
 const FIELD_BYTES = 4096;
 const Answer = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundLabels, FoundAnything]);
@@ -81,8 +80,7 @@ async function answer(deps: AppDeps, request: Request): Promise<Response> {
     model,
   };
   const documents = named.map((one) => ({ ...one, pageCount: 0, pages: [] as RecognizedPage[] }));
-  const held = new HeldAnswer(deps.answerBudget, fewerPages);
-  return wholeAnswer(held, context, async () => {
+  const whole = async (held: HeldAnswer) => {
     for await (const event of deps.recognition.recognize(files, run, signal, report)) {
       const document = documents[event.document];
       if (!document) continue;
@@ -98,7 +96,8 @@ async function answer(deps: AppDeps, request: Request): Promise<Response> {
     });
     const labels = isLabelled ? await labelsOf(deps, call, pictures, origin, signal) : undefined;
     return jsonOrText(documents, labels, call, context);
-  });
+  };
+  return wholeAnswer(deps.answerBudget, context, whole, fewerPages);
 }
 
 type Picture = Parameters<AppDeps["classification"]["labels"]>[0];
@@ -131,7 +130,7 @@ async function jsonOrText(
   call: RecognitionCall,
   context: RequestContext,
 ): Promise<Response> {
-  const json = (answer: object) => jsonResponse(answer, {}, context);
+  const json = (answer: object) => jsonResponse(context, answer);
   const { mode, format } = call;
   if (mode === "barcode") return json(encodeBarcodes(documents, call));
   if (mode === "saliency") return json(encodeRegions(documents, call));
