@@ -1,6 +1,6 @@
 // Identifies an answer that begins now.
 
-import type { AnswerOrigin } from "../dialect/fields/answer-origin.ts";
+import type { AnswerOrigin } from "../dialect/fields/answer-head.ts";
 import { unixSeconds } from "../domain/clock.ts";
 import type { AppDeps } from "./deps.ts";
 

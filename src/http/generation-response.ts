@@ -39,7 +39,7 @@ export interface GenerationCall {
 export async function respond(deps: AppDeps, request: Request, call: GenerationCall): Promise<Response> {
   const disconnect = disconnection(request);
   const { signal } = disconnect;
-  const writer = streams(deps, call.stream) ? call.writer : undefined;
+  const writer = isStreamed(deps, call.stream) ? call.writer : undefined;
   if (!writer) {
     const context = deps.contexts.of(request);
     return wholeAnswer(deps.answerBudget, context, async (held) => {
@@ -96,9 +96,9 @@ export function streamResponse<Event>(
     heartbeatMs: config.heartbeatMs,
     signal,
     abort,
-    ends: () => context.bodyEnds(),
+    ends: () => context.onLastBytes(),
   });
-  context.bodyEnded = stream.ended;
+  context.bodyClosed = stream.ended;
   const type = framing.format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
   return new Response(stream.body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
 }
@@ -109,7 +109,7 @@ export async function respondLater(
   request: Request,
   call: GenerationCall,
 ): Promise<Record<string, string>> {
-  const held = streams(deps, call.stream) ? undefined : new HeldAnswer(deps.answerBudget);
+  const held = isStreamed(deps, call.stream) ? undefined : new HeldAnswer(deps.answerBudget);
   const { events, known, headers } = await begin(deps, request, call, new AbortController().signal, held);
   const context = deps.contexts.of(request);
   context.workEnded = call
@@ -161,7 +161,7 @@ export function requestOrigin({ clock, contexts }: AppDeps, request: Request): R
 }
 
 /** Returns whether the answer is streamed, given whether the client wants a stream. */
-export const streams = ({ config }: AppDeps, wanted: boolean): boolean => wanted && config.streaming;
+export const isStreamed = ({ config }: AppDeps, wanted: boolean): boolean => wanted && config.streaming;
 
 /** Returns what the writers of an answer know about its request. */
 const knownOf = (requestId: string, accepted: AcceptedEvent | undefined): StreamedRequest => ({

@@ -36,7 +36,7 @@ export function jsonResponse(
  */
 export async function wholeAnswer(
   budget: ByteBudget,
-  context: Pick<RequestContext, "bodyEnded">,
+  context: Pick<RequestContext, "bodyClosed">,
   answer: (held: HeldAnswer) => Promise<Response>,
   tooLarge?: (limit: string) => SvcError,
 ): Promise<Response> {
@@ -44,7 +44,7 @@ export async function wholeAnswer(
   try {
     return await answer(held);
   } finally {
-    if (context.bodyEnded) void context.bodyEnded.then(() => held.close());
+    if (context.bodyClosed) void context.bodyClosed.then(() => held.close());
     else held.close();
   }
 }
@@ -66,9 +66,9 @@ function streamOf(context: RequestContext, begin: string, rest: Iterator<string,
     // The body of an answer whose client has disconnected is neither read nor cancelled.
     signal: AbortSignal.any([context.signal, left.signal]),
     abort: () => left.abort(),
-    ends: () => context.bodyEnds(),
+    ends: () => context.onLastBytes(),
   });
-  context.bodyEnded = ended;
+  context.bodyClosed = ended;
   return body;
 }
 

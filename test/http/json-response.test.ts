@@ -38,7 +38,7 @@ function request() {
   const client = new AbortController();
   const context = new RequestContexts().open(new Request("http://localhost", { signal: client.signal }), 0);
   const seen: string[] = [];
-  context.bodyEnds = () => void seen.push("body ends");
+  context.onLastBytes = () => void seen.push("body ends");
   return { context, seen, leave: () => client.abort() };
 }
 
@@ -72,11 +72,11 @@ test("a large response is written only as fast as it is read, and its end is tol
   expect(writes).toBeLessThan(10_000);
   expect(left.seen).toEqual([]);
   await reader?.cancel();
-  await left.context.bodyEnded;
+  await left.context.bodyClosed;
   const { body } = jsonResponse(read.context, large);
   expect(read.seen).toEqual([]);
   await new Response(body).arrayBuffer();
-  await read.context.bodyEnded;
+  await read.context.bodyClosed;
   expect([left.seen, read.seen]).toEqual([["body ends"], ["body ends"]]);
 });
 
@@ -88,7 +88,7 @@ test("a large answer whose client disconnects while it is put together keeps no 
     leave();
     return jsonResponse(context, large);
   });
-  await context.bodyEnded;
+  await context.bodyClosed;
   expect(() => new HeldAnswer(budget).add({ type: "text", text: "x".repeat(400) })).not.toThrow();
 });
 

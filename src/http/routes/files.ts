@@ -91,7 +91,7 @@ async function receive(files: FilesService, request: Request): Promise<Response>
 }
 
 /** Returns whether a request's condition matches this tag: any tag, or one of a list, strong or weak. */
-const names = (condition: string | null, etag: string): boolean =>
+const matchesTag = (condition: string | null, etag: string): boolean =>
   condition?.split(",").some((one) => ["*", etag, `W/${etag}`].includes(one.trim())) ?? false;
 
 /** Answers with a file's content. Content never changes, so the file's id identifies it. */
@@ -104,7 +104,7 @@ function contentOf(file: ReturnType<FilesService["content"]>, { headers: asked }
     "Accept-Ranges": "bytes",
     ETag: etag,
   };
-  if (names(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+  if (matchesTag(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
   const condition = asked.get("if-range");
   const range = byteRange(condition === null || condition === etag ? asked.get("range") : null, bytes);
   // As a stream: for a file, Bun would answer Range in its own way.

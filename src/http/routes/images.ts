@@ -21,7 +21,7 @@ import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForm, orDiscard, readParts, type FormFile } from "../form-parts.ts";
-import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
+import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent, jsonRoute } from "../json-content.ts";
 import { jsonResponse, wholeAnswer } from "../json-response.ts";
@@ -67,7 +67,7 @@ async function generate(deps: AppDeps, request: Request): Promise<Response> {
   // Checked first, because the headers may be refused.
   const origin = requestOrigin(deps, request);
   const call = decodeGeneration(await deps.bodies.read(request, bodyCeilings.small));
-  return respond(deps, request, call, { ...origin, work: call.work }, "image_generation");
+  return answerDrawn(deps, request, call, { ...origin, work: call.work }, "image_generation");
 }
 
 async function edit(deps: AppDeps, request: Request): Promise<Response> {
@@ -81,7 +81,7 @@ async function edit(deps: AppDeps, request: Request): Promise<Response> {
     throw missingImage();
   }
   const pictures = { image, references, ...(mask && { mask }), ...(strength !== undefined && { strength }) };
-  return respond(deps, request, call, { ...origin, work, edit: pictures }, "image_edit");
+  return answerDrawn(deps, request, call, { ...origin, work, edit: pictures }, "image_edit");
 }
 
 async function upscale(deps: AppDeps, request: Request): Promise<Response> {
@@ -90,7 +90,7 @@ async function upscale(deps: AppDeps, request: Request): Promise<Response> {
   const image = files[0]?.content;
   if (!image) throw missingImage();
   const run = { ...origin, work: call.work, edit: { image, references: [] }, ability: "upscaling" } as const;
-  return respond(deps, request, call, run, "image_edit");
+  return answerDrawn(deps, request, call, run, "image_edit");
 }
 
 const missingImage = () => missing("image", "a part of the form with a file name");
@@ -131,7 +131,7 @@ async function readFiles<Call extends ImageCall>(
 
 type Run = Omit<ImageRun, "model">;
 
-async function respond(
+async function answerDrawn(
   deps: AppDeps,
   request: Request,
   call: ImageCall,
@@ -149,7 +149,7 @@ async function respond(
   await events.next();
   const headers = { ...NO_STORE, ...standInHeaders(model, images.model(model, run.ability).modelId) };
   const now = () => unixSeconds(clock);
-  if (streams(deps, call.stream)) {
+  if (isStreamed(deps, call.stream)) {
     const options = { kind, call, requestId: context.id, now };
     // The first step may take long.
     const stream = { disconnect, headers, opens: true };

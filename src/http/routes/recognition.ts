@@ -57,7 +57,7 @@ export const recognitionRoutes = (deps: AppDeps) =>
 
 type Named = Pick<RecognizedDocument, "name" | "type">;
 
-interface Received {
+interface ReadCall {
   readonly call: RecognitionCall;
   readonly files: readonly TemporaryFile[];
   readonly named: readonly Named[];
@@ -146,7 +146,7 @@ const plain = (text: string, type: string) =>
   new Response(`${text}\n`, { headers: { "Content-Type": `${type}; charset=utf-8` } });
 
 /** Returns the decoded call and its documents in files. Throws SvcError about either. */
-async function receive({ bodies, recognition }: AppDeps, request: Request): Promise<Received> {
+async function receive({ bodies, recognition }: AppDeps, request: Request): Promise<ReadCall> {
   if (!isForm(request)) {
     const { call, sources } = decodeRecognition(
       await bodies.read(request, bodyCeilings.generation, { alsoForm: true }),

@@ -44,10 +44,10 @@ import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import {
   disconnection,
+  isStreamed,
   respond,
   respondLater,
   streamResponse,
-  streams,
   type GenerationCall,
 } from "../generation-response.ts";
 import { countTokens } from "../tokenize.ts";
@@ -112,7 +112,7 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
 async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promise<Response> {
   const asked = decodeResponses(await readGenerationBody(deps, request), deps.settings, kept.history);
   const report: RequestReport = {};
-  const log = asked.background && streams(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
+  const log = asked.background && isStreamed(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
   const context = begin(deps, kept, asked, request, report, log);
   const { id } = context.resource;
   const call: GenerationCall = {

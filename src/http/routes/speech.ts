@@ -10,7 +10,7 @@ import type { SpeechEvent, SpeechFormat } from "../../domain/speech.ts";
 import type { RequestReport } from "../../service/request.ts";
 import { byteStream } from "../byte-stream.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
+import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
@@ -63,7 +63,7 @@ async function speak(deps: AppDeps, request: Request): Promise<Response> {
   // Until the first sentence is spoken, a failure has its own status.
   const first = await firstAudio(spoken);
   const all = behind(first, spoken);
-  if (streams(deps, events)) {
+  if (isStreamed(deps, events)) {
     const { id: requestId } = context;
     return streamResponse(deps, request, all, (put) => speechWriter(put, { requestId }), { disconnect });
   }
@@ -72,9 +72,9 @@ async function speak(deps: AppDeps, request: Request): Promise<Response> {
   const stream = byteStream(bytesOf(all, signal, onUnexpected), {
     signal,
     abort: () => disconnect.abort(),
-    ends: () => context.bodyEnds(),
+    ends: () => context.onLastBytes(),
   });
-  context.bodyEnded = stream.ended;
+  context.bodyClosed = stream.ended;
   return new Response(stream.body, { headers: { "Content-Type": TYPES[work.format] } });
 }
 

@@ -22,7 +22,7 @@ import { collectSpeech, encodeTranscription } from "../../dialect/transcriptions
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
+import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { isForm, orDiscard } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
@@ -61,7 +61,7 @@ async function answer(deps: AppDeps, request: Request, task: Task): Promise<Resp
   const events = deps.transcriptions.transcribe(recording, run, disconnect.signal, report);
   // Until the file is known to be a recording, a failure has its own status.
   const { value } = await events.next();
-  if (value && streams(deps, call.stream)) {
+  if (value && isStreamed(deps, call.stream)) {
     const { id: requestId } = context;
     return streamResponse(deps, request, events, (put) => transcriptWriter(put, { requestId }), {
       disconnect,
