@@ -14,10 +14,9 @@ import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/pe
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
-import { STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
+import { decodeConstraint, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { withTools } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
-import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeRunning, runningFields, type RunningReports } from "./running-reports.ts";
 import { decodeTools } from "./tools.ts";

@@ -7,6 +7,7 @@ import { textAlternatives, tooMany } from "../../json-schema/alternatives.ts";
 import { MAX_CHARACTERS } from "../../json-schema/limits.ts";
 import { choiceGrammar, regexGrammar } from "../../json-schema/regex-grammar.ts";
 import { grammarConstraint } from "./grammar.ts";
+import type { ChosenTools } from "./tools.ts";
 import { always, refuseUnsupported } from "./unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
@@ -48,6 +49,25 @@ export function decodeStructure(asked: StructuredFields): Structure | undefined 
     throw fieldError("invalid_value", first.param, `cannot be used together with '${second.param}'`);
   }
   return { ...first.make(), param: first.param };
+}
+
+/**
+ * Returns the structure, else that of the launch options. `guided`: their schema, for requests without a format. Throws
+ * SvcError when a schema or grammar is invalid, or when a grammar is given together with tools.
+ */
+export function decodeConstraint(
+  asked: StructuredFields,
+  { tools }: ChosenTools,
+  guided: JsonSchema | undefined,
+): Partial<Structure> {
+  const own = decodeStructure(asked);
+  if (own) {
+    const { param, constraint } = own;
+    if (constraint.grammar === undefined || tools.length === 0) return own;
+    throw fieldError("invalid_value", param, "cannot be used together with 'tools'");
+  }
+  if (guided === undefined || asked.response_format != null) return {};
+  return { asked: guided, constraint: schemaConstraint(guided, false, "response_format.json_schema.schema") };
 }
 
 /** Maps the usual names in errors about the structure to the field that it came in. */

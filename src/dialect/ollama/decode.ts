@@ -15,7 +15,6 @@ import type { GenerationSettings } from "../fields/settings.ts";
 import { structureNames } from "../fields/structured.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
 import { withOrderedResults } from "../../domain/turns.ts";
-import { unloads } from "./keep-alive.ts";
 import { ollamaUnsupported } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
@@ -86,6 +85,9 @@ export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): O
   if (asked.images?.length) throw withoutTemplate("images", "does not hold images with 'context'");
   return { ...call, request, context: asked.context };
 }
+
+/** Returns whether `keep_alive` is zero, also as text with a unit: the client no longer needs the model. */
+export const unloads = (keepAlive: number | string | null | undefined): boolean => /^0+[a-z]*$/.test(String(keepAlive));
 
 const withoutTemplate = (param: string, why: string): SvcError =>
   fieldError("unsupported_parameter", param, `needs the chat template, which ${why}`);
