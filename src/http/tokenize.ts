@@ -2,7 +2,7 @@
 
 import { checker } from "../contract/schema.ts";
 import { DetokenizeRequest, TokenizeRequest } from "../contract/tokenize.ts";
-import { always, refuseUnsupported } from "../dialect/fields/unsupported.ts";
+import { always, refuseUnsupported, unless } from "../dialect/fields/unsupported.ts";
 import { invalidValue, missing, type SvcError } from "../domain/errors.ts";
 import type { Generation } from "../domain/generate.ts";
 import type { TokenizeOptions, TokenPiece } from "../engine/text/port.ts";
@@ -18,7 +18,7 @@ const LOOKED_UP = 8192;
 /** The tokens of conversations are counted by the routes that answer them. */
 const UNSUPPORTED = { messages: always, tools: always, chat_template: always };
 /** SGLang's field; here the text of special tokens is always included. */
-const DETOKENIZE_UNSUPPORTED = { skip_special_tokens: (asked: unknown) => asked !== false };
+const DETOKENIZE_UNSUPPORTED = { skip_special_tokens: unless(false) };
 
 const checkTokenize = checker(TokenizeRequest);
 const checkDetokenize = checker(DetokenizeRequest);

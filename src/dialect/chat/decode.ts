@@ -48,7 +48,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   const topLogprobs = decodeLogprobs(chat, settings.maxLogprobs);
   const tools = decodeTools(chat, settings.preparedSchemas);
   const { constraint, asked, param } = decodeConstraint(chat, tools, settings.guidedJson);
-  const [limit, limitParam] = limitOf(chat, settings.maxTokens);
+  const [limit, limitParam] = limitOf(chat, ["max_tokens", "max_completion_tokens", "n_predict"], settings.maxTokens);
   const reasoning = decodeReasoning(chat, settings, constraint !== undefined);
   const messages = decodeMessages(chat.messages);
   const includeUsage = chat.stream_options?.include_usage ?? settings.streamUsage !== "requested";

@@ -8,7 +8,7 @@ import { MAX_CHARACTERS } from "../../json-schema/limits.ts";
 import { choiceGrammar, regexGrammar } from "../../json-schema/regex-grammar.ts";
 import { grammarConstraint } from "./grammar.ts";
 import type { ChosenTools } from "./tools.ts";
-import { always, refuseUnsupported } from "./unsupported.ts";
+import { always, refuseUnsupported, unless } from "./unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** A constraint, and the client's own schema for prompts that must state it in words. */
@@ -20,14 +20,13 @@ export interface Structure {
 }
 
 const ANY_OBJECT: JsonSchema = { type: "object" };
-const isTrue = (value: unknown): boolean => value !== false;
 
 /** Settings of vLLM's structured outputs that are not supported. */
 const OUTPUTS_UNSUPPORTED = {
   structural_tag: always,
-  disable_fallback: isTrue,
-  disable_any_whitespace: isTrue,
-  disable_additional_properties: isTrue,
+  disable_fallback: unless(false),
+  disable_any_whitespace: unless(false),
+  disable_additional_properties: unless(false),
   whitespace_pattern: always,
 };
 

@@ -3,11 +3,12 @@
 import { OllamaChatRequest, OllamaGenerateRequest, OllamaOptions } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
 import { fieldError, type SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, Constraint, ContentPart, Generation, JsonSchema, ToolCall } from "../../domain/generate.ts";
+import type { ChatMessage, Constraint, Generation, JsonSchema, ToolCall } from "../../domain/generate.ts";
 import { resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import { withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
+import { imagePart } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
@@ -195,10 +196,6 @@ class OpenCalls {
 
 function withImages(text: string, images: readonly string[] | null | undefined, param: string): ChatMessage["content"] {
   if (!images?.length) return text;
-  const parts: ContentPart[] = images.map((data, index) => ({
-    type: "media",
-    source: { kind: "image", url: `data:image/png;base64,${data}`, detail: "auto" },
-    param: `${param}.${index}`,
-  }));
+  const parts = images.map((data, index) => imagePart(`data:image/png;base64,${data}`, `${param}.${index}`));
   return [{ type: "text", text }, ...parts];
 }
