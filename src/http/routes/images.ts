@@ -2,7 +2,7 @@
 
 import { Elysia } from "elysia";
 import { ImageEditForm, ImageRequest, Images, MOST_PICTURES, Upscaled, UpscaleForm } from "../../contract/images.ts";
-import { t, type TSchema } from "../../contract/schema.ts";
+import type { TSchema } from "../../contract/schema.ts";
 import { formBody } from "../../dialect/fields/form-body.ts";
 import {
   decodeEdit,
@@ -23,7 +23,7 @@ import type { AppDeps } from "../deps.ts";
 import { isForm, orDiscard, readParts, type FormFile } from "../form-parts.ts";
 import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonContent, jsonRoute } from "../json-content.ts";
+import { fileContent, jsonContent, jsonRoute } from "../json-content.ts";
 import { jsonResponse, wholeAnswer } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { publicUrl } from "../public-url.ts";
@@ -54,13 +54,8 @@ const describedForm = (form: TSchema, answer: TSchema) =>
     },
   }) as const;
 
-const file = { schema: t.String({ format: "binary" }) };
 const describedFile = {
-  detail: {
-    responses: {
-      200: { description: "", content: Object.fromEntries(IMAGE_FORMATS.map((format) => [`image/${format}`, file])) },
-    },
-  },
+  detail: { responses: { 200: fileContent(IMAGE_FORMATS.map((format) => `image/${format}`)) } },
 } as const;
 
 async function generate(deps: AppDeps, request: Request): Promise<Response> {

@@ -1,7 +1,6 @@
 // POST /v1/audio/speech and GET /v1/audio/voices
 
 import { Elysia } from "elysia";
-import { t } from "../../contract/schema.ts";
 import { SpeechRequest, VoiceList } from "../../contract/speech.ts";
 import { decodeSpeech } from "../../dialect/speech/decode.ts";
 import { encodeVoices, speechWriter } from "../../dialect/speech/encode.ts";
@@ -12,7 +11,7 @@ import { byteStream } from "../byte-stream.ts";
 import type { AppDeps } from "../deps.ts";
 import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonAnswer, jsonContent } from "../json-content.ts";
+import { fileContent, jsonAnswer, jsonContent } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 
@@ -28,15 +27,9 @@ const TYPES: Readonly<Record<SpeechFormat, string>> = {
 
 type Spoken = AsyncGenerator<Exclude<SpeechEvent, { readonly type: "started" }>, void, void>;
 
-const sound = { schema: t.String({ format: "binary" }) };
 const described = {
   parse: "none",
-  detail: {
-    requestBody: jsonContent(SpeechRequest),
-    responses: {
-      200: { description: "", content: Object.fromEntries(Object.values(TYPES).map((type) => [type, sound])) },
-    },
-  },
+  detail: { requestBody: jsonContent(SpeechRequest), responses: { 200: fileContent(Object.values(TYPES)) } },
 } as const;
 
 /** Converts text to speech. */
