@@ -36,13 +36,12 @@ import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
-import { isForm, orDiscard } from "../form-parts.ts";
+import { isForm, orDiscard, readOneFile } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
 import { jsonResponse, wholeAnswer } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 import type { RequestContext } from "../request-context.ts";
-import { readUpload } from "../upload-body.ts";
 
 const FIELD_BYTES = 4096;
 const Answer = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundLabels, FoundAnything]);
@@ -161,7 +160,7 @@ async function receive({ bodies, recognition }: AppDeps, request: Request): Prom
   const { documents } = recognition;
   const { largest: ceiling } = documents;
   const limits = { ceiling, tooLarge: () => documents.tooLarge("file"), fieldBytes: FIELD_BYTES };
-  const { content, filename, fields } = await readUpload(request, limits, (chunks) => documents.receive(chunks));
+  const { content, filename, fields } = await readOneFile(request, limits, (chunks) => documents.receive(chunks));
   const call = await orDiscard([content], () => decodeRecognitionForm(formBody(fields, FORM_FIELDS)));
   return { call, files: [content], named: [{ name: filename, type: "upload" }] };
 }
