@@ -54,7 +54,7 @@ export const Batch = t.Object({
   id: t.String(),
   object: t.Literal("batch"),
   endpoint: t.String(),
-  model: t.Optional(t.String({ description: "The server's own chat model; absent when it has none." })),
+  model: t.Optional(t.String({ description: "The server's default model for the endpoint; absent when it has none." })),
   errors: nullable(t.Object({ object: t.Literal("list"), data: t.Array(Fault) })),
   input_file_id: t.String(),
   completion_window: t.String(),

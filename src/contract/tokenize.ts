@@ -1,4 +1,4 @@
-// POST /v1/tokenize and POST /v1/count_tokens
+// Tokenizing and detokenizing in the forms of vLLM and llama.cpp, and what llama.cpp's server tells about itself.
 
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";

@@ -2,6 +2,7 @@
 // test/parity/UPSTREAMS.md shows how every field is handled.
 
 import type { Sampling } from "../domain/generate.ts";
+import { LLAMA_SAMPLING } from "../domain/llama-sampling.ts";
 
 /** `openai`: any other server with an OpenAI-compatible API. */
 export type ServerKind = "svc" | "llama.cpp" | "vllm" | "sglang" | "ollama" | "lm-studio" | "jan" | "mlx-lm" | "openai";
@@ -70,28 +71,7 @@ const CONVENTION = {
   logitBias: "logit_bias",
 } as const;
 
-const LLAMA = {
-  ...CONVENTION,
-  topK: "top_k",
-  minP: "min_p",
-  typicalP: "typical_p",
-  topNSigma: "top_n_sigma",
-  xtcProbability: "xtc_probability",
-  xtcThreshold: "xtc_threshold",
-  dynatempRange: "dynatemp_range",
-  dynatempExponent: "dynatemp_exponent",
-  repetitionPenalty: "repeat_penalty",
-  repetitionWindow: "repeat_last_n",
-  dryMultiplier: "dry_multiplier",
-  dryBase: "dry_base",
-  dryAllowedLength: "dry_allowed_length",
-  dryPenaltyLastN: "dry_penalty_last_n",
-  drySequenceBreakers: "dry_sequence_breakers",
-  mirostat: "mirostat",
-  mirostatTau: "mirostat_tau",
-  mirostatEta: "mirostat_eta",
-  ignoreEos: "ignore_eos",
-} as const;
+const LLAMA = { ...CONVENTION, ...LLAMA_SAMPLING };
 
 /** Settings of vLLM and SGLang, including those beyond the OpenAI-compatible API. */
 const CLUSTER = {

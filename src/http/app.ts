@@ -53,8 +53,8 @@ import { rehearse } from "./rehearsal.ts";
 import type { SocketHandler } from "./socket.ts";
 
 export interface App {
-  /** Handles a request. `connection` names its connection; `bodyEnds` is called with the last bytes of the answer. */
-  readonly fetch: (request: Request, connection?: string, bodyEnds?: () => void) => Promise<Response>;
+  /** Handles a request. `connection` names its connection; `onLastBytes` is called with the last bytes of the answer. */
+  readonly fetch: (request: Request, connection?: string, onLastBytes?: () => void) => Promise<Response>;
   /** Returns the handler for a connection whose request was answered with 101; undefined: it continues as HTTP. */
   readonly socketOf: (request: Request) => SocketHandler | undefined;
   /** Sessions on such connections. */

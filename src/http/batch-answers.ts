@@ -1,8 +1,6 @@
 // The endpoints that batches may use, each with a function that answers a line by its route's decoding and encoding.
 
 import type { BatchEndpoint } from "../contract/batches.ts";
-import { decodeCompletion } from "../dialect/completions/decode.ts";
-import { encodeCompletion } from "../dialect/completions/encode.ts";
 import { decodeEmbeddings } from "../dialect/embeddings/decode.ts";
 import { encodeEmbeddings } from "../dialect/embeddings/encode.ts";
 import { decodeResponses, type History } from "../dialect/responses/decode.ts";
@@ -11,15 +9,14 @@ import { functionNames } from "../dialect/responses/functions.ts";
 import { decodeTranscription } from "../dialect/transcriptions/decode.ts";
 import { collectSpeech, encodeTranscription } from "../dialect/transcriptions/encode.ts";
 import { unixSeconds } from "../domain/clock.ts";
-import type { AcceptedEvent, GenerateEvent, Generations } from "../domain/generate.ts";
-import { newCompletionId, newResponseId } from "../domain/ids.ts";
+import { newResponseId } from "../domain/ids.ts";
 import { jsonParts } from "../domain/json-parts.ts";
-import type { AnswerLine, LineOrigin } from "../service/batch/answer-line.ts";
+import type { AnswerLine, LineBody } from "../service/batch/answer-line.ts";
 import { HeldAnswer } from "../service/held-answer.ts";
 import type { Capability } from "../service/model-router.ts";
-import { answerOrigin } from "./answer-origin.ts";
-import { chatExchange } from "./chat-exchange.ts";
+import { chatExchange, completionExchange } from "./chat-exchange.ts";
 import type { AppDeps } from "./deps.ts";
+import type { GenerationCall } from "./generation-response.ts";
 import { bodyCeilings, tooLarge } from "./json-body.ts";
 import { beginResource } from "./response-resource.ts";
 
@@ -34,60 +31,48 @@ export const BATCH_CAPABILITIES: Readonly<Record<BatchEndpoint, Capability>> = {
 };
 
 export const batchAnswers = (deps: AppDeps): Readonly<Record<BatchEndpoint, AnswerLine>> => ({
-  "/v1/chat/completions": holding(deps, chatLine),
-  "/v1/completions": holding(deps, completionLine),
-  "/v1/responses": holding(deps, responseLine),
+  "/v1/chat/completions": generated(deps, (body) => {
+    const { request, json } = chatExchange(deps, body, undefined);
+    return { requests: [request], json };
+  }),
+  "/v1/completions": generated(deps, (body) => completionExchange(deps, body)),
+  "/v1/responses": generated(deps, (body) => responseExchange(deps, body)),
   "/v1/embeddings": embeddingLine(deps),
   "/v1/audio/transcriptions": speechLine(deps, "transcribe"),
   "/v1/audio/translations": speechLine(deps, "translate"),
 });
 
-/** The deps of lines with generations. `held`: counts the memory of the line's answer. */
-interface HoldingDeps extends AppDeps {
-  readonly held: HeldAnswer;
-}
-
-const holding =
-  (deps: AppDeps, line: (deps: HoldingDeps) => AnswerLine): AnswerLine =>
-  async (...call) => {
+/** Returns a function that answers a line by a generation in the background. `exchange` decodes the line. */
+const generated =
+  (deps: AppDeps, exchange: (body: LineBody) => Pick<GenerationCall, "requests" | "json">): AnswerLine =>
+  async (body, own, signal) => {
+    const { requests, json } = exchange(body);
     const held = new HeldAnswer(deps.answerBudget);
-    return line({ ...deps, held })(...call).finally(() => held.close());
-  };
-
-const chatLine =
-  (deps: HoldingDeps): AnswerLine =>
-  async (body, own, signal) => {
-    const { request, json } = chatExchange(deps, body, undefined);
-    const { events, accepted } = await begin(deps, [request], own, signal);
-    return json(events, { requestId: own.id, promptTokens: 0, ...accepted });
-  };
-
-const completionLine =
-  (deps: HoldingDeps): AnswerLine =>
-  async (body, own, signal) => {
-    const call = decodeCompletion(body, deps.settings);
-    const origin = answerOrigin(deps, newCompletionId(), call.requests[0].model);
-    const { events } = await begin(deps, call.requests, own, signal);
-    return encodeCompletion(events, origin, call);
+    try {
+      const events = deps.generation.generate(requests, { ...own, background: true }, signal, {}, { held });
+      const { value } = await events.next();
+      return await json(events, { requestId: own.id, promptTokens: 0, ...(value?.type === "accepted" && value) });
+    } finally {
+      held.close();
+    }
   };
 
 /** Responses of a batch are only in its output; nothing is stored. */
 const NOTHING_STORED: History = { upTo: () => undefined, items: () => undefined, item: () => undefined };
 
-const responseLine =
-  (deps: HoldingDeps): AnswerLine =>
-  async (body, own, signal) => {
-    const call = decodeResponses({ ...body, store: false, background: false }, deps.settings, NOTHING_STORED);
-    const { clock } = deps;
-    const context = {
-      resource: beginResource(deps, newResponseId(), call),
-      names: functionNames(call.asked.tools),
-      now: () => unixSeconds(clock),
-      onEnd: () => {},
-    };
-    const { events, accepted } = await begin(deps, [call.request], own, signal);
-    return encodeResponse(events, withReadInputs(context, accepted));
+function responseExchange(deps: AppDeps, body: LineBody): Pick<GenerationCall, "requests" | "json"> {
+  const call = decodeResponses({ ...body, store: false, background: false }, deps.settings, NOTHING_STORED);
+  const context = {
+    resource: beginResource(deps, newResponseId(), call),
+    names: functionNames(call.asked.tools),
+    now: () => unixSeconds(deps.clock),
+    onEnd: () => {},
   };
+  return {
+    requests: [call.request],
+    json: (events, known) => encodeResponse(events, withReadInputs(context, known)),
+  };
+}
 
 const embeddingLine =
   ({ embeddings }: AppDeps): AnswerLine =>
@@ -119,15 +104,3 @@ const speechLine =
     const { type, body: text } = encodeTranscription(transcript, call);
     return type === "application/json" ? JSON.parse(text) : text;
   };
-
-/** Begins a generation in the background. `events` are those after the acceptance. */
-async function begin(
-  { generation, held }: HoldingDeps,
-  generations: Generations,
-  own: LineOrigin,
-  signal: AbortSignal,
-): Promise<{ events: AsyncGenerator<GenerateEvent>; accepted: Partial<AcceptedEvent> }> {
-  const events = generation.generate(generations, { ...own, background: true }, signal, {}, { held });
-  const { value } = await events.next();
-  return { events, accepted: value?.type === "accepted" ? value : {} };
-}

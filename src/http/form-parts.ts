@@ -3,7 +3,7 @@
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
-import { invalidValue, shownName, SvcError } from "../domain/errors.ts";
+import { invalidValue, missing, shownName, SvcError } from "../domain/errors.ts";
 import { bodyChunks } from "./body-chunks.ts";
 import { own } from "../domain/own.ts";
 
@@ -53,12 +53,15 @@ interface FormLimits {
   readonly tooLarge: () => SvcError;
   /** Most bytes of each other field. */
   readonly fieldBytes: number;
-  /** Name of a file that comes without one. */
-  readonly usualName: string;
+  /** Name of a file that comes without one; default: file. */
+  readonly usualName?: string;
 }
 
 const MOST_FIELDS = 24;
-const LONGEST_NAME = 255;
+/** Characters of a file name that are kept. */
+export const LONGEST_NAME = 255;
+/** Most bytes that a form with one file may have besides the file. */
+const FORM_BYTES = 64 * 1024;
 
 /** Returns whether the body is a form. */
 export const isForm = (request: Request): boolean =>
@@ -71,25 +74,6 @@ export function checkEncoding({ headers }: Request): void {
   throw new SvcError("unsupported_media_type", "Content-Encoding must be identity: send the file uncompressed.");
 }
 
-/**
- * Reads a form. Throws SvcError about the form, what `receive` throws, or the signal's reason when the client
- * disconnected; everything received by then is discarded.
- */
-export async function readParts<Content extends Received>(
-  request: Request,
-  limits: FormLimits,
-  receive: ReceivePart<Content>,
-): Promise<FormParts<Content>> {
-  checkEncoding(request);
-  if (Number(request.headers.get("content-length")) > limits.ceiling) throw limits.tooLarge();
-  try {
-    return await read(request, limits, receive);
-  } catch (error) {
-    request.signal.throwIfAborted();
-    throw error;
-  }
-}
-
 interface Arriving<Content> {
   readonly name: string;
   readonly stream: BusboyFileStream;
@@ -97,11 +81,14 @@ interface Arriving<Content> {
   readonly content: Promise<Content>;
 }
 
-async function read<Content extends Received>(
+/** Reads a form. Throws SvcError about the form, or what `receive` throws; everything received by then is discarded. */
+export async function readParts<Content extends Received>(
   request: Request,
-  { files: known, ceiling, tooLarge, fieldBytes, usualName }: FormLimits,
+  { files: known, ceiling, tooLarge, fieldBytes, usualName = "file" }: FormLimits,
   receive: ReceivePart<Content>,
 ): Promise<FormParts<Content>> {
+  checkEncoding(request);
+  if (Number(request.headers.get("content-length")) > ceiling) throw tooLarge();
   const names = Object.keys(known);
   const form = parser(request.headers.get("content-type") ?? "", fieldBytes);
   const fields: (readonly [string, string])[] = [];
@@ -165,6 +152,19 @@ async function read<Content extends Received>(
     throw failure;
   }
   return { files: received, fields };
+}
+
+/** Reads a form with one file, of at most `ceiling` bytes, as the part `file`. Throws like `readParts`. */
+export async function readOneFile<Content extends Received>(
+  request: Request,
+  { ceiling, ...limits }: Omit<FormLimits, "files">,
+  receive: ReceivePart<Content>,
+): Promise<{ content: Content; filename: string; fields: Fields }> {
+  const form = { ...limits, ceiling: ceiling + FORM_BYTES, files: { file: 1 } };
+  const { files, fields } = await readParts(request, form, receive);
+  const [file] = files;
+  if (file) return { content: file.content, filename: file.filename, fields };
+  throw missing("file", "a part of the form with a file name");
 }
 
 function parser(type: string, fieldSize: number): BusboyInstance {

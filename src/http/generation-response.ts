@@ -9,10 +9,9 @@ import type { RequestReport } from "../service/request.ts";
 import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
 import { reportFields } from "./log-fields.ts";
-import { jsonResponse } from "./json-response.ts";
+import { jsonResponse, wholeAnswer } from "./json-response.ts";
 import { logUnexpected } from "./log-unexpected.ts";
 import { eventStream, type Frame } from "./sse.ts";
-import { wholeAnswer } from "./whole-answer.ts";
 
 const STREAM_HEADERS = {
   "Cache-Control": "no-cache",
@@ -40,13 +39,12 @@ export interface GenerationCall {
 export async function respond(deps: AppDeps, request: Request, call: GenerationCall): Promise<Response> {
   const disconnect = disconnection(request);
   const { signal } = disconnect;
-  const writer = streams(deps, call.stream) ? call.writer : undefined;
+  const writer = isStreamed(deps, call.stream) ? call.writer : undefined;
   if (!writer) {
-    const held = new HeldAnswer(deps.answerBudget);
     const context = deps.contexts.of(request);
-    return wholeAnswer(held, context, async () => {
+    return wholeAnswer(deps.answerBudget, context, async (held) => {
       const { events, known, headers } = await begin(deps, request, call, signal, held);
-      return jsonResponse(await call.json(events, known), { headers }, context);
+      return jsonResponse(context, await call.json(events, known), headers);
     });
   }
   const { events, known, headers } = await begin(deps, request, call, signal);
@@ -98,9 +96,9 @@ export function streamResponse<Event>(
     heartbeatMs: config.heartbeatMs,
     signal,
     abort,
-    ends: () => context.bodyEnds(),
+    ends: () => context.onLastBytes(),
   });
-  context.bodyEnded = stream.ended;
+  context.bodyClosed = stream.ended;
   const type = framing.format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
   return new Response(stream.body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
 }
@@ -111,7 +109,7 @@ export async function respondLater(
   request: Request,
   call: GenerationCall,
 ): Promise<Record<string, string>> {
-  const held = streams(deps, call.stream) ? undefined : new HeldAnswer(deps.answerBudget);
+  const held = isStreamed(deps, call.stream) ? undefined : new HeldAnswer(deps.answerBudget);
   const { events, known, headers } = await begin(deps, request, call, new AbortController().signal, held);
   const context = deps.contexts.of(request);
   context.workEnded = call
@@ -163,7 +161,7 @@ export function requestOrigin({ clock, contexts }: AppDeps, request: Request): R
 }
 
 /** Returns whether the answer is streamed, given whether the client wants a stream. */
-export const streams = ({ config }: AppDeps, wanted: boolean): boolean => wanted && config.streaming;
+export const isStreamed = ({ config }: AppDeps, wanted: boolean): boolean => wanted && config.streaming;
 
 /** Returns what the writers of an answer know about its request. */
 const knownOf = (requestId: string, accepted: AcceptedEvent | undefined): StreamedRequest => ({

@@ -44,8 +44,8 @@ export class JsonBodies {
 
   /**
    * Reads and parses the body, which may have `ceiling` bytes. `alsoForm`: the route accepts forms too. Throws SvcError
-   * `unsupported_media_type`, `payload_too_large`, `invalid_json`, `request_timeout` or `server_busy`, and the signal's
-   * reason when the client disconnected.
+   * `unsupported_media_type`, `payload_too_large`, `invalid_json`, `request_timeout` or `server_busy`, and what Bun
+   * throws when the client disconnects.
    */
   async read(request: Request, ceiling: number, { alsoForm = false } = {}): Promise<unknown> {
     checkMediaType(request.headers, alsoForm);
@@ -95,18 +95,13 @@ async function readChunks(
   if (Number(stated) > ceiling) throw tooLarge(ceiling, `${Number(stated)} bytes`);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  try {
-    for await (const chunk of bodyChunks(request)) {
-      size += chunk.length;
-      if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
-      hold(size);
-      const excess = bounds.push(chunk);
-      if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
-      chunks.push(chunk);
-    }
-  } catch (error) {
-    request.signal.throwIfAborted();
-    throw error;
+  for await (const chunk of bodyChunks(request)) {
+    size += chunk.length;
+    if (size > ceiling) throw tooLarge(ceiling, `more than ${ceiling} bytes`);
+    hold(size);
+    const excess = bounds.push(chunk);
+    if (excess) throw new SvcError("invalid_json", `The request body ${excess}.`);
+    chunks.push(chunk);
   }
   return chunks;
 }

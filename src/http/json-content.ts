@@ -17,6 +17,22 @@ export const jsonAnswer = (answer: TSchema) =>
 export const jsonRoute = (body: TSchema, answer: TSchema) =>
   ({ parse: "none", detail: { requestBody: jsonContent(body), responses: { 200: jsonContent(answer) } } }) as const;
 
+/** Returns the hooks of a route that takes JSON or no body, with these parameters in the query, and answers with JSON. */
+export const optionalRoute = <Parameter>(body: TSchema, answer: TSchema, parameters: Parameter[]) => ({
+  parse: "none" as const,
+  detail: {
+    parameters,
+    requestBody: { ...jsonContent(body), required: false },
+    responses: { 200: jsonContent(answer) },
+  },
+});
+
+/** Returns an OpenAPI response that is a file of one of these types. */
+export const fileContent = (types: readonly string[]) => ({
+  description: "",
+  content: Object.fromEntries(types.map((type) => [type, { schema: t.String({ format: "binary" }) }])),
+});
+
 /** Returns hooks of a route that takes a form with a file, or JSON, and answers with JSON or one of these texts. */
 export const formRoute = (what: string, form: TSchema, body: TSchema, answer: TSchema, texts: readonly string[]) => {
   const content = { "multipart/form-data": { schema: form }, ...jsonContent(body).content };

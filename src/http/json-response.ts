@@ -1,7 +1,10 @@
 // Writes JSON answers, large ones in parts and only as fast as the client reads them.
 
+import type { ByteBudget } from "../domain/byte-budget.ts";
+import type { SvcError } from "../domain/errors.ts";
 import { jsonParts } from "../domain/json-parts.ts";
 import { nextTurn } from "../domain/next-turn.ts";
+import { HeldAnswer } from "../service/held-answer.ts";
 import { byteStream } from "./byte-stream.ts";
 import type { RequestContext } from "./request-context.ts";
 
@@ -14,12 +17,36 @@ const PIECE = 64 * 1024;
  * Returns the same answer as `Response.json`, except that a large one has no Content-Length. The request of `context`
  * ends only when the client has it or has disconnected.
  */
-export function jsonResponse(value: unknown, init: ResponseInit = {}, context?: RequestContext): Response {
+export function jsonResponse(
+  context: RequestContext,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
   const parts = jsonParts(value);
   const begin = textOf(parts, WHOLE);
   const isWhole = begin.length < WHOLE;
-  const headers = { ...init.headers, "Content-Type": "application/json;charset=utf-8" };
-  return new Response(isWhole ? begin : streamOf(begin, parts, context), { ...init, headers });
+  return new Response(isWhole ? begin : streamOf(context, begin, parts), {
+    headers: { ...headers, "Content-Type": "application/json;charset=utf-8" },
+  });
+}
+
+/**
+ * Returns the response of `answer`, whose parts hold memory of `budget` until its body has ended, or `answer` throws.
+ * `tooLarge`: returns the error about an answer that exceeds the budget alone.
+ */
+export async function wholeAnswer(
+  budget: ByteBudget,
+  context: Pick<RequestContext, "bodyClosed">,
+  answer: (held: HeldAnswer) => Promise<Response>,
+  tooLarge?: (limit: string) => SvcError,
+): Promise<Response> {
+  const held = new HeldAnswer(budget, tooLarge);
+  try {
+    return await answer(held);
+  } finally {
+    if (context.bodyClosed) void context.bodyClosed.then(() => held.close());
+    else held.close();
+  }
 }
 
 /** Returns the next parts, at least `most` characters unless there are no more. */
@@ -33,15 +60,15 @@ function textOf(parts: Iterator<string, void>, most: number): string {
   return text;
 }
 
-function streamOf(begin: string, rest: Iterator<string, void>, context: RequestContext | undefined) {
+function streamOf(context: RequestContext, begin: string, rest: Iterator<string, void>) {
   const left = new AbortController();
   const { body, ended } = byteStream(piecesOf(begin, rest), {
     // The body of an answer whose client has disconnected is neither read nor cancelled.
-    signal: context ? AbortSignal.any([context.signal, left.signal]) : left.signal,
+    signal: AbortSignal.any([context.signal, left.signal]),
     abort: () => left.abort(),
-    ends: () => context?.bodyEnds(),
+    ends: () => context.onLastBytes(),
   });
-  if (context) context.bodyEnded = ended;
+  context.bodyClosed = ended;
   return body;
 }
 

@@ -10,7 +10,7 @@ export class RequestContext {
   /** Returns more fields for the request's log line; called when the response has ended. */
   logFields: () => LogFields = () => ({});
   /** Set by a response whose body is a stream: resolves when it is closed. */
-  bodyEnded: Promise<void> | undefined;
+  bodyClosed: Promise<void> | undefined;
   /** Set when the answer is 101: handles the connection from then on. */
   socket: SocketHandler | undefined;
   /** Set when work continues after the answer: resolves when the work has ended. */
@@ -23,8 +23,11 @@ export class RequestContext {
   apiKey: string | undefined;
   /** The client secret that the request has instead of a key. */
   clientSecret: ClientSecret | undefined;
-  /** Called with the last bytes of the answer, or instead of them: afterwards the connection may be gone. */
-  bodyEnds: () => void = () => {};
+  /**
+   * Called when the last bytes of the answer have been handed over, or at once when the answer has no stream. The
+   * connection may be gone afterwards.
+   */
+  onLastBytes: () => void = () => {};
 
   constructor(
     readonly id: string,

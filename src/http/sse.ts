@@ -12,7 +12,7 @@ export const READER_PATIENCE_MS = 300_000;
 export interface BodyOptions {
   /** Aborted when the reader has disconnected; a pending `next` of the source must then settle. */
   readonly signal: AbortSignal;
-  /** Milliseconds for which a reader may leave data unread; for events, give or take a heartbeat. */
+  /** Milliseconds for which a reader may leave data unread; for events, up to a quarter of a heartbeat more. */
   readonly readerPatienceMs?: number;
   /** Called when the body is cancelled or its reader's patience is over; must abort `signal`. */
   readonly abort: () => void;

@@ -1,22 +1,27 @@
-// Converts text to token ids in vLLM's form, under two paths that clients know.
+// Converts text to token ids and back in vLLM's form, each under two paths that clients know.
 
 import { checker } from "../contract/schema.ts";
-import { TokenizeRequest, type CountTokensResponse } from "../contract/tokenize.ts";
-import { always, refuseUnsupported } from "../dialect/fields/unsupported.ts";
+import { DetokenizeRequest, TokenizeRequest } from "../contract/tokenize.ts";
+import { always, refuseUnsupported, unless } from "../dialect/fields/unsupported.ts";
 import { invalidValue, missing, type SvcError } from "../domain/errors.ts";
 import type { Generation } from "../domain/generate.ts";
 import type { TokenizeOptions, TokenPiece } from "../engine/text/port.ts";
-import { HeldAnswer } from "../service/held-answer.ts";
+import type { HeldAnswer } from "../service/held-answer.ts";
 import type { AppDeps } from "./deps.ts";
-import { jsonResponse } from "./json-response.ts";
+import { bodyCeilings } from "./json-body.ts";
+import { jsonResponse, wholeAnswer } from "./json-response.ts";
 import type { RequestContext } from "./request-context.ts";
-import { wholeAnswer } from "./whole-answer.ts";
 
 /** Tokens whose texts are looked up at a time: millions at once would hold up all requests. */
 const LOOKED_UP = 8192;
 
 /** The tokens of conversations are counted by the routes that answer them. */
 const UNSUPPORTED = { messages: always, tools: always, chat_template: always };
+/** SGLang's field; here the text of special tokens is always included. */
+const DETOKENIZE_UNSUPPORTED = { skip_special_tokens: unless(false) };
+
+const checkTokenize = checker(TokenizeRequest);
+const checkDetokenize = checker(DetokenizeRequest);
 
 /** Returns a prompt's length in tokens. Throws like `GenerationService.countTokens`, and `server_busy`. */
 export const countTokens = (
@@ -35,11 +40,10 @@ export function tokensAnswer(
   { named, context }: { readonly named: boolean; readonly context: RequestContext },
   encode: (pieces: IteratorObject<TokenPiece>) => unknown,
 ): Promise<Response> {
-  const held = new HeldAnswer(deps.answerBudget);
-  return wholeAnswer(held, context, async () => {
+  return wholeAnswer(deps.answerBudget, context, async (held) => {
     held.addBytes(tokens.byteLength);
     const parts = named ? await piecesOf(deps, tokens, context.signal, held) : [];
-    return jsonResponse(encode(parsed(parts)), {}, context);
+    return jsonResponse(context, encode(parsed(parts)));
   });
 }
 
@@ -66,41 +70,55 @@ function* parsed(parts: readonly string[]): Generator<TokenPiece, void, void> {
 }
 
 /**
- * Returns functions that tokenize as a request body says. `usual`: treatment of special tokens when the body does not
- * say. They throw SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
+ * Tokenizes as a request body says. `usual`: treatment of special tokens when the body does not say. Throws SvcError with
+ * a code of the 400 family, naming the field, and what the tokenizer throws.
  */
-export function tokenizing(deps: AppDeps) {
-  const { contexts, engine, log, tokenizer } = deps;
-  const check = checker(TokenizeRequest);
-  const tokenize = async (body: unknown, request: Request, usual: TokenizeOptions = {}) => {
-    const asked = check(body);
-    const text = asked.text || asked.prompt;
-    if (!text) throw withoutText(asked);
-    refuseUnsupported(asked, UNSUPPORTED);
-    const { client } = contexts.of(request);
-    const options = { ...usual, addSpecial: asked.add_special_tokens ?? usual.addSpecial ?? false, client };
-    const tokens = await tokenizer.run(() => engine.tokenize(text, request.signal, options));
-    const { modelId: model, model: info } = engine.status();
-    if (asked.model && asked.model !== model)
-      log.debug("tokenized by the active model instead of the named one", { model });
-    return { tokens, model, info, named: asked.return_token_strs === true };
-  };
-  return {
-    async count(body: unknown, request: Request): Promise<CountTokensResponse> {
-      const { tokens, model } = await tokenize(body, request);
-      return { input_tokens: tokens.length, model };
-    },
-    async answer(body: unknown, request: Request, usual?: TokenizeOptions): Promise<Response> {
-      const { tokens, model, info, named } = await tokenize(body, request, usual);
-      return tokensAnswer(deps, tokens, { named, context: contexts.of(request) }, (pieces) => ({
-        tokens,
-        count: tokens.length,
-        ...(named && { token_strs: pieces.map((piece) => (typeof piece === "string" ? piece : "\u{fffd}")) }),
-        model,
-        ...(info && { max_model_len: info.maxModelLen }),
-      }));
-    },
-  };
+export async function tokenized(
+  { contexts, engine, log, tokenizer }: AppDeps,
+  body: unknown,
+  request: Request,
+  usual: TokenizeOptions = {},
+) {
+  const asked = checkTokenize(body);
+  const text = asked.text || asked.prompt;
+  if (!text) throw withoutText(asked);
+  refuseUnsupported(asked, UNSUPPORTED);
+  const { client } = contexts.of(request);
+  const options = { ...usual, addSpecial: asked.add_special_tokens ?? usual.addSpecial ?? false, client };
+  const tokens = await tokenizer.run(() => engine.tokenize(text, request.signal, options));
+  const { modelId: model, model: info } = engine.status();
+  if (asked.model && asked.model !== model)
+    log.debug("tokenized by the active model instead of the named one", { model });
+  return { tokens, model, info, named: asked.return_token_strs === true };
+}
+
+/** Answers with what `tokenized` returns. */
+export async function answerTokenized(
+  deps: AppDeps,
+  body: unknown,
+  request: Request,
+  usual?: TokenizeOptions,
+): Promise<Response> {
+  const { tokens, model, info, named } = await tokenized(deps, body, request, usual);
+  return tokensAnswer(deps, tokens, { named, context: deps.contexts.of(request) }, (pieces) => ({
+    tokens,
+    count: tokens.length,
+    ...(named && { token_strs: pieces.map((piece) => (typeof piece === "string" ? piece : "\u{fffd}")) }),
+    model,
+    ...(info && { max_model_len: info.maxModelLen }),
+  }));
+}
+
+/** Answers with the text of token ids. */
+export async function detokenize(
+  { bodies, contexts, engine, tokenizer }: AppDeps,
+  request: Request,
+): Promise<Response> {
+  const asked = checkDetokenize(await bodies.read(request, bodyCeilings.tokenizer));
+  refuseUnsupported(asked, DETOKENIZE_UNSUPPORTED);
+  const text = await tokenizer.run(() => engine.detokenize(asked.tokens, request.signal));
+  const { modelId: model } = engine.status();
+  return jsonResponse(contexts.of(request), { prompt: text, text, content: text, model });
 }
 
 function withoutText({ text, prompt }: TokenizeRequest): SvcError {

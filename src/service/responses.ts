@@ -19,7 +19,7 @@ interface Running extends Generating {
 /** The parts of a response that are stored from its beginning on. */
 interface KeptResponse<Resource, Event> {
   readonly resource: Resource;
-  readonly input: readonly unknown[];
+  readonly input: readonly { readonly id: string }[];
   /** Past and future events of its stream, filled by `record`; absent if the stream is not stored. */
   readonly events?: EventLog<Event>;
 }

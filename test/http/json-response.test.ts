@@ -3,10 +3,12 @@
 import { expect, test } from "bun:test";
 import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { nextTurn } from "../../src/domain/next-turn.ts";
-import { jsonResponse } from "../../src/http/json-response.ts";
+import { jsonResponse, wholeAnswer } from "../../src/http/json-response.ts";
 import { RequestContexts } from "../../src/http/request-context.ts";
-import { wholeAnswer } from "../../src/http/whole-answer.ts";
 import { HeldAnswer } from "../../src/service/held-answer.ts";
+import { until } from "../support/until.ts";
+import { serve } from "./harness.ts";
+import { RawClient } from "./raw.ts";
 
 const deep = { a: { b: [{ c: [{ d: [{ e: { f: [1, "ü\ud83d\ude00", null] } }] }] }] } };
 
@@ -23,9 +25,9 @@ test("a JSON response equals that of Response.json, whatever its content", async
     { data: Array.from({ length: 3000 }, (_, index) => ({ index, text: "é\ud83d\ude00".repeat(40), deep })) },
   ];
   for (const value of values) {
-    const init = { status: 201, headers: { "X-Own": "1" } };
-    const [made, expected] = [await jsonResponse(value, init), Response.json(value, init)];
-    expect([made.status, made.headers.get("x-own")]).toEqual([201, "1"]);
+    const headers = { "X-Own": "1" };
+    const [made, expected] = [jsonResponse(request().context, value, headers), Response.json(value, { headers })];
+    expect([made.status, made.headers.get("x-own")]).toEqual([200, "1"]);
     expect(made.headers.get("content-type")).toBe(expected.headers.get("content-type"));
     expect(await made.text()).toBe(await expected.text());
   }
@@ -36,7 +38,7 @@ function request() {
   const client = new AbortController();
   const context = new RequestContexts().open(new Request("http://localhost", { signal: client.signal }), 0);
   const seen: string[] = [];
-  context.bodyEnds = () => void seen.push("body ends");
+  context.onLastBytes = () => void seen.push("body ends");
   return { context, seen, leave: () => client.abort() };
 }
 
@@ -47,7 +49,7 @@ test("writing a large response does not block the event loop", async () => {
   const others = (async () => {
     for (; !isOver; turns++) await nextTurn();
   })();
-  expect(await jsonResponse(large).json()).toEqual(large);
+  expect(await jsonResponse(request().context, large).json()).toEqual(large);
   isOver = true;
   await others;
   expect(turns).toBeGreaterThan(20);
@@ -64,29 +66,48 @@ test("a large response is written only as fast as it is read, and its end is tol
     })),
   };
   const [left, read] = [request(), request()];
-  const reader = jsonResponse(watched, {}, left.context).body?.getReader();
+  const reader = jsonResponse(left.context, watched).body?.getReader();
   await reader?.read();
   await Bun.sleep(20);
   expect(writes).toBeLessThan(10_000);
   expect(left.seen).toEqual([]);
   await reader?.cancel();
-  await left.context.bodyEnded;
-  const { body } = jsonResponse(large, {}, read.context);
+  await left.context.bodyClosed;
+  const { body } = jsonResponse(read.context, large);
   expect(read.seen).toEqual([]);
   await new Response(body).arrayBuffer();
-  await read.context.bodyEnded;
+  await read.context.bodyClosed;
   expect([left.seen, read.seen]).toEqual([["body ends"], ["body ends"]]);
 });
 
 test("a large answer whose client disconnects while it is put together keeps no memory", async () => {
   const { context, leave } = request();
   const budget = new ByteBudget(1000, "answers");
-  const held = new HeldAnswer(budget);
-  held.add({ type: "text", text: "x".repeat(400) });
-  await wholeAnswer(held, context, async () => {
+  await wholeAnswer(budget, context, async (held) => {
+    held.add({ type: "text", text: "x".repeat(400) });
     leave();
-    return jsonResponse(large, {}, context);
+    return jsonResponse(context, large);
   });
-  await context.bodyEnded;
+  await context.bodyClosed;
   expect(() => new HeldAnswer(budget).add({ type: "text", text: "x".repeat(400) })).not.toThrow();
+});
+
+test("a large stored response is logged when its client has read it or has disconnected", async () => {
+  // More than the buffers of a connection hold.
+  const text = "x".repeat(16_000_000);
+  const server = serve({ steps: [{ text }] }, { storedResponses: { count: 1, bytes: 100_000_000 } });
+  const { id } = (await (await server.post("/v1/responses", { input: "hi" })).json()) as { id: string };
+  const logged = () => server.log.lines.filter(({ fields }) => fields["route"] === "/v1/responses/:id").length;
+  for (const how of ["reads", "leaves"]) {
+    const before = logged();
+    const client = await RawClient.connect(server.port);
+    client.socket.once("data", () => client.socket.pause());
+    client.socket.write(`GET /v1/responses/${id} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await until(() => client.received !== "");
+    expect(logged()).toBe(before);
+    if (how === "leaves") client.leave();
+    else client.socket.resume();
+    await until(() => logged() === before + 1);
+    client.leave();
+  }
 });

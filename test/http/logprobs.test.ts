@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import type { FakeScript } from "../support/fake-text-engine.ts";
+import { serverSentEvents, withoutTerminator } from "../support/streams/events.ts";
 import { serve } from "./harness.ts";
 
 const token = (text: string) => ({ token: text, logprob: -0.5, bytes: [...Buffer.from(text)], top: [] });
@@ -27,4 +28,14 @@ test("so it is for a raw completion", async () => {
   expect(await first(TEXT, "/v1/completions", body)).toBeNull();
   expect(await first(NOTHING, "/v1/completions", body)).toMatchObject({ tokens: [] });
   expect(await first(SCORED, "/v1/completions", body)).toMatchObject({ tokens: ["one"] });
+});
+
+test("and for the stream of one", async () => {
+  const streamed = async (script: FakeScript) => {
+    const answer = await serve(script).post("/v1/completions", { prompt: "hi", logprobs: 0, stream: true });
+    const [begin] = withoutTerminator(serverSentEvents(await answer.text()));
+    return (JSON.parse(begin?.data ?? "") as { choices: { logprobs: unknown }[] }).choices[0]?.logprobs;
+  };
+  expect(await streamed(TEXT)).toBeNull();
+  expect(await streamed(SCORED)).toMatchObject({ tokens: ["one"] });
 });

@@ -14,10 +14,9 @@ import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/pe
 import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
-import { STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
+import { decodeConstraint, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { withTools } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
-import { decodeConstraint } from "./constraint.ts";
 import { decodeMessages } from "./messages.ts";
 import { decodeRunning, runningFields, type RunningReports } from "./running-reports.ts";
 import { decodeTools } from "./tools.ts";
@@ -49,7 +48,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   const topLogprobs = decodeLogprobs(chat, settings.maxLogprobs);
   const tools = decodeTools(chat, settings.preparedSchemas);
   const { constraint, asked, param } = decodeConstraint(chat, tools, settings.guidedJson);
-  const [limit, limitParam] = limitOf(chat, settings.maxTokens);
+  const [limit, limitParam] = limitOf(chat, ["max_tokens", "max_completion_tokens", "n_predict"], settings.maxTokens);
   const reasoning = decodeReasoning(chat, settings, constraint !== undefined);
   const messages = decodeMessages(chat.messages);
   const includeUsage = chat.stream_options?.include_usage ?? settings.streamUsage !== "requested";

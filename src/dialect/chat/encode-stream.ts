@@ -5,7 +5,7 @@ import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent, OutputEvent } from "../../domain/generate.ts";
 import type { Profile } from "../../domain/profile.ts";
 import { usageOf } from "../../domain/usage.ts";
-import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
+import { chunkHead, type AnswerOrigin } from "../fields/answer-head.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { encodeLogprobs } from "./encode.ts";

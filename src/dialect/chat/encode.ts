@@ -3,7 +3,7 @@
 import type { ChatCompletion, ChatLogprobs, ProfileDetail } from "../../contract/chat.ts";
 import type { AcceptedEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
-import { answerHead, type AnswerOrigin } from "../fields/answer-origin.ts";
+import { answerHead, type AnswerOrigin } from "../fields/answer-head.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
 import { encodeProfile } from "./profile.ts";

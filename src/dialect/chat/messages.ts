@@ -4,7 +4,7 @@
 import type { ChatMessage as WireMessage } from "../../contract/chat.ts";
 import { fieldError, missing } from "../../domain/errors.ts";
 import { textOf, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
-import { fileParts } from "../fields/file-parts.ts";
+import { fileParts, imagePart } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
 import { withOrderedResults } from "../../domain/turns.ts";
 
@@ -90,13 +90,10 @@ function decodePart(part: WirePart, path: string): ContentPart[] {
     case "image_url": {
       if (part.image_url == null) throw absent("image_url", "an object");
       const param = `${path}.image_url`;
-      if (typeof part.image_url === "string") {
-        return [{ type: "media", source: { kind: "image", url: part.image_url, detail: "auto" }, param }];
-      }
+      if (typeof part.image_url === "string") return [imagePart(part.image_url, param)];
       const { url, detail: asked, languages } = part.image_url;
       const detail = asked === "original" ? "high" : (asked ?? "auto");
-      const source = { kind: "image", url, detail, ...(languages && { languages }) } as const;
-      return [{ type: "media", source, param: `${param}.url` }];
+      return [imagePart(url, `${param}.url`, { detail, ...(languages && { languages }) })];
     }
     case "input_audio": {
       if (part.input_audio == null) throw absent("input_audio", "an object");

@@ -45,7 +45,7 @@ const UNSUPPORTED = { ...STRUCTURE_UNSUPPORTED, ...COMPLETION_PEER_UNSUPPORTED }
 export function decodeCompletion(body: unknown, settings: CompletionSettings): CompletionCall {
   const asked = check(body);
   refuseUnsupported(body, UNSUPPORTED);
-  const [limit, limitParam] = limitOf({ max_tokens: asked.max_tokens, n_predict: asked.n_predict }, settings.maxTokens);
+  const [limit, limitParam] = limitOf(asked, ["max_tokens", "n_predict"], settings.maxTokens);
   const [alternatives, alternativesParam] = alternativesOf(asked);
   const prompts = splitPrompts(asked.prompt);
   const given = asked.n ?? 1;

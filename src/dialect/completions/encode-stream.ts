@@ -4,7 +4,7 @@ import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
 import type { Reporter } from "../chat/running-reports.ts";
 import { encodeUsage, timingsMember } from "../chat/usage.ts";
-import { chunkHead, type AnswerOrigin } from "../fields/answer-origin.ts";
+import { chunkHead, type AnswerOrigin } from "../fields/answer-head.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import type { CompletionCall } from "./decode.ts";
 import { completionUsage, encodeLogprobs, finishReason } from "./encode.ts";
@@ -48,7 +48,7 @@ export function completionWriter(
       if (event.type === "progress" && reports !== "") put(chunk(index, "", null, null, reports));
       if (event.type === "text" && !call.echoAlone) {
         const before = written[index] ?? 0;
-        const logprobs = call.withLogprobs ? encodeLogprobs(event.logprobs ?? [], before) : null;
+        const logprobs = call.withLogprobs && event.logprobs ? encodeLogprobs(event.logprobs, before) : null;
         written[index] = before + event.text.length;
         put(chunk(index, event.text, null, logprobs, reports));
       }

@@ -18,16 +18,17 @@ export function decodeMaxTokens(asked: number | null | undefined, param = "max_t
   throw invalidValue(param, "be at least 1, or -1 for no limit", asked);
 }
 
-interface AskedLimits {
-  readonly max_tokens?: number | null | undefined;
-  readonly max_completion_tokens?: number | null | undefined;
-  readonly n_predict?: number | null | undefined;
-}
-
-/** Returns the output limit of a request under any of its names, else the launch option's, and its name for errors. */
-export function limitOf(asked: AskedLimits, launch: number | undefined): [limit: number | undefined, param: string] {
-  const param = (["max_tokens", "max_completion_tokens", "n_predict"] as const).find((name) => asked[name] != null);
-  return param === undefined ? [launch, "max_tokens"] : [asked[param] ?? undefined, param];
+/**
+ * Returns the output limit under the first of these names that the request has, else the launch option's, and its name
+ * for errors.
+ */
+export function limitOf<Name extends string>(
+  asked: { readonly [Key in Name]?: number | null | undefined },
+  names: readonly [Name, ...Name[]],
+  launch: number | undefined,
+): [limit: number | undefined, param: Name] {
+  const param = names.find((name) => asked[name] != null);
+  return param === undefined ? [launch, names[0]] : [asked[param] ?? undefined, param];
 }
 
 /** Returns the slot that a request names; -1, which llama.cpp's clients send, means none. */

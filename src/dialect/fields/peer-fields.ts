@@ -4,13 +4,8 @@
 // upstreams that know them (test/parity/UPSTREAMS.md).
 
 import type { EmbedWork } from "../../domain/embedding.ts";
-import { always, notEmpty, type Unsupported } from "./unsupported.ts";
+import { always, notEmpty, unless, type Unsupported } from "./unsupported.ts";
 
-/** A field has an effect unless it has this value. */
-const unless =
-  (harmless: unknown) =>
-  (value: unknown): boolean =>
-    value !== harmless;
 const above =
   (least: number) =>
   (value: unknown): boolean =>

@@ -3,34 +3,17 @@
 import type { SamplingFields } from "../../contract/sampling.ts";
 import { fieldError } from "../../domain/errors.ts";
 import type { Sampling } from "../../domain/generate.ts";
+import { LLAMA_SAMPLING } from "../../domain/llama-sampling.ts";
 import { setsAdaptiveTarget } from "./peer-fields.ts";
 import { decodeSamplers } from "./samplers.ts";
 
-/** Fields whose values are used unchanged. */
-const PLAIN = {
-  temperature: "temperature",
-  min_p: "minP",
-  typical_p: "typicalP",
-  top_n_sigma: "topNSigma",
-  xtc_probability: "xtcProbability",
-  xtc_threshold: "xtcThreshold",
-  dynatemp_range: "dynatempRange",
-  dynatemp_exponent: "dynatempExponent",
+/** Fields with their settings. Of two fields for one setting, the last counts. */
+const PLAIN: Readonly<Record<string, keyof Sampling>> = {
+  ...Object.fromEntries(Object.entries(LLAMA_SAMPLING).map(([name, wire]) => [wire, name as keyof Sampling])),
   repetition_penalty: "repetitionPenalty",
-  repeat_last_n: "repetitionWindow",
-  presence_penalty: "presencePenalty",
   frequency_penalty: "frequencyPenalty",
-  dry_multiplier: "dryMultiplier",
-  dry_base: "dryBase",
-  dry_allowed_length: "dryAllowedLength",
-  dry_penalty_last_n: "dryPenaltyLastN",
-  dry_sequence_breakers: "drySequenceBreakers",
-  mirostat: "mirostat",
-  mirostat_tau: "mirostatTau",
-  mirostat_eta: "mirostatEta",
-  ignore_eos: "ignoreEos",
   min_tokens: "minTokens",
-} as const satisfies Readonly<Record<string, keyof Sampling>>;
+};
 
 const MOST = 2 ** 31 - 1;
 /** Used for a top_p of 0: only the most probable token is left. */
@@ -47,11 +30,10 @@ export function decodeSampling(asked: SamplingFields, schema: { readonly propert
   const known = Object.entries(asked).filter(([name]) => Object.hasOwn(schema.properties, name));
   const fields: SamplingFields = Object.fromEntries(known);
   const plain = Object.entries(PLAIN).flatMap(([wire, name]) => {
-    const value = fields[wire as keyof typeof PLAIN];
+    const value = fields[wire as keyof SamplingFields];
     return value == null ? [] : [[name, value] as const];
   });
   return {
-    ...(fields.repeat_penalty != null && { repetitionPenalty: fields.repeat_penalty }),
     ...(Object.fromEntries(plain) as Sampling),
     ...(fields.top_p != null && { topP: Math.max(fields.top_p, LEAST_TOP_P) }),
     ...(fields.top_k != null && { topK: Math.min(Math.max(fields.top_k, 0), MOST) }),

@@ -7,7 +7,8 @@ import { textAlternatives, tooMany } from "../../json-schema/alternatives.ts";
 import { MAX_CHARACTERS } from "../../json-schema/limits.ts";
 import { choiceGrammar, regexGrammar } from "../../json-schema/regex-grammar.ts";
 import { grammarConstraint } from "./grammar.ts";
-import { always, refuseUnsupported } from "./unsupported.ts";
+import type { ChosenTools } from "./tools.ts";
+import { always, refuseUnsupported, unless } from "./unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
 /** A constraint, and the client's own schema for prompts that must state it in words. */
@@ -19,14 +20,13 @@ export interface Structure {
 }
 
 const ANY_OBJECT: JsonSchema = { type: "object" };
-const isTrue = (value: unknown): boolean => value !== false;
 
 /** Settings of vLLM's structured outputs that are not supported. */
 const OUTPUTS_UNSUPPORTED = {
   structural_tag: always,
-  disable_fallback: isTrue,
-  disable_any_whitespace: isTrue,
-  disable_additional_properties: isTrue,
+  disable_fallback: unless(false),
+  disable_any_whitespace: unless(false),
+  disable_additional_properties: unless(false),
   whitespace_pattern: always,
 };
 
@@ -50,43 +50,65 @@ export function decodeStructure(asked: StructuredFields): Structure | undefined 
   return { ...first.make(), param: first.param };
 }
 
+/**
+ * Returns the structure, else that of the launch options. `guided`: their schema, for requests without a format. Throws
+ * SvcError when a schema or grammar is invalid, or when a grammar is given together with tools.
+ */
+export function decodeConstraint(
+  asked: StructuredFields,
+  { tools }: ChosenTools,
+  guided: JsonSchema | undefined,
+): Partial<Structure> {
+  const own = decodeStructure(asked);
+  if (own) {
+    const { param, constraint } = own;
+    if (constraint.grammar === undefined || tools.length === 0) return own;
+    throw fieldError("invalid_value", param, "cannot be used together with 'tools'");
+  }
+  if (guided === undefined || asked.response_format != null) return {};
+  return { asked: guided, constraint: schemaConstraint(guided, false, "response_format.json_schema.schema") };
+}
+
 /** Maps the usual names in errors about the structure to the field that it came in. */
 export const structureNames = (param: string | undefined) => ({ grammar: param, response_format: param });
 
-type Made = Omit<Structure, "param">;
+type Decoded = Omit<Structure, "param">;
 
-interface Asked {
+interface GivenField {
   readonly param: string;
-  readonly make: () => Made;
+  readonly make: () => Decoded;
 }
 
-function structures(asked: StructuredFields): Asked[] {
+function structures(asked: StructuredFields): GivenField[] {
   const { structured_outputs: outputs } = asked;
   if (outputs != null) refuseUnsupported(outputs, OUTPUTS_UNSUPPORTED, "structured_outputs.");
   return [
-    ...of("grammar", asked.grammar, grammar),
+    ...given("grammar", asked.grammar, grammar),
     ...formatOf(asked.response_format),
-    ...of("json_schema", asked.json_schema, json),
-    ...of("guided_json", asked.guided_json, json),
-    ...of("guided_regex", asked.guided_regex, regex),
-    ...of("guided_choice", asked.guided_choice, choice),
-    ...of("guided_grammar", asked.guided_grammar, grammar),
-    ...of("regex", asked.regex, regex),
-    ...of("ebnf", asked.ebnf, grammar),
-    ...of("structured_outputs.json", outputs?.json, json),
-    ...of("structured_outputs.regex", outputs?.regex, regex),
-    ...of("structured_outputs.choice", outputs?.choice, choice),
-    ...of("structured_outputs.grammar", outputs?.grammar, grammar),
-    ...of("structured_outputs.json_object", outputs?.json_object || undefined, () => schema(ANY_OBJECT, "")),
+    ...given("json_schema", asked.json_schema, json),
+    ...given("guided_json", asked.guided_json, json),
+    ...given("guided_regex", asked.guided_regex, regex),
+    ...given("guided_choice", asked.guided_choice, choice),
+    ...given("guided_grammar", asked.guided_grammar, grammar),
+    ...given("regex", asked.regex, regex),
+    ...given("ebnf", asked.ebnf, grammar),
+    ...given("structured_outputs.json", outputs?.json, json),
+    ...given("structured_outputs.regex", outputs?.regex, regex),
+    ...given("structured_outputs.choice", outputs?.choice, choice),
+    ...given("structured_outputs.grammar", outputs?.grammar, grammar),
+    ...given("structured_outputs.json_object", outputs?.json_object || undefined, () => schema(ANY_OBJECT, "")),
   ];
 }
 
-const of = <T>(param: string, value: T | null | undefined, make: (value: T, param: string) => Made): Asked[] =>
-  value == null || value === "" ? [] : [{ param, make: () => make(value, param) }];
+const given = <T>(
+  param: string,
+  value: T | null | undefined,
+  make: (value: T, param: string) => Decoded,
+): GivenField[] => (value == null || value === "" ? [] : [{ param, make: () => make(value, param) }]);
 
-function formatOf(format: StructuredFields["response_format"]): Asked[] {
+function formatOf(format: StructuredFields["response_format"]): GivenField[] {
   if (format == null || format.type === "text") return [];
-  const make = (): Made => {
+  const make = (): Decoded => {
     if (format.type === "grammar") {
       const param = "response_format.grammar";
       if (format.grammar != null) return grammar(format.grammar, param);
@@ -109,12 +131,12 @@ function formatOf(format: StructuredFields["response_format"]): Asked[] {
 export const schemaName = (name: string | null | undefined): Pick<Constraint, "name"> =>
   name != null && /^[\w-]{1,64}$/.test(name) ? { name } : {};
 
-const schema = (asked: JsonSchema, param: string, strict = false): Made => ({
+const schema = (asked: JsonSchema, param: string, strict = false): Decoded => ({
   asked,
   constraint: schemaConstraint(asked, strict, param),
 });
 
-function json(asked: JsonSchema | string | object, param: string): Made {
+function json(asked: JsonSchema | string | object, param: string): Decoded {
   if (typeof asked !== "string") return schema(asked as JsonSchema, param);
   const parsed = parsedObject(asked);
   if (parsed) return schema(parsed, param);
@@ -130,9 +152,9 @@ function parsedObject(text: string): JsonSchema | undefined {
   }
 }
 
-const grammar = (asked: string, param: string): Made => ({ constraint: grammarConstraint(asked, param) });
+const grammar = (asked: string, param: string): Decoded => ({ constraint: grammarConstraint(asked, param) });
 
-function choice(asked: readonly string[], param: string): Made {
+function choice(asked: readonly string[], param: string): Decoded {
   for (const [at, one] of asked.entries()) refuseHalves(one, `${param}.${at}`);
   const characters = asked.reduce((sum, one) => sum + one.length, 0);
   if (characters > MAX_CHARACTERS) {
@@ -144,7 +166,7 @@ function choice(asked: readonly string[], param: string): Made {
   return { constraint: { grammar, strict: false, inexpressible: false, choice: asked } };
 }
 
-function regex(asked: string, param: string): Made {
+function regex(asked: string, param: string): Decoded {
   refuseHalves(asked, param);
   const found = regexGrammar(asked);
   if (found !== undefined) return { constraint: { ...grammarConstraint(found, param), regex: asked } };

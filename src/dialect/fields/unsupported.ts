@@ -8,6 +8,11 @@ import { fieldError, shownName } from "../../domain/errors.ts";
 export type Unsupported = Readonly<Record<string, (value: unknown) => boolean>>;
 
 export const always = (): boolean => true;
+/** A field has an effect unless it has this value. */
+export const unless =
+  (harmless: unknown) =>
+  (value: unknown): boolean =>
+    value !== harmless;
 /** Many clients send an empty text or list for "not set". */
 export const notEmpty = (value: unknown): boolean => value !== "" && !(Array.isArray(value) && value.length === 0);
 

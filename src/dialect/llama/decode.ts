@@ -20,6 +20,7 @@ import {
   decodeMaxTokens,
   decodeModel,
   decodeStop,
+  limitOf,
 } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
@@ -86,8 +87,7 @@ function common(
   const made = asked.n_cmpl ?? asked.n ?? 1;
   checkAnswers(prompts, made, "n_cmpl");
   checkAlternatives(asked.n_probs ?? 0, settings.maxLogprobs, "n_probs");
-  const limit = asked.n_predict ?? asked.max_tokens ?? settings.maxTokens;
-  const limitParam = asked.n_predict == null && asked.max_tokens != null ? "max_tokens" : "n_predict";
+  const [limit, limitParam] = limitOf(asked, ["n_predict", "max_tokens"], settings.maxTokens);
   const structure = decodeStructure(asked);
   const { t_max_predict_ms: predictMs } = asked;
   const running = decodeRunning(asked, false);

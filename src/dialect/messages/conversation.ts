@@ -3,7 +3,7 @@
 import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../contract/messages.ts";
 import { fieldError, missing, SvcError } from "../../domain/errors.ts";
 import { joinedParts, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
-import { documentPart } from "../fields/file-parts.ts";
+import { documentPart, imagePart } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
 import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
 import { toolDescriptions, type DescribeTool } from "./deferred-tools.ts";
@@ -124,14 +124,10 @@ function decodeSearchResult({ source, title, content }: MessagesInnerBlock, path
 function decodeImage({ source: given }: MessagesInnerBlock, path: string): ContentPart {
   const source = typeof given === "string" ? undefined : given;
   const param = `${path}.source`;
-  if (source?.type === "url") {
-    const url = need(source.url, `${param}.url`);
-    return { type: "media", source: { kind: "image", url, detail: "auto" }, param: `${param}.url` };
-  }
+  if (source?.type === "url") return imagePart(need(source.url, `${param}.url`), `${param}.url`);
   if (source?.type === "base64") {
     const data = need(source.data, `${param}.data`);
-    const url = `data:${source.media_type ?? "image/png"};base64,${data}`;
-    return { type: "media", source: { kind: "image", url, detail: "auto" }, param: `${param}.data` };
+    return imagePart(`data:${source.media_type ?? "image/png"};base64,${data}`, `${param}.data`);
   }
   throw fieldError("invalid_value", param, "must be of type base64 or url");
 }

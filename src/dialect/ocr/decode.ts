@@ -2,11 +2,11 @@
 
 import { OcrRequest } from "../../contract/ocr.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { fieldError, invalidValue, missing } from "../../domain/errors.ts";
+import { invalidValue, missing } from "../../domain/errors.ts";
 import type { FileSource } from "../../domain/file-source.ts";
 import type { PageRange } from "../../domain/recognition.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
-import { urlSource } from "../recognition/sources.ts";
+import { refuseSeveral, urlSource } from "../recognition/sources.ts";
 
 /** A file from an earlier upload. */
 interface StoredSource {
@@ -60,10 +60,7 @@ export function decodeOcr(body: unknown): OcrCall {
 }
 
 function sourceOf({ document_url, image_url, file_id }: OcrRequest["document"]): OcrCall["source"] {
-  const given = Object.entries({ document_url, image_url, file_id }).filter(([, value]) => value != null);
-  if (given.length > 1) {
-    throw fieldError("invalid_value", `document.${given[1]?.[0]}`, `must be absent where '${given[0]?.[0]}' is given`);
-  }
+  refuseSeveral({ document_url, image_url, file_id }, "document.");
   if (file_id) return { kind: "stored", id: file_id, field: "document.file_id" };
   if (document_url) return addressed(document_url, "document.document_url");
   if (typeof image_url === "string") return addressed(image_url, "document.image_url");

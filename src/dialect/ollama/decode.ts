@@ -3,11 +3,12 @@
 import { OllamaChatRequest, OllamaGenerateRequest, OllamaOptions } from "../../contract/ollama.ts";
 import { checker } from "../../contract/schema.ts";
 import { fieldError, type SvcError } from "../../domain/errors.ts";
-import type { ChatMessage, Constraint, ContentPart, Generation, JsonSchema, ToolCall } from "../../domain/generate.ts";
+import type { ChatMessage, Constraint, Generation, JsonSchema, ToolCall } from "../../domain/generate.ts";
 import { resolveReasoning } from "../../domain/reasoning.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import { withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
+import { imagePart } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
 import { decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop } from "../fields/limits.ts";
 import { decodeSampling } from "../fields/sampling.ts";
@@ -15,7 +16,6 @@ import type { GenerationSettings } from "../fields/settings.ts";
 import { structureNames } from "../fields/structured.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
 import { withOrderedResults } from "../../domain/turns.ts";
-import { unloads } from "./keep-alive.ts";
 import { ollamaUnsupported } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
@@ -86,6 +86,9 @@ export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): O
   if (asked.images?.length) throw withoutTemplate("images", "does not hold images with 'context'");
   return { ...call, request, context: asked.context };
 }
+
+/** Returns whether `keep_alive` is zero, also as text with a unit: the client no longer needs the model. */
+export const unloads = (keepAlive: number | string | null | undefined): boolean => /^0+[a-z]*$/.test(String(keepAlive));
 
 const withoutTemplate = (param: string, why: string): SvcError =>
   fieldError("unsupported_parameter", param, `needs the chat template, which ${why}`);
@@ -193,10 +196,6 @@ class OpenCalls {
 
 function withImages(text: string, images: readonly string[] | null | undefined, param: string): ChatMessage["content"] {
   if (!images?.length) return text;
-  const parts: ContentPart[] = images.map((data, index) => ({
-    type: "media",
-    source: { kind: "image", url: `data:image/png;base64,${data}`, detail: "auto" },
-    param: `${param}.${index}`,
-  }));
+  const parts = images.map((data, index) => imagePart(`data:image/png;base64,${data}`, `${param}.${index}`));
   return [{ type: "text", text }, ...parts];
 }

@@ -9,7 +9,7 @@ import {
 import { checker } from "../../contract/schema.ts";
 import { vectorsOf, type EmbeddingResult } from "../../domain/embedding.ts";
 import { decodeModel } from "../fields/limits.ts";
-import { unloads } from "./keep-alive.ts";
+import { unloads } from "./decode.ts";
 
 export interface DecodedEmbed {
   readonly model?: string;

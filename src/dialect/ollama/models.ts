@@ -1,6 +1,7 @@
 // Encodes the available models in the form of Ollama's API.
 
 import type { Sampling } from "../../domain/generate.ts";
+import { LLAMA_SAMPLING } from "../../domain/llama-sampling.ts";
 import type { ListedModel } from "../../domain/model.ts";
 
 const iso = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString();
@@ -71,25 +72,26 @@ export const encodeRunning = (models: readonly ListedModel[], hash: Hash) => ({
 });
 
 /** Settings that are also options in Ollama's API. */
-const PARAMETERS: readonly (readonly [name: string, keyof Sampling])[] = [
-  ["temperature", "temperature"],
-  ["top_k", "topK"],
-  ["top_p", "topP"],
-  ["min_p", "minP"],
-  ["typical_p", "typicalP"],
-  ["repeat_penalty", "repetitionPenalty"],
-  ["repeat_last_n", "repetitionWindow"],
-  ["presence_penalty", "presencePenalty"],
-  ["mirostat", "mirostat"],
-  ["mirostat_tau", "mirostatTau"],
-  ["mirostat_eta", "mirostatEta"],
-  ["seed", "seed"],
-];
+const PARAMETERS = [
+  "temperature",
+  "topK",
+  "topP",
+  "minP",
+  "typicalP",
+  "repetitionPenalty",
+  "repetitionWindow",
+  "presencePenalty",
+  "mirostat",
+  "mirostatTau",
+  "mirostatEta",
+  "seed",
+] as const satisfies readonly (keyof Sampling)[];
+const NAMES = { ...LLAMA_SAMPLING, seed: "seed" };
 
 /** Returns the settings that apply when a request has none, one per line. */
 function parametersOf({ contextLength, file = {} }: ListedModel): string {
   const defaults: Sampling = file.defaults ?? file.sampling ?? {};
-  const named = PARAMETERS.map(([name, setting]) => [name, defaults[setting]] as const);
+  const named = PARAMETERS.map((name) => [NAMES[name], defaults[name]] as const);
   const known = [["num_ctx", contextLength] as const, ...named].filter(([, value]) => value !== undefined);
   return known.map(([name, value]) => `${name.padEnd(30)} ${String(value)}`).join("\n");
 }

@@ -18,11 +18,7 @@ const LONGEST_URL = 8192;
 
 /** Throws SvcError when there are no sources, several kinds of them, or URLs that svc does not read. */
 export function decodeSources({ file, data, filename, image_url, messages }: RecognitionRequest): NamedSource[] {
-  const given = Object.entries({ file, data, image_url, messages }).filter(([, value]) => value != null);
-  if (given.length > 1) {
-    const [, [param = ""] = []] = given;
-    throw fieldError("invalid_value", param, `must be absent where '${given[0]?.[0]}' is given`);
-  }
+  refuseSeveral({ file, data, image_url, messages });
   if (file) return [{ source: { kind: "path", path: file, field: "file" }, type: "file", name: file }];
   if (data) return [{ source: { kind: "data", data, field: "data" }, type: "data", name: filename || "data" }];
   if (image_url) {
@@ -33,6 +29,13 @@ export function decodeSources({ file, data, filename, image_url, messages }: Rec
   const sentence =
     "is required: an image or document, in a form or by its path; 'data' has it in base64, 'image_url' as a data: URL, 'messages' in chat messages";
   throw fieldError("missing_required_parameter", "file", sentence);
+}
+
+/** Throws SvcError when more than one of the sources is given. `path`: what precedes their names. */
+export function refuseSeveral(sources: object, path = ""): void {
+  const [first, second] = Object.entries(sources).flatMap(([name, value]) => (value == null ? [] : [name]));
+  if (second === undefined) return;
+  throw fieldError("invalid_value", path + second, `must be absent where '${first}' is given`);
 }
 
 /** Returns the source for a client's URL: a data: URL or a path. Throws SvcError about other URLs. */

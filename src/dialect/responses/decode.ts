@@ -11,7 +11,6 @@ import { fieldError, invalidValue, missing, type SvcError } from "../../domain/e
 import type { ChatMessage, Generation, JsonSchema } from "../../domain/generate.ts";
 import { hintsOf } from "../../domain/hints.ts";
 import { resolveReasoning } from "../../domain/reasoning.ts";
-import { decodeConstraint } from "../chat/constraint.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import { withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
@@ -22,6 +21,7 @@ import { decodeKwargs } from "../fields/reasoning.ts";
 import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
 import {
+  decodeConstraint,
   decodeStructure,
   STRUCTURE_UNSUPPORTED,
   schemaName,

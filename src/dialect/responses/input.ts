@@ -5,7 +5,7 @@ import type { InputItem as Item, ResponsesPrompt } from "../../contract/response
 import { received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, missing, SvcError } from "../../domain/errors.ts";
 import { textOf, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
-import { documentPart, fileParts } from "../fields/file-parts.ts";
+import { documentPart, fileParts, imagePart } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
 import { summaryOf } from "./compact.ts";
 import { flatName } from "./functions.ts";
@@ -210,7 +210,7 @@ function decodePart(value: unknown, path: string): ContentPart[] {
       const { detail: asked } = part;
       const detail = asked === "original" ? "high" : asked === "low" || asked === "high" ? asked : "auto";
       const written = part.languages == null ? {} : { languages: tags(part.languages, `${path}.languages`) };
-      return [{ type: "media", source: { kind: "image", url, detail, ...written }, param }];
+      return [imagePart(url, param, { detail, ...written })];
     }
     case "input_audio": {
       const param = `${path}.input_audio.data`;

@@ -4,6 +4,7 @@ import type { InputItem, ResponsesRequest } from "../../contract/responses.ts";
 import { fieldError } from "../../domain/errors.ts";
 import { newItemId, withOwnIds } from "../../domain/ids.ts";
 import type { PageRequest } from "../../domain/page-request.ts";
+import { listOf } from "../fields/page.ts";
 import { decodeInput, typeOf, type FindItem } from "./input.ts";
 
 /** An item as it is listed and stored. */
@@ -59,20 +60,15 @@ function partsOf({ role, content }: InputItem): unknown {
 }
 
 /** Returns one page of items, in the API's list layout. Throws SvcError `not_found` when no item has the id `after`. */
-export function listItems(items: readonly unknown[], { limit, order, after }: PageRequest) {
-  const idOf = (item: unknown) => (item as { id: string }).id;
+export function listItems<Item extends { readonly id: string }>(
+  items: readonly Item[],
+  { limit, order, after }: PageRequest,
+) {
   const ordered = order === "asc" ? items : items.toReversed();
   // An item may occur twice: continue after its last occurrence, or a client would get the same page forever.
-  const start = after === undefined ? 0 : ordered.findLastIndex((item) => idOf(item) === after) + 1;
+  const start = after === undefined ? 0 : ordered.findLastIndex(({ id }) => id === after) + 1;
   if (after !== undefined && start === 0) {
     throw fieldError("not_found", "after", "names no item of this list");
   }
-  const data = ordered.slice(start, start + limit);
-  return {
-    object: "list" as const,
-    data,
-    first_id: data.length > 0 ? idOf(data[0]) : null,
-    last_id: data.length > 0 ? idOf(data.at(-1)) : null,
-    has_more: start + limit < ordered.length,
-  };
+  return listOf(ordered.slice(start, start + limit), start + limit < ordered.length);
 }

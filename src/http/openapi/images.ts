@@ -1,7 +1,11 @@
 // API description: images.
 
 import { MOST_PICTURES, SIDES } from "../../contract/images.ts";
-import { badRequest, jobErrors, tooLarge, upstreamNamed, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, temporaryFull, tooLarge, upstreamNamed, type Operations } from "./operation.ts";
+
+/** Returns the reasons for 503 of a route that needs this model. `option`: the option that names the model. */
+const drawingUnavailable = (model: string, option: string) =>
+  `\`server_busy\`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After gives the seconds until a place is free, estimated from recent steps. \`engine_unavailable\`: there is no ${model} (${option} names one), loading it takes too long or failed, or its engine is stalled.`;
 
 /** Errors of every route that draws. */
 export const drawingErrors = {
@@ -9,7 +13,7 @@ export const drawingErrors = {
   404: upstreamNamed,
   413: tooLarge("1 MiB"),
   ...jobErrors,
-  503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After gives the seconds until a place is free, estimated from recent steps. `engine_unavailable`: there is no image model (--image-model names one), loading it takes too long or failed, or its engine is stalled.",
+  503: drawingUnavailable("image model", "--image-model"),
 };
 
 const fields = `\`model\` is an image model of GET /v1/models. For an unknown name the first image model is used, and
@@ -63,7 +67,7 @@ ${fields}`,
     errors: {
       ...drawingErrors,
       413: `A file is larger than 20 MiB, or the form than 100 MiB; it is refused while it is read.`,
-      507: "`storage_full`: the disk for temporary files is full.",
+      507: temporaryFull,
     },
     queued: true,
     stream: events("image_edit"),
@@ -79,11 +83,8 @@ described here is refused.`,
     errors: {
       ...drawingErrors,
       413: `The file is larger than 20 MiB, or the form than 100 MiB; it is refused while it is read.`,
-      503: drawingErrors[503].replace(
-        "there is no image model (--image-model names one)",
-        "there is no upscaling model (--image-upscale-model names one)",
-      ),
-      507: "`storage_full`: the disk for temporary files is full.",
+      503: drawingUnavailable("upscaling model", "--image-upscale-model"),
+      507: temporaryFull,
     },
     queued: true,
   },

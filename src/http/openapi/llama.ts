@@ -3,6 +3,7 @@
 import {
   badRequest,
   generationErrors,
+  notLocal,
   question,
   tokenizerErrors,
   tooLarge,
@@ -89,7 +90,7 @@ stream are measured where the stream is written.`,
     answers: { 200: "The adapters are set." },
     errors: {
       400: badRequest,
-      403: "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host, or a web page of --cors-origin called.",
+      403: notLocal,
       413: tooLarge("1 MiB"),
     },
     example: [],

@@ -4,15 +4,13 @@ import { truncationHeaders, vectorErrors } from "./embeddings.ts";
 import {
   badRequest,
   generationErrors,
+  notLocal,
   picturesErrors,
   question,
   tooLarge,
   unavailable,
   type Operations,
 } from "./operation.ts";
-
-const notLocal =
-  "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host, or a web page of --cors-origin called.";
 
 export const ollamaOperations: Operations = {
   "POST /api/chat": {

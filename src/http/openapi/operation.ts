@@ -103,6 +103,13 @@ export const storageErrors = {
   507: "`storage_full`: files and batches take as much as --data-size allows, or the disk is full.",
 };
 
+/** The reason for 507 of routes that only write temporary files. */
+export const temporaryFull = "`storage_full`: the disk for temporary files is full.";
+
+/** The reason for 403 of routes for callers on this machine. */
+export const notLocal =
+  "`forbidden_host`: the server listens beyond loopback, or was addressed by a name of --allowed-host, or a web page of --cors-origin called.";
+
 /** Errors of tokenizer routes. */
 export const tokenizerErrors = {
   400: badRequest,

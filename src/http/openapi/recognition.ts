@@ -1,6 +1,6 @@
 // API description: text recognition.
 
-import { badRequest, jobErrors, upstreamNamed, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, temporaryFull, upstreamNamed, type Operations } from "./operation.ts";
 
 const recognitionErrors = {
   400: `${badRequest} \`unsupported_media_input\`: the format of the file is not supported, or the PDF is encrypted.`,
@@ -10,7 +10,7 @@ const recognitionErrors = {
   ...jobErrors,
   501: "`mode_unavailable`: this server has no model for the mode.",
   503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no trained data for text recognition, loading the model takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",
-  507: "`storage_full`: the disk for temporary files is full.",
+  507: temporaryFull,
 };
 
 export const recognitionOperations: Operations = {

@@ -1,7 +1,7 @@
 // API description: the API of Stable Diffusion's web interface.
 
 import { drawingErrors } from "./images.ts";
-import { badRequest, tooLarge, type Operations } from "./operation.ts";
+import { badRequest, temporaryFull, tooLarge, type Operations } from "./operation.ts";
 
 const about = `A compatibility API, for tools that know no other, such as Open WebUI; off with --no-compatibility-apis.
 The model that was selected by /sdapi/v1/options draws. Images are PNG. \`width\` and \`height\` must be given together
@@ -31,7 +31,7 @@ export const sdapiOperations: Operations = {
     errors: {
       ...drawingErrors,
       413: "The image is larger than 20 MiB, or the body than 100 MiB; it is refused while it is read.",
-      507: "`storage_full`: the disk for temporary files is full.",
+      507: temporaryFull,
     },
     queued: true,
   },

@@ -1,6 +1,6 @@
 // API description: speech recognition.
 
-import { badRequest, jobErrors, upstreamNamed, type Operations } from "./operation.ts";
+import { badRequest, jobErrors, temporaryFull, upstreamNamed, type Operations } from "./operation.ts";
 
 const description = (
   what: string,
@@ -19,7 +19,7 @@ const errors = {
   422: "`no_speech`: there is no speech in the recording.",
   ...jobErrors,
   503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no transcription model, loading it takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",
-  507: "`storage_full`: the disk for temporary files is full.",
+  507: temporaryFull,
 };
 
 const answers = {

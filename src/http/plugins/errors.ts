@@ -3,7 +3,7 @@
 import { Elysia } from "elysia";
 import { nearest } from "../../config/nearest.ts";
 import { chatErrors, errorObject, messagesError } from "../../contract/errors.ts";
-import { SvcError } from "../../domain/errors.ts";
+import { SvcError, typedError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import { errorForm, type ErrorForm } from "../error-form.ts";
 import { logUnexpected } from "../log-unexpected.ts";
@@ -30,13 +30,7 @@ export const errors = ({ contexts, routes, log }: ErrorDeps) =>
       return errorResponse(known, id, errorForm(URL.parse(request.url)?.pathname, request.headers));
     };
     if (code === "NOT_FOUND") return unknownRoute(request, routes(), respond);
-    if (error instanceof SvcError) return respond(error);
-    if (code === "PARSE") return respond(new SvcError("invalid_json", "The request body cannot be read."));
-    if (code === "VALIDATION" && error.type !== "response") {
-      return respond(new SvcError("invalid_value", `The request's ${error.type} is not valid.`));
-    }
-    logUnexpected(log, error, id);
-    return respond(new SvcError("internal_error", "An internal error occurred; the log has the details."));
+    return respond(typedError(error, (unexpected) => logUnexpected(log, unexpected, id)));
   });
 
 const bodies: Readonly<Record<ErrorForm, (error: SvcError, requestId: string) => unknown>> = {

@@ -41,14 +41,14 @@ export class Lifecycle {
     private readonly deps: LifecycleDeps,
   ) {}
 
-  readonly fetch = async (request: Request, connection?: string, bodyEnds?: () => void): Promise<Response> => {
+  readonly fetch = async (request: Request, connection?: string, onLastBytes?: () => void): Promise<Response> => {
     const { contexts, clock, metrics, bodies } = this.deps;
     const context = contexts.open(request, clock.now(), connection);
     // Without a Host header the request has only a path, not a URL.
     const pathname = URL.parse(request.url)?.pathname;
     const counted = !isLook(pathname);
     if (counted) metrics.connectionOpened();
-    if (bodyEnds) context.bodyEnds = bodyEnds;
+    if (onLastBytes) context.onLastBytes = onLastBytes;
     const response = await this.respond(request, pathname, context);
     addSecurityHeaders(response.headers);
     response.headers.set("X-Request-ID", context.id);
@@ -64,9 +64,9 @@ export class Lifecycle {
       if (context.workEnded) void context.workEnded.then(release);
       else release();
     };
-    if (context.bodyEnded) void context.bodyEnded.finally(ended);
+    if (context.bodyClosed) void context.bodyClosed.finally(ended);
     else {
-      context.bodyEnds();
+      context.onLastBytes();
       ended();
     }
     return response;
@@ -110,7 +110,7 @@ export class Lifecycle {
     this.deps.contexts.share(request, get);
     const response = await this.handle(get);
     const { status, headers } = response;
-    const isLong = context.bodyEnded || headers.has("content-length");
+    const isLong = context.bodyClosed || headers.has("content-length");
     if (isLong) await response.body?.cancel();
     else headers.set("content-length", String((await response.bytes()).length));
     return new Response(null, { status, headers });

@@ -25,7 +25,7 @@ import { jsonResponse } from "../json-response.ts";
 import type { KeptAnswers } from "../kept-answers.ts";
 
 /** OpenAI's Conversations API; conversations are stored in memory, like responses. */
-export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history }: KeptAnswers) => {
+export const conversationRoutes = ({ bodies, contexts }: AppDeps, { conversations, history }: KeptAnswers) => {
   const read = (request: Request) => bodies.read(request, bodyCeilings.generation);
   const answer = (conversation: Parameters<typeof encodeConversation>[0]) =>
     Response.json(encodeConversation(conversation));
@@ -61,7 +61,7 @@ export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history
       "/v1/conversations/:id/items",
       async ({ params, request }) => {
         const items = decodeConversationItems(await read(request), history.item);
-        return jsonResponse(listOf(conversations.add(params.id, items), false));
+        return jsonResponse(contexts.of(request), listOf(conversations.add(params.id, items), false));
       },
       jsonRoute(ConversationItemsRequest, InputItemList),
     )
@@ -69,13 +69,13 @@ export const conversationRoutes = ({ bodies }: AppDeps, { conversations, history
       "/v1/conversations/:id/items",
       ({ params, request }) => {
         const page = decodePage(new URL(request.url).searchParams);
-        return jsonResponse(listItems(conversations.get(params.id).items, page));
+        return jsonResponse(contexts.of(request), listItems(conversations.get(params.id).items, page));
       },
       jsonAnswer(InputItemList),
     )
     .get(
       "/v1/conversations/:id/items/:item",
-      ({ params }) => jsonResponse(conversations.item(params.id, params.item)),
+      ({ params, request }) => jsonResponse(contexts.of(request), conversations.item(params.id, params.item)),
       jsonAnswer(ConversationItem),
     )
     .delete(

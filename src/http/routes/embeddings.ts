@@ -26,7 +26,7 @@ export const embeddingRoutes = (deps: AppDeps) => {
       prompt: tokens,
       ...(truncated > 0 && { truncated }),
     });
-    return jsonResponse(body, { headers: truncationHeaders(result) }, context);
+    return jsonResponse(context, body, truncationHeaders(result));
   };
 
   return new Elysia({ name: "route.embeddings" })

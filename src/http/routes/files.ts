@@ -10,15 +10,16 @@ import { fieldError } from "../../domain/errors.ts";
 import type { UploadPurpose } from "../../domain/file-purpose.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { tooLarge } from "../../service/batch/received-content.ts";
+import { bodyChunks } from "../body-chunks.ts";
 import type { AppDeps } from "../deps.ts";
-import { isForm, orDiscard } from "../form-parts.ts";
+import { checkEncoding, isForm, LONGEST_NAME, orDiscard, readOneFile, type Fields } from "../form-parts.ts";
 import { jsonAnswer, jsonContent } from "../json-content.ts";
 import { errorResponse } from "../plugins/errors.ts";
 import { publicUrl } from "../public-url.ts";
 import type { RequestContext } from "../request-context.ts";
-import { readUpload } from "../upload-body.ts";
 
 const JSONL = "application/jsonl";
+const USUAL_NAME = "upload.jsonl";
 const TEXT = { schema: { type: "string" } } as const;
 /** Type of pictures and documents of any format. */
 const ANY = "application/octet-stream";
@@ -77,21 +78,37 @@ export const fileRoutes = (files: FilesService, { config, contexts }: Pick<AppDe
 
 async function receive(files: FilesService, request: Request): Promise<Response> {
   const { largest: ceiling } = files;
-  const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024, usualName: "upload.jsonl" };
+  const limits = { ceiling, tooLarge: () => tooLarge(ceiling), fieldBytes: 1024, usualName: USUAL_NAME };
   let purpose: UploadPurpose | undefined;
-  const { content, filename, fields } = await readUpload(request, limits, async (chunks, before) => {
+  const store = async (chunks: AsyncIterable<Uint8Array>, before: Fields) => {
     // A query is whole; in a form, more fields may come.
     purpose = decodeUploadPurpose(new Map(before)) ?? (isForm(request) ? undefined : "batch");
     return files.receive(chunks, purpose);
-  });
+  };
+  const { content, filename, fields } = await (isForm(request)
+    ? readOneFile(request, limits, store)
+    : readRaw(request, ceiling, store));
   return orDiscard([content], async () => {
     const call = decodeUpload(new Map(fields), purpose);
     return Response.json(encodeFile(await content.keep(filename, call)));
   });
 }
 
+/** Reads a body that is the file itself, with the fields in the query. Throws SvcError, or what `receive` throws. */
+async function readRaw<Content>(
+  request: Request,
+  ceiling: number,
+  receive: (chunks: AsyncIterable<Uint8Array>, query: Fields) => Promise<Content>,
+) {
+  checkEncoding(request);
+  if (Number(request.headers.get("content-length")) > ceiling) throw tooLarge(ceiling);
+  const query = new URL(request.url).searchParams;
+  const content = await receive(bodyChunks(request), [...query]);
+  return { content, filename: (query.get("filename") ?? USUAL_NAME).slice(0, LONGEST_NAME), fields: [...query] };
+}
+
 /** Returns whether a request's condition matches this tag: any tag, or one of a list, strong or weak. */
-const names = (condition: string | null, etag: string): boolean =>
+const matchesTag = (condition: string | null, etag: string): boolean =>
   condition?.split(",").some((one) => ["*", etag, `W/${etag}`].includes(one.trim())) ?? false;
 
 /** Answers with a file's content. Content never changes, so the file's id identifies it. */
@@ -104,7 +121,7 @@ function contentOf(file: ReturnType<FilesService["content"]>, { headers: asked }
     "Accept-Ranges": "bytes",
     ETag: etag,
   };
-  if (names(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+  if (matchesTag(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
   const condition = asked.get("if-range");
   const range = byteRange(condition === null || condition === etag ? asked.get("range") : null, bytes);
   // As a stream: for a file, Bun would answer Range in its own way.

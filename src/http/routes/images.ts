@@ -2,7 +2,7 @@
 
 import { Elysia } from "elysia";
 import { ImageEditForm, ImageRequest, Images, MOST_PICTURES, Upscaled, UpscaleForm } from "../../contract/images.ts";
-import { t, type TSchema } from "../../contract/schema.ts";
+import type { TSchema } from "../../contract/schema.ts";
 import { formBody } from "../../dialect/fields/form-body.ts";
 import {
   decodeEdit,
@@ -16,19 +16,17 @@ import { collectImages, encodeImages, encodeUpscaled } from "../../dialect/image
 import { unixSeconds } from "../../domain/clock.ts";
 import { invalidValue, missing, SvcError } from "../../domain/errors.ts";
 import { IMAGE_FORMATS } from "../../domain/image.ts";
-import { HeldAnswer } from "../../service/held-answer.ts";
 import type { ImageAbility, ImageRun } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForm, orDiscard, readParts, type FormFile } from "../form-parts.ts";
-import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
+import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonContent, jsonRoute } from "../json-content.ts";
-import { jsonResponse } from "../json-response.ts";
+import { fileContent, jsonContent, jsonRoute } from "../json-content.ts";
+import { jsonResponse, wholeAnswer } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { publicUrl } from "../public-url.ts";
-import { wholeAnswer } from "../whole-answer.ts";
 
 /** Most bytes of a form field; the longest is a prompt in UTF-8. */
 const FIELD_BYTES = 128 * 1024;
@@ -56,20 +54,15 @@ const describedForm = (form: TSchema, answer: TSchema) =>
     },
   }) as const;
 
-const file = { schema: t.String({ format: "binary" }) };
 const describedFile = {
-  detail: {
-    responses: {
-      200: { description: "", content: Object.fromEntries(IMAGE_FORMATS.map((format) => [`image/${format}`, file])) },
-    },
-  },
+  detail: { responses: { 200: fileContent(IMAGE_FORMATS.map((format) => `image/${format}`)) } },
 } as const;
 
 async function generate(deps: AppDeps, request: Request): Promise<Response> {
   // Checked first, because the headers may be refused.
   const origin = requestOrigin(deps, request);
   const call = decodeGeneration(await deps.bodies.read(request, bodyCeilings.small));
-  return respond(deps, request, call, { ...origin, work: call.work }, "image_generation");
+  return answerDrawn(deps, request, call, { ...origin, work: call.work }, "image_generation");
 }
 
 async function edit(deps: AppDeps, request: Request): Promise<Response> {
@@ -83,7 +76,7 @@ async function edit(deps: AppDeps, request: Request): Promise<Response> {
     throw missingImage();
   }
   const pictures = { image, references, ...(mask && { mask }), ...(strength !== undefined && { strength }) };
-  return respond(deps, request, call, { ...origin, work, edit: pictures }, "image_edit");
+  return answerDrawn(deps, request, call, { ...origin, work, edit: pictures }, "image_edit");
 }
 
 async function upscale(deps: AppDeps, request: Request): Promise<Response> {
@@ -92,7 +85,7 @@ async function upscale(deps: AppDeps, request: Request): Promise<Response> {
   const image = files[0]?.content;
   if (!image) throw missingImage();
   const run = { ...origin, work: call.work, edit: { image, references: [] }, ability: "upscaling" } as const;
-  return respond(deps, request, call, run, "image_edit");
+  return answerDrawn(deps, request, call, run, "image_edit");
 }
 
 const missingImage = () => missing("image", "a part of the form with a file name");
@@ -133,7 +126,7 @@ async function readFiles<Call extends ImageCall>(
 
 type Run = Omit<ImageRun, "model">;
 
-async function respond(
+async function answerDrawn(
   deps: AppDeps,
   request: Request,
   call: ImageCall,
@@ -151,7 +144,7 @@ async function respond(
   await events.next();
   const headers = { ...NO_STORE, ...standInHeaders(model, images.model(model, run.ability).modelId) };
   const now = () => unixSeconds(clock);
-  if (streams(deps, call.stream)) {
+  if (isStreamed(deps, call.stream)) {
     const options = { kind, call, requestId: context.id, now };
     // The first step may take long.
     const stream = { disconnect, headers, opens: true };
@@ -161,10 +154,9 @@ async function respond(
   const address = (data: Uint8Array) =>
     publicUrl(`/v1/images/files/${images.kept.put(data, format)}`, request, deps.config);
   const encode = call.work.upscale ? encodeUpscaled : encodeImages;
-  const held = new HeldAnswer(deps.answerBudget);
-  return wholeAnswer(held, context, async () => {
+  return wholeAnswer(deps.answerBudget, context, async (held) => {
     const drawn = await collectImages(events, ({ data }) => held.addFile(data));
-    return jsonResponse(encode(drawn, call, { created: now(), address }), { headers }, context);
+    return jsonResponse(context, encode(drawn, call, { created: now(), address }), headers);
   });
 }
 

@@ -12,7 +12,7 @@ import type { TextPort } from "../../engine/text/port.ts";
 import type { TextBackend } from "../../service/model-router.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
-import { respond, streams } from "../generation-response.ts";
+import { isStreamed, respond } from "../generation-response.ts";
 import { jsonRoute } from "../json-content.ts";
 
 type Prompt = NonNullable<Generation["prompt"]>;
@@ -51,7 +51,7 @@ async function answer(deps: AppDeps, request: Request, decode: typeof decodeLlam
   const { prompts, texts } = await (isText ? work() : deps.tokenizer.run(work));
   const requests = prompts.map((prompt): Generation => ({ ...call.request, prompt }));
   const { model, engine } = backend;
-  const stream = streams(deps, call.stream);
+  const stream = isStreamed(deps, call.stream);
   const defaults = engine.status().model?.defaults ?? config.sampling;
   const context = { ...call, prompts: texts, model, stream, defaults };
   return respond(deps, request, {

@@ -8,6 +8,8 @@ import { ChatCompletionRequest } from "../../contract/chat.ts";
 import { LoraAdapters, LoraScaled, LoraScales } from "../../contract/lora.ts";
 import { checker, t } from "../../contract/schema.ts";
 import {
+  DetokenizeRequest,
+  DetokenizeResponse,
   PlainTokenizeRequest,
   PlainTokenizeResponse,
   RenderedPrompt,
@@ -24,12 +26,11 @@ import { SvcError } from "../../domain/errors.ts";
 import type { ModelInfo } from "../../domain/model.ts";
 import { decodeLora } from "../../dialect/fields/adapters.ts";
 import type { AppDeps } from "../deps.ts";
-import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { loadedModel } from "../loaded-model.ts";
 import { checkLocal } from "../plugins/origin.ts";
-import { tokensAnswer, tokenizing } from "../tokenize.ts";
+import { answerTokenized, detokenize, tokensAnswer } from "../tokenize.ts";
 
 /** How the tokenizers of Hugging Face, and therefore vLLM, treat special tokens. */
 const HUGGING_FACE = { addSpecial: true, parseSpecial: true };
@@ -46,19 +47,17 @@ const isForVllm = (body: unknown): boolean => {
 /** Thin variants of /v1 routes under the names that scripts for llama.cpp's server use. */
 export const llamaRoutes = (deps: AppDeps) => {
   const { engine } = deps;
-  const forVllm = tokenizing(deps);
-  const detokenize = detokenizing(deps);
   return new Elysia({ name: "route.llama" })
     .post(
       "/tokenize",
       async ({ request }) => {
         const body = await deps.bodies.read(request, bodyCeilings.tokenizer);
-        if (isForVllm(body)) return forVllm.answer(body, request, HUGGING_FACE);
+        if (isForVllm(body)) return answerTokenized(deps, body, request, HUGGING_FACE);
         return tokenize(deps, checkTokenize(body), request);
       },
       jsonRoute(t.Union([PlainTokenizeRequest, TokenizeRequest]), t.Union([PlainTokenizeResponse, TokenizeResponse])),
     )
-    .post("/detokenize", detokenize.handler, detokenize.hooks)
+    .post("/detokenize", ({ request }) => detokenize(deps, request), jsonRoute(DetokenizeRequest, DetokenizeResponse))
     .get(
       "/tokenizer_info",
       async ({ request }) => Response.json(tokenizerInfo(await readyModel(deps, request.signal))),

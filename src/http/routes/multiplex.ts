@@ -14,7 +14,7 @@ import type { MultiplexService } from "../../service/multiplex.ts";
 import type { ItemText } from "../../service/multiplex-run.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
-import { DOWNGRADED, disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
+import { DOWNGRADED, disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { reportFields } from "../log-fields.ts";
@@ -38,12 +38,12 @@ export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
         customId,
         request: call.request,
         origin: { ...origin, id: `${id}/${index}` },
-        held: streams(deps, call.stream) ? undefined : new HeldAnswer(deps.answerBudget),
+        held: isStreamed(deps, call.stream) ? undefined : new HeldAnswer(deps.answerBudget),
         texts: (events: AsyncGenerator<GenerateEvent>, { downgraded, ...accepted }: AcceptedEvent) => {
           const tag = eventTagger(customId, downgraded);
           const known = { ...accepted, requestId: id };
           const writer = (put: Put<string>) => itemWriter(call, (text) => put(tag(text)), known);
-          return streams(deps, call.stream)
+          return isStreamed(deps, call.stream)
             ? streamed(events, writer, { signal, onUnexpected })
             : whole(call, events, known, tag);
         },

@@ -7,16 +7,15 @@ import { encodeOcr } from "../../dialect/ocr/encode.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { RecognizedPage } from "../../domain/recognition.ts";
 import type { FilesService } from "../../service/batch/files.ts";
-import { fewerPages, HeldAnswer } from "../../service/held-answer.ts";
+import { fewerPages, type HeldAnswer } from "../../service/held-answer.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
-import { jsonResponse } from "../json-response.ts";
+import { jsonResponse, wholeAnswer } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
-import { wholeAnswer } from "../whole-answer.ts";
 
 const MOST_PAGES = 1000;
 
@@ -49,15 +48,15 @@ async function answer(deps: AppDeps, files: FilesService, request: Request): Pro
     model,
   };
   const read: RecognizedPage[] = [];
-  const held = new HeldAnswer(deps.answerBudget, fewerPages);
-  return wholeAnswer(held, context, async () => {
+  const whole = async (held: HeldAnswer) => {
     for await (const event of deps.recognition.recognize([document], run, request.signal, report)) {
       if (event.type !== "page") continue;
       held.addPage(event.page);
       read.push(event.page);
     }
-    return jsonResponse(encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat), {}, context);
-  });
+    return jsonResponse(context, encodeOcr(read, model ?? deps.recognition.model(), bytes, tableFormat));
+  };
+  return wholeAnswer(deps.answerBudget, context, whole, fewerPages);
 }
 
 /** Returns the document as a file. Uploaded files are not deleted afterwards. */

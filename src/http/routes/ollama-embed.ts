@@ -42,7 +42,7 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
         const asked = decodeEmbed(await bodies.read(request, bodyCeilings.embeddings));
         const computed = await compute(request, asked);
         const { context, result } = computed;
-        return jsonResponse(await encodeEmbed(result, computed), { headers: truncationHeaders(result) }, context);
+        return jsonResponse(context, await encodeEmbed(result, computed), truncationHeaders(result));
       },
       jsonRoute(OllamaEmbedRequest, OllamaEmbedAnswer),
     )
@@ -51,7 +51,7 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
       async ({ request }) => {
         const asked = decodeOlderEmbed(await bodies.read(request, bodyCeilings.embeddings));
         const { context, result } = await compute(request, asked);
-        return jsonResponse(encodeOlderEmbed(result), { headers: truncationHeaders(result) }, context);
+        return jsonResponse(context, encodeOlderEmbed(result), truncationHeaders(result));
       },
       jsonRoute(OllamaEmbeddingsRequest, OllamaEmbeddingsAnswer),
     );

@@ -14,7 +14,7 @@ import { checker } from "../../contract/schema.ts";
 import { decodeOllamaChat, decodeOllamaGenerate } from "../../dialect/ollama/decode.ts";
 import { encodeOllama, loadedAnswer, ollamaWriter, type OllamaForm } from "../../dialect/ollama/encode.ts";
 import { encodeRunning, encodeShow, encodeTags } from "../../dialect/ollama/models.ts";
-import { notEmpty, refuseUnsupported } from "../../dialect/fields/unsupported.ts";
+import { notEmpty, refuseUnsupported, unless } from "../../dialect/fields/unsupported.ts";
 import { fieldError, withFieldNames } from "../../domain/errors.ts";
 import type { Generation } from "../../domain/generate.ts";
 import type { ListedModel } from "../../domain/model.ts";
@@ -35,7 +35,7 @@ const LOADS: ReadonlySet<ProcessState> = new Set(["unloaded", "starting", "loadi
 
 /** Fields that request more details than svc has, or the model as it would be with other settings. */
 const SHOW_UNSUPPORTED = {
-  verbose: (asked: unknown) => asked !== false,
+  verbose: unless(false),
   system: notEmpty,
   template: notEmpty,
   options: (asked: unknown) => JSON.stringify(asked) !== "{}",

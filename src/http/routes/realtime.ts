@@ -109,7 +109,7 @@ function openSession(deps: AppDeps, realtime: RealtimeService, turns: TurnLimit,
     seconds: Math.round(session.seconds * 10) / 10,
     completion: session.tokens,
   });
-  context.bodyEnded = socket.ended;
+  context.bodyClosed = socket.ended;
   context.socket = socket;
   return switching(headers, PROTOCOL);
 }

@@ -31,19 +31,17 @@ import {
 import { SvcError } from "../../domain/errors.ts";
 import type { PictureLabel, RecognizedPage } from "../../domain/recognition.ts";
 import type { ClassificationRun } from "../../service/classification.ts";
-import { fewerPages, HeldAnswer } from "../../service/held-answer.ts";
+import { fewerPages, type HeldAnswer } from "../../service/held-answer.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
-import { isForm, orDiscard } from "../form-parts.ts";
+import { isForm, orDiscard, readOneFile } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
-import { jsonResponse } from "../json-response.ts";
+import { jsonResponse, wholeAnswer } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
 import type { RequestContext } from "../request-context.ts";
-import { readUpload } from "../upload-body.ts";
-import { wholeAnswer } from "../whole-answer.ts";
 
 const FIELD_BYTES = 4096;
 const Answer = t.Union([RecognizedDocuments, FoundBarcodes, FoundRegions, FoundLabels, FoundAnything]);
@@ -58,7 +56,7 @@ export const recognitionRoutes = (deps: AppDeps) =>
 
 type Named = Pick<RecognizedDocument, "name" | "type">;
 
-interface Received {
+interface ReadCall {
   readonly call: RecognitionCall;
   readonly files: readonly TemporaryFile[];
   readonly named: readonly Named[];
@@ -81,8 +79,7 @@ async function answer(deps: AppDeps, request: Request): Promise<Response> {
     model,
   };
   const documents = named.map((one) => ({ ...one, pageCount: 0, pages: [] as RecognizedPage[] }));
-  const held = new HeldAnswer(deps.answerBudget, fewerPages);
-  return wholeAnswer(held, context, async () => {
+  const whole = async (held: HeldAnswer) => {
     for await (const event of deps.recognition.recognize(files, run, signal, report)) {
       const document = documents[event.document];
       if (!document) continue;
@@ -98,7 +95,8 @@ async function answer(deps: AppDeps, request: Request): Promise<Response> {
     });
     const labels = isLabelled ? await labelsOf(deps, call, pictures, origin, signal) : undefined;
     return jsonOrText(documents, labels, call, context);
-  });
+  };
+  return wholeAnswer(deps.answerBudget, context, whole, fewerPages);
 }
 
 type Picture = Parameters<AppDeps["classification"]["labels"]>[0];
@@ -131,7 +129,7 @@ async function jsonOrText(
   call: RecognitionCall,
   context: RequestContext,
 ): Promise<Response> {
-  const json = (answer: object) => jsonResponse(answer, {}, context);
+  const json = (answer: object) => jsonResponse(context, answer);
   const { mode, format } = call;
   if (mode === "barcode") return json(encodeBarcodes(documents, call));
   if (mode === "saliency") return json(encodeRegions(documents, call));
@@ -147,7 +145,7 @@ const plain = (text: string, type: string) =>
   new Response(`${text}\n`, { headers: { "Content-Type": `${type}; charset=utf-8` } });
 
 /** Returns the decoded call and its documents in files. Throws SvcError about either. */
-async function receive({ bodies, recognition }: AppDeps, request: Request): Promise<Received> {
+async function receive({ bodies, recognition }: AppDeps, request: Request): Promise<ReadCall> {
   if (!isForm(request)) {
     const { call, sources } = decodeRecognition(
       await bodies.read(request, bodyCeilings.generation, { alsoForm: true }),
@@ -162,7 +160,7 @@ async function receive({ bodies, recognition }: AppDeps, request: Request): Prom
   const { documents } = recognition;
   const { largest: ceiling } = documents;
   const limits = { ceiling, tooLarge: () => documents.tooLarge("file"), fieldBytes: FIELD_BYTES };
-  const { content, filename, fields } = await readUpload(request, limits, (chunks) => documents.receive(chunks));
+  const { content, filename, fields } = await readOneFile(request, limits, (chunks) => documents.receive(chunks));
   const call = await orDiscard([content], () => decodeRecognitionForm(formBody(fields, FORM_FIELDS)));
   return { call, files: [content], named: [{ name: filename, type: "upload" }] };
 }

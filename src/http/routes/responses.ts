@@ -44,10 +44,10 @@ import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
 import {
   disconnection,
+  isStreamed,
   respond,
   respondLater,
   streamResponse,
-  streams,
   type GenerationCall,
 } from "../generation-response.ts";
 import { countTokens } from "../tokenize.ts";
@@ -95,7 +95,7 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
         checkOwner(deps, kept, params.id, request);
         const patience = AbortSignal.any([request.signal, AbortSignal.timeout(CANCEL_PATIENCE_MS)]);
         await abortable(kept.responses.cancel(params.id), patience).catch(() => {});
-        return jsonResponse(stored(kept, params.id).resource);
+        return jsonResponse(deps.contexts.of(request), stored(kept, params.id).resource);
       },
       jsonAnswer(ResponseResource),
     )
@@ -103,7 +103,8 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
       "/v1/responses/:id/input_items",
       ({ params, request }) => {
         const { input } = stored(kept, params.id);
-        return jsonResponse(listItems(input, decodePage(new URL(request.url).searchParams)));
+        const page = decodePage(new URL(request.url).searchParams);
+        return jsonResponse(deps.contexts.of(request), listItems(input, page));
       },
       jsonAnswer(InputItemList),
     );
@@ -111,7 +112,7 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
 async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promise<Response> {
   const asked = decodeResponses(await readGenerationBody(deps, request), deps.settings, kept.history);
   const report: RequestReport = {};
-  const log = asked.background && streams(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
+  const log = asked.background && isStreamed(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
   const context = begin(deps, kept, asked, request, report, log);
   const { id } = context.resource;
   const call: GenerationCall = {
@@ -129,7 +130,8 @@ async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promi
   try {
     if (!asked.background) return await respond(deps, request, call);
     const headers = await respondLater(deps, request, call);
-    return log ? follow(deps, request, log, 0, headers) : jsonResponse(context.resource, { headers });
+    if (log) return follow(deps, request, log, 0, headers);
+    return jsonResponse(deps.contexts.of(request), context.resource, headers);
   } catch (error) {
     // The client gets an error instead of the id, so nobody can fetch it.
     kept.responses.forget(id);
@@ -270,7 +272,7 @@ async function retrieve(
   { resource, events }: ReturnType<typeof stored>,
 ): Promise<Response> {
   const start = decodeResumption(new URL(request.url).searchParams);
-  if (start === undefined) return jsonResponse(resource);
+  if (start === undefined) return jsonResponse(deps.contexts.of(request), resource);
   if (events) return follow(deps, request, events, start);
   throw fieldError("invalid_value", "stream", "needs a response that was made with background and stream");
 }

@@ -29,16 +29,14 @@ import {
   encodeSdapiModels,
 } from "../../dialect/sdapi/encode.ts";
 import { fieldError, withFieldNames } from "../../domain/errors.ts";
-import { HeldAnswer } from "../../service/held-answer.ts";
 import type { ImageService } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
-import { jsonResponse } from "../json-response.ts";
+import { jsonResponse, wholeAnswer } from "../json-response.ts";
 import { outcomeFields } from "../log-fields.ts";
-import { wholeAnswer } from "../whole-answer.ts";
 
 /** A request that is being drawn. */
 interface Running {
@@ -71,12 +69,11 @@ export const sdapiRoutes = (deps: AppDeps) => {
         strength: call.strength,
       };
       const run = { ...origin, work: call.work, model, ...(edit && { edit }) };
-      const held = new HeldAnswer(deps.answerBudget);
-      return await wholeAnswer(held, context, async () => {
+      return await wholeAnswer(deps.answerBudget, context, async (held) => {
         const drawn = await collectImages(images.draw(run, signal, report), ({ data }) => held.addFile(data));
         const { modelId: name, model: known } = images.model(model);
         const headers = { "Cache-Control": "no-store" };
-        return jsonResponse(encodeSdapiImages(drawn, call, { name, model: known }), { headers }, context);
+        return jsonResponse(context, encodeSdapiImages(drawn, call, { name, model: known }), headers);
       });
     } catch (error) {
       throw withFieldNames(error, call.fields);

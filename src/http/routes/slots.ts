@@ -6,18 +6,11 @@ import { decodeSlot, decodeSlotFile, encodeSlot } from "../../dialect/llama/slot
 import { SlotService } from "../../service/slots.ts";
 import type { AppDeps } from "../deps.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { optionalRoute } from "../json-content.ts";
 
 const schema = { type: "string" as const, enum: [...SLOT_ACTIONS] };
 
-const described = {
-  parse: "none" as const,
-  detail: {
-    parameters: [{ name: "action", in: "query", required: true, schema }],
-    requestBody: { ...jsonContent(SlotFile), required: false },
-    responses: { 200: jsonContent(SlotAnswer) },
-  },
-};
+const action = { name: "action", in: "query", required: true, schema };
 
 /** Saves slots to files, restores and erases them. */
 export const slotRoutes = ({ bodies, clock, config, engine, metrics }: AppDeps) => {
@@ -38,6 +31,6 @@ export const slotRoutes = ({ bodies, clock, config, engine, metrics }: AppDeps) 
           : { type, slot, filename: decodeSlotFile(await bodies.read(request, bodyCeilings.small)) };
       return Response.json(encodeSlot(asked, await slots.run(asked, request.signal)));
     },
-    described,
+    optionalRoute(SlotFile, SlotAnswer, [action]),
   );
 };

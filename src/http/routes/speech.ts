@@ -1,7 +1,6 @@
 // POST /v1/audio/speech and GET /v1/audio/voices
 
 import { Elysia } from "elysia";
-import { t } from "../../contract/schema.ts";
 import { SpeechRequest, VoiceList } from "../../contract/speech.ts";
 import { decodeSpeech } from "../../dialect/speech/decode.ts";
 import { encodeVoices, speechWriter } from "../../dialect/speech/encode.ts";
@@ -10,9 +9,9 @@ import type { SpeechEvent, SpeechFormat } from "../../domain/speech.ts";
 import type { RequestReport } from "../../service/request.ts";
 import { byteStream } from "../byte-stream.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
+import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonAnswer, jsonContent } from "../json-content.ts";
+import { fileContent, jsonAnswer, jsonContent } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 
@@ -28,15 +27,9 @@ const TYPES: Readonly<Record<SpeechFormat, string>> = {
 
 type Spoken = AsyncGenerator<Exclude<SpeechEvent, { readonly type: "started" }>, void, void>;
 
-const sound = { schema: t.String({ format: "binary" }) };
 const described = {
   parse: "none",
-  detail: {
-    requestBody: jsonContent(SpeechRequest),
-    responses: {
-      200: { description: "", content: Object.fromEntries(Object.values(TYPES).map((type) => [type, sound])) },
-    },
-  },
+  detail: { requestBody: jsonContent(SpeechRequest), responses: { 200: fileContent(Object.values(TYPES)) } },
 } as const;
 
 /** Converts text to speech. */
@@ -63,7 +56,7 @@ async function speak(deps: AppDeps, request: Request): Promise<Response> {
   // Until the first sentence is spoken, a failure has its own status.
   const first = await firstAudio(spoken);
   const all = behind(first, spoken);
-  if (streams(deps, events)) {
+  if (isStreamed(deps, events)) {
     const { id: requestId } = context;
     return streamResponse(deps, request, all, (put) => speechWriter(put, { requestId }), { disconnect });
   }
@@ -72,9 +65,9 @@ async function speak(deps: AppDeps, request: Request): Promise<Response> {
   const stream = byteStream(bytesOf(all, signal, onUnexpected), {
     signal,
     abort: () => disconnect.abort(),
-    ends: () => context.bodyEnds(),
+    ends: () => context.onLastBytes(),
   });
-  context.bodyEnded = stream.ended;
+  context.bodyClosed = stream.ended;
   return new Response(stream.body, { headers: { "Content-Type": TYPES[work.format] } });
 }
 

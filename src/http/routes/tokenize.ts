@@ -1,29 +1,39 @@
 // POST /v1/tokenize and POST /v1/count_tokens
 
 import { Elysia } from "elysia";
-import { CountTokensResponse, TokenizeRequest, TokenizeResponse } from "../../contract/tokenize.ts";
+import {
+  CountTokensResponse,
+  DetokenizeRequest,
+  DetokenizeResponse,
+  TokenizeRequest,
+  TokenizeResponse,
+} from "../../contract/tokenize.ts";
 import type { AppDeps } from "../deps.ts";
-import { detokenizing } from "../detokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
-import { tokenizing } from "../tokenize.ts";
+import { answerTokenized, detokenize, tokenized } from "../tokenize.ts";
 
 /** Converts text to the model's tokens and back, and counts tokens. */
 export const tokenizeRoutes = (deps: AppDeps) => {
-  const tokenize = tokenizing(deps);
-  const detokenize = detokenizing(deps);
   const read = (request: Request) => deps.bodies.read(request, bodyCeilings.tokenizer);
 
   return new Elysia({ name: "route.tokenize" })
     .post(
       "/v1/tokenize",
-      async ({ request }) => tokenize.answer(await read(request), request),
+      async ({ request }) => answerTokenized(deps, await read(request), request),
       jsonRoute(TokenizeRequest, TokenizeResponse),
     )
-    .post("/v1/detokenize", detokenize.handler, detokenize.hooks)
+    .post(
+      "/v1/detokenize",
+      ({ request }) => detokenize(deps, request),
+      jsonRoute(DetokenizeRequest, DetokenizeResponse),
+    )
     .post(
       "/v1/count_tokens",
-      async ({ request }) => Response.json(await tokenize.count(await read(request), request)),
+      async ({ request }) => {
+        const { tokens, model } = await tokenized(deps, await read(request), request);
+        return Response.json({ input_tokens: tokens.length, model });
+      },
       jsonRoute(TokenizeRequest, CountTokensResponse),
     );
 };

@@ -22,12 +22,11 @@ import { collectSpeech, encodeTranscription } from "../../dialect/transcriptions
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, requestOrigin, streamResponse, streams } from "../generation-response.ts";
-import { isForm, orDiscard } from "../form-parts.ts";
+import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
+import { isForm, orDiscard, readOneFile } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
 import { outcomeFields } from "../log-fields.ts";
-import { readUpload } from "../upload-body.ts";
 
 /** Most bytes of a form field; the longest is a prompt in UTF-8. */
 const FIELD_BYTES = 64 * 1024;
@@ -61,7 +60,7 @@ async function answer(deps: AppDeps, request: Request, task: Task): Promise<Resp
   const events = deps.transcriptions.transcribe(recording, run, disconnect.signal, report);
   // Until the file is known to be a recording, a failure has its own status.
   const { value } = await events.next();
-  if (value && streams(deps, call.stream)) {
+  if (value && isStreamed(deps, call.stream)) {
     const { id: requestId } = context;
     return streamResponse(deps, request, events, (put) => transcriptWriter(put, { requestId }), {
       disconnect,
@@ -85,7 +84,7 @@ async function readCall(
   const { recordings } = transcriptions;
   const { largest: ceiling } = recordings;
   const limits = { ceiling, tooLarge: () => recordings.tooLarge("file"), fieldBytes: FIELD_BYTES };
-  const { content, fields } = await readUpload(request, limits, (chunks) => recordings.receive(chunks));
+  const { content, fields } = await readOneFile(request, limits, (chunks) => recordings.receive(chunks));
   const call = await orDiscard([content], () => decodeTranscriptionForm(formBody(fields, FORM_FIELDS), task));
   return { call, recording: content };
 }

@@ -6,7 +6,7 @@ import { decodeDrain, encodeUpstream, encodeUpstreams } from "../../dialect/upst
 import { SvcError } from "../../domain/errors.ts";
 import type { AppDeps } from "../deps.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonAnswer, jsonContent } from "../json-content.ts";
+import { jsonAnswer, optionalRoute } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
 
 const replica = {
@@ -17,14 +17,7 @@ const replica = {
   schema: { type: "string" as const },
 };
 
-const steering = {
-  parse: "none" as const,
-  detail: {
-    parameters: [replica],
-    requestBody: { ...jsonContent(DrainRequest), required: false },
-    responses: { 200: jsonContent(Upstream) },
-  },
-};
+const steering = optionalRoute(DrainRequest, Upstream, [replica]);
 
 /** Callers with an API key may drain upstreams; on a server without keys, callers on this machine. */
 export const upstreamRoutes = ({ upstreams, bodies, config, contexts }: AppDeps) => {
