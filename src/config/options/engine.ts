@@ -109,7 +109,7 @@ export const engineOptions = {
   engineTimeoutMs: seconds(0, 86_400, {
     name: "engine-timeout",
     default: 60,
-    help: "Seconds without a sign of life from an engine process, or without progress while it loads, after which it is killed and restarted. 1 to 4 count as 5; 0: never.",
+    help: "Seconds without a sign of life from an engine process, or without progress while it loads, after which it is killed and restarted. Image models get 60 seconds more, Kokoro 120. 1 to 4 count as 5; 0: never.",
   }),
   // The maximum keeps the milliseconds below 2^31, the limit of timers.
   idleUnloadMs: number(0, 35_000, {
