@@ -30,11 +30,12 @@ export function lengthRange(regex: Regex): [min: number, max: number] {
   }
 }
 
-export const hasAnchor = (regex: Regex): boolean => {
-  if (regex.kind === "start" || regex.kind === "end") return true;
-  if (regex.kind === "repeat") return hasAnchor(regex.item);
-  return regex.kind === "set" ? false : regex.items.some(hasAnchor);
-};
+/** Returns the expressions that an expression consists of. */
+export const partsOf = (regex: Regex): readonly Regex[] =>
+  regex.kind === "repeat" ? [regex.item] : "items" in regex ? regex.items : [];
+
+export const hasAnchor = (regex: Regex): boolean =>
+  regex.kind === "start" || regex.kind === "end" || partsOf(regex).some(hasAnchor);
 
 /** A budget of steps, shared by several calls. */
 interface Steps {
