@@ -5,7 +5,7 @@ import { once } from "../domain/once.ts";
 import type { Apart } from "./apart.ts";
 import { CaseState, type Choice, type Forbidden } from "./case-state.ts";
 import { choicesOf, hasConditions } from "./choices.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { MAX_CASES, MAX_STEPS } from "./limits.ts";
 import { impliedKinds, isContradiction, kindsOf, memberNames, requiredNames } from "./merge.ts";
 import type { Negator } from "./negate.ts";

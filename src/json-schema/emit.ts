@@ -3,7 +3,7 @@
 import { once } from "../domain/once.ts";
 import { checkAlternatives } from "./alternatives.ts";
 import type { ArrayForm } from "./array-plan.ts";
-import { TEXT_A_STEP, type Spend } from "./effort.ts";
+import { TEXT_A_STEP, type Spend } from "./budget.ts";
 import { fault } from "./fault.ts";
 import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
 import { valueKey, valuesSchema, type JsonObject } from "./json-value.ts";

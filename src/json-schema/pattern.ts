@@ -13,10 +13,10 @@ import {
   union,
   type CharSet,
 } from "./char-set.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { MAX_REPETITION } from "./limits.ts";
 import { patternAlternatives } from "./pattern-alternatives.ts";
-import { lengthRange, partsOf, type Regex } from "./regex.ts";
+import { matchLengths, partsOf, type Regex } from "./regex.ts";
 import { withLengths } from "./regex-length.ts";
 import { canBeEmpty, wholeAlternatives, type Sequence } from "./regex-normal.ts";
 import { parseRegex } from "./regex-parser.ts";
@@ -55,7 +55,7 @@ const RAW: CharSet = complement(union(CONTROLS, [[0x22, 0x22]], [[0x5c, 0x5c]], 
 /** More control characters without a short escape than this are left out of a set that has other characters. */
 const MAX_CONTROLS = 4;
 /** Largest product of nested repetitions: they multiply the ways in which a grammar can read a text. */
-const MAX_NESTED = 10_000;
+const MAX_REPETITION_PRODUCT = 10_000;
 
 export type Translated = GrammarPattern | "anything" | undefined;
 
@@ -132,7 +132,7 @@ function possible(regex: Regex): Regex | undefined {
   return regex.min === 0 ? { kind: "sequence", items: [] } : undefined;
 }
 
-const isAllowed = (sequence: Sequence): boolean => sequence.every((item) => nested(item) <= MAX_NESTED);
+const isAllowed = (sequence: Sequence): boolean => sequence.every((item) => nested(item) <= MAX_REPETITION_PRODUCT);
 
 /** Returns the product of nested repetitions; Infinity when a single one exceeds llama.cpp's limit. */
 function nested(regex: Regex): number {
@@ -163,7 +163,7 @@ function spell(regex: Regex): Sequence {
       return choiceOf(regex.items.map(spell));
     case "repeat": {
       const { item, min, max } = regex;
-      if (max === 0 || lengthRange(item)[1] === 0) return [];
+      if (max === 0 || matchLengths(item)[1] === 0) return [];
       return min === 1 && max === 1 ? spell(item) : [{ ...regex, item: group(spell(item)) }];
     }
     default:

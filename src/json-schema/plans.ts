@@ -2,7 +2,7 @@
 
 import { once } from "../domain/once.ts";
 import { arrayPlan, type ArrayPlan } from "./array-plan.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import type { Part, Unit, Use } from "./graph.ts";
 import { KIND } from "./kinds.ts";
 import { MAX_INLINE_VALUES } from "./limits.ts";

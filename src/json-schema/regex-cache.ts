@@ -1,7 +1,7 @@
 // Caches the regular expressions of one schema, so that each is parsed once.
 
 import { once } from "../domain/once.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { MAX_STEPS } from "./limits.ts";
 import { finds } from "./regex.ts";
 import { parseRegex } from "./regex-parser.ts";

@@ -1,7 +1,7 @@
 // Plans the strings of a case for the converter.
 
 import { once } from "../domain/once.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { formatPattern, isKnownFormat } from "./formats.ts";
 import type { JsonObject } from "./json-value.ts";
 import { MAX_NAME_LENGTH, MAX_REPETITION } from "./limits.ts";
