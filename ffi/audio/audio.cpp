@@ -12,16 +12,9 @@ namespace {
 
 using namespace svc;
 
-constexpr uint32_t LOWEST_RATE = 1000, HIGHEST_RATE = 384000, MOST_CHANNELS = 16;
-
 struct BadSound : Failure {
     explicit BadSound(const std::string & sentence) : Failure(SVC_AUDIO_ERROR_BAD_SOUND, sentence) {}
 };
-
-void check_rate(uint32_t rate) {
-    if (rate >= LOWEST_RATE && rate <= HIGHEST_RATE) return;
-    throw BadSound("the audio must have 1000 to 384000 samples a second; got " + std::to_string(rate));
-}
 
 class Converter {
   public:
@@ -63,14 +56,6 @@ int32_t keep(Open open) {
     return last_number;
 }
 
-int32_t keep(std::unique_ptr<SoundFile> file) {
-    check_rate(file->rate());
-    if (file->channels() < 1 || file->channels() > MOST_CHANNELS) {
-        throw BadSound("the audio must have 1 to 16 channels; got " + std::to_string(file->channels()));
-    }
-    return keep({std::move(file), nullptr});
-}
-
 SoundFile & file_of(int32_t number) {
     const auto found = all.find(number);
     if (found == all.end() || !found->second.file) throw std::runtime_error("no such sound is open");
@@ -106,7 +91,7 @@ extern "C" {
 int32_t svc_abi_version(void) { return SVC_ABI_VERSION; }
 
 int32_t svc_audio_open(const uint8_t * path, int32_t length) {
-    return checked([&] { return keep(std::make_unique<SoundFile>(text_of(path, length), SVC_AUDIO_RATE)); });
+    return checked([&] { return keep({std::make_unique<SoundFile>(text_of(path, length), SVC_AUDIO_RATE), nullptr}); });
 }
 
 double svc_audio_declared_frames(int32_t sound) {

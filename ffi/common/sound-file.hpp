@@ -31,6 +31,11 @@ struct SoundError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+inline void check_rate(uint32_t rate) {
+    if (rate >= 1000 && rate <= 384000) return;
+    throw SoundError("the audio must have 1000 to 384000 samples a second; got " + std::to_string(rate));
+}
+
 // Supplies the bytes of a file, or bytes in memory, to miniaudio.
 class SoundSource {
   public:
@@ -160,7 +165,6 @@ class SoundFile {
     SoundFile(const std::string & path, int32_t sample_rate) : source(path) { decode_at(sample_rate); }
     // The bytes must outlive this object.
     SoundFile(const uint8_t * bytes, size_t size, int32_t sample_rate) : source(bytes, size) { decode_at(sample_rate); }
-    ~SoundFile() { ma_decoder_uninit(&decoder); }
     SoundFile(const SoundFile &) = delete;
 
     // Returns the number of frames read; fewer than requested means the end of the file, or that the rest is damaged.
@@ -178,8 +182,6 @@ class SoundFile {
     }
 
     bool is_mp3() const { return source.format == ma_encoding_format_mp3; }
-    uint32_t rate() const { return own_rate; }
-    uint32_t channels() const { return own_channels; }
 
   private:
     void decode_at(int32_t sample_rate) {
@@ -188,12 +190,18 @@ class SoundFile {
         if (ma_decoder_init(SoundSource::read, SoundSource::seek, &source, &config, &decoder) != MA_SUCCESS) {
             throw SoundError("the audio cannot be decoded");
         }
-        ma_data_source_get_data_format(decoder.pBackend, nullptr, &own_channels, &own_rate, nullptr, 0);
+        opened.reset(&decoder);
+        ma_uint32 channels = 0, rate = 0;
+        ma_data_source_get_data_format(decoder.pBackend, nullptr, &channels, &rate, nullptr, 0);
+        check_rate(rate);
+        if (channels >= 1 && channels <= 16) return;
+        throw SoundError("the audio must have 1 to 16 channels; got " + std::to_string(channels));
     }
 
     SoundSource source;
     ma_decoder decoder;
-    ma_uint32 own_channels = 0, own_rate = 0;
+    // Also frees what the decoder holds when the file is refused.
+    std::unique_ptr<ma_decoder, decltype(&ma_decoder_uninit)> opened{nullptr, ma_decoder_uninit};
 };
 
 } // namespace svc

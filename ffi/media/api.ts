@@ -82,7 +82,12 @@ export type PromptChunk = TextChunk | MediaChunk;
 
 /** From "prepared" on, tokens and lengths are known; "encoded" has all embeddings. See svc_media_stage in shim.h. */
 export const MEDIA_STAGES = ["open", "preparing", "prepared", "encoding", "encoded"] as const;
-export type MediaState = (typeof MEDIA_STAGES)[number] | NativeFailure<MediaErrorCode>;
+export type MediaState = (typeof MEDIA_STAGES)[number] | MediaFailure;
+
+export interface MediaFailure extends NativeFailure<MediaErrorCode> {
+  /** Index of the medium at fault, where it is known. */
+  readonly medium?: number;
+}
 
 /** Branded so that it cannot be mistaken for a job of the llama shim. */
 export type MediaJob = number & { readonly __media: unique symbol };

@@ -74,7 +74,8 @@ class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements N
 
   state(job: MediaJob): MediaState {
     const stage = this.native.svc_media_state(job);
-    return stage < 0 ? this.failure() : this.named(MEDIA_STAGES, stage, "look at a job");
+    if (stage < 0) return { ...this.failure(), ...(stage < -1 && { medium: -2 - stage }) };
+    return this.named(MEDIA_STAGES, stage, "look at a job");
   }
 
   chunks(job: MediaJob): PromptChunk[] {

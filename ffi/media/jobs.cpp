@@ -243,7 +243,7 @@ int32_t svc_media_state(int32_t number) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
         const JobPtr & job = job_at(number);
-        return job->failure ? fail(*job->failure) : static_cast<int32_t>(job->stage);
+        return job->failure ? fail(*job->failure) - job->faulty : static_cast<int32_t>(job->stage);
     });
 }
 

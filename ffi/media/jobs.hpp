@@ -66,6 +66,9 @@ struct Job {
     // Changed only while the job is open; afterwards read only by the preparing thread.
     std::string text;
     std::vector<Medium> media;
+    // The number of the medium at fault, from 1; 0 when it is not known. Written by the preparing thread, and read once
+    // there is a failure.
+    int32_t faulty = 0;
 
     // `jobs_mutex` protects the fields below, but the encoding thread may read what it alone writes without it.
     svc_media_stage stage = SVC_MEDIA_STAGE_OPEN;

@@ -39,15 +39,17 @@ void add_image(Bitmaps & bitmaps, const Medium & medium, bool empty) {
 }
 
 // `reuse`: images whose embeddings are all in the cache are only measured.
-Bitmaps make_bitmaps(const Job & job, bool reuse) {
+Bitmaps make_bitmaps(Job & job, bool reuse) {
     Bitmaps bitmaps;
     for (const Medium & medium : job.media) {
+        job.faulty++;
         if (medium.is_audio) {
             add_audio(bitmaps, medium);
         } else {
             add_image(bitmaps, medium, reuse && state.cache.has_all(medium.key()));
         }
     }
+    job.faulty = 0;
     return bitmaps;
 }
 
@@ -108,7 +110,7 @@ bool has_what_it_lacks(const Prompt & prompt, const Bitmaps & bitmaps) {
 
 // Makes the prompt from only the sizes of known images. Returns false when that is not enough: a model may need pixels
 // to measure an image, or the cache may have dropped parts of it, or has them only for another place in a prompt.
-bool make_from_sizes(const Job & job, Prompt & prompt) {
+bool make_from_sizes(Job & job, Prompt & prompt) {
     const Bitmaps bitmaps = make_bitmaps(job, true);
     try {
         prompt = tokenize(job, bitmaps);

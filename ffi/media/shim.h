@@ -69,7 +69,8 @@ enum svc_media_stage {
     // Everything is encoded, or there was nothing to encode.
     SVC_MEDIA_STAGE_ENCODED
 };
-// Returns the stage of a job (svc_media_stage), or a negative number when it failed.
+// Returns the stage of a job (svc_media_stage), or a negative number when it failed: -1 - n when the nth medium is known
+// to be at fault.
 SVC_API int32_t svc_media_state(int32_t job);
 // Frees the job, or stops the work on it, which then frees it. Does nothing for an unknown number.
 SVC_API void svc_media_release(int32_t job);

@@ -4,7 +4,8 @@ import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
-import { readDrawingFile, readImageFile, type ImageFile } from "../model/image-file.ts";
+import { readDrawingFile, readImageFile } from "../model/image-file.ts";
+import type { ServedFile } from "../model/read-model.ts";
 import { computeOptions, reading, SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { eachOnce, namedModel, type NamedModel } from "./named-model.ts";
@@ -13,11 +14,11 @@ import { eachOnce, namedModel, type NamedModel } from "./named-model.ts";
 export interface ImageFiles {
   /** The name by which clients select the model. */
   readonly id: string;
-  readonly model: ImageFile;
-  readonly vae?: ImageFile;
-  readonly taesd?: ImageFile;
-  readonly textEncoders: readonly ImageFile[];
-  readonly adapters: readonly (ImageFile & { readonly name: string })[];
+  readonly model: ServedFile;
+  readonly vae?: ServedFile;
+  readonly taesd?: ServedFile;
+  readonly textEncoders: readonly ServedFile[];
+  readonly adapters: readonly (ServedFile & { readonly name: string })[];
 }
 
 const DEMO_SIZE = { width: 128, height: 128 } as const;
@@ -53,7 +54,7 @@ export function readImageFiles(config: Config): ImageFiles[] {
 }
 
 /** Reads the upscaling models. Throws as `readImageFiles` does. */
-export function readUpscaleFiles({ imageUpscaleModels, modelsDir }: Config): ImageFile[] {
+export function readUpscaleFiles({ imageUpscaleModels, modelsDir }: Config): ServedFile[] {
   return reading(() =>
     eachOnce(
       imageUpscaleModels.map((name) => readDrawingFile(namedModel(name, modelsDir).path)),
@@ -85,7 +86,7 @@ export function imageEngines(models: readonly ImageFiles[], setup: Setup): Image
 }
 
 /** Creates one engine per upscaling model, loaded on first use. */
-export function upscaleEngines(models: readonly ImageFile[], setup: Setup): ImageEngine[] {
+export function upscaleEngines(models: readonly ServedFile[], setup: Setup): ImageEngine[] {
   const engine = engineWith(models.length, setup);
   if (!engine) return [];
   return models.map(({ id, modified, path: modelPath, bytes }) =>

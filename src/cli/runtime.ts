@@ -62,7 +62,7 @@ import {
 } from "./engines.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { AppServices } from "../http/deps.ts";
-import type { ImageFile } from "../model/image-file.ts";
+import type { ServedFile } from "../model/read-model.ts";
 import { contextWarning } from "./context-check.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway } from "./gateway.ts";
@@ -166,7 +166,7 @@ interface GivenFiles {
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];
   readonly images: readonly ImageFiles[];
-  readonly upscalers: readonly ImageFile[];
+  readonly upscalers: readonly ServedFile[];
   readonly kokoro: FoundKokoro | undefined;
   readonly ppocr: PpocrFiles | undefined;
 }

@@ -1,6 +1,6 @@
 // Finds which parts of a schema have any values: an object that must contain itself has none.
 
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import type { ArrayShape, Graph, ObjectShape, Part, Unit } from "./graph.ts";
 import { valueKey } from "./json-value.ts";
 import { KIND, NUMBER, type Kinds } from "./kinds.ts";

@@ -1,6 +1,7 @@
 // Counts how many alternatives of a grammar are open at once. llama.cpp compares each with all others at every
 // character, while every other request waits.
 
+import { once } from "../domain/once.ts";
 import { fault } from "./fault.ts";
 import { isObject, type JsonObject } from "./json-value.ts";
 import { MAX_BEGINNING, MAX_FLAT_VALUES, MAX_OPEN } from "./limits.ts";
@@ -63,8 +64,11 @@ function alikeUpTo(one: string, other: string): number {
 class Counter {
   private readonly known = new Map<string, Alternatives>();
   /** Lists may be written out in many places. */
-  private readonly lists = new Map<readonly unknown[], Alternatives>();
-  private readonly tags = new Map<JsonObject, Tag | undefined>();
+  private readonly list = once((values: readonly unknown[]) =>
+    textAlternatives(values.map((value) => JSON.stringify(value))),
+  );
+  /** Returns what all objects of a schema begin with: the converter writes required members first. */
+  private readonly tag = once(tagOf);
 
   constructor(
     private readonly definitions: JsonObject,
@@ -85,12 +89,6 @@ class Counter {
     const optional = members.length - (Array.isArray(required) ? required.length : 0);
     const names = Math.max(1, Math.ceil(optional / NAMES_A_VALUE));
     return { begin: 1, open: inside.reduce((most, one) => Math.max(most, one), names) };
-  }
-
-  private list(values: readonly unknown[]): Alternatives {
-    const found = this.lists.get(values) ?? textAlternatives(values.map((value) => JSON.stringify(value)));
-    this.lists.set(values, found);
-    return found;
   }
 
   /** Counts options that are open together; objects only until their first name or the constant after it differs. */
@@ -124,13 +122,6 @@ class Counter {
     return found;
   }
 
-  /** Returns what all objects of a schema begin with: the converter writes required members first. */
-  private tag(schema: unknown): Tag | undefined {
-    if (!isObject(schema)) return undefined;
-    if (!this.tags.has(schema)) this.tags.set(schema, tagOf(schema));
-    return this.tags.get(schema);
-  }
-
   private target(schema: unknown): unknown {
     return isObject(schema) && typeof schema["$ref"] === "string" ? this.definitions[nameOf(schema["$ref"])] : schema;
   }
@@ -143,8 +134,8 @@ interface Tag {
   readonly constant: string | undefined;
 }
 
-function tagOf(schema: JsonObject): Tag | undefined {
-  if (!isObject(schema["properties"]) || !Array.isArray(schema["required"])) return undefined;
+function tagOf(schema: unknown): Tag | undefined {
+  if (!isObject(schema) || !isObject(schema["properties"]) || !Array.isArray(schema["required"])) return undefined;
   const required = new Set<unknown>(schema["required"]);
   const [name, value] = Object.entries(schema["properties"]).find(([key]) => required.has(key)) ?? [];
   if (name === undefined) return undefined;

@@ -1,7 +1,7 @@
 // Proves that two subschemas have no value in common.
 
 import type { Case, CaseFinder } from "./cases.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { kindOf, valueKey } from "./json-value.ts";
 import { KIND, NUMBER } from "./kinds.ts";
 import { MAX_COMPARISONS } from "./limits.ts";

@@ -1,10 +1,11 @@
 // Multiplies subschemas out: the requirements on a value become a list of cases. In each case everything applied in
 // place (`$ref`, `allOf`, `anyOf`, `oneOf`, `not`, `if`, `dependent…`, `unevaluated…`) is resolved into plain nodes.
 
+import { once } from "../domain/once.ts";
 import type { Apart } from "./apart.ts";
 import { CaseState, type Choice, type Forbidden } from "./case-state.ts";
 import { choicesOf, hasConditions } from "./choices.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { MAX_CASES, MAX_STEPS } from "./limits.ts";
 import { impliedKinds, isContradiction, kindsOf, memberNames, requiredNames } from "./merge.ts";
 import type { Negator } from "./negate.ts";
@@ -26,9 +27,10 @@ export interface Case {
 
 export class CaseFinder {
   private readonly covers = new Map<string, readonly Case[]>();
-  private readonly allChoices = new Map<SchemaNode, readonly Choice[]>();
-  private readonly coverChoices = new Map<SchemaNode, readonly Choice[]>();
-  private readonly tagged = new Map<SchemaNode, boolean>();
+  private readonly allChoices = once((node: SchemaNode) => choicesOf(node, false, this.maker));
+  private readonly coverChoices = once((node: SchemaNode) => choicesOf(node, true, this.maker));
+  /** Whether a tag makes the options of a `oneOf` exclude one another. */
+  private readonly isTagged = once(({ oneOf = [] }: SchemaNode) => this.apart.areTagged(this, oneOf));
   private steps = MAX_STEPS;
 
   constructor(
@@ -63,13 +65,6 @@ export class CaseFinder {
     return cases;
   }
 
-  private choices(node: SchemaNode, cover: boolean): readonly Choice[] {
-    const known = cover ? this.coverChoices : this.allChoices;
-    const choices = known.get(node) ?? choicesOf(node, cover, this.maker);
-    known.set(node, choices);
-    return choices;
-  }
-
   private expand(first: CaseState, cover: boolean, room: number): Case[] {
     const open = [first];
     const done: Case[] = [];
@@ -91,7 +86,7 @@ export class CaseFinder {
     const { at, options, isExclusive, from } = choice;
     const count = options.length;
     if (count > room || !this.affords(count * state.weight)) return [state.lose(at)];
-    const others = isExclusive && !this.isTagged(choice) ? options.map(({ nodes }) => forbid(nodes, at)) : [];
+    const others = isExclusive && !this.isTagged(from) ? options.map(({ nodes }) => forbid(nodes, at)) : [];
     if (others.length > 0 && !this.affords(count * count)) return [state.lose(at)];
     return options.flatMap(({ nodes, forbidden = [] }, index) => {
       const next = state.copy();
@@ -99,18 +94,6 @@ export class CaseFinder {
       const isPossible = nodes.every((node) => this.add(next, node, cover, from));
       return isPossible && !this.isContradiction(next, state.nodes.length, cover) ? [next] : [];
     });
-  }
-
-  /** Returns whether a tag makes the options of a `oneOf` exclude one another. */
-  private isTagged({ from, options }: Choice): boolean {
-    const known =
-      this.tagged.get(from) ??
-      this.apart.areTagged(
-        this,
-        options.flatMap(({ nodes }) => nodes),
-      );
-    this.tagged.set(from, known);
-    return known;
   }
 
   /** Returns whether only objects are left and none of them satisfies the nodes. */
@@ -176,7 +159,7 @@ export class CaseFinder {
     if (state.seen.has(node)) return true;
     if (!state.take(node)) return false;
     this.spend(1 / 4);
-    state.choices.push(...this.choices(node, cover));
+    state.choices.push(...(cover ? this.coverChoices(node) : this.allChoices(node)));
     if (hasConditions(node)) {
       if (cover) state.isLoose = true;
       else state.watch(node);

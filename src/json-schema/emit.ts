@@ -1,8 +1,9 @@
 // Turns the graph of a schema into a schema for the converter.
 
+import { once } from "../domain/once.ts";
 import { checkAlternatives } from "./alternatives.ts";
 import type { ArrayForm } from "./array-plan.ts";
-import { TEXT_A_STEP, type Spend } from "./effort.ts";
+import { TEXT_A_STEP, type Spend } from "./budget.ts";
 import { fault } from "./fault.ts";
 import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
 import { valueKey, valuesSchema, type JsonObject } from "./json-value.ts";
@@ -36,8 +37,8 @@ class Emitter {
   /** Most alternatives of each pattern that are open at once. */
   private readonly patterns = new Map<unknown, number>();
   private readonly ruleNames = new Map<string, number>();
-  /** Lengths of parts of the client's schema as JSON text. */
-  private readonly lengths = new Map<object, number>();
+  /** Returns the length of a part of the client's schema as JSON text. */
+  private readonly lengthOf = once((part: object) => JSON.stringify(part).length);
   private depth = 0;
 
   /** `shared`: units that become definitions. */
@@ -227,9 +228,7 @@ class Emitter {
 
   /** Counts the text of a part of the client's schema, which may be written out many times. */
   private copy<T extends object>(part: T): T {
-    const length = this.lengths.get(part) ?? JSON.stringify(part).length;
-    this.lengths.set(part, length);
-    this.spend(length / TEXT_A_STEP);
+    this.spend(this.lengthOf(part) / TEXT_A_STEP);
     return part;
   }
 

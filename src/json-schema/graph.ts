@@ -2,7 +2,7 @@
 // that recursive schemas become cycles in the graph.
 
 import type { Case, CaseFinder } from "./cases.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { fault } from "./fault.ts";
 import { kindOf } from "./json-value.ts";
 import { KIND, NUMBER, type Kinds } from "./kinds.ts";

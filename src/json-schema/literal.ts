@@ -1,7 +1,7 @@
 // Checks whether a literal value in a schema satisfies a subschema.
 
 import { formatPattern, isKnownFormat } from "./formats.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { codePoints, isMultiple, isObject, kindOf, valueKey } from "./json-value.ts";
 import type { RegexCache } from "./regex-cache.ts";
 import type { ArrayFacts, NumberFacts, ObjectFacts, SchemaNode, StringFacts } from "./schema-node.ts";

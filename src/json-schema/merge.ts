@@ -1,6 +1,6 @@
 // Combines what several subschemas say about the same value, one aspect at a time.
 
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { EVERY_KIND, KIND, NUMBER, type Kinds } from "./kinds.ts";
 import type { RegexCache } from "./regex-cache.ts";
 import type { Bound, SchemaNode } from "./schema-node.ts";

@@ -18,7 +18,7 @@ interface Ways {
   narrower: boolean;
 }
 
-const MAX_NESTED = 16;
+const MAX_NEGATIONS_INSIDE = 16;
 
 /** Negates nodes, and remembers the result for each. */
 export class Negator {
@@ -31,7 +31,7 @@ export class Negator {
   /** Returns undefined when no way to violate the node can be expressed. */
   negate(node: SchemaNode): Negation | undefined {
     if (!this.known.has(node)) {
-      if (this.made > MAX_SYNTHETIC || this.depth >= MAX_NESTED) return undefined;
+      if (this.made > MAX_SYNTHETIC || this.depth >= MAX_NEGATIONS_INSIDE) return undefined;
       this.depth++;
       this.known.set(node, this.opposite(node));
       this.depth--;

@@ -1,4 +1,4 @@
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import type { SchemaFields, SchemaNode } from "./schema-node.ts";
 
 /** Makes nodes, numbered in the order in which they are made. */

@@ -1,6 +1,6 @@
 // Plans the numbers of a case for the converter.
 
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { KIND, type Kinds } from "./kinds.ts";
 import { MAX_ENUMERATED } from "./limits.ts";
 import { isMultiple, kindOf, valuesSchema, type JsonObject } from "./json-value.ts";

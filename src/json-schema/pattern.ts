@@ -13,10 +13,10 @@ import {
   union,
   type CharSet,
 } from "./char-set.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import { MAX_REPETITION } from "./limits.ts";
 import { patternAlternatives } from "./pattern-alternatives.ts";
-import { lengthRange, type Regex } from "./regex.ts";
+import { matchLengths, partsOf, type Regex } from "./regex.ts";
 import { withLengths } from "./regex-length.ts";
 import { canBeEmpty, wholeAlternatives, type Sequence } from "./regex-normal.ts";
 import { parseRegex } from "./regex-parser.ts";
@@ -55,18 +55,15 @@ const RAW: CharSet = complement(union(CONTROLS, [[0x22, 0x22]], [[0x5c, 0x5c]], 
 /** More control characters without a short escape than this are left out of a set that has other characters. */
 const MAX_CONTROLS = 4;
 /** Largest product of nested repetitions: they multiply the ways in which a grammar can read a text. */
-const MAX_NESTED = 10_000;
+const MAX_REPETITION_PRODUCT = 10_000;
 
 export type Translated = GrammarPattern | "anything" | undefined;
 
 /**
- * Translates a regular expression that `isRegex` accepts. Returns undefined when it cannot be expressed. The result
- * matches only texts in which the original is found; all have one of `lengths` if the result's `lengths` is true.
+ * Returns a function that translates a regular expression, which `isRegex` accepts, for certain lengths; undefined when
+ * it cannot be expressed. The result matches only texts in which the original is found; all have one of the lengths if
+ * the result's `lengths` is true. What all lengths share is made once.
  */
-export const grammarPattern = (source: string, lengths: Lengths): Translated =>
-  patternTranslator(source, () => {})(lengths);
-
-/** Returns a function that translates one expression for certain lengths. What all of them share is made once. */
 export function patternTranslator(source: string, spend: Spend): (lengths: Lengths) => Translated {
   spend(source.length / 16);
   const regex = parseRegex(source);
@@ -100,11 +97,7 @@ const isOther =
   (item: T, index: number): boolean =>
     item !== list[index];
 
-function nodesIn(regex: Regex): number {
-  if (regex.kind === "repeat") return 1 + nodesIn(regex.item);
-  if (regex.kind !== "sequence" && regex.kind !== "choice") return 1;
-  return regex.items.reduce((sum, item) => sum + nodesIn(item), 1);
-}
+const nodesIn = (regex: Regex): number => partsOf(regex).reduce((sum, part) => sum + nodesIn(part), 1);
 
 /** Returns a pattern for strings of certain lengths; the converter itself would count `\ud83d\ude00` as two. */
 export const lengthPattern = ({ min, max }: Lengths): WrittenPattern => ({
@@ -139,23 +132,20 @@ function possible(regex: Regex): Regex | undefined {
   return regex.min === 0 ? { kind: "sequence", items: [] } : undefined;
 }
 
-const isAllowed = (sequence: Sequence): boolean => sequence.every((item) => nested(item) <= MAX_NESTED);
+const isAllowed = (sequence: Sequence): boolean => sequence.every((item) => nested(item) <= MAX_REPETITION_PRODUCT);
 
 /** Returns the product of nested repetitions; Infinity when a single one exceeds llama.cpp's limit. */
 function nested(regex: Regex): number {
-  if (regex.kind === "sequence" || regex.kind === "choice") return Math.max(1, ...regex.items.map(nested));
-  if (regex.kind !== "repeat") return 1;
+  const inside = Math.max(1, ...partsOf(regex).map(nested));
+  if (regex.kind !== "repeat") return inside;
   const count = times(regex);
-  return count > MAX_REPETITION ? Infinity : Math.max(1, count) * nested(regex.item);
+  return count > MAX_REPETITION ? Infinity : Math.max(1, count) * inside;
 }
 
 const times = ({ min, max }: Regex & { kind: "repeat" }): number => (max === Infinity ? min : max);
 
-function repetitionsIn(regex: Regex): number {
-  if (regex.kind === "sequence" || regex.kind === "choice")
-    return regex.items.reduce((sum, item) => sum + repetitionsIn(item), 0);
-  return regex.kind === "repeat" ? times(regex) + repetitionsIn(regex.item) : 0;
-}
+const repetitionsIn = (regex: Regex): number =>
+  partsOf(regex).reduce((sum, part) => sum + repetitionsIn(part), regex.kind === "repeat" ? times(regex) : 0);
 
 function written(alternatives: readonly Sequence[]): WrittenPattern {
   const spelled = group(choiceOf(alternatives.map((items) => items.flatMap(spell))));
@@ -173,7 +163,7 @@ function spell(regex: Regex): Sequence {
       return choiceOf(regex.items.map(spell));
     case "repeat": {
       const { item, min, max } = regex;
-      if (max === 0 || lengthRange(item)[1] === 0) return [];
+      if (max === 0 || matchLengths(item)[1] === 0) return [];
       return min === 1 && max === 1 ? spell(item) : [{ ...regex, item: group(spell(item)) }];
     }
     default:

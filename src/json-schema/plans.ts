@@ -1,7 +1,8 @@
 // Plans how the values of each unit are written out, once per unit.
 
+import { once } from "../domain/once.ts";
 import { arrayPlan, type ArrayPlan } from "./array-plan.ts";
-import type { Spend } from "./effort.ts";
+import type { Spend } from "./budget.ts";
 import type { Part, Unit, Use } from "./graph.ts";
 import { KIND } from "./kinds.ts";
 import { MAX_INLINE_VALUES } from "./limits.ts";
@@ -13,41 +14,19 @@ const NOTHING = { forms: [], lost: [] };
 const NO_NUMBERS = { schema: {}, lost: [] };
 
 export class Plans {
-  private readonly objects = new Map<Unit, ObjectPlan>();
-  private readonly arrays = new Map<Unit, ArrayPlan>();
-  private readonly strings = new Map<Unit, StringPlan>();
-  private readonly numbers = new Map<Unit, NumberPlan>();
+  readonly object = once((unit: Unit): ObjectPlan =>
+    unit.object && unit.alive & KIND.object ? objectPlan(unit, unit.object, this.planner) : NOTHING,
+  );
+  readonly array = once((unit: Unit): ArrayPlan =>
+    unit.array && unit.alive & KIND.array ? arrayPlan(unit, unit.array) : NOTHING,
+  );
+  readonly string = once((unit: Unit): StringPlan => this.planner.plan(unit.nodes));
+  /** Returns the plan for a unit that has numbers. */
+  readonly number = once((unit: Unit): NumberPlan => numberPlan(unit.nodes, unit.kinds, this.spend) ?? NO_NUMBERS);
   private readonly planner: StringPlanner;
 
   constructor(private readonly spend: Spend) {
     this.planner = new StringPlanner(spend);
-  }
-
-  object(unit: Unit): ObjectPlan {
-    if (!unit.object || !(unit.alive & KIND.object)) return NOTHING;
-    const plan = this.objects.get(unit) ?? objectPlan(unit, unit.object, this.planner);
-    this.objects.set(unit, plan);
-    return plan;
-  }
-
-  array(unit: Unit): ArrayPlan {
-    if (!unit.array || !(unit.alive & KIND.array)) return NOTHING;
-    const plan = this.arrays.get(unit) ?? arrayPlan(unit, unit.array);
-    this.arrays.set(unit, plan);
-    return plan;
-  }
-
-  string(unit: Unit): StringPlan {
-    const plan = this.strings.get(unit) ?? this.planner.plan(unit.nodes);
-    this.strings.set(unit, plan);
-    return plan;
-  }
-
-  /** Returns the plan for a unit that has numbers. */
-  number(unit: Unit): NumberPlan {
-    const plan = this.numbers.get(unit) ?? numberPlan(unit.nodes, unit.kinds, this.spend) ?? NO_NUMBERS;
-    this.numbers.set(unit, plan);
-    return plan;
   }
 
   /** Returns the units worth a definition: large ones that are written out more than once or contain themselves. */

@@ -3,7 +3,7 @@
 import { markAlive } from "./alive.ts";
 import { Apart } from "./apart.ts";
 import { CaseFinder } from "./cases.ts";
-import { Effort, type Spend } from "./effort.ts";
+import { SchemaBudget, type Spend } from "./budget.ts";
 import { emit } from "./emit.ts";
 import { fault } from "./fault.ts";
 import { Graph, type Part } from "./graph.ts";
@@ -20,16 +20,16 @@ import type { SchemaNode } from "./schema-node.ts";
 /**
  * Checks and rewrites a schema; the same schema gives the same JSON text. `param` is the request field that holds it.
  * Throws SvcError `invalid_value`, naming the place in the schema, when the schema is invalid, refers to something
- * outside itself, is too large, cannot be satisfied, or needs more than the request's remaining `effort`. `earlier`: where
- * the result is looked up and kept.
+ * outside itself, is too large, cannot be satisfied, or needs more than is left of the request's `budget`. `earlier`:
+ * where the result is looked up and kept.
  */
 export function prepareSchema(
   schema: unknown,
   param: string,
-  effort = new Effort(),
+  budget = new SchemaBudget(),
   earlier?: PreparedSchemas,
 ): PreparedSchema {
-  const spend = effort.spending(() => {
+  const spend = budget.spending(() => {
     throw fault(param, "", "the schemas of the request are too much work together");
   });
   spend(checkSize(schema, param) / 8);

@@ -75,7 +75,7 @@ class Resolver {
   }
 
   private follow(reference: string, resource: Resource, at: string): SchemaNode {
-    const url = parseUrl(reference, this.base(resource));
+    const url = URL.parse(reference, this.base(resource).href);
     const home = url && this.resources.get(withoutHash(url));
     if (!url || !home) throw fault(this.param, at, "it leads out of this schema");
     const fragment = decode(url.hash.slice(1));
@@ -108,7 +108,7 @@ class Resolver {
     const known = this.bases.get(resource.node);
     if (known) return known;
     const outer = resource.parent ? this.base(resource.parent) : new URL(NOWHERE);
-    const base = (resource.id !== undefined && parseUrl(resource.id, outer)) || outer;
+    const base = (resource.id !== undefined && URL.parse(resource.id, outer.href)) || outer;
     if (base.href.length > MAX_URL) {
       throw fault(this.param, under(resource.node.at, "$id"), `its URL is longer than ${MAX_URL} characters`);
     }
@@ -118,14 +118,6 @@ class Resolver {
 }
 
 const withoutHash = (url: URL): string => url.href.split("#")[0] ?? "";
-
-function parseUrl(reference: string, base: URL): URL | undefined {
-  try {
-    return new URL(reference, base);
-  } catch {
-    return undefined;
-  }
-}
 
 function decode(text: string): string | undefined {
   try {

@@ -1,13 +1,17 @@
 // Caches the regular expressions of one schema, so that each is parsed once.
 
-import type { Spend } from "./effort.ts";
+import { once } from "../domain/once.ts";
+import type { Spend } from "./budget.ts";
 import { MAX_STEPS } from "./limits.ts";
-import { finds, type Regex } from "./regex.ts";
+import { finds } from "./regex.ts";
 import { parseRegex } from "./regex-parser.ts";
 
 export class RegexCache {
   private readonly steps = { left: MAX_STEPS };
-  private readonly known = new Map<string, Regex | undefined>();
+  private readonly regex = once((source: string) => {
+    this.spend(source.length / 16);
+    return parseRegex(source);
+  });
 
   constructor(private readonly spend: Spend) {}
 
@@ -19,11 +23,7 @@ export class RegexCache {
   /** Returns whether an expression is found in a text; undefined when that cannot be determined. */
   finds(source: string, text: string): boolean | undefined {
     if (this.isSpent) return undefined;
-    if (!this.known.has(source)) {
-      this.spend(source.length / 16);
-      this.known.set(source, parseRegex(source));
-    }
-    const regex = this.known.get(source);
+    const regex = this.regex(source);
     const before = this.steps.left;
     const found = regex && finds(regex, text, this.steps);
     this.spend((before - this.steps.left) / 8);

@@ -1,6 +1,6 @@
 // Narrows a regular expression to texts of certain lengths.
 
-import { lengthRange, type Regex } from "./regex.ts";
+import { matchLengths, type Regex } from "./regex.ts";
 import type { Sequence } from "./regex-normal.ts";
 
 type Repeat = Regex & { readonly kind: "repeat" };
@@ -19,7 +19,7 @@ interface Slider {
 export function withLengths(alternatives: readonly Sequence[], min: number, max: number): Sequence[] | undefined {
   const out: Sequence[] = [];
   for (const sequence of alternatives) {
-    const [low, high] = lengthRange({ kind: "sequence", items: sequence });
+    const [low, high] = matchLengths({ kind: "sequence", items: sequence });
     if (low > max || high < min) continue;
     const narrowed = low >= min && high <= max ? sequence : narrow(sequence, min, max);
     if (!narrowed) return undefined;
@@ -32,7 +32,7 @@ function narrow(sequence: Sequence, min: number, max: number): Sequence | undefi
   const sliders = sequence.flatMap((item, index) => slider(item, index) ?? []);
   const sliding = new Set(sliders.map(({ index }) => index));
   const rest = sequence.filter((_, index) => !sliding.has(index));
-  const [restLow, restHigh] = lengthRange({ kind: "sequence", items: rest });
+  const [restLow, restHigh] = matchLengths({ kind: "sequence", items: rest });
 
   let low = restLow + sliders.reduce((sum, { repeat, width }) => sum + width * repeat.min, 0);
   const counts = sliders.map(({ repeat, width }) => {
@@ -57,6 +57,6 @@ function narrow(sequence: Sequence, min: number, max: number): Sequence | undefi
 
 function slider(item: Regex, index: number): Slider | undefined {
   if (item.kind !== "repeat" || item.max === item.min) return undefined;
-  const [low, high] = lengthRange(item.item);
+  const [low, high] = matchLengths(item.item);
   return low === high && low > 0 ? { index, repeat: item, width: low } : undefined;
 }

@@ -11,18 +11,18 @@ export type Regex =
   | { readonly kind: "end" };
 
 /** Returns the fewest and most code points that an expression can match; anchors count as none. */
-export function lengthRange(regex: Regex): [min: number, max: number] {
+export function matchLengths(regex: Regex): [min: number, max: number] {
   switch (regex.kind) {
     case "set":
       return [1, 1];
     case "sequence":
-      return regex.items.map(lengthRange).reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
+      return regex.items.map(matchLengths).reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
     case "choice": {
-      const ranges = regex.items.map(lengthRange);
+      const ranges = regex.items.map(matchLengths);
       return [Math.min(...ranges.map(([min]) => min)), Math.max(...ranges.map(([, max]) => max))];
     }
     case "repeat": {
-      const [min, max] = lengthRange(regex.item);
+      const [min, max] = matchLengths(regex.item);
       return [min * regex.min, max === 0 || regex.max === 0 ? 0 : max * regex.max];
     }
     default:
@@ -30,11 +30,12 @@ export function lengthRange(regex: Regex): [min: number, max: number] {
   }
 }
 
-export const hasAnchor = (regex: Regex): boolean => {
-  if (regex.kind === "start" || regex.kind === "end") return true;
-  if (regex.kind === "repeat") return hasAnchor(regex.item);
-  return regex.kind === "set" ? false : regex.items.some(hasAnchor);
-};
+/** Returns the expressions that an expression consists of. */
+export const partsOf = (regex: Regex): readonly Regex[] =>
+  regex.kind === "repeat" ? [regex.item] : "items" in regex ? regex.items : [];
+
+export const hasAnchor = (regex: Regex): boolean =>
+  regex.kind === "start" || regex.kind === "end" || partsOf(regex).some(hasAnchor);
 
 /** A budget of steps, shared by several calls. */
 interface Steps {

@@ -1,6 +1,7 @@
 // Plans the strings of a case for the converter.
 
-import type { Spend } from "./effort.ts";
+import { once } from "../domain/once.ts";
+import type { Spend } from "./budget.ts";
 import { formatPattern, isKnownFormat } from "./formats.ts";
 import type { JsonObject } from "./json-value.ts";
 import { MAX_NAME_LENGTH, MAX_REPETITION } from "./limits.ts";
@@ -28,18 +29,14 @@ type Translate = (source: string, lengths: Lengths) => Translated;
 
 /** Plans strings; translates each pattern once. */
 export class StringPlanner {
-  private readonly known = new Map<string, ReturnType<typeof patternTranslator>>();
+  private readonly translator = once((source: string) => patternTranslator(source, this.spend));
 
   constructor(readonly spend: Spend) {}
 
   plan(nodes: readonly SchemaNode[]): StringPlan {
     if (nodes.every(({ string }) => string === undefined)) return ANY_STRING;
     this.spend(nodes.length / 8);
-    return stringPlan(nodes, (source, lengths) => {
-      const translator = this.known.get(source) ?? patternTranslator(source, this.spend);
-      this.known.set(source, translator);
-      return translator(lengths);
-    });
+    return stringPlan(nodes, (source, lengths) => this.translator(source)(lengths));
   }
 }
 

@@ -1,6 +1,6 @@
 // Collects the strings with patterns and lengths of a whole schema.
 
-import { TEXT_A_STEP, type Spend } from "./effort.ts";
+import { TEXT_A_STEP, type Spend } from "./budget.ts";
 import { MAX_COPIES, MAX_TOTAL_REPETITION } from "./limits.ts";
 import type { JsonObject } from "./json-value.ts";
 
@@ -16,7 +16,7 @@ export class StringPool {
   private readonly patterns = new Map<unknown, number>();
   private repetitions = 0;
 
-  constructor(private readonly effort: Spend) {}
+  constructor(private readonly take: Spend) {}
 
   /** Returns a schema to write out, or undefined when the grammar would have too many repetitions. */
   write(plan: JsonObject, repetitions: number): JsonObject | undefined {
@@ -26,7 +26,7 @@ export class StringPool {
     const occurrences = this.known.get(key) ?? [];
     if (occurrences.length <= MAX_COPIES) {
       if (!this.spend(repetitions)) return undefined;
-      this.effort(String(plan["pattern"] ?? "").length / TEXT_A_STEP);
+      this.take(String(plan["pattern"] ?? "").length / TEXT_A_STEP);
     }
     occurrences.push({ written, plan });
     this.known.set(key, occurrences);

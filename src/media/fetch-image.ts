@@ -29,20 +29,16 @@ export async function fetchImage(
   if (hasCredentials(target)) throw new Refusal("have no user name and no password", "a URL with them");
   signal.throwIfAborted();
   const stop = new AbortController();
-  const end = () => stop.abort();
-  signal.addEventListener("abort", end, { once: true });
-  const timer = setTimeout(end, limits.fetchTimeoutMs);
+  const ended = AbortSignal.any([signal, stop.signal, AbortSignal.timeout(limits.fetchTimeoutMs)]);
   try {
-    const response = await follow(target, limits, stop.signal, network);
+    const response = await follow(target, limits, ended, network);
     if (response) return await readBody(response, limits.maxImageBytes);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof Refusal) throw error;
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", end);
     // Closes connections that are still open: an unread body, the requests before a redirect.
-    end();
+    stop.abort();
   }
   throw notFetched(limits);
 }

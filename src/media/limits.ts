@@ -17,7 +17,6 @@ export interface MediaLimits {
   readonly maxSide: { readonly low: number; readonly auto: number; readonly high: number };
   /** Maximum size of an audio file, in bytes. */
   readonly maxAudioBytes: number;
-  readonly maxAudioSeconds: number;
   /** Whether http(s) URLs are fetched at all. */
   readonly fetch: boolean;
   /** Whether these URLs may lead to loopback and private addresses. */
@@ -36,7 +35,6 @@ export const defaultMediaLimits: MediaLimits = {
   maxPixels: 50_000_000,
   maxSide: { low: 512, auto: 1024, high: 2048 },
   maxAudioBytes: 25_000_000,
-  maxAudioSeconds: 1800,
   fetch: true,
   fetchPrivate: false,
   fetchTimeoutMs: 10_000,

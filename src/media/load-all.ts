@@ -66,20 +66,18 @@ async function each<Part extends MediaPart>(
   checkCount(parts, limits);
   signal.throwIfAborted();
   const group = new AbortController();
-  const forward = () => group.abort(signal.reason);
-  signal.addEventListener("abort", forward, { once: true });
+  const stop = AbortSignal.any([signal, group.signal]);
   const waiting = parts.entries();
   const workers = Array.from({ length: Math.min(limits.parallel, parts.length) }, async () => {
     try {
-      for (const [index, part] of waiting) await work(part, index, group.signal);
+      for (const [index, part] of waiting) await work(part, index, stop);
     } catch (error) {
       // The first reason of an abort stays, so the later failures that it causes are ignored.
       group.abort(error);
     }
   });
   await Promise.all(workers);
-  signal.removeEventListener("abort", forward);
-  group.signal.throwIfAborted();
+  stop.throwIfAborted();
 }
 
 /** Throws SvcError `invalid_value` when there are too many media. */

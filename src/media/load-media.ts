@@ -2,21 +2,22 @@
 
 import { abortable } from "../domain/abortable.ts";
 import type { Media, MediaSource } from "../domain/media.ts";
-import { checkAudio } from "./audio.ts";
 import { fetchImage } from "./fetch-image.ts";
 import { decodeImage, measureImage } from "./image.ts";
 import { readBase64, readDataUrl } from "./inline.ts";
 import type { MediaLimits } from "./limits.ts";
 import { readLocalFile } from "./local-file.ts";
 import { atField, Refusal } from "./refusal.ts";
+import { contentHash } from "./slices.ts";
+import { audioFormat, describeType } from "./sniff.ts";
 
 /** Longest URL other than a data: URL. */
 const LONGEST_URL = 8192;
 
 /**
- * Loads one medium: an image from a data:, http(s) or file: URL or a path, audio from base64 or a data: URL. `param` is
- * the request field that named it (`messages.0.content.1.image_url.url`). Throws SvcError `invalid_value` for that
- * field, or the signal's reason.
+ * Loads one medium: an image from a data:, http(s) or file: URL or a path, audio from base64 or a data: URL. Of audio
+ * only the kind is checked; the engine decodes it. `param` is the request field that named it
+ * (`messages.0.content.1.image_url.url`). Throws SvcError `invalid_value` for that field, or the signal's reason.
  */
 export async function loadMedia(
   source: MediaSource,
@@ -27,7 +28,9 @@ export async function loadMedia(
   signal.throwIfAborted();
   return atField(param, async () => {
     if (source.kind === "audio") {
-      return checkAudio(await inlineBytes(source.data, limits.maxAudioBytes, signal), limits, signal);
+      const bytes = await inlineBytes(source.data, limits.maxAudioBytes, signal);
+      if (!audioFormat(bytes)) throw new Refusal("be WAV, MP3 or FLAC audio", describeType(bytes));
+      return { kind: "audio", id: await contentHash("audio ", bytes, signal), bytes };
     }
     const bytes = await imageBytes(source.url, limits, signal);
     return decodeImage(bytes, limits.maxSide[source.detail], limits, signal);

@@ -3,7 +3,7 @@
 import { tagBytes } from "../audio/decode/format.ts";
 
 export type ImageFormat = "png" | "jpeg" | "webp" | "gif" | "bmp";
-export type AudioFormat = "wav" | "mp3" | "flac";
+type AudioFormat = "wav" | "mp3" | "flac";
 /** Documents, and images that the runtime alone cannot decode. */
 export type DocumentFormat = ImageFormat | "tiff" | "heic" | "pdf";
 
@@ -99,7 +99,7 @@ function known(bytes: Uint8Array): string | undefined {
   const head = latin1(bytes.subarray(0, 16));
   // Several taggers put such a tag before FLAC, too.
   if (head.startsWith("ID3")) return latin1(bytes.subarray(tagBytes(bytes)).subarray(0, 4)) === "fLaC" ? "flac" : "mp3";
-  const riff = head.startsWith("RIFF");
+  const riff = /^(?:RIFF|RF64)/.test(head);
   for (const { at = 0, text, name } of signatures) {
     if (head.startsWith(text, at) && (at !== 8 || riff)) return name;
   }

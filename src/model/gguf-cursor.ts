@@ -5,6 +5,32 @@ import { readSync } from "node:fs";
 const WINDOW_BYTES = 1 << 20;
 const decoder = new TextDecoder();
 
+type Read = (view: DataView, at: number) => number;
+const u8: Read = (view, at) => view.getUint8(at);
+const u32: Read = (view, at) => view.getUint32(at, true);
+/** Beyond 2^53, returns the nearest double, which every bounds check refuses as well. */
+const u64: Read = (view, at) => Number(view.getBigUint64(at, true));
+
+/** The numbers by GGUF's type number, which skips strings and arrays; 7 is a boolean. */
+const NUMBERS: readonly (readonly [bytes: number, read: Read] | undefined)[] = [
+  [1, u8],
+  [1, (view, at) => view.getInt8(at)],
+  [2, (view, at) => view.getUint16(at, true)],
+  [2, (view, at) => view.getInt16(at, true)],
+  [4, u32],
+  [4, (view, at) => view.getInt32(at, true)],
+  [4, (view, at) => view.getFloat32(at, true)],
+  [1, u8],
+  undefined,
+  undefined,
+  [8, u64],
+  [8, (view, at) => Number(view.getBigInt64(at, true))],
+  [8, (view, at) => view.getFloat64(at, true)],
+];
+
+/** Returns the bytes of a number of this type; undefined for all else. */
+export const numberBytes = (type: number): number | undefined => NUMBERS[type]?.[0];
+
 /** Thrown when the file ends inside the header, or when a length in the header exceeds the limit. */
 export class HeaderOutOfBounds extends Error {}
 
@@ -32,36 +58,18 @@ export class GgufCursor {
     return this.limit - this.position;
   }
 
-  u8(): number {
-    return this.view.getUint8(this.take(1));
+  /** Reads a number of this type; undefined when there is no such type. */
+  number(type: number): number | undefined {
+    const known = NUMBERS[type];
+    return known && known[1](this.view, this.take(known[0]));
   }
-  i8(): number {
-    return this.view.getInt8(this.take(1));
-  }
-  u16(): number {
-    return this.view.getUint16(this.take(2), true);
-  }
-  i16(): number {
-    return this.view.getInt16(this.take(2), true);
-  }
+
   u32(): number {
-    return this.view.getUint32(this.take(4), true);
+    return u32(this.view, this.take(4));
   }
-  i32(): number {
-    return this.view.getInt32(this.take(4), true);
-  }
-  f32(): number {
-    return this.view.getFloat32(this.take(4), true);
-  }
-  /** Beyond 2^53, returns the nearest double, which every bounds check refuses as well. */
+
   u64(): number {
-    return Number(this.view.getBigUint64(this.take(8), true));
-  }
-  i64(): number {
-    return Number(this.view.getBigInt64(this.take(8), true));
-  }
-  f64(): number {
-    return this.view.getFloat64(this.take(8), true);
+    return u64(this.view, this.take(8));
   }
 
   /** Reads a string with a length prefix; skips a string of more than `longest` bytes and returns "". */

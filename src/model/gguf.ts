@@ -3,7 +3,7 @@
 import { closeSync, openSync, readdirSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { fileReason, systemErrorCode } from "../domain/system-error-code.ts";
-import { GgufCursor, HeaderOutOfBounds } from "./gguf-cursor.ts";
+import { GgufCursor, HeaderOutOfBounds, numberBytes } from "./gguf-cursor.ts";
 import { tensorTypes } from "./tensor-types.ts";
 
 /** The file cannot be served. `message`: one plain sentence that tells the operator what is wrong with the file. */
@@ -39,11 +39,9 @@ const SMALLEST_TENSOR = 24;
 /** How many files of a folder an error message names. */
 const MOST_LISTED = 5;
 
+const BOOLEAN = 7;
 const STRING = 8;
 const ARRAY = 9;
-
-/** Bytes of a value, by type number; strings and arrays contain their length. */
-const VALUE_BYTES = [1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8];
 
 /**
  * Reads the header of the file at `path` in milliseconds, whatever the file's size. Throws ModelFileError when the file
@@ -129,44 +127,24 @@ function looksLike(magic: string): string {
 
 function value(cursor: GgufCursor, type: number, name: string): MetadataValue {
   if (type === STRING) return cursor.string(LONGEST_KEPT_STRING);
-  if (type !== ARRAY) return type === 7 ? cursor.u8() !== 0 : scalar(cursor, type, name);
+  if (type === BOOLEAN) return numberOf(cursor, type, name) !== 0;
+  if (type !== ARRAY) return numberOf(cursor, type, name);
   const item = cursor.u32();
   const length = cursor.u64();
   // The smallest string consists only of its length.
-  const bytes = item === STRING ? 8 : (VALUE_BYTES[item] ?? 0);
+  const bytes = item === STRING ? 8 : (numberBytes(item) ?? 0);
   if (bytes === 0) throw corrupt(name, `an array of value type ${item}`);
   if (length * bytes > cursor.remaining) throw new HeaderOutOfBounds();
   if (item === STRING) for (let i = 0; i < length; i++) cursor.skip(cursor.u64());
   else if (length > LONGEST_KEPT_ARRAY) cursor.skip(length * bytes);
-  else return Array.from({ length }, () => (item === 7 ? cursor.u8() : scalar(cursor, item, name)));
+  else return Array.from({ length }, () => numberOf(cursor, item, name));
   return { length };
 }
 
-function scalar(cursor: GgufCursor, type: number, name: string): number {
-  switch (type) {
-    case 0:
-      return cursor.u8();
-    case 1:
-      return cursor.i8();
-    case 2:
-      return cursor.u16();
-    case 3:
-      return cursor.i16();
-    case 4:
-      return cursor.u32();
-    case 5:
-      return cursor.i32();
-    case 6:
-      return cursor.f32();
-    case 10:
-      return cursor.u64();
-    case 11:
-      return cursor.i64();
-    case 12:
-      return cursor.f64();
-    default:
-      throw corrupt(name, `value type ${type}`);
-  }
+function numberOf(cursor: GgufCursor, type: number, name: string): number {
+  const found = cursor.number(type);
+  if (found === undefined) throw corrupt(name, `value type ${type}`);
+  return found;
 }
 
 /** Returns where the last tensor ends, from the start of the data, all tensors' bytes, and whether one classifies. */

@@ -4,9 +4,7 @@ import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { knownArchitectures } from "./architectures.ts";
 import { ModelFileError, readGguf, type Gguf } from "./gguf.ts";
-import { readingModel, readStart, type ServedFile } from "./read-model.ts";
-
-export type ImageFile = ServedFile;
+import { readingModel, readPart, type ServedFile } from "./read-model.ts";
 
 const HEAD_BYTES = 8;
 /** Headers of the largest models have several megabytes. */
@@ -16,7 +14,7 @@ const LARGEST_HEADER = 100 << 20;
  * Checks the file of a model that draws or upscales: as `readImageFile` does, and that it is none of those for text, of
  * which some are parts of image models. Throws ModelFileError.
  */
-export const readDrawingFile = (path: string): ImageFile => readImageFile(path, refuseText);
+export const readDrawingFile = (path: string): ServedFile => readImageFile(path, refuseText);
 
 function refuseText({ metadata }: Gguf, name: string): void {
   const architecture = metadata.get("general.architecture");
@@ -25,10 +23,10 @@ function refuseText({ metadata }: Gguf, name: string): void {
 }
 
 /** Checks that a file is complete and has a format of image models. Throws ModelFileError, or what `refuse` throws. */
-export function readImageFile(path: string, refuse?: (header: Gguf, name: string) => void): ImageFile {
+export function readImageFile(path: string, refuse?: (header: Gguf, name: string) => void): ServedFile {
   return readingModel(path, () => {
     const { size, mtimeMs } = statSync(path);
-    const head = readStart(path, HEAD_BYTES);
+    const head = readPart(path, HEAD_BYTES);
     const magic = head.toString("latin1");
     const header = magic.startsWith("GGUF") ? readGguf(path) : undefined;
     if (header) refuse?.(header, basename(path));
@@ -48,7 +46,7 @@ function checkSafetensors(path: string, head: Buffer, size: number): void {
   if (head.length < HEAD_BYTES) throw unknown;
   const length = Number(head.readBigUInt64LE());
   if (length < 2 || length > LARGEST_HEADER || HEAD_BYTES + length > size) throw unknown;
-  const end = HEAD_BYTES + length + lastOffset(readStart(path, length, HEAD_BYTES), unknown);
+  const end = HEAD_BYTES + length + lastOffset(readPart(path, length, HEAD_BYTES), unknown);
   if (end > size) throw new ModelFileError(`${name} is incomplete: it has ${size} of ${end} bytes.`);
 }
 

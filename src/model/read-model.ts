@@ -15,7 +15,7 @@ export interface ServedFile {
 }
 
 /** Returns up to `length` bytes of a file from `at` on; fewer at its end. Throws the system's error. */
-export function readStart(path: string, length: number, at = 0): Buffer {
+export function readPart(path: string, length: number, at = 0): Buffer {
   const bytes = Buffer.alloc(length);
   const file = openSync(path, "r");
   try {

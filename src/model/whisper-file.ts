@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { ModelFileError } from "./gguf.ts";
-import { readingModel, readStart, type ServedFile } from "./read-model.ts";
+import { readingModel, readPart, type ServedFile } from "./read-model.ts";
 
 /** A model in whisper.cpp's format; the `id` of `ggml-base.en.bin` is whisper-base.en. */
 export interface WhisperFile extends ServedFile {
@@ -32,7 +32,7 @@ const ENCODING = 64;
 const SCORING = 256;
 
 /** Returns whether a file starts like one of whisper.cpp's. Throws the system's error. */
-export const isWhisperFile = (path: string): boolean => readStart(path, MAGIC.length).toString("latin1") === MAGIC;
+export const isWhisperFile = (path: string): boolean => readPart(path, MAGIC.length).toString("latin1") === MAGIC;
 
 /** Reads the header of a file in whisper.cpp's format. Throws ModelFileError. */
 export function readWhisperFile(path: string): WhisperFile {
@@ -42,7 +42,7 @@ export function readWhisperFile(path: string): WhisperFile {
       throw new ModelFileError(`${name} is no model in whisper.cpp's format (ggml-….bin).`);
     }
     const { size, mtimeMs } = statSync(path);
-    const header = readStart(path, NUMBERS * 4, MAGIC.length);
+    const header = readPart(path, NUMBERS * 4, MAGIC.length);
     if (header.length < NUMBERS * 4) throw new ModelFileError(`${name} is cut off: it ends in its first bytes.`);
     const numbers = Array.from({ length: NUMBERS }, (_, at) => header.readInt32LE(at * 4));
     const stem = name.replace(/\.bin$/, "").replace(/^ggml-/, "");

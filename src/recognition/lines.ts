@@ -5,13 +5,7 @@ import { around } from "./boxes.ts";
 
 /** Returns the lines of words in reading order. */
 export function linesOf(words: readonly RecognizedWord[]): RecognizedLine[] {
-  const lines = new Map<number, RecognizedWord[]>();
-  for (const word of words) {
-    const line = lines.get(word.line);
-    if (line) line.push(word);
-    else lines.set(word.line, [word]);
-  }
-  return [...lines.values()].map((line) => ({
+  return [...Map.groupBy(words, ({ line }) => line).values()].map((line) => ({
     text: line.map(({ text }) => text).join(" "),
     confidence: line.reduce((sum, { confidence }) => sum + confidence, 0) / line.length,
     box: around(line.map(({ box }) => box)),

@@ -3,11 +3,11 @@
 import type { Box, RecognizedTable, RecognizedWord } from "../domain/recognition.ts";
 import type { Bitmap } from "./bitmap.ts";
 import { clipped } from "./boxes.ts";
-import { cropDocument } from "./document.ts";
 import { histogram, split } from "./ink.ts";
 import { prepare } from "./prepare.ts";
 import { chain, IDENTITY, projectBox, type Projection } from "./projection.ts";
 import { crop } from "./resample.ts";
+import { cutOutSheet } from "./sheet.ts";
 import { median } from "./statistics.ts";
 import { gridsOf, type Grid } from "./tables/grid.ts";
 import { inTableRows } from "./tables/row-order.ts";
@@ -55,8 +55,8 @@ interface ReadableOptions {
 }
 
 /** Prepares a page for recognition. */
-export function readable(original: Bitmap, options: ReadableOptions): ReadablePage {
-  const sheet = options.crop ? cropDocument(original) : undefined;
+export function readablePage(original: Bitmap, options: ReadableOptions): ReadablePage {
+  const sheet = options.crop ? cutOutSheet(original) : undefined;
   const { bitmap, toOriginal, letterHeight } = prepare(sheet?.bitmap ?? original, options);
   const { rules, grids, pixels, dark } = drawnOn(bitmap, letterHeight);
   const drawn = new Set(grids.flatMap((grid) => grid.rules));
@@ -75,7 +75,7 @@ export function readable(original: Bitmap, options: ReadableOptions): ReadablePa
 }
 
 /** Prepares a page whose words, in its pixels, are already known. */
-export function known(original: Bitmap, words: readonly RecognizedWord[]): ReadablePage {
+export function pageWithText(original: Bitmap, words: readonly RecognizedWord[]): ReadablePage {
   const letterHeight = LETTER * median(words.map(({ box }) => box.height));
   const { grids } = drawnOn(original, letterHeight);
   // These words are known to exist, whatever their colour.

@@ -152,11 +152,9 @@ function lightText(ground: number, isBand: boolean): Uint8Array {
 function clearedWithin(page: Bitmap, runs: Runs, grounds: readonly Ground[]): Bitmap {
   const { width, height, data } = page;
   const out = new Uint8Array(data);
-  const byRegion = new Map<number, { readonly ground: Ground; row: number; end: number }[]>();
-  for (const ground of grounds) {
-    // The last run of the ground so far is none.
-    byRegion.set(ground.region, [...(byRegion.get(ground.region) ?? []), { ground, row: -1, end: 0 }]);
-  }
+  // The last run of each ground so far is none.
+  const cleared = grounds.map((ground) => ({ ground, row: -1, end: 0 }));
+  const byRegion = Map.groupBy(cleared, ({ ground }) => ground.region);
   for (let at = 0; at < runs.count; at++) {
     const row = runs.row[at] as number;
     const before = byRegion

@@ -6,26 +6,11 @@ import type { Projection } from "./projection.ts";
 
 /** Shrinks a bitmap: each pixel is the mean of `factor` × `factor` pixels; the remainder at the edges is cut off. */
 export function shrink(bitmap: Bitmap, factor: number): Bitmap {
-  const { width: from, data } = bitmap;
-  const width = Math.max(1, Math.floor(from / factor));
-  const height = Math.max(1, Math.floor(bitmap.height / factor));
   if (factor === 1) return bitmap;
-  const out = new Uint8Array(width * height);
-  const sums = new Uint32Array(width);
-  const [across, down] = [Math.min(factor, from), Math.min(factor, bitmap.height)];
-  for (let y = 0; y < height; y++) {
-    sums.fill(0);
-    for (let dy = 0; dy < down; dy++) {
-      let at = (y * factor + dy) * from;
-      for (let x = 0; x < width; x++) {
-        let sum = 0;
-        for (let dx = 0; dx < across; dx++) sum += data[at++] as number;
-        sums[x] = (sums[x] as number) + sum;
-      }
-    }
-    for (let x = 0; x < width; x++) out[y * width + x] = (sums[x] as number) / (across * down) + 0.5;
-  }
-  return { width, height, data: out };
+  const width = Math.max(1, Math.floor(bitmap.width / factor));
+  const height = Math.max(1, Math.floor(bitmap.height / factor));
+  const [across, down] = [Math.min(bitmap.width, width * factor), Math.min(bitmap.height, height * factor)];
+  return resize(crop(bitmap, { x: 0, y: 0, width: across, height: down }), width, height);
 }
 
 /** Returns the part of a bitmap in a box within it. */

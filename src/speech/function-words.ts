@@ -19,43 +19,28 @@ export function functionWord(
   context: Context,
   entry: (word: string) => Entry | undefined,
 ): string | undefined {
-  switch (word) {
+  switch (word.toLowerCase()) {
     case "a":
-    case "A":
       return tag === "DT" ? "ɐ" : "ˈA";
     case "am":
-    case "Am":
-    case "AM":
       return context.next === undefined || word !== "am" || (stress ?? 0) > 0 ? plain(entry("am")) : "ɐm";
     case "an":
-    case "An":
-    case "AN":
       return "ɐn";
-    case "I":
-      return tag === "PRP" ? `${SECONDARY}I` : undefined;
+    case "i":
+      return word === "I" && tag === "PRP" ? `${SECONDARY}I` : undefined;
     case "by":
-    case "By":
-    case "BY":
       return tag.startsWith("RB") || tag.startsWith("ADV") ? "bˈI" : undefined;
     case "to":
-    case "To":
-    case "TO":
       if (!isTo(word, tag)) return undefined;
       if (context.next === undefined) return plain(entry("to"));
       return context.next === "vowel" ? "tʊ" : "tə";
     case "in":
-    case "In":
-    case "IN":
       if (word === "IN" && tag === "NNP") return undefined;
       return context.next === undefined || tag !== "IN" ? `${PRIMARY}ɪn` : "ɪn";
     case "the":
-    case "The":
-    case "THE":
       if (word === "THE" && tag !== "DT") return undefined;
       return context.next === "vowel" ? "ði" : "ðə";
-    case "used":
-    case "Used":
-    case "USED": {
+    case "used": {
       const isHabit = (tag === "VBD" || tag === "JJ") && context.isTo;
       return variantOf(entry("used"), isHabit ? "VBD" : "DEFAULT");
     }

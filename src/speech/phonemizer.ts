@@ -12,7 +12,7 @@ import { SortedLines } from "./sorted-lines.ts";
 import { isNumber, SpokenNumbers } from "./spoken-numbers.ts";
 import { beginning } from "./stress.ts";
 import { isJunk, splitWords } from "./subtokens.ts";
-import type { SpeechData } from "./tables.ts";
+import type { Tables } from "./tables.ts";
 import { Tagger } from "./tagger.ts";
 import { joined, merge, type Token } from "./token.ts";
 import { Tokenizer } from "./tokenizer.ts";
@@ -48,23 +48,26 @@ export class Phonemizer {
   readonly #numbers: SpokenNumbers;
   readonly #unknown: UnknownWords;
 
-  /** Throws when the data is inconsistent. */
-  constructor(data: SpeechData) {
-    const { tables } = data;
+  /**
+   * `read` returns a file of the voice, as vendor/hibari.ts creates them, and throws when it is missing. Throws when the
+   * files are inconsistent.
+   */
+  constructor(read: (name: string) => Uint8Array) {
+    const tables = JSON.parse(new TextDecoder().decode(read("tables.json"))) as Tables;
+    const lines = (name: string) => new SortedLines(read(name));
     this.#titles = new Set(Object.keys(tables.normalize.titles));
     this.#ids = new Map(Object.entries(tables.phonemes));
     this.#normalizer = new Normalizer(tables.normalize);
     this.#tokenizer = new Tokenizer(tables.tokens);
     this.#tagger = new Tagger({
       tags: tables.tags,
-      tagOfWord: new SortedLines(data.tagOfWord),
-      knownWords: new SortedLines(data.knownWords),
-      weights: new SortedLines(data.tagWeights),
+      tagOfWord: lines("tag-of-word.txt"),
+      knownWords: lines("known-words.txt"),
+      weights: lines("tag-weights.txt"),
     });
-    const dictionary = (lines: Uint8Array) => new Dictionary(new SortedLines(lines));
-    this.#lexicon = new Lexicon(dictionary(data.gold), dictionary(data.silver));
+    this.#lexicon = new Lexicon(new Dictionary(lines("gold.txt")), new Dictionary(lines("silver.txt")));
     this.#numbers = new SpokenNumbers(this.#lexicon);
-    this.#unknown = new UnknownWords(tables.unknownWords, data.unknownWords);
+    this.#unknown = new UnknownWords(tables.unknownWords, read("unknown-words.f32"));
   }
 
   /** Returns a text's sentences of at most 400 UTF-16 units, to be spoken one after another. */

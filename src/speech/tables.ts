@@ -39,17 +39,3 @@ export interface Tables {
   /** Number of each phoneme in the acoustic model. */
   readonly phonemes: Readonly<Record<string, number>>;
 }
-
-/** All data that converts text to phonemes, as in the voice's files. */
-export interface SpeechData {
-  readonly tables: Tables;
-  /** Sorted lines: word → phonemes, or pairs of part of speech and phonemes. `gold` is more reliable than `silver`. */
-  readonly gold: Uint8Array;
-  readonly silver: Uint8Array;
-  /** Sorted lines: words with one part of speech; words that the tagger knows; its weights by feature. */
-  readonly tagOfWord: Uint8Array;
-  readonly knownWords: Uint8Array;
-  readonly tagWeights: Uint8Array;
-  /** Weights of the neural network for unknown words: single-precision numbers, little-endian. */
-  readonly unknownWords: Uint8Array;
-}

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openAudio } from "../../ffi/audio/binding.ts";
 import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
 import { openSound } from "../../src/audio/decode/open-sound.ts";
-import { SAMPLE_RATE } from "../../src/audio/decode/tools.ts";
+import { SAMPLE_RATE } from "../../src/audio/decode/sound-tools.ts";
 import { runProgram } from "../../src/engine/process/program.ts";
 import { wav } from "./sounds.ts";
 

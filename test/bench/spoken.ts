@@ -1,6 +1,6 @@
 // Speech for benchmarks: svc's rendering of a text, clean or with noise, as samples and as files.
 
-import { SAMPLE_RATE } from "../../src/audio/decode/tools.ts";
+import { SAMPLE_RATE } from "../../src/audio/decode/sound-tools.ts";
 import { completeWav, wavHead } from "../../src/audio/encode/wav.ts";
 import type { Dice } from "../support/dice.ts";
 import type { TestServer } from "../support/server.ts";

@@ -370,7 +370,11 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
     expect(await refused(url("data:image/png;base64,aGVsbG8="))).toEqual([400, "invalid_value", param]);
     expect(await refused(url("../../etc/passwd"))).toEqual([400, "invalid_value", param]);
     const sound = { type: "input_audio", input_audio: { data: "aGVsbG8=", format: "wav" } };
-    expect(await refused(sound)).toEqual([400, "invalid_value", "messages.0.content.1.input_audio.data"]);
+    const heard = "messages.0.content.1.input_audio.data";
+    expect(await refused(sound)).toEqual([400, "invalid_value", heard]);
+    const damaged = Buffer.from(wavFile(1, 16_000)).subarray(0, 30).toString("base64");
+    const cutOff = { type: "input_audio", input_audio: { data: damaged, format: "wav" } };
+    expect(await refused(cutOff)).toEqual([400, "invalid_value", heard]);
   });
 });
 

@@ -5,7 +5,7 @@ import { startServer, type ServerProcess, type TestServer } from "../support/ser
 import { soundRig } from "../audio/decode/rig.ts";
 import { isBuilt, wordsOf } from "../native/whisper-harness.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
-import { SAMPLE_RATE } from "../../src/audio/decode/tools.ts";
+import { SAMPLE_RATE } from "../../src/audio/decode/sound-tools.ts";
 import { SPEECH_FORMATS } from "../../src/domain/speech.ts";
 
 const isWhole = isBuilt && nativeFiles("").embeddedVoice !== undefined;

@@ -2,7 +2,7 @@
 // requests wait meanwhile, so what is left of it must be small: it is refused, or the costly part is not enforced.
 
 import { describe, expect, test } from "bun:test";
-import { Effort } from "../../src/json-schema/effort.ts";
+import { SchemaBudget } from "../../src/json-schema/budget.ts";
 import { prepareSchema } from "../../src/json-schema/prepare.ts";
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -167,7 +167,7 @@ test("groups with names are not checked in a pattern that is too long to be used
 });
 
 test("five hundred tools with thirty properties of all usual kinds are not too much work", () => {
-  const effort = new Effort();
+  const budget = new SchemaBudget();
   const kinds = [
     { type: "string", description: "What the thing is called. ".repeat(6) },
     { type: "integer", minimum: 0, maximum: 100, description: "How many of them" },
@@ -177,6 +177,6 @@ test("five hundred tools with thirty properties of all usual kinds are not too m
     { anyOf: [{ type: "string", format: "date-time" }, { type: "null" }], default: null },
   ];
   for (const _ of numbers(500)) {
-    prepareSchema({ ...record(30, (n) => kinds[n % kinds.length]), additionalProperties: false }, "tools", effort);
+    prepareSchema({ ...record(30, (n) => kinds[n % kinds.length]), additionalProperties: false }, "tools", budget);
   }
 });

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { formatPattern } from "../../src/json-schema/formats.ts";
-import { grammarPattern, type Lengths } from "../../src/json-schema/pattern.ts";
+import { patternTranslator, type Lengths } from "../../src/json-schema/pattern.ts";
 import { finds } from "../../src/json-schema/regex.ts";
 import { isRegex, parseRegex } from "../../src/json-schema/regex-parser.ts";
 import { randomNumbers } from "../support/dice.ts";
 
 const ANY_LENGTH: Lengths = { min: 0, max: Infinity };
+const grammarPattern = (source: string, lengths: Lengths) => patternTranslator(source, () => {})(lengths);
 
 function translated(source: string, lengths: Lengths = ANY_LENGTH): string {
   const result = grammarPattern(source, lengths);

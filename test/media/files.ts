@@ -133,7 +133,7 @@ export function paletteBmp(
 const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
 const join = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => new Uint8Array(Buffer.concat(parts));
 
-export function u32(value: number, little = false): Uint8Array {
+function u32(value: number, little = false): Uint8Array {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, value, little);
   return bytes;

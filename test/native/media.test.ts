@@ -171,6 +171,8 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
     expect(stateOf(audio(wav.subarray(0, 30)))).toEqual(bad("the audio cannot be decoded"));
     expect(stateOf(audio(wav.subarray(0, 44)))).toMatchObject({ code: "bad-medium" });
     expect(stateOf(sound(3))).toEqual(bad("the audio is longer than 2 seconds"));
+    const slow = "the audio must have 1000 to 384000 samples a second; got 500";
+    expect(rig.media.state(prepare(rig, sound(1), image(), audio(wavFile(1, 500))))).toEqual(bad(slow, 2));
     // Claims to have four gigabytes of samples.
     const liar = Buffer.from(wav);
     liar.writeUInt32LE(0xffff_fff0, 40);
@@ -207,4 +209,4 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
 });
 
 const fill = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
-const bad = (error: string) => ({ error, code: "bad-medium" as const });
+const bad = (error: string, medium = 0) => ({ error, code: "bad-medium" as const, medium });

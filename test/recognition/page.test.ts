@@ -3,7 +3,7 @@ import type { Box, RecognizedWord } from "../../src/domain/recognition.ts";
 import type { Bitmap } from "../../src/recognition/bitmap.ts";
 import { components, regions } from "../../src/recognition/components.ts";
 import { inkOf } from "../../src/recognition/ink.ts";
-import { contentOf, readable } from "../../src/recognition/page.ts";
+import { contentOf, readablePage } from "../../src/recognition/page.ts";
 import { chain, rotation, translation } from "../../src/recognition/projection.ts";
 import { warp } from "../../src/recognition/resample.ts";
 import { Drawing } from "./drawing.ts";
@@ -30,7 +30,7 @@ const largest = (boxes: readonly { readonly box: Box }[]): Box | undefined =>
 for (const degrees of [0, 4, 90, 183]) {
   test(`words read on a page that was turned by ${degrees}° have their positions in the original`, () => {
     const page = marked(degrees);
-    const ready = readable(page, { crop: false });
+    const ready = readablePage(page, { crop: false });
     const found = largest(contentOf(ready, read(ready.bitmap)).words);
     const wanted = largest(components(regions(inkOf(page, 128)), 6).map((box) => ({ box })));
     const middle = (box: Box | undefined) => [
@@ -49,7 +49,7 @@ test("a drawn table is found, its rules are removed, and its words are in its ce
     for (const [column, x] of [80, 220, 360].entries())
       page.text(x, y, ["oa", "bd", "he"][(row + column) % 3] ?? "", 3);
   }
-  const ready = readable(page, { crop: false });
+  const ready = readablePage(page, { crop: false });
   const { words, tables } = contentOf(ready, read(ready.bitmap));
   expect(words).toHaveLength(18);
   expect(tables.map(({ rows }) => rows.map((row) => row.map((text) => text.split(" ").length)))).toEqual([
@@ -64,7 +64,7 @@ test("a drawn table is found, its rules are removed, and its words are in its ce
 
 test("a single line is removed as well, and a word read where there is no ink is dropped", () => {
   const page = new Drawing(600, 300).text(60, 60, "stone path", 4).box(60, 104, 500, 2);
-  const ready = readable(page, { crop: false });
+  const ready = readablePage(page, { crop: false });
   expect(read(ready.bitmap).filter(({ box }) => box.width > 100)).toEqual([]);
   const ghost: RecognizedWord = {
     text: "~~",
@@ -84,7 +84,7 @@ test("letters that are as high as a sign are not removed as lines", () => {
     ["h", 12, 140],
   ] as const) {
     const sign = new Drawing(width, 100).text(30, 10, text, size);
-    expect(inkIn(readable(sign, { crop: false }).bitmap)).toBeCloseTo(inkIn(sign), 2);
+    expect(inkIn(readablePage(sign, { crop: false }).bitmap)).toBeCloseTo(inkIn(sign), 2);
   }
 });
 
@@ -97,7 +97,7 @@ test("pages of any size and content are processed", () => {
   ] as const) {
     for (const paper of [0, 255, 128]) {
       for (const crop of [true, false]) {
-        const ready = readable(new Drawing(width, height, paper), { crop });
+        const ready = readablePage(new Drawing(width, height, paper), { crop });
         expect(contentOf(ready, read(ready.bitmap)).tables).toEqual([]);
       }
     }

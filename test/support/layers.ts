@@ -22,7 +22,7 @@ export const layers: Layers = {
     why: "pages are analysed without knowing which engine reads them",
   },
   "src/media": {
-    may: ["src/domain", "src/audio/crc.ts", "src/audio/decode/format.ts"],
+    may: ["src/domain", "src/audio/decode/format.ts"],
     why: "pictures and sounds are decoded without knowing who sent them",
   },
   "src/audio": {

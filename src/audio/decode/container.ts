@@ -3,9 +3,8 @@
 
 import { readFileSync } from "node:fs";
 import wasmPath from "../../../vendor/sound-decoder/sound-decoder.wasm" with { type: "file" };
-import type { SoundBytes } from "./file.ts";
 import type { SoundFormat } from "./format.ts";
-import { UnsupportedSound } from "./unsupported-sound.ts";
+import type { SoundBytes } from "./sound-bytes.ts";
 
 /** In the order of the numbers that `open` expects. */
 export const CONTAINERS = ["mp4", "webm", "ogg", "aac", "aiff", "caf"] as const satisfies readonly SoundFormat[];
@@ -36,6 +35,11 @@ interface Exports {
 /** Thrown when the file is damaged or invalid. */
 export class DamagedSound extends Error {
   override readonly name = "DamagedSound";
+}
+
+/** Thrown when a file has content that is not decoded here; another program may decode it. */
+export class UnsupportedSound extends Error {
+  override readonly name = "UnsupportedSound";
 }
 
 /** The content of one packet. */

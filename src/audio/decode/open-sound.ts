@@ -2,8 +2,7 @@
 
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { nextTurn } from "../../domain/next-turn.ts";
-import { CONTAINERS, DamagedSound, type Container } from "./container.ts";
-import { bytesAt, openBytes, type SoundBytes } from "./file.ts";
+import { CONTAINERS, DamagedSound, UnsupportedSound, type Container } from "./container.ts";
 import {
   FOREIGN_FORMATS,
   HEAD_BYTES,
@@ -13,9 +12,9 @@ import {
   type ForeignFormat,
   type SoundFormat,
 } from "./format.ts";
-import { UnsupportedSound } from "./unsupported-sound.ts";
 import { containerSamples, ffmpegSamples, nativeSamples, type ReadingState } from "./samples.ts";
-import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
+import { bytesAt, openBytes, type SoundBytes } from "./sound-bytes.ts";
+import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
 import { foreignCoding } from "./wav-coding.ts";
 
 /** Samples of a window, about four seconds; the last one may be shorter. */

@@ -3,7 +3,7 @@
 // A namespace import: with a named one, the bundler drops a part of the package that another part uses.
 import * as opus from "opus-decoder";
 import { DamagedSound } from "./container.ts";
-import { SAMPLE_RATE } from "./tools.ts";
+import { SAMPLE_RATE } from "./sound-tools.ts";
 
 /** Bytes per channel that the decoder accepts: 120 ms at 256 kbit/s. */
 const LONGEST_PACKET = 3840;

@@ -1,7 +1,7 @@
 // Converts samples without a container, from microphones and telephones, to samples for speech recognition.
 
 import type { RawFormat, RawSound } from "../../domain/transcription.ts";
-import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
+import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
 import { readSamples } from "./wav.ts";
 
 /** Returns samples between -1 and 1 at SAMPLE_RATE. */

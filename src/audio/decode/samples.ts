@@ -1,11 +1,10 @@
 // Decodes one file to samples, in parts of any size: with the native library, from a container, or with ffmpeg.
 
-import { ContainerReader, DamagedSound, type Container } from "./container.ts";
-import type { SoundBytes } from "./file.ts";
+import { ContainerReader, DamagedSound, UnsupportedSound, type Container } from "./container.ts";
 import type { ForeignFormat } from "./format.ts";
 import { openOpus } from "./opus.ts";
-import { UnsupportedSound } from "./unsupported-sound.ts";
-import { SAMPLE_RATE, type SoundTools } from "./tools.ts";
+import type { SoundBytes } from "./sound-bytes.ts";
+import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
 
 /** Frames that are decoded at once; other work may run in between. */
 const BLOCK_FRAMES = 1 << 16;

@@ -1,7 +1,7 @@
 // Detects the coding of a WAV file that the native library does not read.
 
 import { dataView } from "../../domain/data-view.ts";
-import { bytesAt, type SoundBytes } from "./file.ts";
+import { bytesAt, type SoundBytes } from "./sound-bytes.ts";
 
 const EXTENSIBLE = 0xfffe;
 /** PCM, Microsoft's and IMA ADPCM, floats, A-law, μ-law. */

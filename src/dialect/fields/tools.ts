@@ -3,7 +3,7 @@
 import { MOST_TOOLS } from "../../contract/tools.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
 import type { Constraint, GenerateRequest, Generation, JsonSchema, Tool } from "../../domain/generate.ts";
-import { Effort } from "../../json-schema/effort.ts";
+import { SchemaBudget } from "../../json-schema/budget.ts";
 import { prepareSchema } from "../../json-schema/prepare.ts";
 import type { PreparedSchemas } from "../../json-schema/prepared-schemas.ts";
 
@@ -56,8 +56,8 @@ export function chooseTools(
   refuseTooMany(definitions.length);
   refuseDuplicates(definitions);
   const isWanted = wanted(definitions, choice);
-  const effort = new Effort();
-  const chosen = definitions.filter(isWanted).map((definition) => decodeTool(definition, effort, schemas));
+  const budget = new SchemaBudget();
+  const chosen = definitions.filter(isWanted).map((definition) => decodeTool(definition, budget, schemas));
   const tools = chosen.map(({ tool }) => tool);
   const all = () => definitions.map((one) => tools.find(({ name }) => name === one.name) ?? unchecked(one));
   return {
@@ -88,9 +88,9 @@ export function withTools(
   };
 }
 
-function decodeTool(definition: ToolDefinition, effort: Effort, schemas: PreparedSchemas | undefined) {
+function decodeTool(definition: ToolDefinition, budget: SchemaBudget, schemas: PreparedSchemas | undefined) {
   const tool = unchecked(definition);
-  const prepared = prepareSchema(tool.parameters, definition.param.parameters, effort, schemas);
+  const prepared = prepareSchema(tool.parameters, definition.param.parameters, budget, schemas);
   const strict = definition.strict === true;
   return { tool: { ...tool, enforced: prepared.schema }, strict, inexpressible: prepared.inexpressible.length > 0 };
 }

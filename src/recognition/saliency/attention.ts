@@ -3,28 +3,14 @@
 
 import { Fourier, type Complex } from "../../audio/fourier.ts";
 import type { Bitmap } from "../bitmap.ts";
-import { resize } from "../resample.ts";
-import { blur, heatMap } from "./heat-map.ts";
+import { heatMap } from "./heat-map.ts";
 
 /** Longer side in pixels: at this size, objects are found and not their details. */
 const SIDE = 64;
 const BLUR = 2.5;
 
 /** Returns how much each place of an image stands out, 255 the most. `channels`: its colours, or grey alone. */
-export function attention(channels: readonly Bitmap[]): Bitmap {
-  const [{ width, height } = { width: 1, height: 1 }] = channels;
-  const scale = SIDE / Math.max(width, height);
-  const [across, down] = [width, height].map((side) => Math.max(1, Math.min(side, Math.round(side * scale)))) as [
-    number,
-    number,
-  ];
-  const sum = new Float64Array(across * down);
-  for (const channel of channels) {
-    const found = residual(resize(channel, across, down));
-    for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] as number) + (found[at] as number);
-  }
-  return heatMap(blur(sum, across, down, BLUR), across, down);
-}
+export const attention = (channels: readonly Bitmap[]): Bitmap => heatMap(channels, SIDE, BLUR, residual);
 
 function residual({ width, height, data }: Bitmap): Float64Array {
   const image = { re: Float64Array.from(data), im: new Float64Array(data.length) };

@@ -1,9 +1,32 @@
 // Maps of how much places stand out.
 
 import type { Bitmap } from "../bitmap.ts";
+import { resize } from "../resample.ts";
+
+/**
+ * Adds up what `measure` finds in each of an image's channels, reduced to a longer side of `side` pixels, and blurs it
+ * with a Gaussian of `sigma` pixels. The smallest sum becomes 0, the largest 255.
+ */
+export function heatMap(
+  channels: readonly Bitmap[],
+  side: number,
+  sigma: number,
+  measure: (small: Bitmap) => Float64Array,
+): Bitmap {
+  const [{ width, height } = { width: 1, height: 1 }] = channels;
+  const scale = Math.min(1, side / Math.max(width, height));
+  const across = Math.max(1, Math.round(width * scale));
+  const down = Math.max(1, Math.round(height * scale));
+  const sum = new Float64Array(across * down);
+  for (const channel of channels) {
+    const found = measure(resize(channel, across, down));
+    for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] as number) + (found[at] as number);
+  }
+  return scaled(blur(sum, across, down, sigma), across, down);
+}
 
 /** Scales values linearly, the smallest to 0 and the largest to 255. All become 0 when they are nearly equal. */
-export function heatMap(values: Float64Array, width: number, height: number): Bitmap {
+function scaled(values: Float64Array, width: number, height: number): Bitmap {
   let [low, high] = [Infinity, -Infinity];
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
   const isFlat = high - low <= 1e-9 * Math.max(1, Math.abs(high));

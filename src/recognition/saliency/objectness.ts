@@ -2,7 +2,6 @@
 // barrier distance, by Zhang et al.).
 
 import type { Bitmap } from "../bitmap.ts";
-import { resize } from "../resample.ts";
 import { blur, heatMap } from "./heat-map.ts";
 
 /** Longer side in pixels. */
@@ -13,19 +12,10 @@ const SWEEPS = 4;
 const GRAIN = 1;
 
 /** Returns how much each place belongs to an object, 255 the most. `channels`: the image's colours, or grey alone. */
-export function objectness(channels: readonly Bitmap[]): Bitmap {
-  const [{ width, height } = { width: 1, height: 1 }] = channels;
-  const scale = Math.min(1, SIDE / Math.max(width, height));
-  const across = Math.max(1, Math.round(width * scale));
-  const down = Math.max(1, Math.round(height * scale));
-  const sum = new Float64Array(across * down);
-  for (const channel of channels) {
-    const small = Float64Array.from(resize(channel, across, down).data);
-    const found = barriers(blur(small, across, down, GRAIN), across, down);
-    for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] as number) + (found[at] as number);
-  }
-  return heatMap(blur(sum, across, down, GRAIN), across, down);
-}
+export const objectness = (channels: readonly Bitmap[]): Bitmap =>
+  heatMap(channels, SIDE, GRAIN, ({ width, height, data }) =>
+    barriers(blur(Float64Array.from(data), width, height, GRAIN), width, height),
+  );
 
 /** Returns for each pixel the smallest difference between highest and lowest value on any path to the edge. */
 function barriers(values: Float64Array, width: number, height: number): Float64Array {

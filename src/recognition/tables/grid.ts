@@ -167,12 +167,5 @@ function groups(count: number, ties: Iterable<readonly [number, number]>): numbe
     return at;
   };
   for (const [one, two] of ties) parent[root(one)] = root(two);
-  const found = new Map<number, number[]>();
-  for (let at = 0; at < count; at++) {
-    const of = root(at);
-    const group = found.get(of);
-    if (group) group.push(at);
-    else found.set(of, [at]);
-  }
-  return [...found.values()];
+  return [...Map.groupBy(parent.keys(), root).values()];
 }

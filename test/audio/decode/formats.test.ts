@@ -1,7 +1,7 @@
 // Every format plays with the right length and pitch.
 
 import { describe, expect, test } from "bun:test";
-import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
+import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
 import { frequency, TONE, wav, type WavShape } from "../sounds.ts";
 import { fixture, isBuilt, soundRig } from "./rig.ts";
 

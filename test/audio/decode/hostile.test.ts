@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
+import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
 import { Random } from "../../support/random.ts";
 import { mutated } from "../mutated.ts";
 import { box, wav } from "../sounds.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openAudio } from "../../../ffi/audio/binding.ts";
 import { fileName } from "../../../ffi/runtime/native-files.ts";
 import { openSound, type SoundLimits } from "../../../src/audio/decode/open-sound.ts";
-import type { SoundTools } from "../../../src/audio/decode/tools.ts";
+import type { SoundTools } from "../../../src/audio/decode/sound-tools.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { runProgram } from "../../../src/engine/process/program.ts";
 

@@ -5,7 +5,6 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Voice } from "../../../src/engine/speech/child/voice.ts";
 import { Phonemizer } from "../../../src/speech/phonemizer.ts";
-import { speechData } from "../../../src/speech/speech-data.ts";
 
 const folder = join(import.meta.dir, "../../../vendor/.build/speech/current");
 const isBuilt = existsSync(folder);
@@ -22,7 +21,7 @@ describe.skipIf(!isBuilt)("the voice", () => {
 
   beforeAll(async () => {
     voice = await Voice.load(read("voice.onnx"));
-    phonemizer = new Phonemizer(speechData(read));
+    phonemizer = new Phonemizer(read);
   }, PATIENCE_MS);
 
   test(

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { SAMPLE_RATE } from "../../../src/audio/decode/tools.ts";
+import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
 import { joined, PhraseFinder, type Span } from "../../../src/engine/transcription/child/phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue, Stretch } from "../../../src/engine/transcription/child/stretch.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { linesOf } from "../../../src/recognition/lines.ts";
-import { contentOf, known } from "../../../src/recognition/page.ts";
+import { contentOf, pageWithText } from "../../../src/recognition/page.ts";
 import { inTableRows } from "../../../src/recognition/tables/row-order.ts";
 import { Drawing, words } from "../drawing.ts";
 
@@ -20,7 +20,7 @@ test("a table whose columns were read one by one is read row by row, where it be
   const read = lines.flatMap((line, at) =>
     words([line]).map((word) => ({ ...word, line: at, block: Math.ceil(at / 3) })),
   );
-  const found = linesOf(contentOf(known(new Drawing(700, 200), read), read).words);
+  const found = linesOf(contentOf(pageWithText(new Drawing(700, 200), read), read).words);
   expect(found.map((line) => [line.text, line.block])).toEqual([
     [text, 0],
     ["Item Count Price", 1],

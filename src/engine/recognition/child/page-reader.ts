@@ -15,8 +15,8 @@ import { scaled } from "../../../recognition/boxes.ts";
 import { linesOf } from "../../../recognition/lines.ts";
 import {
   contentOf,
-  known,
-  readable,
+  pageWithText,
+  readablePage,
   tornTables,
   type PageContent,
   type ReadablePage,
@@ -111,7 +111,7 @@ export class PageReader {
     const { bitmap, scale } = await picture(DRAWN.rules);
     this.options.check();
     const drawn = words.map((word) => ({ ...word, box: scaled(word.box, scale) }));
-    const content = contentOf(known(bitmap, drawn), drawn);
+    const content = contentOf(pageWithText(bitmap, drawn), drawn);
     return { words, tables: tablesIn(content, 1 / scale), source: "text", notes };
   }
 
@@ -123,7 +123,7 @@ export class PageReader {
     const { bitmap, scale, ...picture } = await page.picture(DRAWN[task.level]);
     this.options.check();
     const isFast = task.level === "fast";
-    const ready = readable(bitmap, { crop: crop === true, fast: isFast });
+    const ready = readablePage(bitmap, { crop: crop === true, fast: isFast });
     this.options.check();
     const { width, height } = ready.bitmap;
     const enlarged = enlargementOf(ready);

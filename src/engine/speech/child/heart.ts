@@ -5,7 +5,6 @@ import { join } from "node:path";
 import type { SpeechWork } from "../../../domain/speech.ts";
 import { Phonemizer } from "../../../speech/phonemizer.ts";
 import { cut } from "../../../speech/sentences.ts";
-import { speechData } from "../../../speech/speech-data.ts";
 import { Voice } from "./voice.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 
@@ -24,7 +23,7 @@ export class Heart implements Speaker {
   /** Loads `voice.onnx` and the data of src/speech. Throws when the files are not valid. */
   static async load(folder: string): Promise<Heart> {
     const read = (name: string) => readFileSync(join(folder, name));
-    return new Heart(await Voice.load(read("voice.onnx")), new Phonemizer(speechData(read)));
+    return new Heart(await Voice.load(read("voice.onnx")), new Phonemizer(read));
   }
 
   get sampleRate(): number {

@@ -7,7 +7,6 @@ import type { SpeechWork } from "../../../domain/speech.ts";
 import { clausesOf, fromEspeak } from "../../../speech/kokoro-alphabet.ts";
 import { Phonemizer } from "../../../speech/phonemizer.ts";
 import { cut } from "../../../speech/sentences.ts";
-import { speechData } from "../../../speech/speech-data.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
 import { type ProgramLimits, programOutput } from "../../process/program.ts";
 import type { HostProgram } from "../host/host-program.ts";
@@ -46,7 +45,7 @@ export class Kokoro implements Speaker {
     if (phonemes === undefined || samples === undefined || !isComplete) {
       throw new Error(`this is no model of Kokoro: its inputs are ${session.inputNames.join(", ")}`);
     }
-    const phonemizer = new Phonemizer(speechData((name) => readFileSync(join(words, name))));
+    const phonemizer = new Phonemizer((name) => readFileSync(join(words, name)));
     return new Kokoro(session, { phonemes, samples }, voices, phonemizer, reader && new EspeakReader(reader));
   }
 

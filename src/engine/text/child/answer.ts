@@ -6,7 +6,6 @@ import type { OutputEvent } from "../../../domain/generate.ts";
 import type { TokenLogprob } from "../../../domain/usage.ts";
 import { closeJson } from "../../../text/json-close.ts";
 import { JsonText } from "../../../text/json-text.ts";
-import { TextPipeline } from "../../../text/pipeline.ts";
 import { VisibleText, type Released } from "../../../text/visible-text.ts";
 import { WordWatch } from "../../../text/word-watch.ts";
 
@@ -31,14 +30,18 @@ export class PlainAnswer implements Answer {
   stopSequence: string | undefined;
   readonly called = false;
   readonly reasoningTokens = 0;
-  private readonly pipeline: TextPipeline;
+  /** Holds incomplete characters back until they are complete; invalid bytes become U+FFFD. */
+  private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  private readonly visible: VisibleText;
 
   constructor(stops: readonly string[]) {
-    this.pipeline = new TextPipeline(stops);
+    this.visible = new VisibleText(stops);
   }
 
   push(bytes: Uint8Array, _more: boolean, logprob?: TokenLogprob): OutputEvent[] {
-    const released = this.pipeline.push(bytes, logprob);
+    const text = bytes.length === 0 ? "" : this.decoder.decode(bytes, { stream: true });
+    // A token without text is invisible, so its log probability is not reported.
+    const released = this.visible.push(text, logprob && bytes.length > 0 ? [logprob] : []);
     this.stopSequence = released.stop;
     return textEvents(released);
   }
@@ -48,7 +51,7 @@ export class PlainAnswer implements Answer {
   }
 
   end(): OutputEvent[] {
-    return this.complete ? [] : textEvents(this.pipeline.end());
+    return this.complete ? [] : textEvents(this.visible.end(this.decoder.decode()));
   }
 }
 

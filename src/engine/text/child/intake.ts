@@ -11,10 +11,10 @@ import {
   type SamplerConfig,
   type SamplerId,
 } from "../../../../ffi/llama/api.ts";
-import { MediaError, type Media as MediaLibrary, type MediaErrorCode } from "../../../../ffi/media/api.ts";
+import { MediaError, type Media as MediaLibrary, type MediaFailure } from "../../../../ffi/media/api.ts";
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import { renamed, type ErrorCode } from "../../../domain/errors.ts";
-import type { GenerateRequest, TokenIds } from "../../../domain/generate.ts";
+import { mediaOf, type GenerateRequest, type TokenIds } from "../../../domain/generate.ts";
 import { nextTurn } from "../../../domain/next-turn.ts";
 import { fieldOfPrompt, tooManyTokens, type PromptLimits } from "../../../domain/prompt-size.ts";
 import { joinTurns } from "../../../domain/turns.ts";
@@ -248,13 +248,13 @@ export class Intake {
       this.media?.submit(text, media, entry, client);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
-      this.refuseMedia(entry, error.message, error.code);
+      this.refuseMedia(entry, { error: error.message, code: error.code });
     }
   }
 
   private receive(update: MediaUpdate<WithMedia>): void {
     const entry = update.tag;
-    if (update.state === "failed") return this.refuseMedia(entry, update.error, update.code);
+    if (update.state === "failed") return this.refuseMedia(entry, update);
     const prompt = { ...entry, tokens: update.prompt.tokens, media: update.prompt };
     if (update.state === "encoded") return this.handlers.encoded(prompt);
     if (this.check(prompt)) entry.accepted = true;
@@ -301,11 +301,17 @@ export class Intake {
     this.refuse(key, "The model's chat template cannot render these messages.");
   }
 
-  private refuseMedia({ key, sampler, accepted }: WithMedia, error: string, code: MediaErrorCode): void {
-    const badMedium = code === "bad-medium";
+  private refuseMedia(
+    { key, request, sampler, accepted }: WithMedia,
+    { error, code, medium = -1 }: MediaFailure,
+  ): void {
     if (!accepted) this.llama.freeSampler(sampler);
-    if (!badMedium) this.handlers.warn(`media could not be prepared: ${error}`);
-    this.refuse(key, badMedium ? error : "The media of this request could not be prepared for the model.");
+    if (code === "bad-medium") {
+      const { param } = request.messages.flatMap(mediaOf)[medium] ?? { param: "messages" };
+      return this.handlers.refused(key, { code: "invalid_value", message: `'${param}': ${error}.`, param });
+    }
+    this.handlers.warn(`media could not be prepared: ${error}`);
+    this.refuse(key, "The media of this request could not be prepared for the model.");
   }
 
   private refuse(key: JobKey, message: string, code: ErrorCode = "invalid_value"): void {

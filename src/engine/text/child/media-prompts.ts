@@ -1,7 +1,6 @@
 // Takes prompts with images or sound through the media library: split into text and media, then encoded.
 
-import type { Media as MediaLibrary, MediaChunk, MediaErrorCode, MediaJob, Medium } from "../../../../ffi/media/api.ts";
-import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
+import type { Media as MediaLibrary, MediaChunk, MediaFailure, MediaJob, Medium } from "../../../../ffi/media/api.ts";
 import type { Media } from "../../../domain/media.ts";
 import type { MediaSpan } from "../../../scheduler/media-span.ts";
 
@@ -16,7 +15,7 @@ export interface MediaPrompt {
 /** The progress of a submitted prompt. `prepared`: its length is known; `encoded`: it can be computed. */
 export type MediaUpdate<Tag> =
   | { readonly tag: Tag; readonly state: "prepared" | "encoded"; readonly prompt: MediaPrompt }
-  | ({ readonly tag: Tag; readonly state: "failed" } & NativeFailure<MediaErrorCode>);
+  | ({ readonly tag: Tag; readonly state: "failed" } & MediaFailure);
 
 /** Makes a 32-bit number negative. */
 const SIGN = 1 << 31;

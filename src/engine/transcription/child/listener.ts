@@ -2,7 +2,7 @@
 
 import { LISTENING_MEMORY, LISTENING_WINDOW, type Whisper } from "../../../../ffi/whisper/api.ts";
 import { rawSamples } from "../../../audio/decode/raw-sound.ts";
-import type { SoundTools } from "../../../audio/decode/tools.ts";
+import type { SoundTools } from "../../../audio/decode/sound-tools.ts";
 import type { Heard, ListeningWork } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { FromTranscriber } from "../protocol.ts";

@@ -1,6 +1,6 @@
 // Finds where someone speaks in a recording that is read piece by piece.
 
-import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
+import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
 
 /** Samples that are searched at once: few enough not to delay other work, and as many as the model hears at once. */
 const PIECE = 30 * SAMPLE_RATE;

@@ -6,7 +6,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import type { SpeechSegment, SpokenWord, TranscriptionProgress } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
-import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
+import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
 import { PhraseFinder, type Span } from "./phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue, type Stretch } from "./stretch.ts";
 

@@ -1,7 +1,7 @@
 // Joins phrases for the model: as much speech as it hears at once, without the silence in between, with a mapping back
 // to the recording's times. Between phrases there is the same pause as whisper.cpp inserts.
 
-import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
+import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
 import { joined, type Phrase } from "./phrases.ts";
 
 /** Most samples that the model hears at once. */

@@ -12,7 +12,7 @@ import { nextTurn } from "../../../domain/next-turn.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { FromTranscriber } from "../protocol.ts";
-import { SAMPLE_RATE } from "../../../audio/decode/tools.ts";
+import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
 import type { Span } from "./phrases.ts";
 import { RecordingWork, type Sound } from "./recording.ts";
 import { sendRefusal } from "../../process/refusal.ts";

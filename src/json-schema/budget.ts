@@ -1,17 +1,17 @@
 // Limits the cost of examining schemas, whatever they contain: other requests wait meanwhile.
 
 /** Steps for all schemas of one request, of about two microseconds each: enough for five hundred large tools. */
-const MAX_EFFORT = 100_000;
+const REQUEST_STEPS = 100_000;
 
 /** Characters that are copied and written as JSON in the time of one step. */
 export const TEXT_A_STEP = 512;
 
-/** Takes steps from the remaining effort; throws when none is left. */
+/** Takes steps from the budget; throws when none is left. */
 export type Spend = (steps: number) => void;
 
 /** The steps left for the schemas of one request. */
-export class Effort {
-  private left = MAX_EFFORT;
+export class SchemaBudget {
+  private left = REQUEST_STEPS;
 
   /** Returns a function that takes steps and, when none are left, calls `spent`, which throws. */
   spending(spent: () => never): Spend {

@@ -7,7 +7,7 @@ import { histogram, inkOf, split, type Ink } from "./ink.ts";
 import { ontoCorners, type Corners, type Point, type Projection } from "./projection.ts";
 import { resize, warp } from "./resample.ts";
 
-interface Document {
+interface Sheet {
   readonly bitmap: Bitmap;
   /** Maps points of `bitmap` to the photograph. */
   readonly toOriginal: Projection;
@@ -32,8 +32,8 @@ const CORNER = { least: 50, most: 130 };
 const DETAIL = 30;
 
 /** Returns the sheet that fills most of the photograph; undefined when there is none, or no ground around it. */
-export function cropDocument(photograph: Bitmap): Document | undefined {
-  const corners = documentCorners(photograph);
+export function cutOutSheet(photograph: Bitmap): Sheet | undefined {
+  const corners = sheetCorners(photograph);
   if (corners === undefined) return undefined;
   const [a, b, c, d] = corners;
   const width = Math.max(1, Math.round(Math.max(distance(a, b), distance(d, c))));
@@ -45,7 +45,7 @@ export function cropDocument(photograph: Bitmap): Document | undefined {
 const distance = ([x0, y0]: Point, [x1, y1]: Point): number => Math.hypot(x1 - x0, y1 - y0);
 
 /** Returns the corners of the sheet in pixels. */
-export function documentCorners(photograph: Bitmap): Corners | undefined {
+export function sheetCorners(photograph: Bitmap): Corners | undefined {
   const scale = Math.max(1, Math.max(photograph.width, photograph.height) / SIDE);
   const width = Math.max(1, Math.round(photograph.width / scale));
   const height = Math.max(1, Math.round(photograph.height / scale));

@@ -1,28 +1,35 @@
+// An answer without a format: whole characters, cut at stop sequences, with the log probabilities of its tokens.
+
 import { describe, expect, test } from "bun:test";
+import type { OutputEvent } from "../../src/domain/generate.ts";
 import type { TokenLogprob } from "../../src/domain/usage.ts";
-import { TextPipeline } from "../../src/text/pipeline.ts";
+import { PlainAnswer } from "../../src/engine/text/child/answer.ts";
 
 const encoder = new TextEncoder();
 const logprob = (token: string): TokenLogprob => ({ token, logprob: -1, bytes: [], top: [] });
+const textIn = (events: readonly OutputEvent[]): string =>
+  events.map((event) => (event.type === "text" ? event.text : "")).join("");
+const tokensIn = (events: readonly OutputEvent[]): string[] =>
+  events.flatMap((event) => (event.type === "text" ? (event.logprobs ?? []) : [])).map(({ token }) => token);
 
 /** Pushes `text` cut at the given byte positions; returns everything released until a stop, or the end. */
 function run(text: string | Uint8Array, stops: readonly string[], cuts: readonly number[]) {
   const bytes = typeof text === "string" ? encoder.encode(text) : text;
-  const pipeline = new TextPipeline(stops);
+  const answer = new PlainAnswer(stops);
   const pieces: string[] = [];
   const tokens: string[] = [];
+  const add = (events: readonly OutputEvent[]) => {
+    pieces.push(textIn(events));
+    tokens.push(...tokensIn(events));
+  };
   let from = 0;
   for (const [index, to] of [...cuts, bytes.length].entries()) {
-    const released = pipeline.push(bytes.subarray(from, to), logprob(String(index)));
-    pieces.push(released.text);
-    tokens.push(...released.logprobs.map((entry) => entry.token));
+    add(answer.push(bytes.subarray(from, to), false, logprob(String(index))));
     from = to;
-    if (released.stop !== undefined) return { text: pieces.join(""), pieces, tokens, stopped: true };
+    if (answer.complete) break;
   }
-  const rest = pipeline.end();
-  pieces.push(rest.text);
-  tokens.push(...rest.logprobs.map((entry) => entry.token));
-  return { text: pieces.join(""), pieces, tokens, stopped: rest.stop !== undefined };
+  if (!answer.complete) add(answer.end());
+  return { text: pieces.join(""), pieces, tokens, stopped: answer.complete };
 }
 
 let state = 7;
@@ -93,10 +100,10 @@ describe("stop sequences", () => {
 
 describe("log probabilities", () => {
   test("come with the text that ends their token", () => {
-    const pipeline = new TextPipeline(["END"]);
-    expect(pipeline.push(encoder.encode("x"), logprob("x")).logprobs).toHaveLength(1);
-    expect(pipeline.push(encoder.encode("E"), logprob("E")).logprobs).toHaveLength(0);
-    expect(pipeline.push(encoder.encode("y"), logprob("y")).logprobs.map((entry) => entry.token)).toEqual(["E", "y"]);
+    const answer = new PlainAnswer(["END"]);
+    expect(tokensIn(answer.push(encoder.encode("x"), false, logprob("x")))).toEqual(["x"]);
+    expect(tokensIn(answer.push(encoder.encode("E"), false, logprob("E")))).toEqual([]);
+    expect(tokensIn(answer.push(encoder.encode("y"), false, logprob("y")))).toEqual(["E", "y"]);
   });
 
   test("of tokens in a stop sequence are not reported", () => {
@@ -105,16 +112,15 @@ describe("log probabilities", () => {
 
   test("of the parts of one character come together with that character", () => {
     expect(run("a\u{1F600}b", [], [1, 2, 4, 5]).tokens).toEqual(["0", "1", "2", "3", "4"]);
-    const pipeline = new TextPipeline([]);
+    const answer = new PlainAnswer([]);
     const bytes = encoder.encode("\u{1F600}");
-    expect(pipeline.push(bytes.subarray(0, 2), logprob("1")).logprobs).toHaveLength(0);
-    expect(pipeline.push(bytes.subarray(2), logprob("2")).logprobs).toHaveLength(2);
+    expect(tokensIn(answer.push(bytes.subarray(0, 2), false, logprob("1")))).toEqual([]);
+    expect(tokensIn(answer.push(bytes.subarray(2), false, logprob("2")))).toEqual(["1", "2"]);
   });
 
   test("of tokens without text are not reported", () => {
-    const pipeline = new TextPipeline([]);
-    expect(pipeline.push(new Uint8Array(), logprob("control")).logprobs).toHaveLength(0);
-    const { logprobs } = pipeline.push(encoder.encode("a"), logprob("a"));
-    expect(logprobs.map((entry) => entry.token)).toEqual(["a"]);
+    const answer = new PlainAnswer([]);
+    expect(answer.push(new Uint8Array(), false, logprob("control"))).toEqual([]);
+    expect(tokensIn(answer.push(encoder.encode("a"), false, logprob("a")))).toEqual(["a"]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cropDocument, documentCorners } from "../../src/recognition/document.ts";
+import { cutOutSheet, sheetCorners } from "../../src/recognition/sheet.ts";
 import { area, hull, quadrilateral } from "../../src/recognition/hull.ts";
 import { ontoCorners, project, type Corners } from "../../src/recognition/projection.ts";
 import { Drawing } from "./drawing.ts";
@@ -30,7 +30,7 @@ for (const [name, ground, paper] of [
   ["lighter", 250, 170],
 ] as const) {
   test(`the corners of a sheet on a ${name} ground are found`, () => {
-    const found = documentCorners(photograph(CORNERS, ground, paper));
+    const found = sheetCorners(photograph(CORNERS, ground, paper));
     for (const [at, [x, y]] of CORNERS.entries()) {
       expect(Math.abs((found?.[at]?.[0] ?? 0) - x)).toBeLessThan(5);
       expect(Math.abs((found?.[at]?.[1] ?? 0) - y)).toBeLessThan(5);
@@ -39,29 +39,29 @@ for (const [name, ground, paper] of [
 }
 
 test("the sheet is straightened, and its points are mapped back to the photograph", () => {
-  const document = cropDocument(photograph(CORNERS, 60, 240));
-  expect(document?.bitmap.width).toBeWithin(255, 270);
-  expect(document?.bitmap.height).toBeWithin(320, 345);
-  const end = [document?.bitmap.width ?? 0, document?.bitmap.height ?? 0] as const;
-  const [x, y] = document ? project(document.toOriginal, end) : [0, 0];
+  const sheet = cutOutSheet(photograph(CORNERS, 60, 240));
+  expect(sheet?.bitmap.width).toBeWithin(255, 270);
+  expect(sheet?.bitmap.height).toBeWithin(320, 345);
+  const end = [sheet?.bitmap.width ?? 0, sheet?.bitmap.height ?? 0] as const;
+  const [x, y] = sheet ? project(sheet.toOriginal, end) : [0, 0];
   expect(Math.hypot(x - 310, y - 420)).toBeLessThan(6);
 });
 
 test("an image without a sheet on a background stays unchanged", () => {
-  expect(cropDocument(new Drawing(400, 500).page())).toBeUndefined();
-  expect(cropDocument(new Drawing(300, 300, 128))).toBeUndefined();
-  expect(cropDocument(new Drawing(1, 1))).toBeUndefined();
+  expect(cutOutSheet(new Drawing(400, 500).page())).toBeUndefined();
+  expect(cutOutSheet(new Drawing(300, 300, 128))).toBeUndefined();
+  expect(cutOutSheet(new Drawing(1, 1))).toBeUndefined();
   const figure = new Drawing(600, 700).page();
-  expect(cropDocument(figure.box(150, 200, 300, 300, 90))).toBeUndefined();
+  expect(cutOutSheet(figure.box(150, 200, 300, 300, 90))).toBeUndefined();
   const round = new Drawing(400, 400, 40);
   for (let y = 0; y < 400; y++) {
     const half = Math.sqrt(Math.max(0, 150 ** 2 - (y - 200) ** 2));
     round.box(Math.round(200 - half), y, Math.round(2 * half), 1, 240);
   }
-  expect(cropDocument(round)).toBeUndefined();
+  expect(cutOutSheet(round)).toBeUndefined();
   const shaded = new Drawing(400, 400);
   for (let at = 0; at < shaded.data.length; at++) shaded.data[at] = 255 - (180 * (at % 400)) / 400;
-  expect(cropDocument(shaded)).toBeUndefined();
+  expect(cutOutSheet(shaded)).toBeUndefined();
 });
 
 test("the four sides of an outline with cut corners are found", () => {
