@@ -61,10 +61,15 @@ export async function withMedia(
     const inlined = await inlineAll(loadable, limits, signal, hold);
     for (const [part, source] of inlined) others.set(part, { ...part, source });
   }
-  const changed = withParts(request, others);
-  if (backend.takesMediaSources || loadable.length === 0) return { request: changed, readInputs };
-  return { request: { ...changed, media: await loadAll(loadable, limits, signal, hold) }, readInputs };
+  if (backend.takesMediaSources || loadable.length === 0) return { request: withParts(request, others), readInputs };
+  const media = await loadAll(loadable, limits, signal, hold);
+  // Sent to the engine with the messages, it would be megabytes for nothing.
+  for (const part of loadable) others.set(part, { ...part, source: withoutData(part.source) });
+  return { request: { ...withParts(request, others), media }, readInputs };
 }
+
+const withoutData = (source: MediaSource): MediaSource =>
+  source.kind === "image" ? { ...source, url: "" } : { ...source, data: "" };
 
 /** Returns which kinds a model takes. A local model reports this once it is loaded, so the function waits for that. */
 async function takenBy(

@@ -33,7 +33,7 @@ describe("counting", () => {
     }
   });
 
-  test("refuses data that is not an image, and passes images to the engine decoded", async () => {
+  test("refuses data that is not an image, and passes images to the engine decoded and only once", async () => {
     const server = serve();
     server.engine.model = { ...fakeModel, vision: true };
     for (const [path, asked, param] of counted("data:image/png;base64,aGVsbG8=")) {
@@ -48,6 +48,7 @@ describe("counting", () => {
     }
     const media = picked.mock.calls.map(([request]) => request.media);
     expect(media).toEqual([[expect.objectContaining({ width: 3, height: 2 })], media[0], media[0]]);
+    expect(JSON.stringify(picked.mock.calls.map(([request]) => request.messages))).not.toContain(png);
   });
 
   test("counts a chat as it would be answered, in the form of responses", async () => {
