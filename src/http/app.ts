@@ -91,7 +91,7 @@ function depsOf(services: AppServices): AppDeps {
     settings: settingsOf(services.config),
     bodyBudget,
     bodies: new JsonBodies(bodyBudget),
-    answerBudget: new ByteBudget(ANSWER_BYTES, "answers that are kept until they are whole"),
+    answerBudget: new ByteBudget(ANSWER_BYTES, "answers held in memory"),
     contexts: new RequestContexts(),
     tokenizer,
   };

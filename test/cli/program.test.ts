@@ -192,7 +192,7 @@ describe("an adapter that cannot be used ends with 3 and one sentence", () => {
     expect(await refused(cut)).toContain("cut.gguf is incomplete");
     truncateSync(cut, 100);
     expect(await refused(cut)).toContain("cut.gguf has an incomplete or corrupt header");
-    expect(await refused(MODEL)).toBe("svc-mini-q8_0.gguf is no LoRA adapter.");
+    expect(await refused(MODEL)).toBe("svc-mini-q8_0.gguf is not a LoRA adapter.");
   });
 
   test("when it is for another model, or of another kind", async () => {
