@@ -110,7 +110,7 @@ describe("information and mistakes", () => {
     expect(code).toBe(0);
   });
 
-  test("a misspelt variable is told, and the program does what it was asked for", async () => {
+  test("a misspelt variable is reported, and the program does its work", async () => {
     const { code, err } = await finish(["list", "--json"], "ignore", { SVC_MODEL_DIR: "/models" });
     expect([code, err]).toEqual([0, "svc: SVC_MODEL_DIR has no effect. Did you mean SVC_MODELS_DIR?\n"]);
   });
