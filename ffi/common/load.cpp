@@ -20,20 +20,20 @@ std::atomic<Phase> phase{Phase::idle};
 std::atomic<float> progress{0};
 Failure & failure = *new Failure(0, "");
 
-enum class News { none, untold, told };
+enum class LoadReport { none, pending, reported };
 // The file being read, and whether a poll has reported it; both guarded by the mutex.
 std::string & file = *new std::string;
-News news = News::none;
+LoadReport file_report = LoadReport::none;
 std::condition_variable & known = *new std::condition_variable;
 
 // Returns whether there is a new file to report. The call after that lets the loading thread continue.
-bool tell_file() {
+bool report_file() {
     std::lock_guard<std::mutex> lock(mutex);
-    if (news == News::untold) {
-        news = News::told;
+    if (file_report == LoadReport::pending) {
+        file_report = LoadReport::reported;
         return true;
     }
-    news = News::none;
+    file_report = LoadReport::none;
     known.notify_all();
     return false;
 }
@@ -67,8 +67,8 @@ void open_file(const std::string & path) {
     std::unique_lock<std::mutex> lock(mutex);
     if (path == file) return;
     file = path;
-    news = News::untold;
-    known.wait(lock, [] { return news == News::none; });
+    file_report = LoadReport::pending;
+    known.wait(lock, [] { return file_report == LoadReport::none; });
 }
 
 bool is_loaded() { return phase == Phase::ready; }
@@ -90,7 +90,7 @@ int32_t svc_load_poll(void) {
         if (now == Phase::failed) return fail(failure);
         if (now == Phase::idle) return fail("nothing is loaded");
         if (now == Phase::ready) return static_cast<int32_t>(SVC_LOAD_READY);
-        return static_cast<int32_t>(tell_file() ? SVC_LOAD_OPENING : SVC_LOAD_LOADING);
+        return static_cast<int32_t>(report_file() ? SVC_LOAD_OPENING : SVC_LOAD_LOADING);
     });
 }
 

@@ -122,7 +122,7 @@ void take_pictures(const Json & list, const uint8_t * pixels, size_t length, Dra
 void check(const sd_img_gen_params_t & params) {
     for (const int side : {params.width, params.height}) {
         if (side < 1 || side > LARGEST_SIDE || side % state.traits.multiple != 0) {
-            throw std::runtime_error("the sides are no multiples of " + std::to_string(state.traits.multiple));
+            throw std::runtime_error("the sides are not multiples of " + std::to_string(state.traits.multiple));
         }
     }
     const int steps = params.sample_params.sample_steps;

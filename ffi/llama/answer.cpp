@@ -93,7 +93,7 @@ bool AnswerReader::parse(bool final) {
     return false;
 }
 
-common_json AnswerReader::news(bool complete) {
+common_json AnswerReader::updates(bool complete) {
     common_json out = common_json::object();
     const std::string reasoning = advance(reported.reasoning_content, current.reasoning_content);
     if (!reasoning.empty()) out["reasoning"] = reasoning;
@@ -146,7 +146,7 @@ std::string AnswerReader::unread() const {
 common_json AnswerReader::read(bool final) {
     const bool was_broken = broken;
     const bool parsed = parse(final);
-    common_json out = was_broken ? common_json::object() : news(parsed && final);
+    common_json out = was_broken ? common_json::object() : updates(parsed && final);
     if (parsed || !final) return out;
     // The answer does not follow the format. What was parsed so far stands; the rest is reported as content.
     if (reported.tool_calls.empty()) {
@@ -179,9 +179,9 @@ int32_t svc_answer_read(int32_t sampler, int32_t final, uint8_t * out, int32_t c
         if (!found || !found->reader) return 0;
         // Output that did not fit last time must be reported first.
         if (found->unsent.empty()) {
-            const common_json news = found->reader->read(final != 0);
-            if (news.empty()) return 0;
-            found->unsent = news.dump_safe();
+            const common_json updates = found->reader->read(final != 0);
+            if (updates.empty()) return 0;
+            found->unsent = updates.dump_safe();
         }
         const int32_t length = copy_out(found->unsent, out, capacity);
         if (length >= 0) found->unsent.clear();

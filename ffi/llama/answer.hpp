@@ -24,7 +24,7 @@ class AnswerReader {
     size_t followed(size_t length) const;
     bool parse_to(size_t length, bool partial);
     bool parse(bool final);
-    common_json news(bool complete);
+    common_json updates(bool complete);
     size_t after_reasoning() const;
     std::string unread() const;
 

@@ -6,7 +6,7 @@ import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
 /** Why a native call failed; see svc_error in shim.h. */
 export const LLAMA_ERRORS = [
   "failed",
-  "no-room",
+  "no-capacity",
   "unknown-token",
   "no-infill",
   "bad-grammar",
@@ -203,7 +203,7 @@ export interface ChatPrompt {
   readonly kwargs: Readonly<Record<string, unknown>>;
   /** Absent: the template's default. */
   readonly enableThinking?: boolean;
-  /** The last message is the beginning of the answer (assistant prefill). */
+  /** The last message is a prefix of the answer (assistant prefill). */
   readonly continueLast: boolean;
   /** False: the prompt ends after the last message. */
   readonly generationPrompt: boolean;
@@ -225,7 +225,7 @@ interface PlainPrompt {
 export interface TextPrompt extends PlainPrompt {
   readonly text: string;
   readonly suffix?: string;
-  /** With `suffix`: the beginning of the answer, and files to read before the text. */
+  /** With `suffix`: the prefix of the answer, and files to read before the text. */
   readonly begun?: string;
   readonly files?: readonly { readonly filename: string; readonly text: string }[];
   readonly parseSpecial: boolean;
@@ -282,7 +282,7 @@ export type PromptResult =
   | ({ readonly job: number } & NativeFailure<LlamaErrorCode>);
 
 /** What an answer gained since the last read; strings are to be appended. See svc_answer_read in shim.h. */
-export interface AnswerNews {
+export interface AnswerUpdate {
   readonly reasoning?: string;
   readonly content?: string;
   readonly calls?: readonly {
@@ -340,7 +340,7 @@ export interface Drafted {
 export const ANY_OWNER = -1;
 
 /** How a computation ended; a chunk may also be "paused" with more to compute. See svc_decoded in shim.h. */
-export const DECODE_RESULTS = ["done", "no-room", "aborted"] as const;
+export const DECODE_RESULTS = ["done", "no-capacity", "aborted"] as const;
 export const CHUNK_RESULTS = [...DECODE_RESULTS, "paused"] as const;
 export type DecodeResult = (typeof DECODE_RESULTS)[number];
 export type ChunkResult = (typeof CHUNK_RESULTS)[number];
@@ -378,7 +378,7 @@ export interface Llama extends PromptThreads {
   /** Appends a token's text to the answer of a request whose format is `parsed`. */
   pushAnswer(sampler: SamplerId, bytes: Uint8Array): void;
   /** Returns what is new in that answer, if anything. `final`: its text is complete. */
-  readAnswer(sampler: SamplerId, final: boolean): AnswerNews | undefined;
+  readAnswer(sampler: SamplerId, final: boolean): AnswerUpdate | undefined;
   /** Returns the last sampled token first, then the alternatives, best first. */
   logprobs(sampler: SamplerId): { readonly token: number; readonly logprob: number }[];
   /**
@@ -415,7 +415,7 @@ export interface Llama extends PromptThreads {
   listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
   /** Releases the memory of a paged sequence's cells except the first `cells`, which must hold all its tokens. */
-  kvGiveBack(sequence: number, cells: number): void;
+  kvRelease(sequence: number, cells: number): void;
   /** Replaces the contents of `to` by the first `length` positions of `from`, which take `cells` cells. */
   kvCopy(from: number, to: number, length: number, cells: number): void;
   /**

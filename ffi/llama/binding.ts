@@ -6,7 +6,7 @@ import {
   CHUNK_RESULTS,
   DECODE_RESULTS,
   type AdapterScale,
-  type AnswerNews,
+  type AnswerUpdate,
   type Batch,
   type ChunkResult,
   type DecodeResult,
@@ -87,12 +87,12 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     if (bytes.length > 0) this.check(this.native.svc_answer_push(sampler, bytes, bytes.length), "push an answer");
   }
 
-  readAnswer(sampler: SamplerId, final: boolean): AnswerNews | undefined {
+  readAnswer(sampler: SamplerId, final: boolean): AnswerUpdate | undefined {
     const json = this.read(
       (out, size) => this.native.svc_answer_read(sampler, Number(final), out, size),
       "read an answer",
     );
-    return json === "" ? undefined : (JSON.parse(json) as AnswerNews);
+    return json === "" ? undefined : (JSON.parse(json) as AnswerUpdate);
   }
 
   modelPointer(): bigint {
@@ -161,7 +161,7 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     const out = new Int32Array(jobs.reduce((sum, { count }) => sum + count, 1));
     const counts = new Int32Array(jobs.length);
     const rounds = this.native.svc_draft(packed(structs.svc_draft_job, rows), jobs.length, fed, out, counts);
-    if (rounds < 0 && this.failure().code === "no-room") return undefined;
+    if (rounds < 0 && this.failure().code === "no-capacity") return undefined;
     this.check(rounds, "draft");
     let start = 0;
     const tokens = jobs.map(({ count }, index) => {
@@ -184,8 +184,8 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     return this.native.svc_kv_remove(sequence, from, to) === 1;
   }
 
-  kvGiveBack(sequence: number, cells: number): void {
-    this.check(this.native.svc_kv_give_back(sequence, cells), "give back cells");
+  kvRelease(sequence: number, cells: number): void {
+    this.check(this.native.svc_kv_release(sequence, cells), "release cells");
   }
 
   kvCopy(from: number, to: number, length: number, cells: number): void {

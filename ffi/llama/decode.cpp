@@ -251,14 +251,14 @@ int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to) {
     return guarded<int32_t>(0, [&] {
         if (!is_loaded() || sequence < 0 || sequence >= state.n_seq_max) return 0;
         if (!llama_memory_seq_rm(llama_get_memory(state.context), sequence, from, to)) return 0;
-        if (from <= 0 && to < 0) give_back(state.context, sequence, 0);
+        if (from <= 0 && to < 0) release_cells(state.context, sequence, 0);
         return 1;
     });
 }
 
-int32_t svc_kv_give_back(int32_t sequence, int32_t cells) {
+int32_t svc_kv_release(int32_t sequence, int32_t cells) {
     return guarded<int32_t>(-1, [&] {
-        if (is_loaded() && sequence >= 0 && sequence < state.n_seq_max && cells >= 0) give_back(state.context, sequence, cells);
+        if (is_loaded() && sequence >= 0 && sequence < state.n_seq_max && cells >= 0) release_cells(state.context, sequence, cells);
         return 0;
     });
 }

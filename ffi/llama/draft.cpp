@@ -158,7 +158,7 @@ int32_t svc_draft(const svc_draft_job * given, int32_t count, const int32_t * to
         common_batch_clear(draft.batch);
         for (Job & job : jobs) {
             llama_memory_seq_rm(memory, job.sequence, job.position, -1);
-            if (job.position == 0) give_back(draft.context, job.sequence, 0);
+            if (job.position == 0) release_cells(draft.context, job.sequence, 0);
             if (!knows(job)) {
                 *job.drafted = -1;
                 continue;
@@ -173,9 +173,9 @@ int32_t svc_draft(const svc_draft_job * given, int32_t count, const int32_t * to
             const MeasuredComputation measured;
             append_behind(draft.context);
             const int32_t result = llama_decode(draft.context, draft.batch);
-            if (result == SVC_DECODED_NO_ROOM) {
+            if (result == SVC_DECODED_NO_CAPACITY) {
                 for (const Job & job : jobs) llama_memory_seq_rm(memory, job.sequence, -1, -1);
-                return fail("the KV cache of the draft model is full", SVC_ERROR_NO_ROOM);
+                return fail("the KV cache of the draft model is full", SVC_ERROR_NO_CAPACITY);
             }
             if (result != 0) return fail(with_complaint("llama_decode of the draft returned " + std::to_string(result)));
             common_batch_clear(draft.batch);

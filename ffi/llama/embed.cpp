@@ -108,7 +108,7 @@ const char * write_result(int32_t sequence, float * out) {
     const float * vector = llama_get_embeddings_seq(state.context, sequence);
     if (!vector) return "llama.cpp gave no vector";
     const bool is_finite = write_vector(vector, out + static_cast<size_t>(sequence) * embedding.dimensions);
-    return is_finite ? nullptr : "the model computed something that is no number";
+    return is_finite ? nullptr : "the model computed something that is not a number";
 }
 
 } // namespace

@@ -172,7 +172,7 @@ void append_behind(const llama_context * context) {
     for (size_t i = 0; i < heads.size(); i++) heads[i] = cells[i].get_used();
 }
 
-void give_back(const llama_context * context, int32_t sequence, int32_t cells) {
+void release_cells(const llama_context * context, int32_t sequence, int32_t cells) {
     if (KvRegions * regions = regions_of(context)) regions->keep(sequence, cells);
 }
 
@@ -191,7 +191,7 @@ namespace svc {
 
 llama_context * create_paged_context(llama_model *, const llama_context_params &) { return nullptr; }
 void append_behind(const llama_context *) {}
-void give_back(const llama_context *, int32_t, int32_t) {}
+void release_cells(const llama_context *, int32_t, int32_t) {}
 void share_cells(const llama_context *, int32_t, int32_t, int32_t) {}
 WithoutCopies::WithoutCopies() {}
 WithoutCopies::~WithoutCopies() {}

@@ -18,7 +18,7 @@ llama_context * create_paged_context(llama_model * model, const llama_context_pa
 void append_behind(const llama_context * context);
 
 // Keeps a sequence's first cells and releases the memory of all others. Does nothing where the context is not paged.
-void give_back(const llama_context * context, int32_t sequence, int32_t cells);
+void release_cells(const llama_context * context, int32_t sequence, int32_t cells);
 
 // Makes the first `cells` cells of `from` those of `to`, which must be empty. What either writes after them is its own.
 void share_cells(const llama_context * context, int32_t from, int32_t to, int32_t cells);

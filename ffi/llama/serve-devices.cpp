@@ -96,7 +96,7 @@ Network network(const std::string & text) {
     const int bits = std::stoi(text.substr(slash + 1));
     in_addr address = {};
     if (slash == std::string::npos || bits < 0 || bits > 32 || inet_pton(AF_INET, text.substr(0, slash).c_str(), &address) != 1) {
-        throw std::runtime_error(text + " is no network");
+        throw std::runtime_error(text + " is not a network");
     }
     const uint32_t mask = bits == 0 ? 0 : ~uint32_t{0} << (32 - bits);
     return {ntohl(address.s_addr) & mask, mask};
@@ -217,7 +217,7 @@ int listen_at(const std::string & host, int port) {
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(port));
-    if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) throw std::runtime_error(host + " is no IPv4 address");
+    if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) throw std::runtime_error(host + " is not an IPv4 address");
     start_sockets();
     const int fd = static_cast<int>(socket(AF_INET, SOCK_STREAM, 0));
     if (fd < 0) refuse(fd);

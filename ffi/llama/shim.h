@@ -15,7 +15,7 @@ extern "C" {
 enum svc_error {
     SVC_ERROR_FAILED,
     // The KV cache of the draft model is full.
-    SVC_ERROR_NO_ROOM,
+    SVC_ERROR_NO_CAPACITY,
     // A token id is not in the vocabulary.
     SVC_ERROR_UNKNOWN_TOKEN,
     // The vocabulary has no tokens for a prompt with a suffix.
@@ -69,7 +69,7 @@ SVC_API uint64_t svc_model_pointer(void);
 //    "toolChoice": "auto"|"required", "parallelToolCalls": bool, "schema"?: JSON schema of the answer,
 //    "grammar"?: GBNF of the answer, "constrain": bool (false: nothing is enforced), "kwargs": {name: value},
 //    "enableThinking"?: bool (absent: the template's default), "continueLast": bool (the last message is the
-//    beginning of the answer), "generationPrompt": bool (false: the prompt ends after the last message),
+//    prefix of the answer), "generationPrompt": bool (false: the prompt ends after the last message),
 //    "media": bool (the prompt is tokenized elsewhere, with its media: no repetition window)}
 //   {"text": string, "suffix"?: string (the answer fills the gap before it; then "begun"?: the answer's beginning, and
 //    "files"?: [{filename, text}], read before the text), "parseSpecial": bool, "addSpecial": bool,
@@ -145,7 +145,7 @@ SVC_API int32_t svc_grammar_accepts(const uint8_t * grammar, int32_t grammar_len
 enum svc_decoded {
     SVC_DECODED_DONE,
     // The KV cache has no free cells, and is as before.
-    SVC_DECODED_NO_ROOM,
+    SVC_DECODED_NO_CAPACITY,
     SVC_DECODED_ABORTED,
     // For a chunk: there is more to compute.
     SVC_DECODED_PAUSED
@@ -185,7 +185,7 @@ typedef struct svc_draft_job {
 // Runs `count` jobs together. `tokens` holds the tokens to feed, job after job, at most the batch size in all. Each job
 // has `wanted` places in `out_tokens`, and `out_counts` says how many it used: -1 if a token is not in the draft's
 // vocabulary, in which case nothing was fed. Afterwards a sequence holds the fed tokens and all generated tokens but
-// the last. Returns the number of decode calls, or negative; after SVC_ERROR_NO_ROOM the sequences are empty.
+// the last. Returns the number of decode calls, or negative; after SVC_ERROR_NO_CAPACITY the sequences are empty.
 SVC_API int32_t svc_draft(const svc_draft_job * jobs, int32_t count, const int32_t * tokens, int32_t * out_tokens, int32_t * out_counts);
 
 // ---- chunks: rows of prompts, none of them sampled, whose computation pauses during the steps of others ----
@@ -216,7 +216,7 @@ SVC_API int32_t svc_adapters_set(const int32_t * ids, const float * scales, int3
 SVC_API int32_t svc_kv_remove(int32_t sequence, int32_t from, int32_t to);
 // Releases the memory of a paged sequence's cells except the first `cells`, which hold all its tokens. Needed after
 // each svc_kv_remove of tokens that the sequence may share, unless that empties it. Returns 0, or a negative number.
-SVC_API int32_t svc_kv_give_back(int32_t sequence, int32_t cells);
+SVC_API int32_t svc_kv_release(int32_t sequence, int32_t cells);
 // Replaces the contents of `to` by the first `length` positions of `from`: shares them (unified and paged; `cells`:
 // number of cells that they take) or copies them (streams). Returns 0, or a negative number.
 SVC_API int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells);

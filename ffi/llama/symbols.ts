@@ -55,7 +55,7 @@ export const symbols = {
   svc_adapters_set: { args: [buffer, buffer, i32], returns: i32 },
 
   svc_kv_remove: { args: [i32, i32, i32], returns: i32 },
-  svc_kv_give_back: { args: [i32, i32], returns: i32 },
+  svc_kv_release: { args: [i32, i32], returns: i32 },
   svc_kv_copy: { args: [i32, i32, i32, i32], returns: i32 },
   svc_kv_save_begin: { args: [i32, i32, i32], returns: "f64" },
   svc_kv_save: { args: [buffer, "f64"], returns: "f64" },

@@ -157,7 +157,7 @@ export interface Whisper {
    */
   submit(samples: Float32Array, options?: Partial<JobOptions>): WhisperJob;
   /**
-   * Returns the next job that has news: its language, segments, end or failure. Blocks the whole thread for up to
+   * Returns the next job that has an update: its language, segments, end or failure. Blocks the whole thread for up to
    * `timeoutMs`. Read the job's state first: if the job is done then, `segments` returns all of its segments.
    */
   wait(timeoutMs: number): WhisperJob | undefined;

@@ -29,7 +29,7 @@ class Reader {
         if (missing) throw std::runtime_error("cannot read the " + kind + " " + path + ": " + missing.message());
         if (!file) throw std::runtime_error("cannot read the " + kind + " " + path);
         if (left < sizeof MAGIC || static_cast<uint32_t>(take()) != MAGIC) {
-            throw std::runtime_error(path + " is no " + kind + " in whisper.cpp's format");
+            throw std::runtime_error(path + " is not a " + kind + " in whisper.cpp's format");
         }
     }
 

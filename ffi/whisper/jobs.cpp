@@ -24,7 +24,7 @@ struct Table {
     std::mutex mutex;
     std::map<int32_t, JobPtr> jobs;
     std::deque<JobPtr> queue;
-    std::deque<JobPtr> news;
+    std::deque<JobPtr> updated;
     // One for each idle worker; the one that worked last is at the end.
     std::vector<std::unique_ptr<Transcriber>> idle;
     std::condition_variable submitted;
@@ -42,9 +42,9 @@ Table & table = *new Table;
 // The functions below require the mutex.
 
 void note(const JobPtr & job) {
-    if (job->has_news || job->released) return;
-    job->has_news = true;
-    table.news.push_back(job);
+    if (job->is_updated || job->released) return;
+    job->is_updated = true;
+    table.updated.push_back(job);
     table.changed.notify_all();
 }
 
@@ -65,7 +65,7 @@ void forget(const JobPtr & job) {
     job->released = true;
     const auto is_it = [&](const JobPtr & other) { return other == job; };
     table.queue.erase(std::remove_if(table.queue.begin(), table.queue.end(), is_it), table.queue.end());
-    table.news.erase(std::remove_if(table.news.begin(), table.news.end(), is_it), table.news.end());
+    table.updated.erase(std::remove_if(table.updated.begin(), table.updated.end(), is_it), table.updated.end());
 }
 
 // `run` and `serve` must be called without the mutex.
@@ -184,7 +184,7 @@ void stop_workers() {
     for (const auto & entry : table.jobs) entry.second->released = true;
     table.jobs.clear();
     table.queue.clear();
-    table.news.clear();
+    table.updated.clear();
     table.stopping = true;
     table.submitted.notify_all();
     table.stopped.wait(lock, [] { return table.workers == 0; });
@@ -232,11 +232,11 @@ int32_t svc_whisper_submit(const float * samples, int32_t count, const uint8_t *
 int32_t svc_whisper_wait(int32_t timeout_ms) {
     return guarded<int32_t>(0, [&] {
         std::unique_lock<std::mutex> lock(table.mutex);
-        const bool some = table.changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !table.news.empty(); });
+        const bool some = table.changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !table.updated.empty(); });
         if (!some) return 0;
-        const JobPtr job = std::move(table.news.front());
-        table.news.pop_front();
-        job->has_news = false;
+        const JobPtr job = std::move(table.updated.front());
+        table.updated.pop_front();
+        job->is_updated = false;
         return job->number;
     });
 }

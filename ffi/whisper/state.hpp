@@ -81,7 +81,7 @@ struct Job {
     std::optional<std::string> language;
     std::vector<Segment> segments;
     // svc_whisper_wait must report this job.
-    bool has_news = false;
+    bool is_updated = false;
 };
 
 // Throw std::runtime_error about a file that whisper.cpp would fail at or could not survive.

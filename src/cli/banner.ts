@@ -53,7 +53,7 @@ const addressLines = ({ here, others }: Reachable): Line[] => [
 
 function networkText(others: Reachable["others"]): string {
   if (!others) return "this machine alone; --host 0.0.0.0 --api-key-file FILE lets others connect";
-  if (others.length === 0) return "this machine is in no network; svc listens on every address that it gets";
+  if (others.length === 0) return "none now; svc will listen on every address that this machine gets";
   return `${others.map((url) => `${url}/`).join("  ")}  (svc qr shows a QR code for phones)`;
 }
 

@@ -124,7 +124,7 @@ function expectThere(file: string): void {
   if (found.isDirectory()) throw new ExitError("failure", `${file}: it is a folder.`);
   // A pipe made by the shell, such as `<(…)`.
   if (!found.isFile())
-    throw new ExitError("failure", `${file}: it is no regular file; send it to standard input, named -.`);
+    throw new ExitError("failure", `${file}: it is not a regular file; send it to standard input, named -.`);
   orUnreadable(file, () => accessSync(file, constants.R_OK));
 }
 

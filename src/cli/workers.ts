@@ -95,10 +95,11 @@ export function spreadLoading({
       const { workers: left, room } = reasons.length > 0 ? placeFor(needBytes, present, config) : all;
       if (room < needBytes) {
         const least = `${gib(needBytes)} GiB are needed; ${gib(room)} GiB are free without it`;
-        log.error("model cannot be loaded without a worker", { reason: reasons.join(" "), why: least });
+        log.error("the model needs a worker that is unreachable", { reason: reasons.join(" "), why: least });
         throw new SvcError("engine_unavailable", "A worker that the model needs cannot be reached.");
       }
-      if (reasons.length > 0) log.warn("model is loaded without a worker", { reason: reasons.join(" ") });
+      if (reasons.length > 0)
+        log.warn("loading the model without an unreachable worker", { reason: reasons.join(" ") });
       spread = spreadLeft(workers, left, config);
     },
   };

@@ -16,7 +16,7 @@ export function checkFolders(given: (option: string) => unknown): void {
     if (typeof path !== "string") continue;
     if (FOUND.includes(option) && !found(path)) throw new UsageError(`--${option}: there is no folder ${path}.`);
     const existing = nearestExisting(path);
-    if (!found(existing)?.isDirectory()) throw new UsageError(`--${option}: ${existing} is no folder.`);
+    if (!found(existing)?.isDirectory()) throw new UsageError(`--${option}: ${existing} is not a folder.`);
   }
 }
 

@@ -98,5 +98,5 @@ function describe(given: unknown, { type }: Option): string {
 /** Describes a list by its first item that is empty or not a text. */
 function describeList(items: readonly unknown[]): string {
   const at = items.findIndex((item) => typeof item !== "string" || item === "");
-  return `a list whose item ${at + 1} is ${items[at] === "" ? "empty" : "no text"}`;
+  return `a list whose item ${at + 1} is ${items[at] === "" ? "empty" : "not a text"}`;
 }

@@ -1,5 +1,5 @@
 // Limits what all requests together may take for one purpose, in bytes: bodies that are being read, parsed bodies, media,
-// answers that are kept until they are whole, uploaded files. Work that does not fit is refused (`SharedBytes` makes it wait).
+// answers held in memory, uploaded files. Work that does not fit is refused (`SharedBytes` makes it wait).
 
 import { SvcError } from "./errors.ts";
 
@@ -56,6 +56,6 @@ export class ByteAccount {
 const counted = (bytes: number): number => Math.max(0, bytes - FREE_BYTES);
 
 function noRoom(most: number, what: string): SvcError {
-  const message = `The server is at capacity: ${what} may have at most ${most / MB} MiB in all.`;
+  const message = `The server is at capacity: ${what} may use at most ${most / MB} MiB together.`;
   return new SvcError("server_busy", message, { retryAfterSeconds: RETRY_SECONDS });
 }

@@ -72,7 +72,7 @@ export interface Constraint {
   /** What the client sent, if `grammar` was made of it: a pattern for the whole answer, or the allowed answers. */
   readonly regex?: string;
   readonly choice?: readonly string[];
-  /** Whether the client was promised enforcement (strict): if there is none, the client is told. */
+  /** Whether the client was promised enforcement (strict): if there is none, the response reports it. */
   readonly strict: boolean;
   /** Whether a strict schema has parts that a grammar cannot express. */
   readonly inexpressible: boolean;

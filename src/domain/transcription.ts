@@ -1,6 +1,6 @@
 // Requests and results for speech recognition.
 
-/** How speech is told from other sound in a recording; absent fields have defaults. */
+/** How speech is distinguished from other sound in a recording; absent fields have defaults. */
 export interface SpeechDetection {
   /** Probability from which sound counts as speech; 0: everything counts as speech. */
   readonly threshold?: number;

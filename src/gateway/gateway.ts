@@ -256,7 +256,7 @@ export class Gateway implements ModelSource, Upstreams {
     if (!discovery || this.searching) return;
     this.searchedAt = clock.now();
     this.searching = ask(discovery)
-      .catch((error: unknown) => log.warn("the search for servers failed", { error: String(error) }))
+      .catch((error: unknown) => log.warn("discovery failed", { error: String(error) }))
       .finally(() => (this.searching = undefined));
   }
 }

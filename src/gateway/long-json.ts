@@ -21,7 +21,7 @@ export const isLong = (json: string): boolean => json.length > SHORT;
 export async function parseLong(json: string, mostValues = MOST_VALUES): Promise<unknown> {
   if (isLong(json)) await checkBounds(Buffer.from(json), mostValues);
   const value = json.length <= PARSED_AT_ONCE ? parseJson(json) : await inPieces(Buffer.from(json));
-  if (value === undefined) throw malformed("sent something that is no JSON");
+  if (value === undefined) throw malformed("sent something that is not JSON");
   return value;
 }
 

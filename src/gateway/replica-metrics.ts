@@ -15,20 +15,20 @@ export function metricsOf({ state, inFlight, stats }: Pick<Replica, "state" | "i
   return [
     gauge(
       "svc_upstream_up",
-      "0 while a replica is down, as it failed several times in a row, or does not accept svc's key.",
+      "0 while the replica is down after repeated failures or refuses svc's key; otherwise 1.",
       flag(!isOut(state)),
     ),
     gauge(
       "svc_upstream_slow",
-      "1 while requests wait at a replica and nothing comes for long.",
+      "1 while requests wait at the replica and it has sent nothing for unusually long.",
       flag(state === "slow"),
     ),
     gauge(
       "svc_upstream_draining",
-      "1 while a replica gets no new requests by the operator's will.",
+      "1 while the replica is draining or drained.",
       flag(state === "draining" || state === "drained"),
     ),
-    gauge("svc_upstream_requests_running", "Running requests of a replica.", inFlight),
+    gauge("svc_upstream_requests_running", "Running requests of the replica.", inFlight),
     ...stats.metrics(),
   ];
 }

@@ -59,7 +59,7 @@ const NOTHING = new Uint8Array();
 /** Parses a message. Throws UpstreamFailure about invalid JSON. */
 export function parseMessage(json: string): unknown {
   const value = parseJson(json);
-  if (value === undefined) throw malformed("sent something that is no JSON");
+  if (value === undefined) throw malformed("sent something that is not JSON");
   return value;
 }
 

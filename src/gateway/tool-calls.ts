@@ -95,7 +95,7 @@ export class ToolCalls {
     call.held = "";
     this.sent++;
     if (this.options.callable?.has(name) === false) throw wrongCall("called another tool than the requested one");
-    if (!text.trimStart().startsWith("{")) throw wrongCall("called a tool with arguments that are no JSON object");
+    if (!text.trimStart().startsWith("{")) throw wrongCall("called a tool with arguments that are not a JSON object");
     added.push({ type: "tool_call", index, id, name }, { type: "tool_arguments", index, text });
   }
 }

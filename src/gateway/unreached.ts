@@ -7,8 +7,8 @@ const NO_HTTPS = "the TLS handshake failed, so perhaps it does not speak HTTPS a
 /** The first pattern that matches the error's code says why. */
 const CAUSES: readonly (readonly [code: RegExp, why: string])[] = [
   [/^ECONNREFUSED$/, "nothing listens at its address"],
-  [/^(ENOTFOUND|EAI_\w+|DNS_\w+)$/, "its name is unknown"],
-  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EINVAL)$/, "there is no way to its address"],
+  [/^(ENOTFOUND|EAI_\w+|DNS_\w+)$/, "its host name cannot be resolved"],
+  [/^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EINVAL)$/, "no network route to its address"],
   [/^CERT_HAS_EXPIRED$/, "its certificate has expired"],
   [/ALTNAME_INVALID|HOSTNAME_MISMATCH/, "its certificate is for another name"],
   [/CERT|LEAF_SIGNATURE/, "its certificate is not trusted (NODE_EXTRA_CA_CERTS=FILE adds an authority of your own)"],

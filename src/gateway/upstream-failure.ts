@@ -123,9 +123,9 @@ const statusOf = (code: string | undefined): number =>
 
 /** What statuses say that are not about the request; continues "The server of this model". */
 const SERVER_STATUS: Readonly<Record<number, string>> = {
-  402: "wants its account to be paid",
-  407: "is behind a proxy that wants a password",
-  408: "gave up waiting",
+  402: "requires payment",
+  407: "is behind a proxy that requires a password",
+  408: "timed out",
 };
 
 function statusFailure(status: number, body: unknown, retryAfterSeconds: number | undefined): UpstreamFailure {
@@ -174,7 +174,7 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   if (status === 500 && known) return elsewhere(known);
   if (status === 501) return otherKind(status);
   // A proxy also sends this status when the server crashes during the request.
-  if (status === 502) return lost("cannot reach what it needs (502)");
+  if (status === 502) return lost("reported a bad gateway (502)");
   const what = SERVER_STATUS[status] ?? "failed";
   const failed = new SvcError("upstream_error", `The server of this model ${what} (${status}).`);
   // Other statuses below 500 are about the server, its account or a proxy, and another replica may differ.
@@ -209,7 +209,7 @@ function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {
   const answer = numberIn(said, ANSWER_TOKENS) ?? 0;
   if (isKnown && asked < limit && answer > 0) {
     // Some servers stop counting when the rest cannot fit.
-    const why = `'max_tokens': an answer of ${answer} tokens does not fit behind a conversation of at least ${asked}; the context of this model has ${limit}.`;
+    const why = `'max_tokens': the prompt has at least ${asked} tokens and the answer may have ${answer}, but the context of this model has ${limit}.`;
     return new SvcError("context_length_exceeded", why, { param: "max_tokens" });
   }
   const fits = !isKnown || asked < limit;

@@ -11,7 +11,6 @@ import { FewAtOnce, MOST_TOKENIZER_REQUESTS } from "../service/few-at-once.ts";
 import type { AppDeps, AppServices } from "./deps.ts";
 import { createJobs } from "./jobs.ts";
 import { JsonBodies } from "./json-body.ts";
-import { keptAnswers } from "./kept-answers.ts";
 import { ApiKeys } from "./plugins/api-keys.ts";
 import { errors } from "./plugins/errors.ts";
 import { KeyLimits } from "./plugins/key-limits.ts";
@@ -51,6 +50,7 @@ import { upstreamRoutes } from "./routes/upstreams.ts";
 import { shortPaths } from "./short-paths.ts";
 import { rehearse } from "./rehearsal.ts";
 import type { SocketHandler } from "./socket.ts";
+import { storedResponses } from "./stored-responses.ts";
 
 export interface App {
   /** Handles a request. `connection` names its connection; `onLastBytes` is called with the last bytes of the answer. */
@@ -91,7 +91,7 @@ function depsOf(services: AppServices): AppDeps {
     settings: settingsOf(services.config),
     bodyBudget,
     bodies: new JsonBodies(bodyBudget),
-    answerBudget: new ByteBudget(ANSWER_BYTES, "answers that are kept until they are whole"),
+    answerBudget: new ByteBudget(ANSWER_BYTES, "answers held in memory"),
     contexts: new RequestContexts(),
     tokenizer,
   };
@@ -105,7 +105,7 @@ export function createApp(services: AppServices): App {
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
   const multiplex = new MultiplexService(deps.generation, config.parallel);
-  const answers = keptAnswers(deps);
+  const stored = storedResponses(deps);
   const realtime = new RealtimeService({
     ...deps,
     maxSessions: config.maxRealtimeSessions,
@@ -121,8 +121,8 @@ export function createApp(services: AppServices): App {
   })
     .use(errors({ contexts, routes, log }))
     .use(chatRoutes(deps))
-    .use(responsesRoutes(deps, answers))
-    .use(conversationRoutes(deps, answers))
+    .use(responsesRoutes(deps, stored))
+    .use(conversationRoutes(deps, stored))
     .use(messagesRoutes(deps))
     .use(completionRoutes(deps))
     .use(config.compatibilityApis ? compatibility(deps) : new Elysia())

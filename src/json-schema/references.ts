@@ -77,13 +77,13 @@ class Resolver {
   private follow(reference: string, resource: Resource, at: string): SchemaNode {
     const url = URL.parse(reference, this.base(resource).href);
     const home = url && this.resources.get(withoutHash(url));
-    if (!url || !home) throw fault(this.param, at, "it leads out of this schema");
+    if (!url || !home) throw fault(this.param, at, "it refers to another document");
     const fragment = decode(url.hash.slice(1));
     const target =
       fragment === undefined || fragment === "" || fragment.startsWith("/")
         ? fragment !== undefined && this.pointed(home, fragment, at)
         : this.anchors.get(`${withoutHash(url)}#${fragment}`);
-    if (!target) throw fault(this.param, at, "it leads to nothing");
+    if (!target) throw fault(this.param, at, "it refers to nothing");
     return target;
   }
 
@@ -95,12 +95,13 @@ class Resolver {
       const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
       const isIndex = !Array.isArray(raw) || /^(0|[1-9]\d*)$/.test(name);
       if (typeof raw !== "object" || raw === null || !isIndex || !Object.hasOwn(raw, name)) {
-        throw fault(this.param, at, "it leads to nothing");
+        throw fault(this.param, at, "it refers to nothing");
       }
       raw = (raw as Readonly<Record<string, unknown>>)[name];
       place = under(place, name);
     }
-    if (!isObject(raw) && typeof raw !== "boolean") throw fault(this.param, at, "it leads to what is no schema");
+    if (!isObject(raw) && typeof raw !== "boolean")
+      throw fault(this.param, at, "it refers to a value that is not a schema");
     return this.parser.parse(raw, place, home);
   }
 

@@ -61,7 +61,7 @@ function pathOf(reference: string): string {
   } catch {
     throw new NoSuchFile(rule, "a file: URL with a broken escape");
   }
-  throw new NoSuchFile(rule, `a string of length ${reference.length} that is no path`);
+  throw new NoSuchFile(rule, `a string of length ${reference.length} that is not a path`);
 }
 
 /** In a URL, a slash precedes the drive of a Windows path. */
@@ -98,7 +98,7 @@ async function openPlain(path: string): Promise<FileHandle> {
   if (!file) throw new NoSuchFile("name a file that the server can read", "a file that it cannot open");
   if ((await file.stat()).isFile()) return file;
   await file.close();
-  throw new NoSuchFile(rule, "something that is no plain file");
+  throw new NoSuchFile(rule, "something that is not a regular file");
 }
 
 /** Reads up to the size that was checked, even when the file grows meanwhile. */

@@ -15,7 +15,7 @@ export function readAdapterFile(path: string, architecture: string): Omit<Offere
     const value = metadata.get(key);
     return typeof value === "string" ? value : "";
   };
-  if (text("general.type") !== "adapter") throw new ModelFileError(`${name} is no LoRA adapter.`);
+  if (text("general.type") !== "adapter") throw new ModelFileError(`${name} is not a LoRA adapter.`);
   if (text("adapter.type") !== "lora") throw new ModelFileError(`${name} is an adapter of another type than LoRA.`);
   const own = text("general.architecture");
   if (own !== architecture) {

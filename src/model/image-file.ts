@@ -42,7 +42,7 @@ const isPickled = (magic: string): boolean => magic.startsWith("PK\x03\x04") || 
 /** Checks a safetensors file: length of a JSON header, the header, and the data whose offsets the header has. */
 function checkSafetensors(path: string, head: Buffer, size: number): void {
   const name = basename(path);
-  const unknown = new ModelFileError(`${name} is no image model in safetensors, GGUF or PyTorch's format.`);
+  const unknown = new ModelFileError(`${name} is not an image model in safetensors, GGUF or PyTorch's format.`);
   if (head.length < HEAD_BYTES) throw unknown;
   const length = Number(head.readBigUInt64LE());
   if (length < 2 || length > LARGEST_HEADER || HEAD_BYTES + length > size) throw unknown;

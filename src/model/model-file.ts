@@ -67,7 +67,7 @@ export function readEmbeddingFile(path: string, ranks: boolean): EmbeddingFile {
   const file = describeFile(path, header, whyNoEmbedding);
   const name = basename(path);
   if (ranks && !header.classifies)
-    throw new ModelFileError(`${name} is no reranker: it has no tensor that gives a score.`);
+    throw new ModelFileError(`${name} is not a reranker: it has no tensor that gives a score.`);
   const pooling = header.metadata.get(`${file.architecture}.pooling_type`);
   if (!ranks && pooling === RANK_POOLING) {
     throw new ModelFileError(`${name} is a reranker: it gives scores and no vectors.`);

@@ -39,7 +39,7 @@ export function readWhisperFile(path: string): WhisperFile {
   return readingModel(path, () => {
     const name = basename(path);
     if (!isWhisperFile(path)) {
-      throw new ModelFileError(`${name} is no model in whisper.cpp's format (ggml-….bin).`);
+      throw new ModelFileError(`${name} is not a model in whisper.cpp's format (ggml-….bin).`);
     }
     const { size, mtimeMs } = statSync(path);
     const header = readPart(path, NUMBERS * 4, MAGIC.length);

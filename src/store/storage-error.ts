@@ -11,7 +11,7 @@ export function storageError(error: unknown, folder = "data folder (--data-dir)"
   const code = systemErrorCode(error);
   if (code === undefined) return error;
   if (FULL.has(code)) {
-    return new SvcError("storage_full", `The disk of the server's ${folder} is full: make room, then try again.`);
+    return new SvcError("storage_full", `The disk of the server's ${folder} is full: free some space, then try again.`);
   }
   if (!/^(SQLITE_|E[A-Z]+$)/.test(code)) return error;
   const message = `The server's ${folder} cannot be used: ${code}.`;

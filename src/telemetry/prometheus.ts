@@ -87,7 +87,7 @@ export class PrometheusMetrics implements Metrics {
       gauge("svc_cancel_registry_entries", "Requests that can be cancelled by id.", registered),
       this.answered.metric("svc_http_requests_total", "Requests answered, by route and status."),
       this.answeredByKey.metric("svc_api_key_requests_total", "Requests answered, by name of the API key and status."),
-      by("gauge", "svc_build_info", "1, with what is running.", "version", [[version, 1]]),
+      by("gauge", "svc_build_info", "Always 1; the label has the version.", "version", [[version, 1]]),
       gauge("svc_num_active_connections", "Requests being answered, streams until their end.", this.connections),
       gauge("svc_active_connections_peak", "Highest number of requests being answered at once.", this.connectionsPeak),
       gauge("svc_process_resident_memory_bytes", "Memory of the front process.", residentBytes),

@@ -9,7 +9,7 @@ interface StopResult {
 
 /**
  * Matches any of several stop sequences in text that arrives in pieces. The match that is complete first wins; of those
- * that end together, the longest. Text that may be the beginning of a stop sequence is held back until the next text
+ * that end together, the longest. Text that may be a prefix of a stop sequence is held back until the next text
  * decides. The result does not depend on how the text is split.
  */
 export class StopMatcher {

@@ -20,7 +20,6 @@ describe("spellings", () => {
     [["--hostname", "::1"], { host: "::1" }],
     [["--concurrent", "4"], { parallel: 4 }],
     [["--kv-bits", "8"], { "kv-type": "8" }],
-    [["--no-conveniences"], { "compatibility-apis": false }],
     [
       ["-H", "0.0.0.0", "-t", "0", "-i", "Be brief.", "-s", "Hi"],
       {

@@ -62,7 +62,7 @@ test("the banner shows the address for other machines, or how to listen there", 
 test("the banner does not advise to listen on the network when there is none", () => {
   const text = render(true, { ...local, others: [] });
   expect(text).not.toContain("--host 0.0.0.0");
-  expect(text).toContain("network  this machine is in no network");
+  expect(text).toContain("network  none now");
 });
 
 test("the request to paste trusts the certificate with HTTPS", () => {

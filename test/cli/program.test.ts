@@ -110,7 +110,7 @@ describe("information and mistakes", () => {
     expect(code).toBe(0);
   });
 
-  test("a misspelt variable is told, and the program does what it was asked for", async () => {
+  test("a misspelt variable is reported, and the program does its work", async () => {
     const { code, err } = await finish(["list", "--json"], "ignore", { SVC_MODEL_DIR: "/models" });
     expect([code, err]).toEqual([0, "svc: SVC_MODEL_DIR has no effect. Did you mean SVC_MODELS_DIR?\n"]);
   });
@@ -192,7 +192,7 @@ describe("an adapter that cannot be used ends with 3 and one sentence", () => {
     expect(await refused(cut)).toContain("cut.gguf is incomplete");
     truncateSync(cut, 100);
     expect(await refused(cut)).toContain("cut.gguf has an incomplete or corrupt header");
-    expect(await refused(MODEL)).toBe("svc-mini-q8_0.gguf is no LoRA adapter.");
+    expect(await refused(MODEL)).toBe("svc-mini-q8_0.gguf is not a LoRA adapter.");
   });
 
   test("when it is for another model, or of another kind", async () => {

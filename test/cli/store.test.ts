@@ -61,7 +61,7 @@ test(
     hub.add(repo, files[0]?.path ?? "", { content: bytesContent(Buffer.from("something else")) });
     const { code, out, err } = await finish(["pull", "kokoro"]);
     expect([code, out]).toEqual([5, ""]);
-    expect(err).toContain("has another onnx/model_quantized.onnx than the one that this svc knows");
+    expect(err).toContain("is not the version that this svc expects");
     expect(await listed()).toMatchObject([{ name: "kokoro", complete: false, url: `https://huggingface.co/${repo}` }]);
   },
   TIMEOUT_MS,
@@ -311,7 +311,7 @@ test(
 
 describe("refusals", () => {
   test.each([
-    [["pull", "maker/none"], 5, "There is no maker/none for everybody (401)"],
+    [["pull", "maker/none"], 5, "maker/none does not exist or is private (401)"],
     [["pull", `${REPO}:Q2_K`], 5, 'has no "Q2_K". It has these:\n  Q8_0 '],
     [["pull", "../../etc"], 2, "A model is named owner/repository"],
     [["pull", "tessdata:"], 2, "Data for text recognition is named tessdata:NAME"],
@@ -388,7 +388,7 @@ test("what gives vectors is served by another option, which takes its name", asy
     out: expect.stringContaining("svc --embedding-model maker/bert:F16"),
   });
   const wrong = await finish(["--rerank-model", "maker/bert", "-s", "Hi"]);
-  expect(wrong).toMatchObject({ code: 3, err: expect.stringContaining("bert-F16.gguf is no reranker") });
+  expect(wrong).toMatchObject({ code: 3, err: expect.stringContaining("bert-F16.gguf is not a reranker") });
   const none = await finish(["--embedding-model", "maker/none", "-s", "Hi"]);
   expect(none).toMatchObject({ code: 3, err: expect.stringContaining("svc pull maker/none") });
 });

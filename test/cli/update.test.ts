@@ -33,7 +33,7 @@ test("a list of checksums that breaks off is requested again", async () => {
 test("a server that stays silent is given up like one that cannot be reached", async () => {
   const { found, notes } = await newest([HEAD, HEAD], false);
   expect(notes).toContain("does not answer; trying again");
-  expect(found).toMatchObject({ name: "PullError", message: expect.stringContaining("2 attempts brought nothing") });
+  expect(found).toMatchObject({ name: "PullError", message: expect.stringContaining("gave up after 2 attempts") });
 });
 
 test("a server that sends an endless list is given up at once", async () => {

@@ -89,8 +89,8 @@ test.concurrent(
     expect(refused).toMatchObject({ code: "engine_unavailable", message: expect.not.stringContaining("127.0.0.1") });
     expect(small.load().spread?.workers).toEqual([]);
     expect(lines.toSorted()).toEqual([
-      expect.stringMatching(/^model cannot be loaded without a worker .*ECONNREFUSED.* GiB/),
-      expect.stringMatching(/^model is loaded without a worker .*ECONNREFUSED/),
+      expect.stringMatching(/^loading the model without an unreachable worker .*ECONNREFUSED/),
+      expect.stringMatching(/^the model needs a worker that is unreachable .*ECONNREFUSED.* GiB/),
     ]);
   },
   20_000,

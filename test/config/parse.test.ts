@@ -48,7 +48,7 @@ describe("values", () => {
     [
       "stop",
       [1],
-      "--stop must be non-empty texts separated by commas, or a JSON array of them, not a list whose item 1 is no text.",
+      "--stop must be non-empty texts separated by commas, or a JSON array of them, not a list whose item 1 is not a text.",
     ],
     [
       "stop",

@@ -198,14 +198,14 @@ describe("is checked at startup:", () => {
 
   test.each(["media-root", "piper-voices", "ocr-data"])("--%s must be an existing folder", (name) => {
     expect(failure({ [name]: join(home, "missing") })).toBe(`--${name}: there is no folder ${home}/missing.`);
-    expect(failure({ [name]: file })).toBe(`--${name}: ${file} is no folder.`);
+    expect(failure({ [name]: file })).toBe(`--${name}: ${file} is not a folder.`);
     expect(failure({ [name]: home })).toBeUndefined();
   });
 
   test.each(["data-dir", "models-dir"])("--%s may be missing, but must not be a file or inside one", (name) => {
     expect(failure({ [name]: join(home, "missing/too") })).toBeUndefined();
-    expect(failure({ [name]: file })).toBe(`--${name}: ${file} is no folder.`);
-    expect(failure({ [name]: join(file, "models") })).toBe(`--${name}: ${file} is no folder.`);
+    expect(failure({ [name]: file })).toBe(`--${name}: ${file} is not a folder.`);
+    expect(failure({ [name]: join(file, "models") })).toBe(`--${name}: ${file} is not a folder.`);
   });
 
   test("origins have the form that browsers send", () => {

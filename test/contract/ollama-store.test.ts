@@ -108,7 +108,7 @@ describe("POST /api/pull", () => {
   });
 
   test.each([
-    [{ model: "nobody/nothing" }, /no nobody\/nothing for everybody/],
+    [{ model: "nobody/nothing" }, /nobody\/nothing does not exist or is private/],
     [{ model: `${REPO}:Q2_K` }, /has no "Q2_K"\. It has these:\n {2}Q8_0/],
   ])("fails for %j with the reason, in a line or with 502", async (body, reason) => {
     const { post } = start();

@@ -136,7 +136,7 @@ describe("what is computed once", () => {
   });
 });
 
-test("a default scale is for who chooses nothing, by name too; others keep their choice", async () => {
+test("default scales apply when a request selects no adapter, by name too; others keep their choice", async () => {
   // "tone" alone.
   const flags = rig.flags.slice(0, -2);
   const tuned = await startServer(flags.with(-1, `${flags.at(-1)}:0.5`));

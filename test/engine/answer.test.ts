@@ -1,7 +1,7 @@
 // Answers from a scripted parser: which events they emit, in which order, and what they never emit.
 
 import { describe, expect, test } from "bun:test";
-import type { AnswerNews } from "../../ffi/llama/api.ts";
+import type { AnswerUpdate } from "../../ffi/llama/api.ts";
 import type { OutputEvent } from "../../src/domain/generate.ts";
 import { ParsedAnswer, PlainAnswer, type ParsedAnswerOptions } from "../../src/engine/text/child/answer.ts";
 
@@ -9,7 +9,7 @@ const bytes = new TextEncoder().encode("x");
 const logprobOf = (token: string, of: Uint8Array) => ({ token, logprob: -1, bytes: [...of], top: [] });
 
 /** Returns an answer whose parser yields one entry for each token, and `last` at the end. */
-function scripted(news: (AnswerNews | undefined)[], last?: AnswerNews, changes: Partial<ParsedAnswerOptions> = {}) {
+function scripted(news: (AnswerUpdate | undefined)[], last?: AnswerUpdate, changes: Partial<ParsedAnswerOptions> = {}) {
   const parser = { push: () => {}, read: (final: boolean) => (final ? last : news.shift()) };
   const options = {
     stops: [],
@@ -126,7 +126,7 @@ describe("a parsed answer", () => {
   test("limits reading to a small share of the time: after a slow read it waits, and later catches up", () => {
     let clock = 0;
     let read = 0;
-    const news: AnswerNews[] = [{ content: "a" }, { content: "b" }];
+    const news: AnswerUpdate[] = [{ content: "a" }, { content: "b" }];
     const parser = {
       push: () => {},
       read: () => {
@@ -175,7 +175,7 @@ describe("a parser that reads slowly", () => {
     const told = { reasoning: 0, content: 0, json: 0 };
     const parser = {
       push: (piece: Uint8Array) => void (text = Buffer.concat([text, piece])),
-      read: (final: boolean): AnswerNews | undefined => {
+      read: (final: boolean): AnswerUpdate | undefined => {
         reads++;
         clock += 10;
         // Like the real parser, it leaves out a character that is not whole.

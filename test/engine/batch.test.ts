@@ -19,7 +19,7 @@ test("every line is answered once, however often the server is killed", async ()
   }
 }, 300_000);
 
-test("who chats beside a batch is answered while it waits, on a server without a queue", async () => {
+test("a chat beside a batch does not wait, on a server without a queue", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "svc-batch-"));
   const flags = ["--data-dir", dataDir, "--ctx", "4096", "--threads", "1", "--parallel", "2", "--max-queue", "0"];
   const messages = [{ role: "user", content: "Tell me a story." }];

@@ -391,7 +391,7 @@ test("a full cache makes the newest request wait, and all finish", async () => {
   const { engine, until, finished, text } = startEngine(llama);
   engine.submit(1, { type: "generate", request: ask("say first|") });
   engine.submit(2, { type: "generate", request: ask("say second|") });
-  llama.forced.push("no-room");
+  llama.forced.push("no-capacity");
   await until(() => Boolean(finished(1) && finished(2)));
   expect([text(1), text(2)]).toEqual(["first", "second"]);
 });

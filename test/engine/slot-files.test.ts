@@ -93,7 +93,7 @@ describe("actions", () => {
     const { scheduler } = engine;
     const llama = { kvSave: () => new Uint8Array(10), kvRestore: () => accepts, kvRemove: () => true };
     const clock = { now: () => engine.now };
-    const commands = new KvCommands({ ...llama, kvGiveBack: () => {} } as unknown as Llama, scheduler.kv.host, clock);
+    const commands = new KvCommands({ ...llama, kvRelease: () => {} } as unknown as Llama, scheduler.kv.host, clock);
     const events: string[] = [];
     const news = new Map<number, PromiseWithResolvers<void>>();
     const told = (key: number, what: string) => {

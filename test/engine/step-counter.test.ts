@@ -45,7 +45,7 @@ test("pauses of streams are reported with their cause, and so are chunk sizes", 
   step(plan(2, 0, both), 20);
   step(plan(0, 128, []), 30);
   step(plan(2, 0, both), 20);
-  step(plan(0, 128, []), 40, "no-room");
+  step(plan(0, 128, []), 40, "no-capacity");
   step(plan(2, 0, both), 20);
   const { durations, pauses, chunks, rows } = await told.promise;
   expect([total(pauses.decode), total(pauses.prompt), total(pauses.media)]).toEqual([2, 8, 2]);

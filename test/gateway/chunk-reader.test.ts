@@ -57,9 +57,9 @@ test("a message like the last one but malformed is refused, and one with an erro
   const reader = new ChunkReader(decodeChunk);
   const usual = chunk({ content: "a" });
   reader.read(usual);
-  expect(() => reader.read(usual.replace('"a"', '"a"b"'))).toThrow("no JSON");
-  expect(() => reader.read(usual.replace('"a"', '"\n"'))).toThrow("no JSON");
-  expect(() => reader.read(usual.slice(0, -1))).toThrow("no JSON");
+  expect(() => reader.read(usual.replace('"a"', '"a"b"'))).toThrow("not JSON");
+  expect(() => reader.read(usual.replace('"a"', '"\n"'))).toThrow("not JSON");
+  expect(() => reader.read(usual.slice(0, -1))).toThrow("not JSON");
   expect(() => reader.read(usual.replace('"choices"', '"error":{"message":"died"},"choices"'))).toThrow("failed");
   expect(reader.read(usual)).toEqual({ text: "a" });
 });

@@ -351,7 +351,7 @@ test.each([
     code: "context_length_exceeded",
     details: { param: "max_tokens" },
     message:
-      "'max_tokens': an answer of 4000 tokens does not fit behind a conversation of at least 97; the context of this model has 4096.",
+      "'max_tokens': the prompt has at least 97 tokens and the answer may have 4000, but the context of this model has 4096.",
   });
 });
 

@@ -39,7 +39,7 @@ test.each(["", "text/plain; charset=utf-8", "application/octet-stream"])(
         expect(read(beginning + events, piece, type)).toEqual([{ a: 1 }, { b: "é" }]);
       }
       expect(read('\n{"a":1}\n{"b":"é"}\n', piece, type)).toEqual([{ a: 1 }, { b: "é" }]);
-      expect(() => read("error: no memory\n", piece, type)).toThrow("no JSON");
+      expect(() => read("error: no memory\n", piece, type)).toThrow("not JSON");
       expect(() => read("oops", piece, type)).toThrow("ended in the middle of a message");
     }
   },
@@ -55,7 +55,7 @@ test("lines of JSON and a single text are read", () => {
 test("a stream that breaks off, is not JSON or does not end is reported", () => {
   for (const piece of pieces) {
     expect(() => read('data: {"a":1}\n\ndata: {"b', piece)).toThrow("ended in the middle of a message");
-    expect(() => read("data: nothing\n\n", piece)).toThrow("no JSON");
+    expect(() => read("data: nothing\n\n", piece)).toThrow("not JSON");
     expect(() => read(`data: "${"x".repeat(500)}"\n\n`, 100, "text/event-stream", 300)).toThrow("too long");
     expect(() => read(`data: "x"\ndata: "x"\n`.repeat(50), 100, "text/event-stream", 300)).toThrow("too long");
   }

@@ -21,7 +21,7 @@ afterAll(() => secure.stop(true));
 
 test.each([
   ["nothing listens", async () => `http://127.0.0.1:${await freePort()}`, "nothing listens at its address"],
-  ["the name is unknown", () => "http://nobody.invalid", "its name is unknown"],
+  ["the name is unknown", () => "http://nobody.invalid", "its host name cannot be resolved"],
   ["the certificate is not trusted", () => `https://127.0.0.1:${secure.port}`, "NODE_EXTRA_CA_CERTS"],
   ["https is wanted", () => `http://127.0.0.1:${secure.port}`, "perhaps it expects https"],
   ["https is not spoken", () => chatServer(helloStream).url.replace("http:", "https:"), "does not speak HTTPS"],

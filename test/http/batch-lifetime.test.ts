@@ -150,7 +150,7 @@ describe("a server that stops", () => {
     expect((await get(second, broken.id)).status).toBe("in_progress");
     expect(second.log.lines).toContainEqual({
       level: "warn",
-      message: "batch cannot go on and is tried again",
+      message: "batch interrupted, retrying",
       fields: expect.objectContaining({ batch: broken.id, code: "storage_unavailable" }),
     });
   });

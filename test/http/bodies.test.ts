@@ -100,7 +100,7 @@ describe("all bodies together", () => {
     expect(refused.headers.get("retry-after")).toBe("2");
     const { error } = checkError(await refused.json());
     expect(error.code).toBe("server_busy");
-    expect(error.message).toContain("at most 4 MiB in all");
+    expect(error.message).toContain("at most 4 MiB together");
     expect((await post(server.url, 0)).status).toBe(200);
     client.leave();
     await untilAnswered(server.url, 200);
@@ -124,7 +124,7 @@ describe("all bodies together", () => {
     const refused = await post(server.url, 3);
     expect([refused.status, checkError(await refused.json()).error.message]).toEqual([
       503,
-      expect.stringContaining("bodies of running requests may have at most 6 MiB in all"),
+      expect.stringContaining("bodies of running requests may use at most 6 MiB together"),
     ]);
     // A shorter body of many values takes as much memory.
     const lists = JSON.stringify({ messages, x: Array(90_000).fill([]) });

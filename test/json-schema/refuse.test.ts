@@ -72,12 +72,12 @@ describe("a schema that no value can satisfy", () => {
 
 describe("references", () => {
   test.each([
-    ["another document", { $ref: "http://example.com/schema" }, "leads out of this schema"],
-    ["nothing", { properties: { a: { $ref: "#/$defs/b" } } }, "'/properties/a/$ref': it leads to nothing"],
-    ["an unknown anchor", { $ref: "#b" }, "leads to nothing"],
-    ["what is no schema", { $ref: "#/$defs/a/type", $defs: { a: { type: "string" } } }, "no schema"],
-    ["what inherits", { $ref: "#/toString" }, "leads to nothing"],
-    ["broken escapes", { $ref: "#/%zz" }, "leads to nothing"],
+    ["another document", { $ref: "http://example.com/schema" }, "refers to another document"],
+    ["nothing", { properties: { a: { $ref: "#/$defs/b" } } }, "'/properties/a/$ref': it refers to nothing"],
+    ["an unknown anchor", { $ref: "#b" }, "refers to nothing"],
+    ["a value that is not a schema", { $ref: "#/$defs/a/type", $defs: { a: { type: "string" } } }, "not a schema"],
+    ["what inherits", { $ref: "#/toString" }, "refers to nothing"],
+    ["broken escapes", { $ref: "#/%zz" }, "refers to nothing"],
     ["a number", { $ref: 1 }, "it must be a string"],
     ["itself", { $ref: "#" }, "refers to itself"],
     [

@@ -85,14 +85,14 @@ test("without a media folder no file is read", async () => {
 
 test("anything but a regular file of an acceptable size is refused", async () => {
   Bun.spawnSync(["mkfifo", join(root, "pipe")]);
-  expect(await refusal(loadImage("pipe", limits))).toContain("something that is no plain file");
-  expect(await refusal(loadImage("sub folder", limits))).toContain("something that is no plain file");
+  expect(await refusal(loadImage("pipe", limits))).toContain("something that is not a regular file");
+  expect(await refusal(loadImage("sub folder", limits))).toContain("something that is not a regular file");
   expect(await refusal(loadImage("empty.png", limits))).toBe("not be empty; got 0 bytes.");
   expect(await refusal(loadImage("a.png", { ...limits, maxImageBytes: 50 }))).toMatch(
     /^be at most 50 bytes; got \d+ bytes/,
   );
   expect(await refusal(loadImage("a\0.png", limits))).toBe(
-    "name a file in the server's media folder; got a string of length 6 that is no path.",
+    "name a file in the server's media folder; got a string of length 6 that is not a path.",
   );
   expect(await refusal(loadImage("file:%zz", limits))).toContain("a broken escape");
 });

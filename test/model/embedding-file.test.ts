@@ -39,6 +39,6 @@ describe("a file of an embedding model", () => {
   test("must be a reranker for scores, and must not be one for embeddings", () => {
     expect(readEmbeddingFile(makeEncoder("rank", folder), true).ranks).toBe(true);
     expect(refusal(() => readEmbeddingFile(makeEncoder("rank", folder), false))).toContain("is a reranker");
-    expect(refusal(() => readEmbeddingFile(makeEncoder("cls", folder), true))).toContain("is no reranker");
+    expect(refusal(() => readEmbeddingFile(makeEncoder("cls", folder), true))).toContain("is not a reranker");
   });
 });

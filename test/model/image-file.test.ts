@@ -46,11 +46,11 @@ test("other files and incomplete ones are refused with a message", () => {
   expect(refused(file("cut.safetensors", whole.subarray(0, -1)))).toBe(
     "cut.safetensors is incomplete: it has 3722223 of 3722224 bytes.",
   );
-  expect(refused(file("text.safetensors", "this is a text, and not a short one"))).toContain("is no image model");
-  expect(refused(file("empty.safetensors", ""))).toContain("is no image model");
+  expect(refused(file("text.safetensors", "this is a text, and not a short one"))).toContain("is not an image model");
+  expect(refused(file("empty.safetensors", ""))).toContain("is not an image model");
   const damaged = Buffer.from(whole);
   damaged.fill(255, 8, 100);
-  expect(refused(file("damaged.safetensors", damaged))).toContain("is no image model");
+  expect(refused(file("damaged.safetensors", damaged))).toContain("is not an image model");
   expect(refused(join(folder, "nowhere"))).toContain("cannot be read: there is no such file or folder");
   expect(refused(folder)).toContain("cannot be read");
 });

@@ -151,7 +151,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
       decode(llama, prefill(new Int32Array(Math.min(500, room - 10 - at)).fill(50), 0, undefined, at));
     }
     chunkBegin(llama, prefill(new Int32Array(20).fill(50), 0, undefined, room - 10));
-    expect(finish()).toBe("no-room");
+    expect(finish()).toBe("no-capacity");
     chunkBegin(llama, prefill(new Int32Array(10).fill(50), 0, undefined, room - 10));
     expect(finish()).toBe("done");
   });

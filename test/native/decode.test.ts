@@ -181,7 +181,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
       const rows = prefill(new Int32Array(Math.min(512, room - at)).fill(50), 0, undefined, at);
       expect(decode(llama, rows)).toEqual([]);
     }
-    expect(decode(llama, prefill([50], 0, undefined, room))).toBe("no-room");
+    expect(decode(llama, prefill([50], 0, undefined, room))).toBe("no-capacity");
     expect(llama.kvRemove(0, room - 1, -1)).toBe(true);
     expect(decode(llama, prefill([50], 0, undefined, room - 1))).toEqual([]);
     llama.kvClear();

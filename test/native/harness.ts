@@ -139,7 +139,7 @@ export function decode(
   rows: readonly Row[],
   owner = 0,
   steps = 1,
-): number[] | "no-room" | "aborted" {
+): number[] | "no-capacity" | "aborted" {
   const sampled = new Int32Array(rows.length * steps);
   const result = llama.decode(batchOf(rows), rows.length, owner, steps, sampled);
   const wanted = rows.filter((row) => row.sampler !== undefined).length;

@@ -59,7 +59,7 @@ test.if(isLinux)("takes the memory of what it holds, and gives back that of what
   // Those that share it keep it when its owner goes, and no more than that.
   expect(llama.kvRemove(0, 0, -1)).toBe(true);
   expect(llama.kvRemove(1, TOKENS / 2, -1)).toBe(true);
-  llama.kvGiveBack(1, TOKENS / 2);
+  llama.kvRelease(1, TOKENS / 2);
   expect(taken() / one).toBeWithin(1.45, 1.6);
   for (let sequence = 1; sequence < SEQUENCES; sequence++) llama.kvRemove(sequence, 0, -1);
   expect(taken()).toBe(0);
@@ -78,7 +78,7 @@ test("sequences that share a prefix write on, and over it, without changing each
   };
   const keep = (sequence: number, cells: number): void => {
     llama.kvRemove(sequence, cells, -1);
-    if (cells > 0) llama.kvGiveBack(sequence, cells);
+    if (cells > 0) llama.kvRelease(sequence, cells);
     held[sequence] = (held[sequence] ?? []).slice(0, cells);
   };
   extend(0, 200);
@@ -97,7 +97,7 @@ test("sequences that share a prefix write on, and over it, without changing each
   const slot = sampler(llama);
   const next = (sequence: number, tokens: readonly number[]) => {
     llama.kvRemove(sequence, tokens.length - 1, -1);
-    llama.kvGiveBack(sequence, tokens.length - 1);
+    llama.kvRelease(sequence, tokens.length - 1);
     const last = { token: tokens.at(-1) ?? 0, position: tokens.length - 1, sequence, sampler: slot };
     return decode(llama, [last]);
   };

@@ -155,7 +155,7 @@ test("all uploads share a budget: one that exceeds it is refused while it arrive
   })();
   expect(await documents.receive(coming).catch((error) => error)).toMatchObject({
     code: "server_busy",
-    message: "The server is at capacity: files may have at most 8 MiB in all.",
+    message: "The server is at capacity: files may use at most 8 MiB together.",
     details: { retryAfterSeconds: 2 },
   });
   expect(taken).toBe(5);

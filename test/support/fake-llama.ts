@@ -5,7 +5,7 @@ import {
   LlamaError,
   PLAIN_FORMAT,
   type AdapterScale,
-  type AnswerNews,
+  type AnswerUpdate,
   type Batch,
   type ChunkResult,
   type ChatPrompt,
@@ -133,7 +133,7 @@ export class FakeLlama implements Llama {
     return false;
   }
   pushAnswer(): void {}
-  readAnswer(): AnswerNews | undefined {
+  readAnswer(): AnswerUpdate | undefined {
     return undefined;
   }
   logprobs(): { token: number; logprob: number }[] {
@@ -236,7 +236,7 @@ export class FakeLlama implements Llama {
     else this.cache.delete(sequence);
     return true;
   }
-  kvGiveBack(): void {}
+  kvRelease(): void {}
   kvCopy(from: number, to: number, length: number): void {
     this.copies.push({ from, to, length });
     this.cache.set(to, (this.cache.get(from) ?? []).slice(0, length));

@@ -122,8 +122,6 @@ const EVERYTHING = {
   kv_cache_used_tokens: 256,
   kv_cache_idle_tokens: 128,
   kv_host_cache_tokens: 512,
-  // A released name stays next to its successor.
-  kv_cache_saved_tokens: 512,
   kv_disk_tokens: 4000,
   cancel_registry_entries: 9,
   realtime_sessions: 6,
@@ -150,7 +148,6 @@ const EVERYTHING = {
   num_preemptions_total: 8,
   kv_cache_evicted_tokens_total: 64,
   kv_cache_offloaded_tokens_total: 96,
-  kv_cache_spilled_tokens_total: 96,
   kv_cache_restored_tokens_total: 32,
   kv_disk_written_tokens_total: 8192,
   kv_disk_restored_tokens_total: 2048,

@@ -21,7 +21,7 @@ const BITS = 16;
 export function readWav(file: Uint8Array): Sound {
   const view = dataView(file);
   const name = (at: number) => String.fromCharCode(...file.subarray(at, at + 4));
-  if (name(0) !== "RIFF" || name(8) !== "WAVE") throw new Error("this is no WAV file");
+  if (name(0) !== "RIFF" || name(8) !== "WAVE") throw new Error("this is not a WAV file");
   let format: { readonly channels: number; readonly sampleRate: number } | undefined;
   for (let at = HEAD_BYTES; at + CHUNK_HEAD_BYTES <= file.length;) {
     const length = view.getUint32(at + 4, true);

@@ -122,7 +122,6 @@ export const serverOptions = {
     help: "When a chat stream ends with a usage chunk. default: unless stream_options.include_usage is false. requested: only if stream_options.include_usage is true.",
   }),
   compatibilityApis: boolean({
-    aliases: ["conveniences"],
     default: true,
     help: "Serve the compatibility APIs outside /v1: those of Ollama, llama.cpp and Stable Diffusion's web interface, and the routes of /v1 without that prefix.",
   }),

@@ -129,15 +129,15 @@ function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: num
   const isText = prompts.every((prompt) => typeof prompt === "string");
   if (asked.best_of != null && asked.best_of < given) throw invalid("best_of", `must be at least n, which is ${given}`);
   if (asked.stream === true && (asked.best_of ?? given) > given) {
-    throw unsupported("best_of", "a stream cannot choose among answers that are still made");
+    throw unsupported("best_of", "must equal n in a stream");
   }
   if (asked.echo === true && withLogprobs && asked.stream === true) {
-    throw unsupported("echo", "log probabilities of the prompt are known at its end, not in a stream");
+    throw unsupported("echo", "cannot be streamed with log probabilities");
   }
   if (asked.echo === true && withLogprobs && asked.suffix) {
-    throw unsupported("echo", "log probabilities of a prompt with a suffix are not computed");
+    throw unsupported("echo", "cannot be combined with log probabilities and a suffix");
   }
   if (asked.echo === true && !withLogprobs && !isText)
-    throw unsupported("echo", "prompts of token ids have no text to give back");
+    throw unsupported("echo", "a prompt of token ids cannot be echoed without log probabilities");
   if (asked.suffix && !isText) throw invalid("suffix", "needs a prompt of text");
 }

@@ -66,6 +66,6 @@ export function decodeLogprobs({ logprobs, top_logprobs }: AskedLogprobs, most: 
 export function checkAnswers(prompts: number, each: number, param: string): void {
   const answers = prompts * each;
   if (answers <= MOST_ANSWERS) return;
-  const message = `'${param}': a request may have at most ${MOST_ANSWERS} answers made; got ${each} to each of ${prompts} prompts, which is ${answers}.`;
+  const message = `'${param}': at most ${MOST_ANSWERS} answers per request; got ${each} for each of ${prompts} prompts (${answers}).`;
   throw new SvcError("invalid_value", message, { param });
 }

@@ -140,7 +140,7 @@ function json(asked: JsonSchema | string | object, param: string): Decoded {
   if (typeof asked !== "string") return schema(asked as JsonSchema, param);
   const parsed = parsedObject(asked);
   if (parsed) return schema(parsed, param);
-  throw invalidValue(param, "be a JSON schema", `a string of length ${asked.length} that is no JSON object`);
+  throw invalidValue(param, "be a JSON schema", `a string of length ${asked.length} that is not a JSON object`);
 }
 
 function parsedObject(text: string): JsonSchema | undefined {

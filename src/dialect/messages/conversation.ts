@@ -156,5 +156,5 @@ function need(value: string | null | undefined, param: string): string {
 }
 
 function unknownBlock(path: string): SvcError {
-  return fieldError("invalid_value", `${path}.type`, "is a kind of block that this role cannot have, or unknown");
+  return fieldError("invalid_value", `${path}.type`, "is unknown, or not allowed for this role");
 }

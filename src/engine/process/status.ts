@@ -23,7 +23,7 @@ export function processMetrics(status: ProcessStatus): Metric[] {
     gauge("svc_num_requests_waiting", "Accepted requests that wait for their turn.", waiting),
     gauge(
       "svc_engine_up",
-      "1 while the engine is ready, or unloaded until its next request, unless the last attempt to load it failed.",
+      "1 while the engine is ready, or unloaded and its last load (if any) succeeded; otherwise 0.",
       up ? 1 : 0,
     ),
     gauge("svc_engine_stalled", "1 while an engine process gives no sign of life.", stalled),

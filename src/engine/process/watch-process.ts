@@ -41,11 +41,11 @@ export function watchProcess(
     processorMs: () => (longestSilenceMs < Infinity ? processorMs(process.pid) : undefined),
     pulse: () => process.pulse(),
     onStalled: () => isReady() && warn("engine stalled", watchdog.silentMs, watchdog.work),
-    onRecovered: (silentMs) => isReady() && warn("engine is back", silentMs),
+    onRecovered: (silentMs) => isReady() && warn("engine recovered", silentMs),
     onTimeout: (hasComputed) => {
       const { silentMs, work } = watchdog;
       if (hasComputed) {
-        warn("engine process ended with what it computed", silentMs);
+        warn("engine process killed: one computation took too long", silentMs);
         return onHung();
       }
       const time = `for ${Math.round(silentMs / 1000)} s`;

@@ -2,13 +2,12 @@
 
 import { counter, gauge, type Metric } from "../../telemetry/exposition.ts";
 
-/** A metric, with its former name if it was renamed. */
-type Row = readonly [type: "counter" | "gauge", name: string, help: string, oldName?: string];
+type Row = readonly [type: "counter" | "gauge", name: string, help: string];
 
 const KV = {
   used: ["gauge", "svc_kv_cache_used_tokens", "KV cells of running requests."],
   idle: ["gauge", "svc_kv_cache_idle_tokens", "KV cells with prefixes of finished requests, kept for later requests."],
-  host: ["gauge", "svc_kv_host_cache_tokens", "Tokens in the host cache.", "svc_kv_cache_saved_tokens"],
+  host: ["gauge", "svc_kv_host_cache_tokens", "Tokens in the host cache."],
   disk: ["gauge", "svc_kv_disk_tokens", "Tokens in the disk cache that this model can use."],
   steps: ["counter", "svc_engine_steps_total", "Decode steps."],
   threads: [
@@ -18,12 +17,7 @@ const KV = {
   ],
   preempted: ["counter", "svc_num_preemptions_total", "Requests that were preempted, to be resumed later."],
   evicted: ["counter", "svc_kv_cache_evicted_tokens_total", "Idle KV cells that were given to other requests."],
-  offloaded: [
-    "counter",
-    "svc_kv_cache_offloaded_tokens_total",
-    "Tokens that were offloaded to the host cache.",
-    "svc_kv_cache_spilled_tokens_total",
-  ],
+  offloaded: ["counter", "svc_kv_cache_offloaded_tokens_total", "Tokens that were offloaded to the host cache."],
   restored: ["counter", "svc_kv_cache_restored_tokens_total", "Tokens that were restored from the host cache."],
   diskWritten: ["counter", "svc_kv_disk_written_tokens_total", "Tokens that were written to the disk cache."],
   diskRestored: ["counter", "svc_kv_disk_restored_tokens_total", "Tokens that were restored from the disk cache."],
@@ -51,14 +45,11 @@ export const afterProcesses = (past: KvStats, now: KvStats): KvStats =>
 export function kvMetrics(kv: KvStats, size: number): Metric[] {
   const usage = gauge("svc_kv_cache_usage_perc", "Share of the KV cache in use, 0 to 1.", size && kv.used / size);
   const cells = gauge("svc_kv_cache_size_tokens", "Total KV cells.", size);
-  return [usage, cells, ...NAMES.flatMap((name) => renamed(kv[name], KV[name]))];
+  return [usage, cells, ...NAMES.map((name) => metricOf(kv[name], KV[name]))];
 }
 
-/** A released metric keeps its old name beside the new one. */
-function renamed(value: number, [type, name, help, oldName]: Row): Metric[] {
-  const make = type === "counter" ? counter : gauge;
-  const metric = make(name, help, value);
-  return oldName === undefined ? [metric] : [metric, make(oldName, `The old name of ${name}.`, value)];
+function metricOf(value: number, [type, name, help]: Row): Metric {
+  return (type === "counter" ? counter : gauge)(name, help, value);
 }
 
 function each(value: (name: KvName) => number): KvStats {

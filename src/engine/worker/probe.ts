@@ -61,7 +61,7 @@ async function ask(name: string, { host, port }: WorkerAddress, ends: AbortSigna
   try {
     const hello = await connection.call(COMMANDS.hello, CAPABILITIES, 4 + CAPABILITIES.length).catch(() => {
       throw new WorkerError(
-        `The worker ${name} closed the connection: its --allow does not name this machine, or it is no worker.`,
+        `The worker ${name} closed the connection: its --allow does not name this machine, or it is not a worker.`,
       );
     });
     const major = hello.getUint8(0);

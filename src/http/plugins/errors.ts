@@ -57,7 +57,7 @@ export function errorResponse(error: SvcError, requestId: string, form: ErrorFor
 /** Ollama's routes that create, name and publish models. */
 const MAKES_MODELS = /^\/api\/(create|copy|push|blobs\/[^/]+)$/;
 const NO_MODELS_MADE =
-  "svc makes and publishes no models: 'svc pull' downloads one, and --alias gives the one that is served other names.";
+  "svc cannot create or publish models: 'svc pull' downloads one, and --alias adds names to the served one.";
 
 function unknownRoute(request: Request, routes: RouteTable, respond: (error: SvcError) => Response): Response {
   const { pathname } = new URL(request.url);

@@ -62,7 +62,7 @@ function mayCall(origin: string, headers: Headers, policy: OriginPolicy): boolea
 
 /**
  * Throws SvcError `forbidden_host` when the request may be made by others: the server listens beyond loopback, or was
- * addressed by a name of --allowed-host, which may belong to a proxy, or a web page from elsewhere calls. `what`: the
+ * addressed by a name of --allowed-host, which may belong to a proxy, or a web page of another origin calls. `what`: the
  * start of the error message.
  */
 export function checkLocal(
@@ -73,7 +73,7 @@ export function checkLocal(
   if (isLocal(headers, policy)) return;
   throw new SvcError(
     "forbidden_host",
-    `${what} only through a loopback address, on a server that listens on no other, and not by web pages from elsewhere.`,
+    `${what} only through a loopback address, on a server that listens only on loopback, and not by web pages of other origins.`,
   );
 }
 

@@ -22,10 +22,10 @@ import type { AppDeps } from "../deps.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
-import type { KeptAnswers } from "../kept-answers.ts";
+import type { StoredResponses } from "../stored-responses.ts";
 
 /** OpenAI's Conversations API; conversations are stored in memory, like responses. */
-export const conversationRoutes = ({ bodies, contexts }: AppDeps, { conversations, history }: KeptAnswers) => {
+export const conversationRoutes = ({ bodies, contexts }: AppDeps, { conversations, history }: StoredResponses) => {
   const read = (request: Request) => bodies.read(request, bodyCeilings.generation);
   const answer = (conversation: Parameters<typeof encodeConversation>[0]) =>
     Response.json(encodeConversation(conversation));

@@ -54,7 +54,7 @@ import { countTokens } from "../tokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
-import type { KeptAnswers } from "../kept-answers.ts";
+import type { StoredResponses } from "../stored-responses.ts";
 import { logUnexpected } from "../log-unexpected.ts";
 import { beginResource } from "../response-resource.ts";
 
@@ -62,7 +62,7 @@ import { beginResource } from "../response-resource.ts";
 const CANCEL_PATIENCE_MS = 3000;
 
 /** The OpenAI-compatible Responses API: its answers have ids and can be stored. */
-export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
+export const responsesRoutes = (deps: AppDeps, kept: StoredResponses) =>
   new Elysia({ name: "route.responses" })
     .post("/v1/responses", ({ request }) => create(deps, kept, request), jsonRoute(ResponsesRequest, ResponseResource))
     .post(
@@ -109,7 +109,7 @@ export const responsesRoutes = (deps: AppDeps, kept: KeptAnswers) =>
       jsonAnswer(InputItemList),
     );
 
-async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promise<Response> {
+async function create(deps: AppDeps, kept: StoredResponses, request: Request): Promise<Response> {
   const asked = decodeResponses(await readGenerationBody(deps, request), deps.settings, kept.history);
   const report: RequestReport = {};
   const log = asked.background && isStreamed(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
@@ -142,7 +142,7 @@ async function create(deps: AppDeps, kept: KeptAnswers, request: Request): Promi
 /** Begins a response; its end, and the events of its stream, are stored if the request wants that. */
 function begin(
   deps: AppDeps,
-  kept: KeptAnswers,
+  kept: StoredResponses,
   call: ResponsesCall,
   request: Request,
   report: RequestReport,
@@ -168,7 +168,7 @@ function begin(
 
 /** Returns what adds a turn to the response's conversation. Throws SvcError `payload_too_large` when it is full. */
 function continued(
-  { conversations, history }: KeptAnswers,
+  { conversations, history }: StoredResponses,
   input: readonly ListedItem[],
   { conversation: named }: ResponseResource,
 ) {
@@ -234,13 +234,13 @@ async function* recorded(
   }
 }
 
-async function countInput(deps: AppDeps, { history }: KeptAnswers, request: Request): Promise<Response> {
+async function countInput(deps: AppDeps, { history }: StoredResponses, request: Request): Promise<Response> {
   const body = await deps.bodies.read(request, bodyCeilings.generation);
   const tokens = await countTokens(deps, request, decodeResponsesPrompt(body, deps.settings, history));
   return Response.json({ object: "response.input_tokens", input_tokens: tokens });
 }
 
-async function compact(deps: AppDeps, { history }: KeptAnswers, request: Request): Promise<Response> {
+async function compact(deps: AppDeps, { history }: StoredResponses, request: Request): Promise<Response> {
   const { clock, config } = deps;
   const prompt = decodeResponsesPrompt(await readGenerationBody(deps, request), deps.settings, history);
   const compacted = { id: newResponseId(), created: unixSeconds(clock) };
@@ -251,14 +251,14 @@ async function compact(deps: AppDeps, { history }: KeptAnswers, request: Request
   });
 }
 
-function stored(kept: KeptAnswers, id: string) {
+function stored(kept: StoredResponses, id: string) {
   const response = kept.responses.get(id);
   if (response) return response;
   throw new SvcError("not_found", "No response with this id is stored.", { param: "response_id" });
 }
 
 /** Throws SvcError `not_found` unless the response is stored, and not in progress for another API key. */
-function checkOwner({ contexts }: AppDeps, kept: KeptAnswers, id: string, request: Request): void {
+function checkOwner({ contexts }: AppDeps, kept: StoredResponses, id: string, request: Request): void {
   stored(kept, id);
   if (kept.responses.mayEnd(id, contexts.of(request).apiKey)) return;
   const message = "The response with this id is in progress for another API key; it can be ended only with that key.";

@@ -7,7 +7,7 @@ import type { Abilities, Model } from "./models.ts";
 const LARGEST = { text: 512 * 1024, image: 20_000_000, audio: 25_000_000, pdf: 25_000_000 };
 
 const PDF = "application/pdf";
-/** Types of the sounds that models hear. Others only become text. */
+/** Types of the sounds that models take. Others only become text. */
 const HEARD = /^audio\/(?:x-|x-pn-|vnd\.)?(?:wave?|mpeg|mp3|flac)$/;
 
 /** A server without a transcription model cannot read sound. One that has it does not report for which models it does. */

@@ -151,7 +151,7 @@ export class BatchRun {
     const { places, linesAtOnce, store, answers } = this.deps;
     const { endpoint } = this.record();
     const answer = answers[endpoint];
-    if (!answer) throw new Error(`${endpoint} is no endpoint of batches`);
+    if (!answer) throw new Error(`${endpoint} is not an endpoint of batches`);
     const underWay = new Set<Promise<void>>();
     const onWait = (waits: boolean) => void (this.waiting += waits ? 1 : -1);
     try {

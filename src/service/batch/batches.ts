@@ -231,7 +231,7 @@ export class BatchesService {
 
   private postpone(id: string, error: unknown): void {
     this.retryAt.set(id, this.options.clock.now() + RETRY_MS);
-    this.logFailure("batch cannot go on and is tried again", error, id);
+    this.logFailure("batch interrupted, retrying", error, id);
   }
 
   /** Starts a sweep, unless one is running. */

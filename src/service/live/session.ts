@@ -19,7 +19,7 @@ export const BACKLOG_SECONDS = 300;
 const LISTENING_SECONDS = 4;
 /** Milliseconds without input from the client after which a session ends. */
 export const IDLE_MS = 300_000;
-/** Maximum number of commands that wait for the sound before them. */
+/** Maximum number of commands that wait for earlier sound to be processed. */
 const MOST_COMMANDS = 1000;
 
 export interface LiveListener {
@@ -128,7 +128,10 @@ export class LiveSession {
     if (this.commands.length === 0 && !this.isListening && this.framesTo(queued.place) === 0) this.execute(queued);
     else if (this.commands.length < MOST_COMMANDS) this.commands.push(queued);
     else
-      throw new SvcError("rate_limit_exceeded", `At most ${MOST_COMMANDS} events may wait for the sound before them.`);
+      throw new SvcError(
+        "rate_limit_exceeded",
+        `At most ${MOST_COMMANDS} events may wait for earlier sound to be processed.`,
+      );
   }
 
   private append(audio: string): void {

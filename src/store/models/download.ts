@@ -80,7 +80,7 @@ async function expectSame(
   const { checksum, bytes } = remote;
   if (checksum?.algorithm === "sha256" && /^[0-9a-f]{64}$/.test(linked.etag ?? "") && linked.etag !== checksum.hex) {
     const { path, isPinned } = remote;
-    if (isPinned) throw new PullError(`${host} has another ${path} than the one that this svc knows.`);
+    if (isPinned) throw new PullError(`${path} at ${host} is not the version that this svc expects (checksum).`);
     throw new PullError(`${path} was changed while it was downloaded; pull it again.`);
   }
   const [, start, total] = /^bytes (?:(\d+)-\d+|\*)\/(\d+)$/.exec(headers.get("content-range") ?? "") ?? [];

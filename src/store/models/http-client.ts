@@ -117,7 +117,7 @@ function ownHeaders({ endpoint, token, userAgent }: Hub, url: URL): Record<strin
 function redirected(from: URL, location: string): URL {
   const to = URL.canParse(location, from.href) ? new URL(location, from.href) : undefined;
   if (!to || !/^https?:$/.test(to.protocol))
-    throw new PullError(`${from.host} redirects to an address that is no URL.`);
+    throw new PullError(`${from.host} redirects to an address that is not a URL.`);
   if (from.protocol === "https:" && to.protocol === "http:") {
     throw new PullError(`${from.host} redirects to ${to.host} without encryption; that is not followed.`);
   }
@@ -149,10 +149,8 @@ function refusal(response: Response, subject: string, url: URL, hub: Hub): Error
   }
   if (status === 401 && atHub) {
     return hub.token === undefined
-      ? new PullError(
-          `There is no ${subject} for everybody (401): look at its spelling, or set HF_TOKEN if it is private.`,
-        )
-      : new PullError(`${subject} cannot be read with this HF_TOKEN (401): it is wrong, expired or not allowed to.`);
+      ? new PullError(`${subject} does not exist or is private (401): check the spelling, or set HF_TOKEN.`)
+      : new PullError(`HF_TOKEN gives no access to ${subject} (401): it is wrong, expired or lacks permission.`);
   }
   if (status === 401 || status === 403) {
     return new PullError(

@@ -63,10 +63,11 @@ function nextPage({ headers }: Response, url: string): string | undefined {
 function toFile(entry: unknown, hub: Hub, { repo, revision }: HubReference): RemoteFile | undefined {
   const { type, path, size, oid, lfs } = entry as Record<string, unknown>;
   if (type !== "file" || typeof path !== "string" || !isModelFile(path)) return undefined;
-  if (!isSafePath(path)) throw new PullError(`${repo} has a file whose name is no safe path; nothing was downloaded.`);
+  if (!isSafePath(path))
+    throw new PullError(`${repo} has a file whose name is not a safe path; nothing was downloaded.`);
   const large = lfs as { oid?: unknown; size?: unknown } | undefined;
   const bytes = Number(large?.size ?? size);
-  if (!Number.isSafeInteger(bytes) || bytes < 0) throw new PullError(`${repo} does not tell the size of its files.`);
+  if (!Number.isSafeInteger(bytes) || bytes < 0) throw new PullError(`${repo} does not report the size of its files.`);
   const checksum = toChecksum(large?.oid, oid);
   return { path, bytes, url: addressOf(hub, repo, revision, path), subject: repo, ...(checksum && { checksum }) };
 }

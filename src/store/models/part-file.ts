@@ -151,7 +151,7 @@ export async function writing<T>(path: string, work: () => Promise<T>): Promise<
     return await work();
   } catch (error) {
     if (error instanceof PullError) throw error;
-    const remedy = FULL.has(systemErrorCode(error)) ? "; make room and pull again, what is there is kept" : "";
+    const remedy = FULL.has(systemErrorCode(error)) ? "; free some space and pull again, what is there is kept" : "";
     throw new PullError(`${path} cannot be written: ${fileReason(error)}${remedy}.`);
   }
 }

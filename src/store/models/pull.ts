@@ -279,6 +279,6 @@ async function expectSpace(
   if (needed <= bavail * bsize) return;
   const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(1);
   throw new PullError(
-    `The disk of ${store.folder} has ${gigabytes(bavail * bsize)} GB free, but ${gigabytes(needed)} GB are needed: make room, or name another folder with --models-dir.`,
+    `The disk of ${store.folder} has ${gigabytes(bavail * bsize)} GB free, but ${gigabytes(needed)} GB are needed: free some space, or name another folder with --models-dir.`,
   );
 }

@@ -73,7 +73,7 @@ export const shown = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, 
 
 function parseUrl(text: string, endpoint: string): Reference {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url) throw new PullError(`"${shown(text)}" is no valid URL.`);
+  if (!url) throw new PullError(`"${shown(text)}" is not a valid URL.`);
   if (url.username !== "" || url.password !== "") throw new PullError("A URL with a password in it is not accepted.");
   if (!HUB_HOSTS.includes(url.host) && url.origin !== new URL(endpoint).origin) return { kind: "url", url };
   const [owner = "", name = "", view, revision = MAIN, ...path] = url.pathname.slice(1).split("/").map(decoded);

@@ -52,7 +52,7 @@ export async function retrying<T>(
       }
       const wait = error.retryAfterMs ?? delay;
       if (fruitless >= patience.attempts)
-        throw new UnreachableError(`${error.message}; ${fruitless} attempts brought nothing.`);
+        throw new UnreachableError(`${error.message}; gave up after ${fruitless} attempts without progress.`);
       if (wait > patience.longestDelayMs) {
         throw new PullError(`${error.message}: try again in ${Math.ceil(wait / 1000)} seconds.`);
       }

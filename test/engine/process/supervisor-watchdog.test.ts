@@ -39,7 +39,7 @@ describe("a process that hangs", () => {
     expect(counter.status()).toMatchObject({ state: "ready", restarts: 0 });
     expect(counter.status()).not.toHaveProperty("stalledSince");
     expect((await count(counter, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
-    expect(notes).toEqual(["warn beads", "warn engine stalled", "warn engine is back"]);
+    expect(notes).toEqual(["warn beads", "warn engine stalled", "warn engine recovered"]);
   });
 
   test("is killed after the limit: its job fails, and others go to the next process", async () => {
@@ -129,7 +129,7 @@ describe("a process that hangs", () => {
       return lastError !== undefined;
     });
     expect([...states]).toEqual(["stalled"]);
-    expect(notes).not.toContain("warn engine is back");
+    expect(notes).not.toContain("warn engine recovered");
   });
 
   test("while loading does not count as ready because of messages sent before it was killed", async () => {

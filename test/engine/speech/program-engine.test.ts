@@ -116,7 +116,7 @@ test(
     expect(await failure(say(engine, "Lärm."))).toStartWith("internal_error");
     expect((await say(engine, "Eins.", 1, "mp3")).at(-1)).toMatchObject({ type: "result" });
     expect(engine.status()).toMatchObject({ restarts: 0, running: 0, waiting: 0 });
-    expect(logged).toEqual(["espeak-ng: a program ended with 7", "this is no WAV file"]);
+    expect(logged).toEqual(["espeak-ng: a program ended with 7", "this is not a WAV file"]);
   },
   PATIENCE_MS,
 );

@@ -74,5 +74,5 @@ test("a worker that does not answer times out, and a server that is stopping wai
 
 test("an answer that no worker would give is not accepted", async () => {
   const worker = listen((socket) => void socket.write("HTTP/1.1 400 Bad Request\r\n\r\n"));
-  expect(await complaint(worker)).toContain("it is no worker");
+  expect(await complaint(worker)).toContain("it is not a worker");
 });

@@ -169,7 +169,7 @@ describe("what arrives", () => {
     const offline = { hub: { endpoint, userAgent: "svc/test" }, patience };
     expect(await start(REPO, offline)).toEqual({ manifest, changed: false });
     expect(notes.at(-1)).toContain("is not known");
-    expect(await refusal("maker/Other-GGUF", offline)).toContain("2 attempts brought nothing");
+    expect(await refusal("maker/Other-GGUF", offline)).toContain("gave up after 2 attempts");
   });
 
   test("a file that lies there unrecorded is not downloaded again", async () => {
@@ -246,7 +246,7 @@ describe("from a URL", () => {
     const { manifest } = await start(`${address}/tiny%2Bmodel.gguf`);
     await gone[Symbol.asyncDispose]();
     expect(await start(`${address}/tiny%2Bmodel.gguf`)).toEqual({ manifest, changed: false });
-    expect(await refusal(`${address}/tiny%E0.gguf`)).toContain("3 attempts brought nothing");
+    expect(await refusal(`${address}/tiny%E0.gguf`)).toContain("gave up after 3 attempts");
   });
 
   test("a second source for one name is refused", async () => {
@@ -290,7 +290,7 @@ describe("connections", () => {
   test("attempts that bring nothing end, and what is there stays", async () => {
     add(FILE, random(200_000));
     hub.faults = [cut(100_000), ...Array.from({ length: 9 }, () => ({ status: 503 }))];
-    expect(await refusal(REPO)).toContain("has a problem (503); 3 attempts brought nothing");
+    expect(await refusal(REPO)).toContain("has a problem (503); gave up after 3 attempts");
     const [part = ""] = partsOf(store.path(TARGET));
     expect(Bun.file(part).size).toBe(100_000);
     hub.faults = [];
@@ -407,12 +407,12 @@ describe("wrong bytes", () => {
       checksum: { algorithm: "sha256", hex: content.sha256 },
     } as const;
     symlinkSync("/dev/full", partPath(store.path(TARGET), remote));
-    expect(await refusal(REPO)).toContain("the disk is full; make room and pull again");
+    expect(await refusal(REPO)).toContain("the disk is full; free some space and pull again");
   });
 
   test("what cannot fit is not begun", async () => {
     add(FILE, { bytes: 2 ** 52, sha256: "0".repeat(64), read: () => new Uint8Array() });
-    expect(await refusal(REPO)).toMatch(/GB free, but 4503599\.6 GB are needed: make room/);
+    expect(await refusal(REPO)).toMatch(/GB free, but 4503599\.6 GB are needed: free some space/);
     expect(requests("cdn")).toEqual([]);
   });
 });
@@ -439,8 +439,8 @@ describe("tokens and refusals", () => {
   });
 
   test("a repository that is not there", async () => {
-    expect(await refusal("maker/none")).toMatch(/^There is no maker\/none for everybody \(401\)/);
-    expect(await refusal("maker/none", { token: "hf_x" })).toContain("cannot be read with this HF_TOKEN (401)");
+    expect(await refusal("maker/none")).toMatch(/^maker\/none does not exist or is private \(401\)/);
+    expect(await refusal("maker/none", { token: "hf_x" })).toContain("HF_TOKEN gives no access to maker/none (401)");
   });
 
   test("what is not in a repository lists what is", async () => {
@@ -455,7 +455,7 @@ describe("tokens and refusals", () => {
     for (const path of ["../../../evil.gguf", "/etc/evil.gguf", "a\\b.gguf", ".hidden.gguf", "a//b.gguf"]) {
       hub.repos.clear();
       add(path);
-      expect(await refusal(REPO)).toContain("no safe path");
+      expect(await refusal(REPO)).toContain("not a safe path");
     }
     expect(existsSync(join(folder, "hub"))).toBe(false);
   });
@@ -463,7 +463,7 @@ describe("tokens and refusals", () => {
   test("what is no hub is told so", async () => {
     add(FILE);
     hub.treeEntry = () => ({ type: "file", path: "x.gguf" });
-    expect(await refusal(REPO)).toContain("does not tell the size");
+    expect(await refusal(REPO)).toContain("does not report the size");
     expect(await refusal(`${hub.cdnUrl}/x`)).toContain("must end with the name of a .gguf file");
   });
 });

@@ -170,6 +170,6 @@ async function run(net: InferenceSession, picture: Bitmap, input: NetInput): Pro
   const [name = "", result = ""] = [net.inputNames[0], net.outputNames[0]];
   const outputs = await net.run({ [name]: new Tensor("float32", data, [1, 3, height, width]) });
   const found = outputs[result]?.data;
-  if (!(found instanceof Float32Array)) throw new Error("this is no model of PP-OCR: it answers without numbers");
+  if (!(found instanceof Float32Array)) throw new Error("this is not a model of PP-OCR: it answers without numbers");
   return found;
 }

@@ -24,7 +24,7 @@ export const speechKind: EngineKind<SpeakerOptions, SpeakerModel, SpeechJob, Spe
 async function load(source: SpeakerSource): Promise<Speaker> {
   if (source.type === "program") {
     const kind = PROGRAMS[source.program.name];
-    if (!kind) throw new Error(`${source.program.name} is no program whose voices can be used`);
+    if (!kind) throw new Error(`${source.program.name} is not a program whose voices svc can use`);
     return new ProgramSpeaker(source.program, kind);
   }
   // Models need a large library to compute, which programs do not need.

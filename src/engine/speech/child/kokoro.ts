@@ -43,7 +43,7 @@ export class Kokoro implements Speaker {
     const [samples] = session.outputNames;
     const isComplete = ["style", "speed"].every((name) => session.inputNames.includes(name));
     if (phonemes === undefined || samples === undefined || !isComplete) {
-      throw new Error(`this is no model of Kokoro: its inputs are ${session.inputNames.join(", ")}`);
+      throw new Error(`this is not a model of Kokoro: its inputs are ${session.inputNames.join(", ")}`);
     }
     const phonemizer = new Phonemizer((name) => readFileSync(join(words, name)));
     return new Kokoro(session, { phonemes, samples }, voices, phonemizer, reader && new EspeakReader(reader));
@@ -95,7 +95,7 @@ export class Kokoro implements Speaker {
 
   private readStyles(voice: string): Float32Array {
     const bytes = readFileSync(join(this.voices, `${voice}.bin`));
-    if (bytes.length !== STYLES * STYLE_SIZE * 4) throw new Error(`${voice}.bin is no voice of Kokoro`);
+    if (bytes.length !== STYLES * STYLE_SIZE * 4) throw new Error(`${voice}.bin is not a voice of Kokoro`);
     const styles = new Float32Array(new Uint8Array(bytes).buffer);
     this.styles.set(voice, styles);
     return styles;

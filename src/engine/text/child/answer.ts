@@ -1,6 +1,6 @@
 // Turns a request's tokens into output events: as plain text, or parsed by the model's answer format.
 
-import type { AnswerNews } from "../../../../ffi/llama/api.ts";
+import type { AnswerUpdate } from "../../../../ffi/llama/api.ts";
 import { newToolCallId } from "../../../domain/ids.ts";
 import type { OutputEvent } from "../../../domain/generate.ts";
 import type { TokenLogprob } from "../../../domain/usage.ts";
@@ -58,7 +58,7 @@ export class PlainAnswer implements Answer {
 /** llama.cpp's parser for the model's format. */
 interface AnswerParser {
   push(bytes: Uint8Array): void;
-  read(final: boolean): AnswerNews | undefined;
+  read(final: boolean): AnswerUpdate | undefined;
 }
 
 export interface ParsedAnswerOptions {
@@ -162,7 +162,7 @@ export class ParsedAnswer implements Answer {
     return events;
   }
 
-  private emit({ reasoning, content, calls = [] }: AnswerNews): OutputEvent[] {
+  private emit({ reasoning, content, calls = [] }: AnswerUpdate): OutputEvent[] {
     const events: OutputEvent[] = [];
     if (reasoning !== undefined) {
       this.reasoned = true;
@@ -225,7 +225,7 @@ export class ParsedAnswer implements Answer {
     return textEvents(released);
   }
 
-  private call({ index, name, id, arguments: piece }: NonNullable<AnswerNews["calls"]>[number]): OutputEvent[] {
+  private call({ index, name, id, arguments: piece }: NonNullable<AnswerUpdate["calls"]>[number]): OutputEvent[] {
     if (index > 0 && !this.options.parallelToolCalls) {
       this.complete = true;
       return this.closeCall();

@@ -277,7 +277,7 @@ export class Intake {
     const { maxModelLen: limit, microBatch } = this.options;
     const param = fieldOfPrompt(request);
     if (!counts && tokens.length === 0) {
-      return { code: "invalid_value", message: `'${param}' comes to no tokens at all.`, param };
+      return { code: "invalid_value", message: `'${param}' has no tokens.`, param };
     }
     const tooMany = counts ? undefined : tooManyTokens(request, tokens.length, limit);
     if (tooMany) return asRefusal(tooMany);

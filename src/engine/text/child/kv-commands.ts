@@ -93,7 +93,7 @@ export class KvCommands {
     // From here on, the sequence belongs to nobody or to a request that computes it from its start.
     if (position === 0) lost.delete(sequence);
     this.llama.kvRemove(sequence, position, -1);
-    if (cells !== undefined) this.llama.kvGiveBack(sequence, cells);
+    if (cells !== undefined) this.llama.kvRelease(sequence, cells);
   }
 
   /** What is offloaded from a sequence that could not be restored fails, too. */

@@ -188,7 +188,7 @@ export class StepRunner {
   /** Prepares for the next plan, which contains what this call did not compute. */
   private prepareRetry(result: Decoded["result"], now: number): void {
     if (result === "aborted") this.aborted = Promise.withResolvers();
-    if (result === "no-room" && !this.scheduler.preemptOne(now))
+    if (result === "no-capacity" && !this.scheduler.preemptOne(now))
       throw new Error("the KV cache refused rows that fit it");
   }
 

@@ -8,14 +8,14 @@ import { ConversationsService } from "../service/conversations.ts";
 import { ResponsesService } from "../service/responses.ts";
 import type { AppDeps } from "./deps.ts";
 
-export interface KeptAnswers {
+export interface StoredResponses {
   readonly responses: ResponsesService<ResponseResource, NamedEvent>;
   readonly conversations: ConversationsService<ListedItem>;
   readonly history: History;
 }
 
 /** Creates the stores, which are empty. */
-export function keptAnswers({ config, clock }: Pick<AppDeps, "config" | "clock">): KeptAnswers {
+export function storedResponses({ config, clock }: Pick<AppDeps, "config" | "clock">): StoredResponses {
   const responses = new ResponsesService<ResponseResource, NamedEvent>(config.storedResponses);
   const conversations = new ConversationsService<ListedItem>(config.storedResponses, clock);
   const history: History = {
