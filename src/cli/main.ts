@@ -2,7 +2,6 @@
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment, type Environment } from "../config/environment.ts";
-import { hubSettings } from "../config/hub.ts";
 import { options } from "../config/options.ts";
 import { misspeltVariables, UsageError, type Values } from "../config/parse.ts";
 import { readConfig } from "../config/read-config.ts";
@@ -111,8 +110,7 @@ const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start:
   upstreams: async ({ config, flags }) => (await import("./upstreams.ts")).listUpstreams(config, flags),
   wait: async ({ config, flags }) => (await import("./wait.ts")).waitForServer(config, flags),
   qr: async ({ config }) => (await import("./qr.ts")).showQr(config),
-  pull: async ({ config, operand }) =>
-    (await import("./pull.ts")).pullNamed(config, hubSettings(processEnvironment()), operand),
+  pull: async ({ config, operand }) => (await import("./pull.ts")).pullNamed(config, operand),
   list: async ({ config, json }) => (await import("./list.ts")).listStored(config, json),
   rm: async ({ config, operand }) => (await import("./rm.ts")).removeModel(config, operand),
   worker: async ({ config, flags }) => (await import("./worker.ts")).serveDevices(config, flags),

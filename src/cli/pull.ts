@@ -1,7 +1,8 @@
 // `svc pull`: downloads a model into the store, or language data or a component.
 
 import type { Config } from "../config/config.ts";
-import type { HubSettings } from "../config/hub.ts";
+import { processEnvironment } from "../config/environment.ts";
+import { hubSettings } from "../config/hub.ts";
 import { didYouMean } from "../config/parse.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { checkModelFile, servingOption } from "../model/serving-option.ts";
@@ -18,14 +19,15 @@ import { pullComponent } from "./pull-component.ts";
 import { pullLanguage } from "./pull-tessdata.ts";
 
 /** Downloads what `name` names and prints how to use it. Returns the exit code. Throws ExitError. */
-export function pullNamed(config: Config, hub: HubSettings, name: string): Promise<number> {
+export function pullNamed(config: Config, name: string): Promise<number> {
   const language = tessdataLanguage(name);
-  if (language !== undefined) return pullLanguage(config, hub, language);
+  if (language !== undefined) return pullLanguage(config, language);
   const component = componentNamed(name);
-  return component === undefined ? pullModel(config, hub, name) : pullComponent(config, component);
+  return component === undefined ? pullModel(config, name) : pullComponent(config, component);
 }
 
-function pullModel(config: Config, hub: HubSettings, name: string): Promise<number> {
+function pullModel(config: Config, name: string): Promise<number> {
+  const hub = hubSettings(processEnvironment());
   const reference = readReference(name, hub.endpoint);
   const store = new ModelStore(config.modelsDir);
   return runDownload({

@@ -4,9 +4,8 @@ import { accessSync, constants, existsSync, mkdtempSync, renameSync, rmSync } fr
 import { dirname, join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { processEnvironment, programEnvironment } from "../config/environment.ts";
-import { hubSettings } from "../config/hub.ts";
 import { newestFile, releasedFile } from "../config/releases.ts";
-import { build, version, type Build } from "../config/version.ts";
+import { build, userAgent, version, type Build } from "../config/version.ts";
 import { ProgramError, programOutput } from "../engine/process/program.ts";
 import { getText } from "../store/models/http-client.ts";
 import { PullError } from "../store/models/pull-error.ts";
@@ -73,7 +72,6 @@ export async function newestArchive(
   options: RetryOptions,
 ): Promise<Archive> {
   const url = addressed(newestFile(config, CHECKSUMS));
-  const { userAgent } = hubSettings(processEnvironment());
   const wanted = { subject: CHECKSUMS, most: MOST_CHECKSUMS };
   const { text } = await getText({ endpoint: new URL(url).origin, userAgent }, url, wanted, options);
   const archive = archiveIn(text, name, platform);
@@ -109,7 +107,6 @@ async function replace(
   signal: AbortSignal,
 ): Promise<void> {
   const url = addressed(releasedFile(config, file, newVersion));
-  const { userAgent } = hubSettings(processEnvironment());
   const folder = mkdtempSync(join(dirname(executable), ".svc-update-"));
   try {
     const archive = join(folder, file);
