@@ -10,7 +10,7 @@ import type { Config } from "../config/config.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 import { TemporaryFolder } from "../store/temporary-folder.ts";
-import { ExitError, type ExitReason } from "./exit-codes.ts";
+import { ExitError, orExit, type ExitReason } from "./exit-codes.ts";
 import { PATIENCE_MS, ProgressLine, SLOW_RATE_MS, whileLooking, type Measure } from "./progress-line.ts";
 import type { ResultFiles } from "./result-files.ts";
 import { progressOutput, writeError } from "./terminal.ts";
@@ -118,23 +118,15 @@ async function folderOfInput(signal: AbortSignal): Promise<TemporaryFolder> {
 /** Throws ExitError when the file is missing, no regular file, or not readable. */
 function expectThere(file: string): void {
   if (file === "-") return;
+  const unreadable = (error: unknown) => `${file}: it cannot be read: ${fileReason(error)}.`;
   // A path below a file, or of a name that is too long, throws all the same.
-  const found = orUnreadable(file, () => statSync(file, { throwIfNoEntry: false }));
+  const found = orExit(() => statSync(file, { throwIfNoEntry: false }), unreadable);
   if (!found) throw new ExitError("failure", `${file}: there is no such file.`);
   if (found.isDirectory()) throw new ExitError("failure", `${file}: it is a folder.`);
   // A pipe made by the shell, such as `<(…)`.
   if (!found.isFile())
     throw new ExitError("failure", `${file}: it is no regular file; send it to standard input, named -.`);
-  orUnreadable(file, () => accessSync(file, constants.R_OK));
-}
-
-/** Throws ExitError in place of a system error. */
-function orUnreadable<T>(file: string, look: () => T): T {
-  try {
-    return look();
-  } catch (error) {
-    throw new ExitError("failure", `${file}: it cannot be read: ${fileReason(error)}.`);
-  }
+  orExit(() => accessSync(file, constants.R_OK), unreadable);
 }
 
 /** Returns the message with the file's name in place of the request field `file`. */

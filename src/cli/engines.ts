@@ -29,9 +29,9 @@ import { isLogged, type Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { preparing } from "./components.ts";
 import { checkContext } from "./context-check.ts";
-import { ExitError } from "./exit-codes.ts";
+import { ExitError, exitOn, orExit } from "./exit-codes.ts";
 import { ownProgram } from "./own-program.ts";
-import { eachOnce, namedModel } from "./named-model.ts";
+import { eachOnce, namedModel, readEach } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 import { roomOn, spreadLoading } from "./workers.ts";
 
@@ -139,7 +139,7 @@ export function systemEngine(setup: Setup): TextEngine {
 
 /** Reads the given embedding and rerank models. Throws ExitError when a file is unusable or two have the same name. */
 export function readEmbeddingFiles({ embeddingModels, rerankModels, modelsDir }: Config): EmbeddingFile[] {
-  return reading(() => {
+  return exitOn(ModelFileError, "model", () => {
     const files = [
       ...embeddingModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, false)),
       ...rerankModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, true)),
@@ -171,10 +171,7 @@ export function embeddingEngines(given: readonly EmbeddingFile[], setup: Setup):
 
 /** Reads the given transcription models. Throws ExitError when a file is unusable or two have the same name. */
 export function readWhisperFiles({ transcriptionModels, modelsDir }: Config): WhisperFile[] {
-  return reading(() => {
-    const files = transcriptionModels.map((name) => readWhisperFile(namedModel(name, modelsDir).path));
-    return eachOnce(files, "transcription");
-  });
+  return readEach(transcriptionModels, modelsDir, "transcription", readWhisperFile);
 }
 
 /** Creates one engine per file, loaded on first use; without files, one for the embedded model. */
@@ -308,7 +305,7 @@ function kvFolders(
   return {
     ...(kvDir !== undefined && { kvDir: { path: privateFolder(kvDir, "--kv-dir"), limitBytes: kvDirSize * 2 ** 20 } }),
     ...(slotSavePath !== undefined && { slotDir: privateFolder(slotSavePath, "--slot-save-path") }),
-    kvOrigin: reading(() => ({
+    kvOrigin: exitOn(ModelFileError, "model", () => ({
       model: fileIdentity(file.paths),
       ...(mmproj !== undefined && { projector: fileIdentity([mmproj]) }),
       adapterHashes: lora.map((adapter) => fileIdentity([adapter.path]).hash),
@@ -316,7 +313,7 @@ function kvFolders(
   };
 }
 
-const modelFile = (path: string): ModelFile => reading(() => readModelFile(path));
+const modelFile = (path: string): ModelFile => exitOn(ModelFileError, "model", () => readModelFile(path));
 
 /** Checks an adapter's file. Throws ExitError. */
 function offered(adapter: Adapter, architecture: string, modelId: string): OfferedAdapter {
@@ -326,35 +323,19 @@ function offered(adapter: Adapter, architecture: string, modelId: string): Offer
       `The adapter ${adapter.name} has the model's name; --lora NAME=FILE gives it another.`,
     );
   }
-  return { ...adapter, ...reading(() => readAdapterFile(adapter.path, architecture)) };
-}
-
-/** Returns what `read` returns. Throws ExitError `model` in place of a ModelFileError. */
-export function reading<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof ModelFileError ? new ExitError("model", error.message) : error;
-  }
+  return { ...adapter, ...exitOn(ModelFileError, "model", () => readAdapterFile(adapter.path, architecture)) };
 }
 
 /** Creates the trace file, so that an unwritable path fails at once, not in an engine that then restarts forever. */
 function startTrace(path: string): string {
-  try {
-    createTraceFile(path);
-    return path;
-  } catch (error) {
-    throw new ExitError("failure", `The trace file ${path} cannot be written: ${fileReason(error)}.`);
-  }
+  const say = (error: unknown) => `The trace file ${path} cannot be written: ${fileReason(error)}.`;
+  orExit(() => createTraceFile(path), say);
+  return path;
 }
 
 /** Returns the native libraries, unpacked if necessary. Throws ExitError when the cache folder cannot be used. */
 export function unpack({ cacheDir }: Config, log: Logger): NativeFiles {
-  try {
-    const native = nativeFiles(cacheDir);
-    if (native.warning) log.warn(native.warning);
-    return native;
-  } catch (error) {
-    throw new ExitError("failure", errorMessage(error));
-  }
+  const native = orExit(() => nativeFiles(cacheDir), errorMessage);
+  if (native.warning) log.warn(native.warning);
+  return native;
 }
