@@ -14,8 +14,6 @@ import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescr
 import type { ServerKind } from "./server-kind.ts";
 import { failureFrom, KeyRefusal } from "./upstream-failure.ts";
 
-/** A server in front of many others may take long to list their models. */
-const LIST_TIMEOUT_MS = 10_000;
 const REFRESH_MS = 30_000;
 /** Milliseconds after a refusal of svc's key until a request shows whether the server accepts it now. */
 const REFUSED_MS = 30_000;
@@ -224,7 +222,7 @@ export class Replica {
     this.refreshedAt = this.clock.now();
     const tries = this.breaker.remedy === "list" && this.breaker.begin();
     try {
-      const { kind, models } = await describeServer(this.client, LIST_TIMEOUT_MS, this.hint);
+      const { kind, models } = await describeServer(this.client, this.hint);
       this.describeAs(kind, models);
       this.listingFailure = undefined;
       this.refusesListing = false;
@@ -262,7 +260,7 @@ export class Replica {
     const ask = asks[kind];
     if (!ask) return Promise.resolve();
     return (this.showing ??= (async () => {
-      const about = ask.about(this.client, LIST_TIMEOUT_MS);
+      const about = ask.about(this.client);
       const unknown = models.filter((model) => !this.shown.has(ask.keyOf(model)));
       await Promise.all(
         unknown.map(async (model) => {
@@ -290,7 +288,7 @@ const isGone = ({ code, details }: SvcError): boolean => code === "upstream_unav
 interface Ask {
   /** Returns a key that differs between versions of a model. */
   readonly keyOf: (model: RemoteModel) => string;
-  readonly about: (client: ServerClient, timeoutMs: number) => (model: RemoteModel) => Promise<RemoteModel | undefined>;
+  readonly about: (client: ServerClient) => (model: RemoteModel) => Promise<RemoteModel | undefined>;
 }
 
 /** The key has no creation time, which differs at every listing of these servers. */
@@ -299,7 +297,7 @@ const cluster: Ask = { keyOf: ({ id }) => id, about: askCapabilities };
 const asks: Partial<Record<ServerKind, Ask>> = {
   ollama: {
     keyOf: ({ id, created }) => `${id} ${created}`,
-    about: (client, timeoutMs) => (model) => describeOllamaModel(client, model, timeoutMs),
+    about: (client) => (model) => describeOllamaModel(client, model),
   },
   vllm: cluster,
   sglang: cluster,
