@@ -64,23 +64,8 @@ function withLogLevel(layers: readonly Values[]): readonly Values[] {
 const QUANTIZED: ReadonlySet<string> = new Set(["q8_0", "q4_0"]);
 
 function refuseContradictions(config: Config): void {
-  const {
-    workers,
-    gpuLayers,
-    splitMode,
-    serveModel,
-    model,
-    lora,
-    kvDir,
-    slotSavePath,
-    cacheRam,
-    prefixCache,
-    apiKeys,
-    keyRpm,
-    keyConcurrent,
-    kvType,
-    flashAttention,
-  } = config;
+  const { workers, gpuLayers, splitMode, serveModel, model, lora, kvDir, slotSavePath, cacheRam } = config;
+  const { prefixCache, apiKeys, keyRpm, keyConcurrent, kvType, flashAttention } = config;
   if (apiKeys.length === 0 && (keyRpm > 0 || keyConcurrent > 0)) {
     throw new UsageError("--key-rpm and --key-concurrent limit API keys: define keys with --api-key-file.");
   }
