@@ -7,10 +7,11 @@ import type { PainterOptions } from "../engine/image/protocol.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readDrawingFile, readImageFile } from "../model/image-file.ts";
 import type { ServedFile } from "../model/read-model.ts";
-import { computeOptions, SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
+import { SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
 import { exitOn } from "./exit-codes.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { eachOnce, namedModel, readEach, type NamedModel } from "./named-model.ts";
+import { computeOptions } from "./prepare-model.ts";
 
 /** The checked files of an image model. */
 export interface ImageFiles {
