@@ -39,7 +39,8 @@ export async function main(args: readonly string[], user: Environment): Promise<
     // `-o -` means the same as no -o: the result goes to standard output.
     const own = output === "-" ? elsewhere : flags;
     const json = flags["json"] === true;
-    return await runs[action]({ ...commandLine, flags: own, config, operand, json, user, reread });
+    const code = await runs[action]({ ...commandLine, flags: own, config, operand, json, user, reread });
+    return code ?? exitCodes.ok.code;
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
@@ -96,8 +97,8 @@ interface Start extends CommandLine {
 
 type Information = Parameters<typeof informationText>[0];
 
-/** How each command is run, returning the exit code; only the code of that command is loaded. */
-const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start: Start) => Promise<number>>> = {
+/** How each command is run, returning the exit code unless that is 0; only the code of that command is loaded. */
+const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start: Start) => Promise<number | void>>> = {
   serve: serveOrAnswer,
   transcribe: async ({ config, operands, flags }) =>
     (await import("./transcribe.ts")).transcribe(config, operands, flags),

@@ -10,8 +10,8 @@ import { tessdataModel } from "../store/models/short-names.ts";
 import { runDownload } from "./download-command.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** Downloads a language's data and prints its path. Returns the exit code. Throws ExitError. */
-export function pullLanguage(config: Config, name: string): Promise<number> {
+/** Downloads a language's data and prints its path. Throws ExitError. */
+export function pullLanguage(config: Config, name: string): Promise<void> {
   if (!isTessdata(name)) throw new ExitError("usage", TESSDATA_NAMES);
   const operand = tessdataModel(name);
   const registry = npmRegistry(processEnvironment());

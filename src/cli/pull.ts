@@ -18,15 +18,15 @@ import { ExitError } from "./exit-codes.ts";
 import { pullComponent } from "./pull-component.ts";
 import { pullLanguage } from "./pull-tessdata.ts";
 
-/** Downloads what `name` names and prints how to use it. Returns the exit code. Throws ExitError. */
-export function pullNamed(config: Config, name: string): Promise<number> {
+/** Downloads what `name` names and prints how to use it. Throws ExitError. */
+export function pullNamed(config: Config, name: string): Promise<void> {
   const language = tessdataLanguage(name);
   if (language !== undefined) return pullLanguage(config, language);
   const component = componentNamed(name);
   return component === undefined ? pullModel(config, name) : pullComponent(config, component);
 }
 
-function pullModel(config: Config, name: string): Promise<number> {
+function pullModel(config: Config, name: string): Promise<void> {
   const hub = hubSettings(processEnvironment());
   const reference = readReference(name, hub.endpoint);
   const store = new ModelStore(config.modelsDir);

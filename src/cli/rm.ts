@@ -5,11 +5,11 @@ import { ModelStore } from "../store/models/model-store.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { shown } from "../store/models/reference.ts";
 import { gigabytes } from "./download-progress.ts";
-import { ExitError, exitCodes, exitOn } from "./exit-codes.ts";
+import { ExitError, exitOn } from "./exit-codes.ts";
 import { writeOut } from "./write-out.ts";
 
-/** Removes all files of the model with this name without asking. Returns the exit code. Throws ExitError. */
-export async function removeModel(config: Config, name: string): Promise<number> {
+/** Removes all files of the model with this name without asking. Throws ExitError. */
+export async function removeModel(config: Config, name: string): Promise<void> {
   const store = new ModelStore(config.modelsDir);
   const [model, ...others] = exitOn(PullError, "failure", () => store.findAll(name));
   if (others.length > 0) {
@@ -21,7 +21,6 @@ export async function removeModel(config: Config, name: string): Promise<number>
   try {
     const bytes = await store.remove(model);
     await writeOut(`${model.name} removed, ${gigabytes(bytes)} freed.\n`);
-    return exitCodes.ok.code;
   } catch (error) {
     throw error instanceof PullError ? new ExitError("failure", error.message) : error;
   }

@@ -28,8 +28,8 @@ interface Archive {
   readonly sha256: string;
 }
 
-/** Replaces this executable with the newest; --check only reports it. Returns the exit code. Throws ExitError. */
-export function update(config: Config, flags: Readonly<Record<string, unknown>>): Promise<number> {
+/** Replaces this executable with the newest; --check only reports it. Throws ExitError. */
+export function update(config: Config, flags: Readonly<Record<string, unknown>>): Promise<void> {
   const executable = process.execPath;
   const isCheck = flags["check"] === true;
   const own = build;
