@@ -1,8 +1,9 @@
 // `--ready-file`: tells scripts and service managers when a server can answer.
 
-import { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileReason } from "../domain/system-error-code.ts";
+import { replaceFile } from "../store/replace-file.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { ExitError, orExit } from "./exit-codes.ts";
 
@@ -32,12 +33,7 @@ export class ReadyFile {
   write(url: string): void {
     const { path } = this;
     if (path === undefined || this.isClosed) return;
-    orExit(() => {
-      // Where others may write as well, a link of theirs must not be at this name.
-      const part = `${path}.part-${crypto.randomUUID()}`;
-      writeFileSync(part, `${url}\n`, { flag: "wx" });
-      renameSync(part, path);
-    }, failure(path));
+    orExit(() => replaceFile(path, `${url}\n`), failure(path));
     this.isWritten = true;
   }
 
