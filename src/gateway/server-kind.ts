@@ -70,7 +70,7 @@ const CONVENTION = {
 const LLAMA = { ...CONVENTION, ...LLAMA_SAMPLING };
 
 /** Settings of vLLM and SGLang, including those beyond the OpenAI-compatible API. */
-const CLUSTER = {
+const VLLM_SGLANG = {
   ...CONVENTION,
   topK: "top_k",
   minP: "min_p",
@@ -126,7 +126,7 @@ const TRAITS: Readonly<Record<ServerKind, Traits>> = {
   },
   vllm: {
     reports: "usage",
-    sampling: CLUSTER,
+    sampling: VLLM_SGLANG,
     foreign: same(
       "watermarking",
       "stop_token_ids",
@@ -174,7 +174,7 @@ const TRAITS: Readonly<Record<ServerKind, Traits>> = {
   },
   sglang: {
     reports: "usage",
-    sampling: CLUSTER,
+    sampling: VLLM_SGLANG,
     foreign: {
       ...same(
         "stop_token_ids",

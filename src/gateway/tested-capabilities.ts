@@ -15,7 +15,7 @@ type Purpose = "writing" | "vectors" | "other";
  * Returns a function that adds the capabilities to a model; it returns undefined when the server does not answer in
  * time. Generates one token per request and model; queries about the server are sent once for all its models.
  */
-export function askCapabilities(client: ServerClient): (model: RemoteModel) => Promise<RemoteModel | undefined> {
+export function testCapabilities(client: ServerClient): (model: RemoteModel) => Promise<RemoteModel | undefined> {
   let asking: Promise<Purpose | undefined> | undefined;
   return async (model) => {
     const purpose = await (asking ??= askPurpose(client));
