@@ -6,10 +6,10 @@ import { parseApiKeys } from "./api-keys.ts";
 import { fieldsOf, type Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import { checkFolders } from "./folders.ts";
-import { withKeys } from "./gateway.ts";
 import { table } from "./options.ts";
 import { UsageError, type Values } from "./parse.ts";
 import { readTls } from "./tls.ts";
+import { withKeys } from "./upstream-option.ts";
 
 /** Merges layers, the highest precedence first, over the defaults of the options table. Throws UsageError. */
 export function resolveConfig(layers: readonly Values[], environment: Environment): Config {
