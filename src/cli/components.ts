@@ -12,7 +12,7 @@ import { PullError } from "../store/models/pull-error.ts";
 import { componentOperand } from "../store/models/short-names.ts";
 import { fetchReleaseFile, type FetchOptions } from "../store/release-file.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { gigabytes } from "./download-progress.ts";
+import { gigabytes } from "./download-line.ts";
 
 /** What each component provides, as the subject of a message. */
 const USES: Readonly<Record<ComponentName, string>> = {

@@ -16,7 +16,7 @@ import { removeAbandoned, TemporaryFolder } from "../store/temporary-folder.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { isFor, trusting } from "./agent-trust.ts";
 import { agents, type Agent } from "./agents.ts";
-import { gigabytes } from "./download-progress.ts";
+import { gigabytes } from "./download-line.ts";
 import { ExitError, exitOn, orExit } from "./exit-codes.ts";
 import { fetchListing, type Listing } from "./models.ts";
 import { whileServing } from "./open-server.ts";

@@ -3,7 +3,7 @@
 import type { Config } from "../config/config.ts";
 import { bytesOf, filesOf, ModelStore } from "../store/models/model-store.ts";
 import { PullError } from "../store/models/pull-error.ts";
-import { gigabytes } from "./download-progress.ts";
+import { gigabytes } from "./download-line.ts";
 import { exitOn } from "./exit-codes.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";

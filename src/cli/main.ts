@@ -37,9 +37,9 @@ export async function main(args: readonly string[], user: Environment): Promise<
     if (config.logFormat !== "json") for (const note of notes) process.stderr.write(`svc: ${note}\n`);
     const { output, ...elsewhere } = flags;
     // `-o -` means the same as no -o: the result goes to standard output.
-    const own = output === "-" ? elsewhere : flags;
+    const given = output === "-" ? elsewhere : flags;
     const json = flags["json"] === true;
-    const code = await runs[action]({ ...commandLine, flags: own, config, operand, json, user, reread });
+    const code = await runs[action]({ ...commandLine, flags: given, config, operand, json, user, reread });
     return code ?? exitCodes.ok.code;
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);

@@ -13,7 +13,7 @@ import { PullError } from "../store/models/pull-error.ts";
 import { parseReference, shown, type Reference } from "../store/models/reference.ts";
 import { componentNamed, tessdataLanguage } from "../store/models/short-names.ts";
 import { runDownload } from "./download-command.ts";
-import { gigabytes } from "./download-progress.ts";
+import { gigabytes } from "./download-line.ts";
 import { ExitError } from "./exit-codes.ts";
 import { pullComponent } from "./pull-component.ts";
 import { pullLanguage } from "./pull-tessdata.ts";

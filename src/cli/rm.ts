@@ -4,7 +4,7 @@ import type { Config } from "../config/config.ts";
 import { ModelStore } from "../store/models/model-store.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { shown } from "../store/models/reference.ts";
-import { gigabytes } from "./download-progress.ts";
+import { gigabytes } from "./download-line.ts";
 import { ExitError, exitOn } from "./exit-codes.ts";
 import { writeOut } from "./write-out.ts";
 

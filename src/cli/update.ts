@@ -12,7 +12,7 @@ import { PullError } from "../store/models/pull-error.ts";
 import { defaultPatience, type RetryOptions } from "../store/models/retry.ts";
 import { fetchReleaseFile } from "../store/release-file.ts";
 import { runDownload } from "./download-command.ts";
-import type { DownloadProgress } from "./download-progress.ts";
+import type { DownloadLine } from "./download-line.ts";
 import { ExitError } from "./exit-codes.ts";
 
 const isWindows = process.platform === "win32";
@@ -103,7 +103,7 @@ async function replace(
   executable: string,
   { version: newVersion, file, sha256 }: Archive,
   config: Config,
-  progress: DownloadProgress,
+  progress: DownloadLine,
   signal: AbortSignal,
 ): Promise<void> {
   const url = addressed(releasedFile(config, file, newVersion));

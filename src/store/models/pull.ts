@@ -78,7 +78,8 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
       files.push(...(await fetchFiles(name, own, remote, total, { ...options, check }, retry)));
     }
   } catch (error) {
-    // Nothing is left that another attempt could continue. The failure to tell is that of the download.
+    // A rejected file leaves nothing to continue, so its manifest goes, too. Should that fail, the download's failure is
+    // still the one to report.
     if (error instanceof RejectedError) await store.forgetAbsent(manifest).catch(() => {});
     throw error;
   }
