@@ -69,8 +69,8 @@ async function main(): Promise<void> {
   if (wrongTarget !== undefined) throw new BuildError(wrongTarget);
   const { target, flavour } = given;
   if (target === "docs") {
-    const { writePages } = await import("./docs/generate/pages.ts");
-    await step("wrote docs/reference", writePages);
+    const { writeReference } = await import("./docs/generate/pages.ts");
+    await step("wrote docs/reference", writeReference);
     return;
   }
   if (target === "release") {

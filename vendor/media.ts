@@ -1,12 +1,12 @@
 // Builds the media library: llama.cpp's mtmd and our shim over it, linked against the very libraries that the llama
 // shim uses.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
-import { fingerprint, inParallel, requireTools, run, step } from "./run.ts";
+import { fingerprint, inParallel, requireTools, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
-import { joinSources, shimLibrary } from "./shim.ts";
+import { compileObject, joinSources, shimLibrary } from "./shim.ts";
 import { compiler, CXX_FLAGS } from "./target.ts";
 import versions from "./versions.json" with { type: "json" };
 
@@ -69,32 +69,12 @@ export async function compileMtmd(sources: string, flavour: Flavour): Promise<Mt
 }
 
 /** Compiles a file, by its path in llama.cpp or an absolute one, the way all of mtmd is compiled. */
-export async function compileUnit(
-  sources: string,
-  unit: string,
-  object: string,
-  more: readonly string[],
-): Promise<void> {
+export function compileUnit(sources: string, unit: string, object: string, more: readonly string[]): Promise<void> {
   // Upstream compiles these as C or C++, depending on the names that hash.cpp expects.
-  const isC = /(xxhash|sha256)\.c$/.test(unit);
-  const language = isC ? ["-x", "c"] : ["-x", "c++"];
-  const flags = MTMD_FLAGS.filter((flag) => !isC || !flag.startsWith("-std"));
-  const level = HOT.test(unit) ? "-O3" : "-O1";
+  const language = /(xxhash|sha256)\.c$/.test(unit) ? "c" : "c++";
   const includes = INCLUDES.map((folder) => `-I${join(sources, folder)}`);
-  const temporary = `${object}.${process.pid}`;
-  await run([
-    compiler,
-    ...language,
-    ...flags,
-    level,
-    ...more,
-    ...includes,
-    "-c",
-    resolve(sources, unit),
-    "-o",
-    temporary,
-  ]);
-  renameSync(temporary, object);
+  const flags = [...MTMD_FLAGS, HOT.test(unit) ? "-O3" : "-O1", ...more, ...includes];
+  return compileObject(resolve(sources, unit), object, flags, language);
 }
 
 /**

@@ -1,6 +1,6 @@
 // Compiles one of our native libraries: the sources in its folder below ffi, and those that all of them share.
 
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fingerprint, inParallel, makeFolder, place, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
@@ -21,6 +21,8 @@ export interface ShimLibrary extends Pick<Shim, "name" | "includes"> {
   readonly flavour: string;
   /** The llama library set, which it is linked with and put into. */
   readonly libraries: string;
+  /** It is not linked with the set. */
+  readonly isAlone?: true;
   /** What it depends on beside shim and libraries, as JSON values. */
   readonly content: unknown;
   /** Makes more objects to link with. */
@@ -42,7 +44,7 @@ export const libraryName = (shim: string): string => `libsvc_${shim}.${suffix}`;
  */
 export async function shimLibrary(library: ShimLibrary): Promise<string> {
   const { name, flavour, libraries, content, includes, parts } = library;
-  const linked = linkedLibraries(libraries);
+  const linked = library.isAlone ? [] : linkedLibraries(libraries);
   const flags = [...(library.flags ?? []), ...flavourFlags(flavour)];
   const id = fingerprint([content, shimFingerprint(name), flags, sizesOf(linked)]);
   const target = join(import.meta.dir, ".build", name, `${flavour}-${id}`);
@@ -55,6 +57,19 @@ export async function shimLibrary(library: ShimLibrary): Promise<string> {
   const path = join(libraries, libraryName(name));
   place(join(target, libraryName(name)), path);
   return path;
+}
+
+/** Compiles a file, in the language of its name unless one is given; C++'s standard is no flag of C. */
+export async function compileObject(
+  unit: string,
+  object: string,
+  flags: readonly string[],
+  language?: "c" | "c++",
+): Promise<void> {
+  const own = language === "c" ? flags.filter((flag) => !flag.startsWith("-std=c++")) : flags;
+  const temporary = `${object}.${process.pid}`;
+  await run([compiler, ...(language ? ["-x", language] : []), ...own, "-c", unit, "-o", temporary]);
+  renameSync(temporary, object);
 }
 
 /** Compiles the library into `folder`. Throws BuildError with the compiler's messages. */

@@ -2,12 +2,11 @@
 // longer names in ggml than other libraries do, so it shares nothing with them, and a process loads only one of the
 // two.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import type { Flavour, LlamaBuild } from "./llama.ts";
-import { BuildError, fingerprint, inParallel, makeFolder, place, run, step } from "./run.ts";
-import { flavourFlags } from "./sanitizers.ts";
-import { compileShim, libraryName, shimFingerprint } from "./shim.ts";
+import { BuildError, fingerprint, inParallel, step } from "./run.ts";
+import { compileObject, shimLibrary } from "./shim.ts";
 import { compiler, CXX_FLAGS, forArm, forMac, forWindows, GGML_DEFINES } from "./target.ts";
 import { fetchCrate, MissingCrate } from "./crate.ts";
 import pin from "./stable-diffusion.json" with { type: "json" };
@@ -100,29 +99,20 @@ export interface SdObjects {
  * they are not the pinned ones.
  */
 export async function buildImage(flavour: Flavour, llama: Promise<LlamaBuild>): Promise<string | undefined> {
-  const name = libraryName("image");
   try {
     const { objects, sources, id } = await compileStableDiffusion();
     const { libraries } = await llama;
-    const self = readFileSync(import.meta.path, "utf8");
-    const target = join(
-      out,
-      "image",
-      `${flavour}-${fingerprint([id, self, shimFingerprint("image"), flavourFlags(flavour)])}`,
-    );
-    if (!existsSync(target)) {
-      await step("compiled the image shim", () =>
-        makeFolder(target, async (temporary) => {
-          const includes = [...INCLUDES.map((folder) => join(sources, folder)), inside];
-          const parts = [...objects, ...(await exportsOnly(temporary))];
-          // The shim itself computes nothing, so -O1 is enough.
-          const flags = ["-O1", "-DGGML_MAX_NAME=128", ...flavourFlags(flavour)];
-          await compileShim({ name: "image", includes, parts, flags }, temporary);
-        }),
-      );
-    }
-    place(join(target, name), join(libraries, name));
-    return join(libraries, name);
+    return await shimLibrary({
+      name: "image",
+      flavour,
+      libraries,
+      isAlone: true,
+      content: [id, readFileSync(import.meta.path, "utf8")],
+      includes: [...INCLUDES.map((folder) => join(sources, folder)), inside],
+      parts: async () => [...objects, ...(await exportsOnly())],
+      // The shim itself computes nothing, so -O1 is enough.
+      flags: ["-O1", "-DGGML_MAX_NAME=128"],
+    });
   } catch (error) {
     if (!(error instanceof MissingCrate || error instanceof CompileError)) throw error;
     // Only the first of a compiler's many lines.
@@ -216,24 +206,21 @@ export async function compileSdUnit(
   object: string,
   flags: readonly string[],
 ): Promise<void> {
-  const isC = unit.endsWith(".c");
-  const language = unit.endsWith(".s") ? [] : isC ? ["-x", "c", "-std=gnu11"] : ["-x", "c++"];
-  const own = unit.endsWith(".s") ? [] : FLAGS.filter((flag) => !isC || !flag.startsWith("-std"));
-  const includes = INCLUDES.map((folder) => `-I${join(sources, folder)}`);
-  const temporary = `${object}.${process.pid}`;
+  const own = [...INCLUDES.map((folder) => `-I${join(sources, folder)}`), `-I${inside}`, ...flags];
   try {
-    await run([compiler, ...language, ...own, ...includes, `-I${inside}`, ...flags, "-c", unit, "-o", temporary]);
+    if (unit.endsWith(".s")) await compileObject(unit, object, own);
+    else if (unit.endsWith(".c")) await compileObject(unit, object, ["-std=gnu11", ...FLAGS, ...own], "c");
+    else await compileObject(unit, object, [...FLAGS, ...own], "c++");
   } catch (error) {
     throw error instanceof BuildError ? new CompileError(error.message) : error;
   }
-  renameSync(temporary, object);
 }
 
 /** Returns linker flags that export only the shim's functions: upstream marks its own as exported, except on Windows. */
-async function exportsOnly(folder: string): Promise<string[]> {
+async function exportsOnly(): Promise<string[]> {
   if (forWindows) return [];
   if (forMac) return ["-Wl,-exported_symbol,_svc_*"];
-  const script = join(folder, "exports.map");
+  const script = join(out, "image/exports.map");
   await Bun.write(script, "{ global: svc_*; local: *; };\n");
   return [`-Wl,--version-script=${script}`];
 }

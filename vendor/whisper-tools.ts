@@ -5,7 +5,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
 import { fingerprint, inParallel, makeFolder, run, step } from "./run.ts";
-import { linkedLibraries, placeLibraries } from "./shim.ts";
+import { compileObject, linkedLibraries, placeLibraries } from "./shim.ts";
 import { compiler, CXX_FLAGS, origin } from "./target.ts";
 import versions from "./versions.json" with { type: "json" };
 import { whisperSources } from "./whisper.ts";
@@ -32,17 +32,8 @@ export async function buildWhisperTools(flavour: Flavour): Promise<WhisperTools>
       makeFolder(target, async (folder) => {
         const objectOf = (unit: string) => join(folder, `${unit.replaceAll("/", "_")}.o`);
         const units = [...SHARED, ...Object.values(PROGRAMS)];
-        await inParallel(units, (unit) =>
-          run([
-            compiler,
-            ...FLAGS,
-            ...includes.map((path) => `-I${path}`),
-            "-c",
-            join(sources, unit),
-            "-o",
-            objectOf(unit),
-          ]),
-        );
+        const flags = [...FLAGS, ...includes.map((path) => `-I${path}`)];
+        await inParallel(units, (unit) => compileObject(join(sources, unit), objectOf(unit), flags));
         placeLibraries(libraries, folder);
         for (const [name, unit] of Object.entries(PROGRAMS)) {
           const objects = [...SHARED, unit].map(objectOf);

@@ -24,7 +24,7 @@ export async function generatedPages(): Promise<ReadonlyMap<string, string>> {
 }
 
 /** Writes the pages and returns their names. */
-export async function writePages(): Promise<string[]> {
+export async function writeReference(): Promise<string[]> {
   const pages = await generatedPages();
   for (const [name, content] of pages) await Bun.write(join(REFERENCE, name), content);
   return [...pages.keys()];

@@ -86,10 +86,10 @@ export function parseArguments(args: readonly string[]): CommandLine {
 
 /** Throws UsageError when an option of the command stands before it, where the server's option would be read. */
 function checkBefore(command: CommandName, before: readonly string[]): void {
-  const own = flagsOf(command).filter(({ name }) => name !== JSON_FLAG.name);
+  const flags = flagsOf(command).filter(({ name }) => name !== JSON_FLAG.name);
   for (const argument of before) {
     const given = /^(?:--[^=]+|-[^-])/.exec(argument)?.[0] ?? "";
-    if (own.some((flag) => isSpelled(flag, given)))
+    if (flags.some((flag) => isSpelled(flag, given)))
       throw new UsageError(`${given} is an option of ${command} and must follow it.`);
   }
 }
@@ -149,7 +149,7 @@ function readFlag(
 
 const isSpelled = ({ name, short }: Flag, given: string): boolean => given === `--${name}` || given === `-${short}`;
 
-function readLong(argument: string, queue: string[], values: Map<string, OptionValue>, own: readonly Flag[]): void {
+function readLong(argument: string, queue: string[], values: Map<string, OptionValue>, flags: readonly Flag[]): void {
   const equals = argument.indexOf("=");
   const name = argument.slice(2, equals < 0 ? undefined : equals);
   const inline = equals < 0 ? undefined : argument.slice(equals + 1);
@@ -160,7 +160,7 @@ function readLong(argument: string, queue: string[], values: Map<string, OptionV
     values.set(negated.name, false);
     return;
   }
-  const others = own.map((flag) => flag.name);
+  const others = flags.map((flag) => flag.name);
   const meant = didYouMean(name, options, others) || didYouMean(name.replace(/^no-/, ""), options, others);
   throw new UsageError(`Unknown option --${name}.${meant.replace("mean ", "mean --")}`);
 }

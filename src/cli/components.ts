@@ -4,16 +4,15 @@ import type { Component, ComponentName } from "../../ffi/runtime/embedded.ts";
 import { archiveName, downloadOf, folderOf, isDownloaded, isSound } from "../../ffi/runtime/extract.ts";
 import { componentOf } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
-import { processEnvironment } from "../config/environment.ts";
-import { hubSettings } from "../config/hub.ts";
 import { releasedFile } from "../config/releases.ts";
+import { userAgent } from "../config/version.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { SvcError } from "../domain/errors.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { componentOperand } from "../store/models/short-names.ts";
 import { fetchReleaseFile, type FetchOptions } from "../store/release-file.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { gigabytes } from "./download-progress.ts";
+import { gigabytes } from "./download-line.ts";
 
 /** What each component provides, as the subject of a message. */
 const USES: Readonly<Record<ComponentName, string>> = {
@@ -89,7 +88,6 @@ export async function fetchComponent(
   if (url === undefined) {
     throw new PullError("This svc was not built for a release: name the address of its components with --releases.");
   }
-  const { userAgent } = hubSettings(processEnvironment());
   const { bytes, sha256 } = component;
   const done = () => isThere(component, parent);
   await fetchReleaseFile({ url, bytes, sha256 }, downloadOf(component, parent), done, { ...options, userAgent });

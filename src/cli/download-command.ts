@@ -2,8 +2,8 @@
 
 import type { Config } from "../config/config.ts";
 import { PullError } from "../store/models/pull-error.ts";
-import { DownloadProgress } from "./download-progress.ts";
-import { ExitError, exitCodes } from "./exit-codes.ts";
+import { DownloadLine } from "./download-line.ts";
+import { ExitError } from "./exit-codes.ts";
 import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -12,19 +12,18 @@ interface DownloadCommand {
   /** What is printed behind "Interrupted. ". */
   readonly onInterrupt: string;
   /** Downloads and returns the sentence to print. SIGINT and SIGTERM abort the signal. */
-  readonly work: (progress: DownloadProgress, signal: AbortSignal) => Promise<string>;
+  readonly work: (progress: DownloadLine, signal: AbortSignal) => Promise<string>;
 }
 
-/** Runs the command and returns the exit code. Throws ExitError. */
-export async function runDownload({ config, onInterrupt, work }: DownloadCommand): Promise<number> {
+/** Runs the command. Throws ExitError. */
+export async function runDownload({ config, onInterrupt, work }: DownloadCommand): Promise<void> {
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));
-  const progress = new DownloadProgress(progressOutput(config));
+  const progress = new DownloadLine(progressOutput(config));
   try {
     const sentence = await work(progress, interrupt.signal);
     progress.end();
     await writeOut(`${sentence}\n`);
-    return exitCodes.ok.code;
   } catch (error) {
     progress.end();
     if (interrupt.signal.aborted) throw new ExitError("interrupted", `Interrupted. ${onInterrupt}`);

@@ -9,8 +9,7 @@ import { ExitError } from "./exit-codes.ts";
 import { withApi, type Api } from "./in-process.ts";
 import { inlineImage } from "./inline-image.ts";
 import { wordsOrInput } from "./piped-input.ts";
-import { PATIENCE_MS, ProgressLine, whileLooking } from "./progress-line.ts";
-import { progressOutput } from "./terminal.ts";
+import { commandProgress, type ProgressLine } from "./progress-line.ts";
 import { writeOut } from "./write-out.ts";
 import { expectFileName, formatOf, writeResult } from "./write-result.ts";
 
@@ -66,11 +65,7 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
     ...(steps !== undefined && { steps }),
   };
   return withApi(config, async (api) => {
-    const shown = new ProgressLine({
-      ...progressOutput(config),
-      measure: MEASURE,
-      patienceMs: PATIENCE_MS,
-    });
+    const shown = commandProgress(config, MEASURE);
     const answer = await drawing(api, body, shown);
     for (const [at, image] of answer.data.entries()) {
       const bytes = Uint8Array.fromBase64(image.b64_json);
@@ -87,17 +82,13 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
 
 async function drawing({ ask, services }: Api, body: object, shown: ProgressLine): Promise<Answer> {
   const id = newRequestId();
-  const look = () => {
+  const state = () => {
     const { done, of, step, steps } = services.images.progressOf(id) ?? { done: 0, of: 0, step: 0, steps: 0 };
     const name = of > 1 ? `image ${Math.min(done + 1, of)} of ${of}` : "drawing";
-    shown.show({ name, done: done * steps + step, ...(steps > 0 && { total: of * steps }) });
+    return { name, done: done * steps + step, ...(steps > 0 && { total: of * steps }) };
   };
   const answer = async () => (await ask("/v1/images/generations", body, { id, options: OPTIONS })).json();
-  try {
-    return (await whileLooking(look, answer)) as Answer;
-  } finally {
-    shown.end();
-  }
+  return (await shown.during(state, answer)) as Answer;
 }
 
 /** Throws ExitError for anything but a whole number: NaN would become null in JSON, which counts as absent. */

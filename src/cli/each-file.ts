@@ -10,10 +10,10 @@ import type { Config } from "../config/config.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 import { TemporaryFolder } from "../store/temporary-folder.ts";
-import { ExitError, type ExitReason } from "./exit-codes.ts";
-import { PATIENCE_MS, ProgressLine, SLOW_RATE_MS, whileLooking, type Measure } from "./progress-line.ts";
+import { ExitError, orExit, type ExitReason } from "./exit-codes.ts";
+import { commandProgress, SLOW_RATE_MS, type Measure, type ProgressLine } from "./progress-line.ts";
 import type { ResultFiles } from "./result-files.ts";
-import { progressOutput, writeError } from "./terminal.ts";
+import { writeError } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 import { writeResult } from "./write-result.ts";
 
@@ -47,12 +47,7 @@ export async function eachFile(files: readonly string[], options: FileWork): Pro
   const { config, results, failure, measure, signal } = options;
   const inputs = files.filter((file) => file === "-").length;
   if (inputs > 1) throw new ExitError("usage", `Standard input can be named once; got ${inputs} times.`);
-  const shown = new ProgressLine({
-    ...progressOutput(config),
-    measure,
-    patienceMs: PATIENCE_MS,
-    rateMs: SLOW_RATE_MS,
-  });
+  const shown = commandProgress(config, measure, SLOW_RATE_MS);
   const failed: ExitReason[] = [];
   for (const [at, file] of files.entries()) {
     const name = file === "-" ? "standard input" : file;
@@ -83,19 +78,18 @@ async function resultOf(
   { progressOf, signal, work }: FileWork,
 ): Promise<string> {
   const id = newRequestId();
-  const look = () => {
+  const state = () => {
     const { done, of: total } = progressOf(id) ?? { done: 0 };
-    shown.show({ name: label, done, ...(total !== undefined && { total }) });
+    return { name: label, done, ...(total !== undefined && { total }) };
   };
   shown.begin();
   const folder = file === "-" ? await folderOfInput(signal) : undefined;
   try {
     expectThere(file);
     const path = folder === undefined ? resolve(file) : join(folder.path, INPUT);
-    const text = await whileLooking(look, () => work(path, id));
+    const text = await shown.during(state, () => work(path, id));
     return text.endsWith("\n") ? text : `${text}\n`;
   } finally {
-    shown.end();
     folder?.remove();
   }
 }
@@ -118,23 +112,15 @@ async function folderOfInput(signal: AbortSignal): Promise<TemporaryFolder> {
 /** Throws ExitError when the file is missing, no regular file, or not readable. */
 function expectThere(file: string): void {
   if (file === "-") return;
+  const unreadable = (error: unknown) => `${file}: it cannot be read: ${fileReason(error)}.`;
   // A path below a file, or of a name that is too long, throws all the same.
-  const found = orUnreadable(file, () => statSync(file, { throwIfNoEntry: false }));
+  const found = orExit(() => statSync(file, { throwIfNoEntry: false }), unreadable);
   if (!found) throw new ExitError("failure", `${file}: there is no such file.`);
   if (found.isDirectory()) throw new ExitError("failure", `${file}: it is a folder.`);
   // A pipe made by the shell, such as `<(…)`.
   if (!found.isFile())
     throw new ExitError("failure", `${file}: it is not a regular file; send it to standard input, named -.`);
-  orUnreadable(file, () => accessSync(file, constants.R_OK));
-}
-
-/** Throws ExitError in place of a system error. */
-function orUnreadable<T>(file: string, look: () => T): T {
-  try {
-    return look();
-  } catch (error) {
-    throw new ExitError("failure", `${file}: it cannot be read: ${fileReason(error)}.`);
-  }
+  orExit(() => accessSync(file, constants.R_OK), unreadable);
 }
 
 /** Returns the message with the file's name in place of the request field `file`. */

@@ -4,11 +4,14 @@ import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
+import { ModelFileError } from "../model/gguf.ts";
 import { readDrawingFile, readImageFile } from "../model/image-file.ts";
 import type { ServedFile } from "../model/read-model.ts";
-import { computeOptions, reading, SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
+import { SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
+import { exitOn } from "./exit-codes.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
-import { eachOnce, namedModel, type NamedModel } from "./named-model.ts";
+import { eachOnce, namedModel, readEach, type NamedModel } from "./named-model.ts";
+import { computeOptions } from "./prepare-model.ts";
 
 /** The checked files of an image model. */
 export interface ImageFiles {
@@ -34,7 +37,7 @@ export function readImageFiles(config: Config): ImageFiles[] {
     ...(imageTaesd !== undefined && { taesd: pathOf(imageTaesd) }),
     textEncoders: imageTextEncoders.map(pathOf),
   };
-  return reading(() => {
+  return exitOn(ModelFileError, "model", () => {
     const adapters = imageLora.map(({ name, path }) => ({ ...readImageFile(path), name }));
     const models = imageModels.map((name) => {
       const { path, set } = namedModel(name, modelsDir);
@@ -55,12 +58,7 @@ export function readImageFiles(config: Config): ImageFiles[] {
 
 /** Reads the upscaling models. Throws as `readImageFiles` does. */
 export function readUpscaleFiles({ imageUpscaleModels, modelsDir }: Config): ServedFile[] {
-  return reading(() =>
-    eachOnce(
-      imageUpscaleModels.map((name) => readDrawingFile(namedModel(name, modelsDir).path)),
-      "image",
-    ),
-  );
+  return readEach(imageUpscaleModels, modelsDir, "image", readDrawingFile);
 }
 
 interface PartPaths {

@@ -11,16 +11,16 @@ import { availableMemory } from "../engine/process/memory.ts";
 import { findProgram, ProgramError, runAttached } from "../engine/process/program.ts";
 import { modelId } from "../model/model-file.ts";
 import { ModelStore } from "../store/models/model-store.ts";
+import { PullError } from "../store/models/pull-error.ts";
 import { removeAbandoned, TemporaryFolder } from "../store/temporary-folder.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { isFor, trusting } from "./agent-trust.ts";
 import { agents, type Agent } from "./agents.ts";
-import { gigabytes } from "./download-progress.ts";
-import { ExitError } from "./exit-codes.ts";
+import { gigabytes } from "./download-line.ts";
+import { ExitError, exitOn, orExit } from "./exit-codes.ts";
 import { fetchListing, type Listing } from "./models.ts";
 import { whileServing } from "./open-server.ts";
 import { askServer, serverUrl } from "./running-server.ts";
-import { stored } from "./stored.ts";
 import { own } from "../domain/own.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 
@@ -112,9 +112,8 @@ async function startAgent(
   const temporary = tmpdir();
   removeAbandoned(temporary);
   const folder = orExit(
-    `A folder in ${temporary} cannot be created`,
-    "TMPDIR names another.",
     () => new TemporaryFolder(temporary, "launch"),
+    (error) => `A folder in ${temporary} cannot be created: ${fileReason(error)}. TMPDIR names another.`,
   );
   const write = (name: string, text: string) => {
     const path = join(folder.path, name);
@@ -148,7 +147,7 @@ export function wantedModel(
   isAsked: boolean,
 ): Wanted | undefined {
   if (name === undefined) return undefined;
-  const found = isAbsolute(name) ? [] : stored("model", () => new ModelStore(modelsDir).findAll(name));
+  const found = isAbsolute(name) ? [] : exitOn(PullError, "model", () => new ModelStore(modelsDir).findAll(name));
   const files = [name, ...found.flatMap(({ files: [first] }) => first?.path ?? [])];
   return { name, ids: [name, ...files.map(modelId), ...(isAsked ? [] : alias)], isAsked };
 }
@@ -204,18 +203,12 @@ function suggestions(): string {
 /** Returns a logger that writes to a file, since the agent uses the terminal. Throws ExitError. */
 function fileLog({ dataDir, logLevel: level, logFormat: format }: Config): Logger {
   const path = join(dataDir, "launch.log");
-  orExit(`The log ${path} cannot be written`, "--data-dir names another folder.", () => {
-    mkdirSync(dataDir, { recursive: true });
-    writeFileSync(path, "", { mode: 0o600 });
-  });
+  orExit(
+    () => {
+      mkdirSync(dataDir, { recursive: true });
+      writeFileSync(path, "", { mode: 0o600 });
+    },
+    (error) => `The log ${path} cannot be written: ${fileReason(error)}. --data-dir names another folder.`,
+  );
   return createLogger({ level, format, write: (line) => appendFileSync(path, line), now: Date.now });
-}
-
-/** Returns what `use` returns. Throws ExitError with what failed, why and a remedy, in place of a system error. */
-function orExit<T>(failed: string, remedy: string, use: () => T): T {
-  try {
-    return use();
-  } catch (error) {
-    throw new ExitError("failure", `${failed}: ${fileReason(error)}. ${remedy}`);
-  }
 }

@@ -2,16 +2,16 @@
 
 import type { Config } from "../config/config.ts";
 import { bytesOf, filesOf, ModelStore } from "../store/models/model-store.ts";
-import { gigabytes } from "./download-progress.ts";
-import { exitCodes } from "./exit-codes.ts";
-import { stored } from "./stored.ts";
+import { PullError } from "../store/models/pull-error.ts";
+import { gigabytes } from "./download-line.ts";
+import { exitOn } from "./exit-codes.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 
-/** Prints one line per model, or JSON. Returns the exit code. */
-export async function listStored(config: Config, asJson: boolean): Promise<number> {
+/** Prints one line per model, or JSON. */
+export async function listStored(config: Config, asJson: boolean): Promise<void> {
   const store = new ModelStore(config.modelsDir);
-  const models = stored("failure", () => store.list()).map((model) => ({
+  const models = exitOn(PullError, "failure", () => store.list()).map((model) => ({
     name: model.name,
     bytes: bytesOf(model),
     quant: model.quant ?? null,
@@ -37,5 +37,4 @@ export async function listStored(config: Config, asJson: boolean): Promise<numbe
     ]);
     await writeOut(textTable(["NAME", "SIZE", "QUANT", "PULLED"], rows));
   }
-  return exitCodes.ok.code;
 }

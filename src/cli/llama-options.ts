@@ -5,6 +5,12 @@ import { options } from "../config/options.ts";
 import { UsageError } from "../config/parse.ts";
 import { own } from "../domain/own.ts";
 
+/** Returns a table with an entry for each name in keys of several names. */
+const byName = <Value>(table: Readonly<Record<string, Value>>): Readonly<Record<string, Value>> =>
+  Object.fromEntries(
+    Object.entries(table).flatMap(([names, value]) => names.split(" ").map((name) => [name, value] as const)),
+  );
+
 /** llama.cpp's names that are not aliases in svc's option table, with svc's name for each. */
 const NAMES: Readonly<Record<string, string>> = {
   "-ngl": "--gpu-layers",
@@ -35,56 +41,32 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Options that have no effect in svc, and why. `true`: the option has a value. */
-const WITHOUT_EFFECT: Readonly<Record<string, readonly [why: string, hasValue?: true]>> = {
-  "--jinja": ["chat templates are always rendered by Jinja"],
-  "--no-jinja": ["chat templates are always rendered by Jinja"],
+const WITHOUT_EFFECT = byName<readonly [why: string, hasValue?: true]>({
+  "--jinja --no-jinja": ["chat templates are always rendered by Jinja"],
   "--metrics": ["GET /metrics is always available"],
-  "--slots": ["GET /slots is always available"],
-  "--no-slots": ["GET /slots is always available"],
+  "--slots --no-slots": ["GET /slots is always available"],
   "--props": ["GET /props is always available"],
-  "--cont-batching": ["requests are always batched"],
-  "--no-cont-batching": ["requests are always batched"],
-  "-cb": ["requests are always batched"],
-  "-nocb": ["requests are always batched"],
-  "--kv-unified": ["--kv-mode sets how requests share the context"],
-  "--no-kv-unified": ["--kv-mode sets how requests share the context"],
-  "-kvu": ["--kv-mode sets how requests share the context"],
-  "-no-kvu": ["--kv-mode sets how requests share the context"],
-  "--no-webui": ["the web page is part of the server"],
-  "--no-ui": ["the web page is part of the server"],
-  "--embedding": ["/v1/embeddings has a model of its own: --embedding-model"],
-  "--embeddings": ["/v1/embeddings has a model of its own: --embedding-model"],
-  "--rerank": ["/v1/rerank has a model of its own: --rerank-model"],
-  "--reranking": ["/v1/rerank has a model of its own: --rerank-model"],
+  "--cont-batching --no-cont-batching -cb -nocb": ["requests are always batched"],
+  "--kv-unified --no-kv-unified -kvu -no-kvu": ["--kv-mode sets how requests share the context"],
+  "--no-webui --no-ui": ["the web page is part of the server"],
+  "--embedding --embeddings": ["/v1/embeddings has a model of its own: --embedding-model"],
+  "--rerank --reranking": ["/v1/rerank has a model of its own: --rerank-model"],
   "--threads-http": ["svc has no threads for HTTP", true],
   "--sleep-idle-seconds": ["the model stays loaded", true],
   "-lv": ["--log-level sets how much is logged", true],
   "-to": ["answers have no time limit", true],
-  "-fit": ["without --ctx, the context is as large as memory allows", true],
-  "--fit": ["without --ctx, the context is as large as memory allows", true],
+  "-fit --fit": ["without --ctx, the context is as large as memory allows", true],
   "--cache-reuse": ["cached prefixes are always reused", true],
-  "--threads-batch": ["--threads also sets the threads for prompts", true],
-  "-tb": ["--threads also sets the threads for prompts", true],
-  "-ctv": ["--kv-type sets the type of both keys and values", true],
-  "--cache-type-v": ["--kv-type sets the type of both keys and values", true],
-};
-
-const PULL = "svc pull downloads a model, and --model serves it by name";
+  "--threads-batch -tb": ["--threads also sets the threads for prompts", true],
+  "-ctv --cache-type-v": ["--kv-type sets the type of both keys and values", true],
+});
 
 /** Options that svc lacks, and what to use in their place. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  "-hf": PULL,
-  "-hfr": PULL,
-  "-hff": PULL,
-  "-mu": PULL,
-  "-dr": PULL,
-  "--hf-repo": PULL,
-  "--hf-file": PULL,
-  "--model-url": PULL,
-  "-jf": "--guided-json takes the schema itself",
-  "--json-schema-file": "--guided-json takes the schema itself",
+const INSTEAD = byName<string>({
+  "-hf -hfr -hff -mu -dr --hf-repo --hf-file --model-url": "svc pull downloads a model, and --model serves it by name",
+  "-jf --json-schema-file": "--guided-json takes the schema itself",
   "-r": "--stop takes stop sequences",
-};
+});
 
 /** llama.cpp's other short names of several letters, refused since svc would read them as a letter and its value. */
 const OTHERS = new Set(
@@ -95,12 +77,10 @@ const OTHERS = new Set(
 );
 
 /** Values of options whose value may be absent. */
-const IS_VALUE: Readonly<Record<string, RegExp>> = {
-  "-fa": /^(on|off|auto|1|0|true|false)$/,
-  "--flash-attn": /^(on|off|auto|1|0|true|false)$/,
-  "-rea": /^(on|off|auto)$/,
-  "--reasoning": /^(on|off|auto)$/,
-};
+const IS_VALUE = byName<RegExp>({
+  "-fa --flash-attn": /^(on|off|auto|1|0|true|false)$/,
+  "-rea --reasoning": /^(on|off|auto)$/,
+});
 const ON_OFF: Readonly<Record<string, string>> = { "1": "on", true: "on", "0": "off", false: "off" };
 
 /** Values that let the server choose, by option name. */

@@ -2,7 +2,6 @@
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment, type Environment } from "../config/environment.ts";
-import { hubSettings } from "../config/hub.ts";
 import { options } from "../config/options.ts";
 import { misspeltVariables, UsageError, type Values } from "../config/parse.ts";
 import { readConfig } from "../config/read-config.ts";
@@ -38,9 +37,10 @@ export async function main(args: readonly string[], user: Environment): Promise<
     if (config.logFormat !== "json") for (const note of notes) process.stderr.write(`svc: ${note}\n`);
     const { output, ...elsewhere } = flags;
     // `-o -` means the same as no -o: the result goes to standard output.
-    const own = output === "-" ? elsewhere : flags;
+    const given = output === "-" ? elsewhere : flags;
     const json = flags["json"] === true;
-    return await runs[action]({ ...commandLine, flags: own, config, operand, json, user, reread });
+    const code = await runs[action]({ ...commandLine, flags: given, config, operand, json, user, reread });
+    return code ?? exitCodes.ok.code;
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
@@ -97,8 +97,8 @@ interface Start extends CommandLine {
 
 type Information = Parameters<typeof informationText>[0];
 
-/** How each command is run, returning the exit code; only the code of that command is loaded. */
-const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start: Start) => Promise<number>>> = {
+/** How each command is run, returning the exit code unless that is 0; only the code of that command is loaded. */
+const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start: Start) => Promise<number | void>>> = {
   serve: serveOrAnswer,
   transcribe: async ({ config, operands, flags }) =>
     (await import("./transcribe.ts")).transcribe(config, operands, flags),
@@ -111,8 +111,7 @@ const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start:
   upstreams: async ({ config, flags }) => (await import("./upstreams.ts")).listUpstreams(config, flags),
   wait: async ({ config, flags }) => (await import("./wait.ts")).waitForServer(config, flags),
   qr: async ({ config }) => (await import("./qr.ts")).showQr(config),
-  pull: async ({ config, operand }) =>
-    (await import("./pull.ts")).pullNamed(config, hubSettings(processEnvironment()), operand),
+  pull: async ({ config, operand }) => (await import("./pull.ts")).pullNamed(config, operand),
   list: async ({ config, json }) => (await import("./list.ts")).listStored(config, json),
   rm: async ({ config, operand }) => (await import("./rm.ts")).removeModel(config, operand),
   worker: async ({ config, flags }) => (await import("./worker.ts")).serveDevices(config, flags),

@@ -1,7 +1,6 @@
 // `svc models`: lists the models of the server at --host and --port.
 
 import type { Config } from "../config/config.ts";
-import { exitCodes } from "./exit-codes.ts";
 import { fetchList, type Where } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
@@ -24,10 +23,9 @@ export interface Listing {
  * Prints one line per model (name, owner, whether it is loaded, context, capabilities), or the server's listing as
  * JSON. Throws ExitError.
  */
-export async function listModels(config: Config, asJson: boolean): Promise<number> {
+export async function listModels(config: Config, asJson: boolean): Promise<void> {
   const listing = await fetchListing(config);
   await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : modelTable(listing));
-  return exitCodes.ok.code;
 }
 
 /** Returns the models of the server at --host and --port. Throws ExitError. */

@@ -6,11 +6,11 @@ import { nearest } from "../config/nearest.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { filesOf, ModelStore, sourceOf } from "../store/models/model-store.ts";
+import { PullError } from "../store/models/pull-error.ts";
 import { isRepo } from "../store/models/reference.ts";
 import { inFull } from "../store/models/short-names.ts";
 import { commandNames } from "./commands.ts";
-import { ExitError } from "./exit-codes.ts";
-import { stored } from "./stored.ts";
+import { ExitError, exitOn } from "./exit-codes.ts";
 
 export interface NamedModel {
   /** The file to load; the first one of a model in several files. */
@@ -31,7 +31,7 @@ export interface NamedModel {
 export function namedModel(name: string, modelsDir: string): NamedModel {
   if (isAbsolute(name)) return { path: name };
   const store = new ModelStore(modelsDir);
-  const found = stored("model", () => store.find(name));
+  const found = exitOn(PullError, "model", () => store.find(name));
   if (!found) {
     // The model name behind a URL is unknown until svc pull has read the URL.
     const isUrl = /^https?:\/\//i.test(name);
@@ -58,6 +58,18 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
   };
 }
 
+/** Reads the files of these models. Throws ExitError when one is unusable or two models have the same name. */
+export const readEach = <Model extends { readonly id: string }>(
+  names: readonly string[],
+  modelsDir: string,
+  kind: string,
+  read: (path: string) => Model,
+): Model[] =>
+  exitOn(ModelFileError, "model", () => {
+    const models = names.map((name) => read(namedModel(name, modelsDir).path));
+    return eachOnce(models, kind);
+  });
+
 /** Returns the models. Throws ModelFileError when two have the same name; `kind` is the word for them in the error. */
 export function eachOnce<Model extends { readonly id: string }>(models: Model[], kind: string): Model[] {
   const twice = models.find(({ id }, at) => models.findIndex((other) => other.id === id) < at);
@@ -78,7 +90,7 @@ export function filesInUse(config: Config): string[] {
   const lists = [embeddingModels, rerankModels, transcriptionModels, ...images];
   const named = [model, draft, mmproj, imageVae, imageTaesd, ...lists.flat()].filter((name) => name !== undefined);
   const filesOfName = (name: string) => {
-    const found = isAbsolute(name) ? undefined : stored("model", () => store.find(name));
+    const found = isAbsolute(name) ? undefined : exitOn(PullError, "model", () => store.find(name));
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
   };
   // These sets are served without being named in an option.

@@ -3,17 +3,20 @@
 import { mkdirSync, statSync } from "node:fs";
 import { HAS_MODES, ownUid } from "../../ffi/runtime/ownership.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
-import { ExitError } from "./exit-codes.ts";
+import { ExitError, orExit } from "./exit-codes.ts";
 
 /**
  * Creates or checks a folder that only its owner can open, and returns its path. Throws ExitError naming `option` when
  * it cannot be created, belongs to another user, or is open to others: this program could not protect its contents.
  */
 export function privateFolder(path: string, option: string): string {
-  const found = attempt(path, option, () => {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    return statSync(path);
-  });
+  const found = orExit(
+    () => {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      return statSync(path);
+    },
+    (error) => `${option} ${path} cannot be used (${systemErrorCode(error) ?? "unusable"}).`,
+  );
   const mode = found.mode & 0o777;
   if (found.uid !== ownUid()) throw new ExitError("failure", `${option} ${path} belongs to another user.`);
   if (HAS_MODES && (mode & 0o077) !== 0) {
@@ -21,13 +24,4 @@ export function privateFolder(path: string, option: string): string {
     throw new ExitError("failure", `${option} ${path} is open to other users (mode ${mode.toString(8)}). ${remedy}`);
   }
   return path;
-}
-
-function attempt<T>(path: string, option: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    const code = systemErrorCode(error) ?? "unusable";
-    throw new ExitError("failure", `${option} ${path} cannot be used (${code}).`);
-  }
 }

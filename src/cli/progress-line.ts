@@ -1,7 +1,8 @@
 // Shows the progress of work that the user waits for: a bar redrawn in place on a terminal, occasional lines elsewhere.
 
+import type { Config } from "../config/config.ts";
 import { createLogger } from "../telemetry/log.ts";
-import { CLEAR_LINE } from "./terminal.ts";
+import { CLEAR_LINE, progressOutput } from "./terminal.ts";
 
 const REDRAW_MS = 100;
 const LINE_MS = 10_000;
@@ -12,7 +13,7 @@ const RATE_MS = 5000;
 /** The same for work that takes seconds for each step: a page, a sentence, half a minute of sound. */
 export const SLOW_RATE_MS = 60_000;
 /** Milliseconds before the progress of a command appears where there is no bar; faster work needs no line. */
-export const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 10_000;
 /** Milliseconds between looks at work that does not report its progress. */
 export const LOOK_MS = 100;
 
@@ -44,17 +45,6 @@ export interface ProgressOptions {
   /** Milliseconds over which the rate is averaged; longer for work that advances in large steps. */
   readonly rateMs?: number;
   readonly now?: () => number;
-}
-
-/** Returns the result of `work`; calls `look` at once, then ten times a second until `work` has ended. */
-export async function whileLooking<T>(look: () => void, work: () => Promise<T>): Promise<T> {
-  const timer = setInterval(look, LOOK_MS);
-  try {
-    look();
-    return await work();
-  } finally {
-    clearInterval(timer);
-  }
 }
 
 export class ProgressLine {
@@ -90,6 +80,19 @@ export class ProgressLine {
   note(text: string): void {
     this.end();
     this.line(text);
+  }
+
+  /** Returns the result of `work`. Until it has ended, shows the state at once and then ten times a second. */
+  async during<T>(state: () => ProgressState, work: () => Promise<T>): Promise<T> {
+    const look = () => this.show(state());
+    const timer = setInterval(look, LOOK_MS);
+    try {
+      look();
+      return await work();
+    } finally {
+      clearInterval(timer);
+      this.end();
+    }
   }
 
   /** Removes the bar. */
@@ -138,6 +141,13 @@ export class ProgressLine {
     return seconds < 60 ? `${seconds} s left` : `${Math.ceil(seconds / 60)} min left`;
   }
 }
+
+/** Returns the line for a command's work. `rateMs`: as in ProgressOptions. */
+export const commandProgress = (
+  config: Pick<Config, "logFormat" | "logLevel">,
+  measure: Measure,
+  rateMs = RATE_MS,
+): ProgressLine => new ProgressLine({ ...progressOutput(config), measure, patienceMs: PATIENCE_MS, rateMs });
 
 /** Fits the line into the columns, since a wrapped line cannot be redrawn: drops the bar first, then cuts the end. */
 function fitting(name: string, drawing: string, text: string, columns: number): string {

@@ -9,8 +9,8 @@ import { fetchComponent } from "./components.ts";
 import { runDownload } from "./download-command.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** Downloads a component unless it is there. Returns the exit code. Throws ExitError. */
-export function pullComponent(config: Config, name: string): Promise<number> {
+/** Downloads a component unless it is there. Throws ExitError. */
+export function pullComponent(config: Config, name: string): Promise<void> {
   const component = embedded?.find((candidate) => candidate.name === name);
   if (!component || component.archive !== undefined) {
     const missing = (embedded ?? []).filter(({ archive }) => archive === undefined).map((other) => other.name);

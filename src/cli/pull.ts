@@ -1,7 +1,8 @@
 // `svc pull`: downloads a model into the store, or language data or a component.
 
 import type { Config } from "../config/config.ts";
-import type { HubSettings } from "../config/hub.ts";
+import { processEnvironment } from "../config/environment.ts";
+import { hubSettings } from "../config/hub.ts";
 import { didYouMean } from "../config/parse.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { checkModelFile, servingOption } from "../model/serving-option.ts";
@@ -12,20 +13,21 @@ import { PullError } from "../store/models/pull-error.ts";
 import { parseReference, shown, type Reference } from "../store/models/reference.ts";
 import { componentNamed, tessdataLanguage } from "../store/models/short-names.ts";
 import { runDownload } from "./download-command.ts";
-import { gigabytes } from "./download-progress.ts";
+import { gigabytes } from "./download-line.ts";
 import { ExitError } from "./exit-codes.ts";
 import { pullComponent } from "./pull-component.ts";
 import { pullLanguage } from "./pull-tessdata.ts";
 
-/** Downloads what `name` names and prints how to use it. Returns the exit code. Throws ExitError. */
-export function pullNamed(config: Config, hub: HubSettings, name: string): Promise<number> {
+/** Downloads what `name` names and prints how to use it. Throws ExitError. */
+export function pullNamed(config: Config, name: string): Promise<void> {
   const language = tessdataLanguage(name);
-  if (language !== undefined) return pullLanguage(config, hub, language);
+  if (language !== undefined) return pullLanguage(config, language);
   const component = componentNamed(name);
-  return component === undefined ? pullModel(config, hub, name) : pullComponent(config, component);
+  return component === undefined ? pullModel(config, name) : pullComponent(config, component);
 }
 
-function pullModel(config: Config, hub: HubSettings, name: string): Promise<number> {
+function pullModel(config: Config, name: string): Promise<void> {
+  const hub = hubSettings(processEnvironment());
   const reference = readReference(name, hub.endpoint);
   const store = new ModelStore(config.modelsDir);
   return runDownload({

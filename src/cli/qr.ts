@@ -6,7 +6,7 @@ import encodeQr from "qr";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/host-name.ts";
 import { isFor, namesOf } from "./agent-trust.ts";
-import { ExitError, exitCodes } from "./exit-codes.ts";
+import { ExitError } from "./exit-codes.ts";
 import { lanAddresses } from "./reachable.ts";
 import { serverUrl, type Where } from "./running-server.ts";
 import { writeOut } from "./write-out.ts";
@@ -16,11 +16,10 @@ const TIMEOUT_MS = 2000;
 const BORDER = 2;
 
 /** Prints the code and the address. Throws ExitError when other machines cannot reach a server at the port. */
-export async function showQr(config: Config): Promise<number> {
+export async function showQr(config: Config): Promise<void> {
   const url = `${await addressForOthers(config)}/`;
   const isShownInColours = process.stdout.isTTY && process.stdout.hasColors();
   await writeOut(`${qrText(url, isShownInColours)}\n${url}\n`);
-  return exitCodes.ok.code;
 }
 
 /**

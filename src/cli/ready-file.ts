@@ -1,10 +1,11 @@
 // `--ready-file`: tells scripts and service managers when a server can answer.
 
-import { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileReason } from "../domain/system-error-code.ts";
+import { replaceFile } from "../store/replace-file.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { ExitError } from "./exit-codes.ts";
+import { ExitError, orExit } from "./exit-codes.ts";
 
 /** A file that exists while the server is ready. Does nothing without a path. */
 export class ReadyFile {
@@ -17,26 +18,22 @@ export class ReadyFile {
    */
   constructor(private readonly path: string | undefined) {
     if (path === undefined) return;
-    this.orFail(() => accessSync(dirname(path), constants.W_OK));
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw failure(path, "it is a folder");
+    orExit(() => accessSync(dirname(path), constants.W_OK), failure(path));
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+      throw new ExitError("failure", sentence(path, "it is a folder"));
   }
 
   /** Removes a file that an earlier server has left. Throws ExitError. */
   clear(): void {
     const { path } = this;
-    if (path !== undefined) this.orFail(() => rmSync(path, { force: true }));
+    if (path !== undefined) orExit(() => rmSync(path, { force: true }), failure(path));
   }
 
   /** Writes the address into the file atomically; does nothing once closed. Throws ExitError. */
   write(url: string): void {
     const { path } = this;
     if (path === undefined || this.isClosed) return;
-    this.orFail(() => {
-      // Where others may write as well, a link of theirs must not be at this name.
-      const part = `${path}.part-${crypto.randomUUID()}`;
-      writeFileSync(part, `${url}\n`, { flag: "wx" });
-      renameSync(part, path);
-    });
+    orExit(() => replaceFile(path, `${url}\n`), failure(path));
     this.isWritten = true;
   }
 
@@ -51,15 +48,8 @@ export class ReadyFile {
       log.error((error as ExitError).message);
     }
   }
-
-  private orFail(work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      throw failure(this.path, fileReason(error));
-    }
-  }
 }
 
-const failure = (path: string | undefined, why: string) =>
-  new ExitError("failure", `The file of --ready-file, ${path}, cannot be written: ${why}.`);
+const sentence = (path: string, why: string) => `The file of --ready-file, ${path}, cannot be written: ${why}.`;
+
+const failure = (path: string) => (error: unknown) => sentence(path, fileReason(error));

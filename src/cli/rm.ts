@@ -4,15 +4,14 @@ import type { Config } from "../config/config.ts";
 import { ModelStore } from "../store/models/model-store.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { shown } from "../store/models/reference.ts";
-import { gigabytes } from "./download-progress.ts";
-import { ExitError, exitCodes } from "./exit-codes.ts";
-import { stored } from "./stored.ts";
+import { gigabytes } from "./download-line.ts";
+import { ExitError, exitOn } from "./exit-codes.ts";
 import { writeOut } from "./write-out.ts";
 
-/** Removes all files of the model with this name without asking. Returns the exit code. Throws ExitError. */
-export async function removeModel(config: Config, name: string): Promise<number> {
+/** Removes all files of the model with this name without asking. Throws ExitError. */
+export async function removeModel(config: Config, name: string): Promise<void> {
   const store = new ModelStore(config.modelsDir);
-  const [model, ...others] = stored("failure", () => store.findAll(name));
+  const [model, ...others] = exitOn(PullError, "failure", () => store.findAll(name));
   if (others.length > 0) {
     const names = [model, ...others].map((one) => `  ${one?.name}`).join("\n");
     throw new ExitError("usage", `${shown(name)} names several models; one of these is meant:\n${names}`);
@@ -22,7 +21,6 @@ export async function removeModel(config: Config, name: string): Promise<number>
   try {
     const bytes = await store.remove(model);
     await writeOut(`${model.name} removed, ${gigabytes(bytes)} freed.\n`);
-    return exitCodes.ok.code;
   } catch (error) {
     throw error instanceof PullError ? new ExitError("failure", error.message) : error;
   }

@@ -49,7 +49,6 @@ import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import {
   embeddingEngines,
   launchWith,
-  prepareModel,
   readEmbeddingFiles,
   readWhisperFiles,
   servedEngine,
@@ -57,7 +56,6 @@ import {
   systemEngine,
   transcriptionEngines,
   unpack,
-  type PreparedModel,
   type Setup,
 } from "./engines.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -69,6 +67,7 @@ import { createGateway } from "./gateway.ts";
 import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
 import { findKokoro, findPpocr, type FoundKokoro } from "./pulled-files.ts";
 import { filesInUse } from "./named-model.ts";
+import { prepareModel, type PreparedModel } from "./prepare-model.ts";
 import { recognitionEngine, textLanguages } from "./recognition-engine.ts";
 import { speechEngines } from "./speech-engines.ts";
 import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";

@@ -5,8 +5,7 @@ import { SPEECH_FORMATS } from "../domain/speech.ts";
 import { ExitError } from "./exit-codes.ts";
 import { withApi } from "./in-process.ts";
 import { wordsOrInput } from "./piped-input.ts";
-import { PATIENCE_MS, ProgressLine, SLOW_RATE_MS, whileLooking } from "./progress-line.ts";
-import { progressOutput } from "./terminal.ts";
+import { commandProgress, SLOW_RATE_MS } from "./progress-line.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 import { expectFileName, formatOf, writeAsItComes } from "./write-result.ts";
@@ -55,23 +54,14 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
       ...(speed !== undefined && { speed: Number(speed) }),
     };
     const speech = new LongSpeech(api, input, format, wishes);
-    const shown = new ProgressLine({
-      ...progressOutput(config),
-      measure: MEASURE,
-      patienceMs: PATIENCE_MS,
-      rateMs: SLOW_RATE_MS,
-    });
     const work = async () => {
       const file = speech.file();
       if (output !== undefined) return writeAsItComes(output, file, (head) => speech.complete(head));
       // Generates no faster than the reader reads; a reader that closes the pipe ends the work.
       for await (const bytes of file) if (!(await writeOut(bytes))) return;
     };
-    try {
-      await whileLooking(() => shown.show({ name: "speaking", ...speech.progress }), work);
-    } finally {
-      shown.end();
-    }
+    const shown = commandProgress(config, MEASURE, SLOW_RATE_MS);
+    await shown.during(() => ({ name: "speaking", ...speech.progress }), work);
   });
 }
 

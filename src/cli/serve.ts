@@ -1,11 +1,15 @@
 // `svc`: listens, loads the model, reports what is served, and shuts down in order.
 
+import { mkdtempSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
 import type { Config } from "../config/config.ts";
+import { nearestExisting } from "../config/folders.ts";
 import { version } from "../config/version.ts";
 import type { ModelInfo } from "../domain/model.ts";
+import { fileReason } from "../domain/system-error-code.ts";
 import type { RunningServer } from "../http/server.ts";
+import type { Logger } from "../telemetry/log.ts";
 import { banner, gatewayBanner, type BannerOptions } from "./banner.ts";
-import { warnOfDataFolder } from "./data-folder.ts";
 import { LiveLine } from "./live-line.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { closeServer, lookForOthers, openServer, warnOfExposure } from "./open-server.ts";
@@ -84,6 +88,16 @@ const bannerOptions = (config: Config, { port }: RunningServer): BannerOptions =
 
 function greet(config: Config, text: string): void {
   if (!isQuiet(config)) process.stderr.write(text);
+}
+
+/** Logs a warning when files and batches cannot be stored: nothing is created there before a client stores something. */
+function warnOfDataFolder({ dataDir }: Pick<Config, "dataDir">, log: Logger): void {
+  try {
+    // Whether a folder can be created is only known by creating one: root may write everywhere, also in /proc.
+    rmdirSync(mkdtempSync(join(nearestExisting(dataDir), ".svc-")));
+  } catch (error) {
+    log.warn(`files and batches cannot be stored in ${dataDir} (--data-dir): ${fileReason(error)}`);
+  }
 }
 
 /** Shows the current work below the log, on a terminal. */

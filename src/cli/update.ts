@@ -4,16 +4,15 @@ import { accessSync, constants, existsSync, mkdtempSync, renameSync, rmSync } fr
 import { dirname, join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { processEnvironment, programEnvironment } from "../config/environment.ts";
-import { hubSettings } from "../config/hub.ts";
 import { newestFile, releasedFile } from "../config/releases.ts";
-import { build, version, type Build } from "../config/version.ts";
+import { build, userAgent, version, type Build } from "../config/version.ts";
 import { ProgramError, programOutput } from "../engine/process/program.ts";
 import { getText } from "../store/models/http-client.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { defaultPatience, type RetryOptions } from "../store/models/retry.ts";
 import { fetchReleaseFile } from "../store/release-file.ts";
 import { runDownload } from "./download-command.ts";
-import type { DownloadProgress } from "./download-progress.ts";
+import type { DownloadLine } from "./download-line.ts";
 import { ExitError } from "./exit-codes.ts";
 
 const isWindows = process.platform === "win32";
@@ -29,8 +28,8 @@ interface Archive {
   readonly sha256: string;
 }
 
-/** Replaces this executable with the newest; --check only reports it. Returns the exit code. Throws ExitError. */
-export function update(config: Config, flags: Readonly<Record<string, unknown>>): Promise<number> {
+/** Replaces this executable with the newest; --check only reports it. Throws ExitError. */
+export function update(config: Config, flags: Readonly<Record<string, unknown>>): Promise<void> {
   const executable = process.execPath;
   const isCheck = flags["check"] === true;
   const own = build;
@@ -73,7 +72,6 @@ export async function newestArchive(
   options: RetryOptions,
 ): Promise<Archive> {
   const url = addressed(newestFile(config, CHECKSUMS));
-  const { userAgent } = hubSettings(processEnvironment());
   const wanted = { subject: CHECKSUMS, most: MOST_CHECKSUMS };
   const { text } = await getText({ endpoint: new URL(url).origin, userAgent }, url, wanted, options);
   const archive = archiveIn(text, name, platform);
@@ -105,11 +103,10 @@ async function replace(
   executable: string,
   { version: newVersion, file, sha256 }: Archive,
   config: Config,
-  progress: DownloadProgress,
+  progress: DownloadLine,
   signal: AbortSignal,
 ): Promise<void> {
   const url = addressed(releasedFile(config, file, newVersion));
-  const { userAgent } = hubSettings(processEnvironment());
   const folder = mkdtempSync(join(dirname(executable), ".svc-update-"));
   try {
     const archive = join(folder, file);

@@ -1,7 +1,7 @@
 // `svc upstreams`: shows the state of the upstreams of the server at --host and --port, and drains or resumes them.
 
 import type { Config } from "../config/config.ts";
-import { ExitError, exitCodes } from "./exit-codes.ts";
+import { ExitError } from "./exit-codes.ts";
 import { askServer, fetchList, serverUrl } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
@@ -25,7 +25,7 @@ interface ListedUpstream {
 type Flags = Readonly<Record<string, string | true>>;
 
 /** Drains or resumes an upstream as flags say; prints a line per replica, or the listing as JSON. Throws ExitError. */
-export async function listUpstreams(config: Config, flags: Flags): Promise<number> {
+export async function listUpstreams(config: Config, flags: Flags): Promise<void> {
   const { drain, resume, replica, json: asJson } = flags;
   if (replica !== undefined && drain === undefined && resume === undefined) {
     throw new ExitError("usage", "--replica is for --drain and --resume.");
@@ -38,7 +38,6 @@ export async function listUpstreams(config: Config, flags: Flags): Promise<numbe
   }
   const listing = await fetchList<ListedUpstream>(config, "/upstreams");
   await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : upstreamTable(listing.data));
-  return exitCodes.ok.code;
 }
 
 async function steer(config: Config, path: string, body: object): Promise<void> {

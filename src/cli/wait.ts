@@ -1,7 +1,7 @@
 // `svc wait`: lets scripts wait until a server can answer.
 
 import type { Config } from "../config/config.ts";
-import { ExitError, exitCodes } from "./exit-codes.ts";
+import { ExitError } from "./exit-codes.ts";
 import { askServer, checkAdmitted, serverUrl } from "./running-server.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -12,10 +12,7 @@ const PAUSE_MS = 100;
  * Prints the address of the server at --host and --port when it is healthy. Throws ExitError at the timeout, and when the
  * server refuses this caller.
  */
-export async function waitForServer(
-  config: Config,
-  { timeout }: { readonly timeout?: string | true },
-): Promise<number> {
+export async function waitForServer(config: Config, { timeout }: { readonly timeout?: string | true }): Promise<void> {
   const seconds = timeout === undefined ? USUAL_S : Number(timeout);
   if (!(seconds > 0)) throw new ExitError("usage", "--timeout must be a number of seconds above 0.");
   if (config.port === 0)
@@ -32,7 +29,6 @@ export async function waitForServer(
     await Bun.sleep(PAUSE_MS);
   }
   await writeOut(`${url}\n`);
-  return exitCodes.ok.code;
 }
 
 /** Returns the status that /health reports; undefined if nothing answers within `mostMs`. Throws ExitError for a refusal. */

@@ -6,10 +6,10 @@ import { parseApiKeys } from "./api-keys.ts";
 import { fieldsOf, type Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import { checkFolders } from "./folders.ts";
-import { withKeys } from "./gateway.ts";
 import { table } from "./options.ts";
 import { UsageError, type Values } from "./parse.ts";
 import { readTls } from "./tls.ts";
+import { withKeys } from "./upstream-option.ts";
 
 /** Merges layers, the highest precedence first, over the defaults of the options table. Throws UsageError. */
 export function resolveConfig(layers: readonly Values[], environment: Environment): Config {
@@ -64,23 +64,8 @@ function withLogLevel(layers: readonly Values[]): readonly Values[] {
 const QUANTIZED: ReadonlySet<string> = new Set(["q8_0", "q4_0"]);
 
 function refuseContradictions(config: Config): void {
-  const {
-    workers,
-    gpuLayers,
-    splitMode,
-    serveModel,
-    model,
-    lora,
-    kvDir,
-    slotSavePath,
-    cacheRam,
-    prefixCache,
-    apiKeys,
-    keyRpm,
-    keyConcurrent,
-    kvType,
-    flashAttention,
-  } = config;
+  const { workers, gpuLayers, splitMode, serveModel, model, lora, kvDir, slotSavePath, cacheRam } = config;
+  const { prefixCache, apiKeys, keyRpm, keyConcurrent, kvType, flashAttention } = config;
   if (apiKeys.length === 0 && (keyRpm > 0 || keyConcurrent > 0)) {
     throw new UsageError("--key-rpm and --key-concurrent limit API keys: define keys with --api-key-file.");
   }

@@ -17,6 +17,9 @@ export interface Build {
 /** Version of this build, as in package.json. */
 export const version: string = typeof SVC_VERSION === "string" ? SVC_VERSION : packageJson.version;
 
+/** How downloads name this program to servers. */
+export const userAgent = `svc/${version}`;
+
 /** Commit of this build; "source" when run from source. */
 export const commit: string = typeof SVC_COMMIT === "string" ? SVC_COMMIT : "source";
 

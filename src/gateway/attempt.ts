@@ -53,20 +53,17 @@ export class Attempt {
   }
 
   /**
-   * Counts the failure and converts it for clients. An unclear failure does not count against the replica's health
-   * here, because its cause is not known yet.
+   * Counts the failure, logs it and converts it for clients. An unclear failure does not count against the replica's
+   * health here, because its cause is not known yet. `id`: the request's id.
    */
-  failed(error: unknown): UpstreamFailure {
+  failed(error: unknown, log: Logger, id: string | undefined): UpstreamFailure {
     const failure = failureFrom(error);
     const { sick } = failure;
+    const { code, message } = failure.error;
     if (failure instanceof KeyRefusal) this.replica.refused(failure);
     if (sick !== "unclear") this.replica.failed({ sick, error: failure.error });
-    this.replica.stats.failed(failure.error.code);
-    return failure.at(this.replica.url);
-  }
-
-  /** Logs the failure, because one that a retry remedies is not reported elsewhere. `id`: the request's id. */
-  logFailure(log: Logger, id: string | undefined, { error: { code, message } }: UpstreamFailure): void {
+    this.replica.stats.failed(code);
+    // A failure that a retry remedies is not reported elsewhere.
     log.verbose("upstream attempt failed", {
       id: id && correlationOf(id),
       replica: this.replica.url,
@@ -74,6 +71,7 @@ export class Attempt {
       why: message,
       ms: Math.round(this.now() - this.beganAt),
     });
+    return failure.at(this.replica.url);
   }
 
   end(): void {

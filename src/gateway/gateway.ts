@@ -150,7 +150,7 @@ export class Gateway implements ModelSource, Upstreams {
       const createdOf = ({ id, created }: RemoteModel) =>
         known.created.get(id) ?? created ?? unixSeconds(this.options.clock);
       known.created = new Map(models.map((model) => [model.id, createdOf(model)]));
-      return models.map((model) => listed(upstream, model, createdOf(model)));
+      return models.map((model) => toListed(upstream, model, createdOf(model)));
     });
   }
 
@@ -186,18 +186,18 @@ export class Gateway implements ModelSource, Upstreams {
 
   private locate<T>(name: string, { has, mayHave, backend }: Lookup<T>): T | undefined {
     const { named, model } = this.addressed(name);
-    const listed = (upstreams: readonly Upstream[], bare: string) => {
+    const firstHaving = (upstreams: readonly Upstream[], bare: string) => {
       for (const tagged of [bare, `${bare}:latest`]) {
         const having = upstreams.find((upstream) => has(upstream, tagged));
         if (having) return backend(having, tagged);
       }
       return undefined;
     };
-    const meant = named && listed([named], model);
+    const meant = named && firstHaving([named], model);
     if (meant) return meant;
     if (named && mayHave(named)) return backend(named, model);
     // A model may have a slash in its name, but any program may list one that begins with a name of the operator's.
-    return listed(named?.isConfigured ? this.configured : this.upstreams(), name);
+    return firstHaving(named?.isConfigured ? this.configured : this.upstreams(), name);
   }
 
   /** Returns the upstream with whose name this one begins, and the rest: the model's name there. */
@@ -261,7 +261,7 @@ export class Gateway implements ModelSource, Upstreams {
   }
 }
 
-function listed(upstream: Upstream, model: RemoteModel, created: number): ListedModel {
+function toListed(upstream: Upstream, model: RemoteModel, created: number): ListedModel {
   const { id, capabilities, loaded, contextLength } = model;
   const kind = upstream.replicas.find(({ models }) => models)?.kind ?? "openai";
   const ownedBy = kind === "openai" ? (model.owner ?? upstream.name) : traitsOf(kind).owner;

@@ -16,7 +16,7 @@ import { inputKey } from "./prefix-key.ts";
 import type { RequestBodies } from "./request-bodies.ts";
 import { headersOf } from "./request-headers.ts";
 import type { ServerKind } from "./server-kind.ts";
-import { processless, type Upstream } from "./upstream.ts";
+import type { Upstream } from "./upstream.ts";
 import { orRefusal } from "./unsupported.ts";
 import { malformed, passedOnAlready } from "./upstream-failure.ts";
 
@@ -43,9 +43,7 @@ export class RemoteEmbedder implements EmbeddingPort {
   ) {}
 
   status(): EmbeddingStatus {
-    const isWell = this.upstream.replicas.some((replica) => replica.isWell);
-    const state = isWell ? "ready" : "failed";
-    return { ...processless, state, running: this.running, modelId: this.names.listed, kind: "embed", created: 0 };
+    return { ...this.upstream.engineStatus(this.names.listed, this.running), kind: "embed" };
   }
 
   /** Emits the server's vectors unchanged. Throws as the port specifies, and converted failures of servers. */
@@ -130,9 +128,7 @@ export class RemoteEmbedder implements EmbeddingPort {
       return { ...computed, truncated: Number.isSafeInteger(truncated) && truncated > 0 ? truncated : 0 };
     } catch (error) {
       if (signal.aborted || error instanceof SvcError) throw error;
-      const failure = attempt.failed(error);
-      attempt.logFailure(this.options.log, origin?.id, failure);
-      throw failure;
+      throw attempt.failed(error, this.options.log, origin?.id);
     } finally {
       attempt.end();
     }

@@ -23,7 +23,7 @@ import type { RequestBodies } from "./request-bodies.ts";
 import { headersOf } from "./request-headers.ts";
 import { traitsOf } from "./server-kind.ts";
 import { Translation } from "./translation.ts";
-import { processless, type Upstream } from "./upstream.ts";
+import type { Upstream } from "./upstream.ts";
 import { lost, passedOnAlready, type UpstreamFailure } from "./upstream-failure.ts";
 
 interface Job {
@@ -53,14 +53,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   }
 
   status(): TextStatus {
-    return {
-      ...processless,
-      state: this.upstream.replicas.some(({ isWell }) => isWell) ? "ready" : "failed",
-      modelId: this.names.listed,
-      created: 0,
-      adapters: [],
-      running: this.jobs.size,
-    };
+    return { ...this.upstream.engineStatus(this.names.listed, this.jobs.size), adapters: [] };
   }
 
   async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
@@ -176,8 +169,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       attempt.finished(answer.tokens);
     } catch (error) {
       if (signal.aborted || error instanceof SvcError) throw error;
-      const failure = attempt.failed(error);
-      attempt.logFailure(this.options.log, request.id, failure);
+      const failure = attempt.failed(error, this.options.log, request.id);
       throw request.whole || attempt.firstTokenAt === undefined ? failure : brokenOff(failure);
     } finally {
       attempt.end();

@@ -4,7 +4,9 @@ import type { ErrorCode } from "../domain/errors.ts";
 import type { ReplicaCounts } from "../domain/upstream.ts";
 import { by, counter, Histogram, type Metric } from "../telemetry/exposition.ts";
 import { FIRST_TOKEN_SECONDS } from "../telemetry/request-counts.ts";
-import { RecentTimes } from "./recent-times.ts";
+
+/** Number of durations that are kept. */
+const KEPT_TIMES = 256;
 
 /** How a request was routed to a replica. */
 export interface Routing {
@@ -16,6 +18,27 @@ export interface Routing {
 
 /** Tokens of a finished request. */
 export type TokenCounts = Pick<ReplicaCounts, "promptTokens" | "cachedTokens" | "completionTokens">;
+
+/** The most recent durations of something. */
+class RecentTimes {
+  private readonly times: number[] = [];
+  private next = 0;
+
+  get count(): number {
+    return this.times.length;
+  }
+
+  add(ms: number): void {
+    this.times[this.next] = ms;
+    this.next = (this.next + 1) % KEPT_TIMES;
+  }
+
+  /** Returns the time that this share (0 to 1) of the durations did not exceed; undefined when there are none. */
+  quantile(share: number): number | undefined {
+    const sorted = this.times.toSorted((a, b) => a - b);
+    return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+  }
+}
 
 export class ReplicaStats implements ReplicaCounts {
   requests = 0;

@@ -5,22 +5,20 @@ import type { SvcError } from "../domain/errors.ts";
 import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
 import { Attempt } from "./attempt.ts";
 import { settled } from "./deadline.ts";
-import { askCapabilities } from "./cluster-capabilities.ts";
 import { CircuitBreaker, type Remedy } from "./circuit-breaker.ts";
 import { urlHashOf } from "./prefix-key.ts";
 import { ReplicaStats, type Routing } from "./replica-stats.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
 import type { ServerKind } from "./server-kind.ts";
+import { testCapabilities } from "./tested-capabilities.ts";
 import { failureFrom, KeyRefusal } from "./upstream-failure.ts";
 
-/** A server in front of many others may take long to list their models. */
-const LIST_TIMEOUT_MS = 10_000;
 const REFRESH_MS = 30_000;
 /** Milliseconds after a refusal of svc's key until a request shows whether the server accepts it now. */
 const REFUSED_MS = 30_000;
 /** Maximum milliseconds that a refresh waits for the details of models, such as their capabilities. */
-const SHOWN_MS = 1000;
+const DETAILS_MS = 1000;
 /** Milliseconds between connection checks of an idle replica. */
 const CONNECTION_CHECK_MS = 5000;
 /**
@@ -58,8 +56,8 @@ export class Replica {
   private refreshedAt = -Infinity;
   private connectionCheckedAt = -Infinity;
   private refreshing: Promise<void> | undefined;
-  private readonly shown = new Map<string, RemoteModel>();
-  private showing: Promise<void> | undefined;
+  private readonly details = new Map<string, RemoteModel>();
+  private fetchingDetails: Promise<void> | undefined;
 
   constructor(
     address: ServerAddress,
@@ -197,7 +195,7 @@ export class Replica {
     if (!wasWell || this.isWell) return;
     this.stats.outages++;
     // It may come back as a different server.
-    this.shown.clear();
+    this.details.clear();
   }
 
   /** Records that a request was refused because of svc's key. */
@@ -224,13 +222,13 @@ export class Replica {
     this.refreshedAt = this.clock.now();
     const tries = this.breaker.remedy === "list" && this.breaker.begin();
     try {
-      const { kind, models } = await describeServer(this.client, LIST_TIMEOUT_MS, this.hint);
-      this.describeAs(kind, models);
+      const { kind, models } = await describeServer(this.client, this.hint);
+      this.setModels(kind, models);
       this.listingFailure = undefined;
       this.refusesListing = false;
       if (this.breaker.remedy === "list") this.breaker.succeeded();
       // Some servers do not answer these queries while they load or are busy, so nothing waits for them.
-      await settled(this.show(kind, models), SHOWN_MS);
+      await settled(this.fetchDetails(kind, models), DETAILS_MS);
     } catch (error) {
       const failure = failureFrom(error);
       const sick = failure.sick !== false;
@@ -248,33 +246,34 @@ export class Replica {
   }
 
   /** Stores the models, with the details known beyond the list. */
-  private describeAs(kind: ServerKind, models: readonly RemoteModel[]): void {
-    const ask = asks[kind];
+  private setModels(kind: ServerKind, models: readonly RemoteModel[]): void {
+    const { keyOf } = detailQueries[kind] ?? {};
     const withMore = (model: RemoteModel) => {
-      const shown = ask && this.shown.get(ask.keyOf(model));
-      return shown ? { ...shown, loaded: model.loaded } : model;
+      const known = keyOf && this.details.get(keyOf(model));
+      return known ? { ...known, loaded: model.loaded } : model;
     };
     this.description = { kind, models: models.map(withMore) };
   }
 
   /** Queries details that the list lacks: once per model, and again after the replica was down. */
-  private show(kind: ServerKind, models: readonly RemoteModel[]): Promise<void> {
-    const ask = asks[kind];
-    if (!ask) return Promise.resolve();
-    return (this.showing ??= (async () => {
-      const about = ask.about(this.client, LIST_TIMEOUT_MS);
-      const unknown = models.filter((model) => !this.shown.has(ask.keyOf(model)));
+  private fetchDetails(kind: ServerKind, models: readonly RemoteModel[]): Promise<void> {
+    const detailQuery = detailQueries[kind];
+    if (!detailQuery) return Promise.resolve();
+    const { keyOf, queryWith } = detailQuery;
+    return (this.fetchingDetails ??= (async () => {
+      const query = queryWith(this.client);
+      const unknown = models.filter((model) => !this.details.has(keyOf(model)));
       await Promise.all(
         unknown.map(async (model) => {
-          const shown = await about(model);
-          if (shown) this.shown.set(ask.keyOf(model), shown);
+          const found = await query(model);
+          if (found) this.details.set(keyOf(model), found);
         }),
       );
-      const listed = new Set(models.map(ask.keyOf));
-      for (const key of this.shown.keys()) if (!listed.has(key)) this.shown.delete(key);
+      const listed = new Set(models.map(keyOf));
+      for (const key of this.details.keys()) if (!listed.has(key)) this.details.delete(key);
       // The models may have been listed again meanwhile.
-      if (this.description?.kind === kind) this.describeAs(kind, this.description.models);
-    })().finally(() => (this.showing = undefined)));
+      if (this.description?.kind === kind) this.setModels(kind, this.description.models);
+    })().finally(() => (this.fetchingDetails = undefined)));
   }
 }
 
@@ -287,20 +286,20 @@ interface Sickness {
 /** Returns whether nothing can be sent to the server. */
 const isGone = ({ code, details }: SvcError): boolean => code === "upstream_unavailable" && details.sent !== true;
 
-interface Ask {
+interface DetailQuery {
   /** Returns a key that differs between versions of a model. */
   readonly keyOf: (model: RemoteModel) => string;
-  readonly about: (client: ServerClient, timeoutMs: number) => (model: RemoteModel) => Promise<RemoteModel | undefined>;
+  readonly queryWith: (client: ServerClient) => (model: RemoteModel) => Promise<RemoteModel | undefined>;
 }
 
-/** The key has no creation time, which differs at every listing of these servers. */
-const cluster: Ask = { keyOf: ({ id }) => id, about: askCapabilities };
-/** Kinds of servers that must be queried about each model. */
-const asks: Partial<Record<ServerKind, Ask>> = {
+/** Their creation times differ at every listing, so the id alone is the key. */
+const tested: DetailQuery = { keyOf: ({ id }) => id, queryWith: testCapabilities };
+/** How details are queried from servers whose list lacks them. */
+const detailQueries: Partial<Record<ServerKind, DetailQuery>> = {
   ollama: {
     keyOf: ({ id, created }) => `${id} ${created}`,
-    about: (client, timeoutMs) => (model) => describeOllamaModel(client, model, timeoutMs),
+    queryWith: (client) => (model) => describeOllamaModel(client, model),
   },
-  vllm: cluster,
-  sglang: cluster,
+  vllm: tested,
+  sglang: tested,
 };

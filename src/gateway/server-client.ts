@@ -34,6 +34,8 @@ export interface JsonDocument {
 
 /** Milliseconds after a response during which requests skip the connection check. */
 const FRESH_MS = 5000;
+/** Milliseconds to wait for a document: a server in front of many others may take long to list their models. */
+const DOCUMENT_TIMEOUT_MS = 10_000;
 /** Maximum characters of a document: enough for thousands of models. */
 const LONGEST_DOCUMENT = 16 * 2 ** 20;
 /** Bytes of all answers to parse per turn of the event loop: a hundred answers at once would block other requests. */
@@ -51,9 +53,9 @@ export class ServerClient {
     private readonly now: () => number,
   ) {}
 
-  /** Fetches a JSON document. Throws UpstreamFailure when none arrives within `ms`. */
-  async get(path: string, ms: number): Promise<JsonDocument> {
-    const signal = AbortSignal.timeout(ms);
+  /** Fetches a JSON document. Throws UpstreamFailure when none arrives in time. */
+  async get(path: string): Promise<JsonDocument> {
+    const signal = AbortSignal.timeout(DOCUMENT_TIMEOUT_MS);
     try {
       await this.checkConnection(signal);
       const response = await this.fetch(path, { method: "GET", signal });
@@ -62,6 +64,11 @@ export class ServerClient {
     } catch (error) {
       throw error instanceof UpstreamFailure ? error : unreachable(unreached(error, this.address));
     }
+  }
+
+  /** Sends JSON and returns the document that answers it. Throws UpstreamFailure, or a timeout's error. */
+  async ask(path: string, body: object): Promise<unknown> {
+    return documentOf(await this.post(path, JSON.stringify(body), {}, AbortSignal.timeout(DOCUMENT_TIMEOUT_MS)));
   }
 
   /**
@@ -149,7 +156,7 @@ export class ServerClient {
 }
 
 /** Returns the JSON of an answer that is not a stream. Throws UpstreamFailure about invalid JSON, or too much of it. */
-export const documentOf = async (response: Response): Promise<unknown> =>
+const documentOf = async (response: Response): Promise<unknown> =>
   parseLong(await beginningOf(response, LONGEST_DOCUMENT));
 
 /** Error codes of `fetch` after it had a connection; all other errors prevent one. */

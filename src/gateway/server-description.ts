@@ -2,7 +2,7 @@
 
 import type { MediaKind } from "../domain/media.ts";
 import { fields, number, objects, text, type Fields } from "./fields.ts";
-import { documentOf, type JsonDocument, type ServerClient } from "./server-client.ts";
+import type { JsonDocument, ServerClient } from "./server-client.ts";
 import type { ServerKind } from "./server-kind.ts";
 import { malformed, noListing, unreachable, UpstreamFailure } from "./upstream-failure.ts";
 
@@ -47,15 +47,11 @@ const RERANKER_NAME = /rerank/i;
  * Describes the server. `hint`: the kind that usually listens at this address. Throws UpstreamFailure when the server
  * does not answer as a model server.
  */
-export async function describeServer(
-  client: ServerClient,
-  timeoutMs: number,
-  hint?: ServerKind,
-): Promise<ServerDescription> {
-  const get: Get = (path) => client.get(path, timeoutMs).catch(() => undefined);
+export async function describeServer(client: ServerClient, hint?: ServerKind): Promise<ServerDescription> {
+  const get: Get = (path) => client.get(path).catch(() => undefined);
   try {
-    const description = await describeListing(await client.get("/v1/models", timeoutMs), get, hint);
-    if (description.kind === "vllm") await checkEngine(client, timeoutMs);
+    const description = await describeListing(await client.get("/v1/models"), get, hint);
+    if (description.kind === "vllm") await checkEngine(client);
     return bounded(description);
   } catch (error) {
     // A server that does not respond need not be queried further.
@@ -76,8 +72,8 @@ const bounded = ({ kind, models }: ServerDescription): ServerDescription => ({
 });
 
 /** Throws UpstreamFailure when vLLM's engine is dead: vLLM reports that only here, and still lists its models. */
-async function checkEngine(client: ServerClient, timeoutMs: number): Promise<void> {
-  const health = await client.get("/health", timeoutMs).catch((error: unknown) => error);
+async function checkEngine(client: ServerClient): Promise<void> {
+  const health = await client.get("/health").catch((error: unknown) => error);
   if (health instanceof UpstreamFailure && health.error.code === "server_busy") throw unreachable("has a dead engine");
 }
 
@@ -193,16 +189,8 @@ async function describeOllama(get: Get): Promise<ServerDescription | undefined> 
 }
 
 /** Returns a model with the details that Ollama reports beyond the list; undefined when it does not answer. */
-export async function describeOllamaModel(
-  client: ServerClient,
-  model: RemoteModel,
-  timeoutMs: number,
-): Promise<RemoteModel | undefined> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  const response = await client
-    .post("/api/show", JSON.stringify({ model: model.id }), {}, signal)
-    .catch(() => undefined);
-  const body = response && (await documentOf(response).catch(() => undefined));
+export async function describeOllamaModel(client: ServerClient, model: RemoteModel): Promise<RemoteModel | undefined> {
+  const body = await client.ask("/api/show", { model: model.id }).catch(() => undefined);
   if (body === undefined) return undefined;
   const shown = fields(body);
   const reported = Array.isArray(shown["capabilities"]) ? shown["capabilities"] : [];

@@ -45,14 +45,10 @@ export interface ServerTraits {
   readonly mayRefuseBudgets?: true;
   /** Separates reasoning from the answer; other servers may leave `<think>` tags in it. */
   readonly separatesReasoning?: true;
-  /** Fields that make the server compute the whole prompt. */
-  readonly freshFields?: Readonly<Record<string, unknown>>;
-  /** Name of the field for the slot that keeps a request's tokens. */
-  readonly slot?: string;
-  /** Name of the field that limits an answer in milliseconds. */
-  readonly predictMs?: string;
-  /** Name of the field for the number of first tokens to keep when older ones are dropped. */
-  readonly keepTokens?: string;
+  /** Takes llama.cpp's fields `cache_prompt`, `id_slot` and `t_max_predict_ms`. */
+  readonly llamaFields?: true;
+  /** Takes `n_keep`, the number of first tokens to keep when older ones are dropped. */
+  readonly keepsTokens?: true;
   /** What its streams can report before the end: llama.cpp's timings and progress, or only usage. */
   readonly reports?: "timings" | "usage";
   /** Gets the fields of `domain/hints`. */
@@ -74,7 +70,7 @@ const CONVENTION = {
 const LLAMA = { ...CONVENTION, ...LLAMA_SAMPLING };
 
 /** Settings of vLLM and SGLang, including those beyond the OpenAI-compatible API. */
-const CLUSTER = {
+const VLLM_SGLANG = {
   ...CONVENTION,
   topK: "top_k",
   minP: "min_p",
@@ -102,9 +98,7 @@ const LLAMA_SERVER = {
   toolChoices: ["none", "required"],
   enforcesCalls: "all",
   separatesReasoning: true,
-  freshFields: { cache_prompt: false },
-  slot: "id_slot",
-  predictMs: "t_max_predict_ms",
+  llamaFields: true,
   reports: "timings",
 } as const satisfies Traits;
 
@@ -127,12 +121,12 @@ const TRAITS: Readonly<Record<ServerKind, Traits>> = {
     continueFields: {},
     repeatsBeginning: true,
     generationPrompt: true,
-    keepTokens: "n_keep",
+    keepsTokens: true,
     reasoningBudget: "reasoning_budget_tokens",
   },
   vllm: {
     reports: "usage",
-    sampling: CLUSTER,
+    sampling: VLLM_SGLANG,
     foreign: same(
       "watermarking",
       "stop_token_ids",
@@ -180,7 +174,7 @@ const TRAITS: Readonly<Record<ServerKind, Traits>> = {
   },
   sglang: {
     reports: "usage",
-    sampling: CLUSTER,
+    sampling: VLLM_SGLANG,
     foreign: {
       ...same(
         "stop_token_ids",
@@ -239,7 +233,7 @@ const TRAITS: Readonly<Record<ServerKind, Traits>> = {
     enforcesSchemas: true,
     toolChoices: ["none", "required"],
   },
-  jan: { ...LLAMA_SERVER, keepTokens: "n_keep" },
+  jan: { ...LLAMA_SERVER, keepsTokens: true },
   "mlx-lm": {
     sampling: {
       ...CONVENTION,

@@ -80,11 +80,11 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   }
   if (request.continueLast === true && !traits.continueFields) throw cannotCarry("messages", kind);
   if (request.generationPrompt === false && !traits.generationPrompt) throw cannotCarry("add_generation_prompt", kind);
-  if (request.maxPredictMs !== undefined && !traits.predictMs) throw cannotCarry("t_max_predict_ms", kind);
-  if (request.keepTokens !== undefined && !traits.keepTokens) throw cannotCarry("n_keep", kind);
+  if (request.maxPredictMs !== undefined && !traits.llamaFields) throw cannotCarry("t_max_predict_ms", kind);
+  if (request.keepTokens !== undefined && !traits.keepsTokens) throw cannotCarry("n_keep", kind);
   if (request.budgetField !== undefined && !traits.reasoningBudget) throw cannotCarry(request.budgetField, kind);
-  if (request.fresh && !traits.freshFields) throw cannotCarry("cache_prompt", kind);
-  if (request.slot !== undefined && !traits.slot) throw cannotCarry("id_slot", kind);
+  if (request.fresh && !traits.llamaFields) throw cannotCarry("cache_prompt", kind);
+  if (request.slot !== undefined && !traits.llamaFields) throw cannotCarry("id_slot", kind);
   if (request.counted === "timings" && traits.reports !== "timings") throw cannotCarry("timings_per_token", kind);
   if (request.counted && !traits.reports) throw cannotCarry("stream_options.continuous_usage_stats", kind);
   if (request.returnProgress && traits.reports !== "timings") throw cannotCarry("return_progress", kind);

@@ -54,32 +54,29 @@ export const failureFrom = (error: unknown): UpstreamFailure =>
 
 /** Returns the failure of a server that sent nothing for `seconds` after the request. */
 export const silent = (seconds: number): UpstreamFailure =>
-  new UpstreamFailure(unavailable(`was silent for ${seconds} s`, { sent: true }), "elsewhere", true);
+  elsewhere(unavailable(`was silent for ${seconds} s`, { sent: true }), true);
 
 const unavailable = (what: string, details: { readonly sent?: true } = {}) =>
   new SvcError("upstream_unavailable", `The server of this model ${what}.`, { retryAfterSeconds: 5, ...details });
 
+const elsewhere = (error: SvcError, sick: UpstreamFailure["sick"] = false) =>
+  new UpstreamFailure(error, "elsewhere", sick);
+
+const failing = (what: string, sick: UpstreamFailure["sick"]) =>
+  elsewhere(new SvcError("upstream_error", `The server of this model ${what}.`), sick);
+
 /** Returns the failure of a response that is not an answer. `what` continues "The server of this model". */
-export const malformed = (what: string): UpstreamFailure =>
-  new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", true);
+export const malformed = (what: string): UpstreamFailure => failing(what, true);
 
 /** Returns the failure of a server that answers 404 when asked for its models. */
-export const noListing = (): UpstreamFailure => {
-  const why = "The server of this model has nothing at /v1/models: check its address.";
-  return new UpstreamFailure(new SvcError("upstream_error", why), "elsewhere", false);
-};
+export const noListing = (): UpstreamFailure => failing("has nothing at /v1/models: check its address", false);
 
 /** Returns the failure of a model that made a call which is not allowed. `what` as above. */
-export const wrongCall = (what: string): UpstreamFailure =>
-  new UpstreamFailure(new SvcError("upstream_error", `The server of this model ${what}.`), "elsewhere", false);
+export const wrongCall = (what: string): UpstreamFailure => failing(what, false);
 
 /** Returns the failure for a model that the server listed, but no longer has. */
 export const modelGone = (): UpstreamFailure =>
-  new UpstreamFailure(
-    new SvcError("model_not_found", "The server of this model does not have it any more.", { param: "model" }),
-    "elsewhere",
-    false,
-  );
+  elsewhere(new SvcError("model_not_found", "The server of this model does not have it any more.", { param: "model" }));
 
 /** Returns the error for a request that another svc forwarded, and that must not be forwarded again. */
 export const passedOnAlready = () =>
@@ -136,11 +133,8 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   // Such a refusal depends on how the server was started, and another replica may have been started differently.
   const known = knownRefusal(message);
   const never = (failure: SvcError) => new UpstreamFailure(failure, "never", false);
-  const elsewhere = (failure: SvcError) => new UpstreamFailure(failure, "elsewhere", false);
-  if (status >= 300 && status < 400) {
-    const why = `The server of this model redirects requests (${status}): redirects are not followed; set its final address.`;
-    return elsewhere(new SvcError("upstream_error", why));
-  }
+  if (status >= 300 && status < 400)
+    return failing(`redirects requests (${status}): redirects are not followed; set its final address`, false);
   if (status === 400 || status === 413 || status === 422) {
     if (CONTEXT.test(code) || CONTEXT.test(message)) return elsewhere(contextExceeded(error));
     if (status === 413)
@@ -175,10 +169,8 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   if (status === 501) return otherKind(status);
   // A proxy also sends this status when the server crashes during the request.
   if (status === 502) return lost("reported a bad gateway (502)");
-  const what = SERVER_STATUS[status] ?? "failed";
-  const failed = new SvcError("upstream_error", `The server of this model ${what} (${status}).`);
   // Other statuses below 500 are about the server, its account or a proxy, and another replica may differ.
-  return new UpstreamFailure(failed, "elsewhere", status >= 500 && "unclear");
+  return failing(`${SERVER_STATUS[status] ?? "failed"} (${status})`, status >= 500 && "unclear");
 }
 
 /** Returns the failure of a server that lacks the route, or whose model has another purpose. */

@@ -16,9 +16,6 @@ const FIRST_PAUSE_MS = 100;
 /** Seconds after which clients may retry a drained upstream, because the operator's work takes a while. */
 const DRAINED_RETRY_S = 30;
 
-/** Status fields of an engine without a local process. */
-export const processless = { restarts: 0, waiting: 0, residentBytes: 0 } as const;
-
 /**
  * Number of measured first tokens from which on a replica's usual time is known, and the maximum share of requests to
  * hedge.
@@ -88,6 +85,12 @@ export class Upstream {
   status(): UpstreamStatus {
     const { name, isConfigured } = this;
     return { name, isConfigured, replicas: this.replicas.map((replica) => replica.status()) };
+  }
+
+  /** Returns the status of an engine for one of the models, which has no process here. */
+  engineStatus(modelId: string, running: number) {
+    const state = this.replicas.some(({ isWell }) => isWell) ? ("ready" as const) : ("failed" as const);
+    return { restarts: 0, waiting: 0, residentBytes: 0, state, modelId, running, created: 0 };
   }
 
   has(model: string): boolean {

@@ -67,4 +67,8 @@ export class BoundedStore<Value> {
     this.gone?.(entry.value);
     return true;
   }
+
+  clear(): void {
+    for (const id of this.entries.keys()) this.delete(id);
+  }
 }

@@ -43,10 +43,9 @@ const SCHEMA = `
     errors TEXT
   ) STRICT;
   CREATE INDEX batches_by_status ON batches (status);
+  CREATE INDEX batches_by_expiry ON batches (status, expiresAt);
   PRAGMA user_version = ${VERSION};
 `;
-/** Not in databases of the first svc, so created apart. */
-const LATER = "CREATE INDEX IF NOT EXISTS batches_by_expiry ON batches (status, expiresAt)";
 
 /** Opens the database or creates it. Throws SQLiteError, or SvcError if another version of svc wrote it. */
 export function openJobDatabase(path: string): Database {
@@ -110,5 +109,4 @@ function prepare(database: Database): void {
     const message = "The server's data folder (--data-dir) was written by another version of svc.";
     throw new SvcError("storage_unavailable", message);
   }
-  database.run(LATER);
 }

@@ -3,6 +3,7 @@
 import type { Timers } from "../domain/clock.ts";
 import { newImageId } from "../domain/ids.ts";
 import type { ImageFileFormat } from "../domain/image.ts";
+import { BoundedStore } from "./bounded-store.ts";
 
 interface KeptImage {
   readonly bytes: Uint8Array;
@@ -10,8 +11,8 @@ interface KeptImage {
 }
 
 interface Entry extends KeptImage {
-  /** Expiry time, in monotonic milliseconds. */
-  readonly until: number;
+  /** Cancels the removal at the expiry time. */
+  readonly cancelExpiry: () => void;
 }
 
 interface KeptImagesLimits {
@@ -23,54 +24,30 @@ interface KeptImagesLimits {
 const KEPT_IMAGES: KeptImagesLimits = { bytes: 256 * 1024 * 1024, ms: 3_600_000 };
 
 export class KeptImages {
-  /** Entries in order of expiry. */
-  private readonly entries = new Map<string, Entry>();
-  private held = 0;
-  private cancelSweep: (() => void) | undefined;
+  private readonly images: BoundedStore<Entry>;
 
   constructor(
     private readonly clock: Timers,
     private readonly limits = KEPT_IMAGES,
-  ) {}
+  ) {
+    this.images = new BoundedStore({ count: Infinity, bytes: limits.bytes }, ({ cancelExpiry }) => cancelExpiry());
+  }
 
   /** Stores an image, and evicts others if necessary. Returns its id, which cannot be guessed. */
   put(bytes: Uint8Array, format: ImageFileFormat): string {
     const id = newImageId();
-    this.entries.set(id, { bytes, format, until: this.clock.now() + this.limits.ms });
-    this.held += bytes.length;
-    for (const oldest of this.entries.keys()) {
-      if (this.held <= this.limits.bytes || oldest === id) break;
-      this.delete(oldest);
-    }
-    this.expectSweep();
+    const cancelExpiry = this.clock.after(this.limits.ms, () => this.images.delete(id));
+    this.images.put(id, { bytes, format, cancelExpiry }, bytes.length);
     return id;
   }
 
   /** Returns an image; undefined when unknown, expired or evicted. */
   get(id: string): KeptImage | undefined {
-    return this.entries.get(id);
+    return this.images.get(id);
   }
 
   /** Discards all images. */
   close(): void {
-    this.cancelSweep?.();
-    this.entries.clear();
-    this.held = 0;
-  }
-
-  /** Schedules the removal of expired images, so that memory is freed without a request. */
-  private expectSweep(): void {
-    const [first] = this.entries.values();
-    if (this.cancelSweep || !first) return;
-    this.cancelSweep = this.clock.after(Math.max(0, first.until - this.clock.now()), () => {
-      this.cancelSweep = undefined;
-      for (const [id, { until }] of this.entries) if (until <= this.clock.now()) this.delete(id);
-      this.expectSweep();
-    });
-  }
-
-  private delete(id: string): void {
-    this.held -= this.entries.get(id)?.bytes.length ?? 0;
-    this.entries.delete(id);
+    this.images.clear();
   }
 }

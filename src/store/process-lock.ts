@@ -2,7 +2,10 @@
 
 import { Database } from "bun:sqlite";
 import { existsSync } from "node:fs";
+import { pause } from "../domain/pause.ts";
 import { isBusy } from "./storage-error.ts";
+
+const POLL_MS = 200;
 
 /**
  * Takes the lock and returns the function that releases it; undefined when another process holds it. Any number of
@@ -23,5 +26,19 @@ export function tryLock(path: string, shared = false): (() => void) | undefined 
     database.close();
     if (isBusy(error)) return undefined;
     throw error;
+  }
+}
+
+/** Waits until `take` returns the function that releases a lock; calls `waiting` before each further attempt. */
+export async function awaitLock(
+  take: () => Promise<(() => void) | undefined>,
+  signal: AbortSignal,
+  waiting: () => void = () => {},
+): Promise<() => void> {
+  for (;;) {
+    const unlock = await take();
+    if (unlock) return unlock;
+    waiting();
+    await pause(POLL_MS, signal);
   }
 }

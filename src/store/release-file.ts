@@ -2,11 +2,10 @@
 
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { pause } from "../domain/pause.ts";
 import { download } from "./models/download.ts";
 import { writing } from "./models/part-file.ts";
 import { defaultPatience, type Patience } from "./models/retry.ts";
-import { tryLock } from "./process-lock.ts";
+import { awaitLock, tryLock } from "./process-lock.ts";
 
 export interface ReleaseFile {
   readonly url: string;
@@ -24,8 +23,6 @@ export interface FetchOptions {
   readonly note: (text: string) => void;
   readonly patience?: Patience;
 }
-
-const POLL_MS = 200;
 
 /**
  * Downloads the file to `target`, unless `isThere` reports that another process did so meanwhile: of several, one
@@ -47,7 +44,13 @@ export async function fetchReleaseFile(
     checksum: { algorithm: "sha256", hex: sha256 },
     isPinned: true,
   } as const;
-  const unlock = await locked(`${target}.lock`, signal);
+  const lock = `${target}.lock`;
+  const takeLock = () =>
+    writing(lock, async () => {
+      mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
+      return tryLock(lock);
+    });
+  const unlock = await awaitLock(takeLock, signal);
   try {
     if (isThere()) return;
     await download({ endpoint: origin, userAgent }, remote, target, {
@@ -59,16 +62,5 @@ export async function fetchReleaseFile(
     });
   } finally {
     unlock();
-  }
-}
-
-async function locked(path: string, signal: AbortSignal): Promise<() => void> {
-  for (;;) {
-    const unlock = await writing(path, async () => {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-      return tryLock(path);
-    });
-    if (unlock) return unlock;
-    await pause(POLL_MS, signal);
   }
 }

@@ -12,7 +12,7 @@ const NAME = new RegExp(`^svc-(?:${KINDS.join("|")})-(\\d+)-`);
 /** File in a folder that its process has locked. */
 const LOCK = "lock";
 
-/** The folders that this process has created, with their locks, which the garbage collector would release. */
+/** The folders of this process. Keeps a reference to their locks, because a collected lock is a released one. */
 const FOLDERS = new Map<string, (() => void) | undefined>();
 
 export class TemporaryFolder {

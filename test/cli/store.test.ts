@@ -347,11 +347,12 @@ describe("refusals", () => {
     expect((await finish(["pull", REPO], { HF_TOKEN: "hf_right" })).code).toBe(0);
   });
 
-  test("an endpoint that is no URL", async () => {
-    expect(await finish(["pull", REPO], { HF_ENDPOINT: "mirror" })).toMatchObject({
-      code: 2,
-      err: expect.stringContaining("HF_ENDPOINT"),
-    });
+  test("an address that is no URL, where it is needed", async () => {
+    const noUrl = { HF_ENDPOINT: "mirror", NPM_CONFIG_REGISTRY: "registry" };
+    const reasonOf = async (name: string) => (await finish(["pull", name], noUrl)).err;
+    expect(await reasonOf(REPO)).toContain("HF_ENDPOINT must be");
+    expect(await reasonOf("tessdata:deu")).toContain("NPM_CONFIG_REGISTRY must be");
+    expect(await reasonOf("component:images")).toContain("no other to download");
   });
 
   test("a whole file that cannot be served is told at once, and stays", async () => {

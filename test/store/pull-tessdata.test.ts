@@ -26,10 +26,12 @@ interface Registry {
   readonly file?: string;
   /** Bytes of zeros in place of the archive's content. */
   readonly zeros?: number;
+  /** Address of the archive, in place of the right one. */
+  readonly address?: string;
 }
 
 /** Starts a registry with one package; everything else is 404. */
-async function registry({ damaged = 0, file = "4.0.0_best_int/deu.traineddata.gz", zeros }: Registry = {}) {
+async function registry({ damaged = 0, file = "4.0.0_best_int/deu.traineddata.gz", zeros, address }: Registry = {}) {
   const tar = await new Bun.Archive({ [`package/${file}`]: gzipSync(DATA), "package/index.js": "1" }).bytes();
   const archive = Uint8Array.from(gzipSync(zeros === undefined ? tar : new Uint8Array(zeros), { level: 1 }));
   const integrity = `sha512-${new Bun.CryptoHasher("sha512").update(archive).digest("base64")}`;
@@ -42,7 +44,7 @@ async function registry({ damaged = 0, file = "4.0.0_best_int/deu.traineddata.gz
       const { pathname, origin } = new URL(url);
       asked.push(pathname);
       if (pathname === "/@tesseract.js-data%2fdeu/latest") {
-        return Response.json({ dist: { tarball: `${origin}/deu-1.0.0.tgz`, integrity } });
+        return Response.json({ dist: { tarball: address ?? `${origin}/deu-1.0.0.tgz`, integrity } });
       }
       if (pathname !== "/deu-1.0.0.tgz") return new Response("no", { status: 404 });
       return new Response(broken-- > 0 ? archive.slice(1) : archive);
@@ -114,6 +116,7 @@ describe("a single message explains", () => {
   test.each([
     ["a language that there is none for", "xyz", {}, "has no @tesseract.js-data/xyz (404)."],
     ["a name that is none", "../deu", {}, "is named tessdata:NAME"],
+    ["an address of the package that is none", "deu", { address: "https://" }, "does not say where"],
     ["a package without such data", "deu", { file: "4.0.0/deu.traineddata.gz" }, "has no data of the kind"],
     ["a package that is endless once unpacked", "deu", { zeros: 200_000_001 }, "larger than any such package"],
   ] as const)("%s", async (_, name, options, sentence) => {

@@ -7,7 +7,7 @@ import { StoredModels } from "../../src/service/stored-models.ts";
 export const testStore = ({ modelsDir, model }: Config, hubEndpoint = "http://127.0.0.1:9"): StoredModels =>
   new StoredModels({
     folder: modelsDir,
-    hub: () => ({ endpoint: hubEndpoint, userAgent: "svc/test", packageRegistry: "http://127.0.0.1:9" }),
+    hub: () => ({ endpoint: hubEndpoint, userAgent: "svc/test" }),
     inUse: model === undefined ? [] : [model],
     patience: { attempts: 5, firstDelayMs: 1, longestDelayMs: 20, idleMs: 60_000 },
     now: Date.now,

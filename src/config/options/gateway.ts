@@ -1,6 +1,6 @@
 // Options for upstreams and their models.
 
-import { parsePorts, parseUpstreams } from "../gateway.ts";
+import { parsePorts, parseUpstreams } from "../upstream-option.ts";
 import { boolean, list, seconds } from "../option-types.ts";
 
 export const gatewayOptions = {

@@ -24,10 +24,11 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
     ...(request.maxTokens !== undefined && { max_tokens: request.maxTokens }),
     ...(request.stop.length > 0 && { stop: request.stop }),
     ...(request.constraint?.grammar !== undefined && encodeGrammar(request.constraint, traits)),
-    ...(request.fresh && traits.freshFields),
-    ...(request.slot !== undefined && traits.slot && { [traits.slot]: request.slot }),
-    ...(request.keepTokens !== undefined && traits.keepTokens && { [traits.keepTokens]: request.keepTokens }),
-    ...(request.maxPredictMs !== undefined && traits.predictMs && { [traits.predictMs]: request.maxPredictMs }),
+    // `checkCarried` has refused those that the server lacks.
+    ...(request.fresh && { cache_prompt: false }),
+    ...(request.slot !== undefined && { id_slot: request.slot }),
+    ...(request.keepTokens !== undefined && { n_keep: request.keepTokens }),
+    ...(request.maxPredictMs !== undefined && { t_max_predict_ms: request.maxPredictMs }),
   };
   if (request.prompt !== undefined) {
     const logprobs = request.topLogprobs !== undefined && { logprobs: request.topLogprobs };

@@ -54,45 +54,55 @@ export async function get(hub: Hub, start: string, { subject, headers = {}, sign
   throw new PullError(`${subject}: more than ${MOST_REDIRECTS} redirects.`);
 }
 
-/** Requests a text of at most `most` bytes, again where that may help. `subject` as for `get`. Throws PullError. */
+interface Wanted {
+  readonly subject: string;
+  /** Maximum bytes of the answer. */
+  readonly most: number;
+}
+
+/** Requests a text, again where that may help. Throws PullError. */
 export const getText = (
   hub: Hub,
   url: string,
-  { subject, most }: { readonly subject: string; readonly most: number },
+  wanted: Wanted,
   options: RetryOptions,
 ): Promise<HubAnswer & { readonly text: string }> =>
-  retrying(() => {
-    const { signal, patience } = options;
-    const asked = new URL(url).host;
-    return whileAlive(
-      { signal, idleMs: patience.idleMs },
-      async (ended, alive) => {
-        const answer = await get(hub, url, { subject, signal: ended });
-        return { ...answer, text: new TextDecoder().decode(await readBody(answer, subject, most, alive)) };
-      },
-      (isSilent) => (isSilent ? `${asked} does not answer` : `The connection to ${asked} was lost`),
-    );
+  retrying(async () => {
+    const { bytes, ...answer } = await getBytes(hub, url, wanted, options);
+    return { ...answer, text: new TextDecoder().decode(bytes) };
   }, options);
 
 /**
- * Reads an answer of at most `most` bytes into memory; `arrived` is called with the number of bytes so far. Throws
- * PullError.
+ * Requests bytes and reads them into memory; `arrived` is called with the number of bytes so far, and of all if known.
+ * Throws PullError, or PassingError when another attempt may succeed.
  */
-export async function readBody(
-  { response, host }: HubAnswer,
-  subject: string,
-  most: number,
-  arrived: (received: number) => void,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array[] = [];
-  let received = 0;
-  for await (const piece of response.body ?? []) {
-    received += piece.length;
-    if (received > most) throw new PullError(`${host} sends more for ${subject} than there can be.`);
-    pieces.push(piece);
-    arrived(received);
-  }
-  return new Uint8Array(Buffer.concat(pieces));
+export function getBytes(
+  hub: Hub,
+  url: string,
+  { subject, most }: Wanted,
+  { signal, patience: { idleMs } }: Pick<RetryOptions, "signal" | "patience">,
+  arrived: (received: number, total?: number) => void = () => {},
+): Promise<HubAnswer & { readonly bytes: Uint8Array<ArrayBuffer> }> {
+  const asked = new URL(url).host;
+  return whileAlive(
+    { signal, idleMs },
+    async (ended, alive) => {
+      const answer = await get(hub, url, { subject, signal: ended });
+      const { response, host } = answer;
+      const total = Number(response.headers.get("content-length") ?? Number.NaN);
+      const pieces: Uint8Array[] = [];
+      let received = 0;
+      for await (const piece of response.body ?? []) {
+        alive();
+        received += piece.length;
+        if (received > most) throw new PullError(`${host} sends more for ${subject} than there can be.`);
+        pieces.push(piece);
+        arrived(received, Number.isFinite(total) ? total : undefined);
+      }
+      return { ...answer, bytes: new Uint8Array(Buffer.concat(pieces)) };
+    },
+    (isSilent) => (isSilent ? `${asked} does not answer` : `The connection to ${asked} was lost`),
+  );
 }
 
 async function send(url: URL, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {

@@ -1,11 +1,12 @@
 // The partial file of a download: appended to, hashed on the way, and renamed when complete.
 
 import { createHash, type Hash } from "node:crypto";
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { errorMessage } from "../../domain/error-message.ts";
 import { fileReason, systemErrorCode } from "../../domain/system-error-code.ts";
+import { replaceFile } from "../replace-file.ts";
 import { PullError, RejectedError } from "./pull-error.ts";
 import { identityOf, type RemoteFile } from "./remote-file.ts";
 
@@ -160,12 +161,5 @@ export async function writing<T>(path: string, work: () => Promise<T>): Promise<
 export const writeWhole = (path: string, content: string | Uint8Array): Promise<void> =>
   writing(path, async () => {
     mkdirSync(dirname(path), { recursive: true });
-    // Where others may write as well, a link of theirs must not be at this name.
-    const temporary = `${path}.${crypto.randomUUID()}.new`;
-    try {
-      writeFileSync(temporary, content, { flag: "wx" });
-      renameSync(temporary, path);
-    } finally {
-      rmSync(temporary, { force: true });
-    }
+    replaceFile(path, content);
   });

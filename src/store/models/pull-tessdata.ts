@@ -3,11 +3,11 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import type { FetchOptions } from "../release-file.ts";
-import { get, readBody, type Hub } from "./http-client.ts";
+import { getBytes, type Hub } from "./http-client.ts";
 import { ModelStore } from "./model-store.ts";
 import { writeWhole } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
-import { defaultPatience, retrying, whileAlive, type Patience } from "./retry.ts";
+import { defaultPatience, retrying } from "./retry.ts";
 import { tessdataModel } from "./short-names.ts";
 
 interface TessdataPull extends Omit<FetchOptions, "progress"> {
@@ -44,11 +44,12 @@ export async function pullTessdata(pull: TessdataPull): Promise<string> {
   if (!isTessdata(name)) throw new PullError(TESSDATA_NAMES);
   const hub: Hub = { endpoint: registry, userAgent: pull.userAgent };
   const subject = `${SCOPE}/${name}`;
+  const wanted = { subject, most: LARGEST_BYTES };
   const address = `${registry}/${subject.replace("/", "%2f")}/latest`;
   const { content, tarball } = await retrying(
     async () => {
-      const dist = distOf(await bytesAt(hub, address, subject, pull, patience, false), subject);
-      const archive = await bytesAt(hub, dist.tarball, subject, pull, patience, true);
+      const dist = distOf((await getBytes(hub, address, wanted, { signal, patience })).bytes, subject);
+      const { bytes: archive } = await getBytes(hub, dist.tarball, wanted, { signal, patience }, pull.progress);
       const digest = new Bun.CryptoHasher("sha512").update(archive).digest("base64");
       if (`sha512-${digest}` !== dist.integrity) throw new PassingError(`${subject} arrived damaged`);
       return { content: await unpacked(archive, name, subject), tarball: dist.tarball };
@@ -71,7 +72,7 @@ function distOf(metadata: Uint8Array, subject: string): { readonly tarball: stri
   try {
     const { dist } = JSON.parse(new TextDecoder().decode(metadata)) as { dist: Record<string, unknown> };
     const { tarball, integrity } = dist;
-    if (typeof tarball === "string" && typeof integrity === "string" && /^https?:/.test(tarball)) {
+    if (typeof tarball === "string" && typeof integrity === "string" && /^https?:/.test(new URL(tarball).protocol)) {
       return { tarball, integrity };
     }
   } catch {
@@ -93,26 +94,4 @@ async function inflated(bytes: Uint8Array, subject: string): Promise<Buffer> {
   } catch {
     throw new PullError(`${subject} cannot be unpacked, or is larger than any such package.`);
   }
-}
-
-async function bytesAt(
-  hub: Hub,
-  url: string,
-  subject: string,
-  { signal, progress }: TessdataPull,
-  { idleMs }: Patience,
-  isTold: boolean,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const work = async (ended: AbortSignal, alive: () => void) => {
-    const answer = await get(hub, url, { subject, signal: ended });
-    const total = Number(answer.response.headers.get("content-length") ?? Number.NaN);
-    return readBody(answer, subject, LARGEST_BYTES, (received) => {
-      alive();
-      if (isTold) progress(received, Number.isFinite(total) ? total : undefined);
-    });
-  };
-  return whileAlive({ signal, idleMs }, work, (isSilent, code) => {
-    const why = isSilent ? "nothing came for too long" : code;
-    return `The connection for ${subject} was lost (${why})`;
-  });
 }

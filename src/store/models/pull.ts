@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import type { DownloadProgress } from "../../domain/download.ts";
-import { pause } from "../../domain/pause.ts";
+import { awaitLock } from "../process-lock.ts";
 import { fileName, lookAt } from "./address.ts";
 import { chooseFiles } from "./choose-files.ts";
 import { download } from "./download.ts";
@@ -44,7 +44,6 @@ interface Wanted {
   readonly remotes: readonly RemoteFile[];
 }
 
-const POLL_MS = 200;
 const HUB_PAGES = "https://huggingface.co";
 const PYPI_PAGES = "https://pypi.org/project";
 
@@ -79,7 +78,8 @@ export async function pull(reference: Reference, options: PullOptions): Promise<
       files.push(...(await fetchFiles(name, own, remote, total, { ...options, check }, retry)));
     }
   } catch (error) {
-    // Nothing is left that another attempt could continue. The failure to tell is that of the download.
+    // A rejected file leaves nothing to continue, so its manifest goes, too. Should that fail, the download's failure is
+    // still the one to report.
     if (error instanceof RejectedError) await store.forgetAbsent(manifest).catch(() => {});
     throw error;
   }
@@ -225,17 +225,14 @@ async function sha256Of(
 }
 
 async function waitForLock(file: StoredFile, part: string, total: DownloadTotal, { store, signal, note }: PullOptions) {
-  for (let waited = false; ; waited = true) {
-    const unlock = await store.lock(file.path);
-    if (unlock) {
-      total.waiting = false;
-      return unlock;
-    }
-    if (!waited) note(`another svc downloads this file; waiting for it`);
+  const take = () => store.lock(file.path);
+  const unlock = await awaitLock(take, signal, () => {
+    if (!total.waiting) note(`another svc downloads this file; waiting for it`);
     total.waiting = true;
     total.set(file.path, statSync(part, { throwIfNoEntry: false })?.size ?? 0);
-    await pause(POLL_MS, signal);
-  }
+  });
+  total.waiting = false;
+  return unlock;
 }
 
 /** Reports the progress of all files together. */

@@ -5,7 +5,8 @@ import { ModelStore } from "../../../src/store/models/model-store.ts";
 import { pull } from "../../../src/store/models/pull.ts";
 import { pullTessdata } from "../../../src/store/models/pull-tessdata.ts";
 import { parseReference } from "../../../src/store/models/reference.ts";
-import { hubSettings } from "../../../src/config/hub.ts";
+import { hubSettings, npmRegistry } from "../../../src/config/hub.ts";
+import { userAgent } from "../../../src/config/version.ts";
 
 const LATIN = ["truetype/dejavu/DejaVuSerif.ttf", "truetype/liberation/LiberationSans-Regular.ttf"];
 /** Debian's package `fonts-noto-cjk`: files with a face for each region, selected by `face`. */
@@ -77,11 +78,9 @@ export const LANGUAGES: Readonly<Record<string, Language>> = {
   },
 };
 
-const settings = () => hubSettings(process.env);
-
 /** Downloads the trained data for these languages as users do; returns its folder. */
 export async function languageData(names: Iterable<string>, models: string): Promise<string> {
-  const { packageRegistry: registry, userAgent } = settings();
+  const registry = npmRegistry(process.env);
   const common = { registry, userAgent, folder: models, signal: new AbortController().signal, now: Date.now };
   for (const name of names) await pullTessdata({ ...common, name, progress: () => {}, note: console.error });
   return join(models, "tessdata");
@@ -89,7 +88,7 @@ export async function languageData(names: Iterable<string>, models: string): Pro
 
 /** Downloads PP-OCR as users do. */
 export async function ppocrFiles(models: string): Promise<void> {
-  const hub = settings();
+  const hub = hubSettings(process.env);
   await pull(parseReference("ppocr", hub.endpoint), {
     hub,
     store: new ModelStore(models),

@@ -1,6 +1,6 @@
 // Shows the progress of a download.
 
-import type { DownloadProgress as Progress } from "../domain/download.ts";
+import type { DownloadProgress } from "../domain/download.ts";
 import { ProgressLine, type ProgressOptions } from "./progress-line.ts";
 
 const MEASURE = {
@@ -9,12 +9,12 @@ const MEASURE = {
   rate: (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB/s`,
 };
 
-export class DownloadProgress extends ProgressLine {
+export class DownloadLine extends ProgressLine {
   constructor(options: Omit<ProgressOptions, "measure">) {
     super({ ...options, measure: MEASURE });
   }
 
-  showDownload({ name, received: done, total, waiting }: Progress): void {
+  showDownload({ name, received: done, total, waiting }: DownloadProgress): void {
     const remark = waiting ? { remark: "another svc downloads it" } : {};
     this.show({ name, done, ...(total !== undefined && { total }), ...remark });
   }

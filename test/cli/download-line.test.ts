@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { DownloadProgress } from "../../src/cli/download-progress.ts";
+import { DownloadLine } from "../../src/cli/download-line.ts";
 
 function progress(isTTY: boolean, format: "text" | "json" = "text", columns = 120) {
   let now = 0;
   const written: string[] = [];
   const out = { isTTY, columns, write: (text: string) => written.push(text) > 0 };
-  const shown = new DownloadProgress({ out, format, now: () => now });
+  const shown = new DownloadLine({ out, format, now: () => now });
   const at = (seconds: number, received: number, waiting = false) => {
     now = seconds * 1000;
     shown.showDownload({ name: "a/b:Q8_0", received, total: 2e9, waiting });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parsePorts, parseUpstreams, withKeys } from "../../src/config/gateway.ts";
+import { parsePorts, parseUpstreams, withKeys } from "../../src/config/upstream-option.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 
 const home = { HOME: "/nonexistent" };

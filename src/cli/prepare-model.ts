@@ -1,0 +1,167 @@
+// Checks the files of a text model and decides how it is loaded.
+
+import { totalmem } from "node:os";
+import { hasGpuBackend, type NativeFiles } from "../../ffi/runtime/native-files.ts";
+import type { Config } from "../config/config.ts";
+import { fileReason } from "../domain/system-error-code.ts";
+import { availableMemory, physicalCores } from "../engine/process/memory.ts";
+import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
+import type { ComputeOptions } from "../engine/process/kind.ts";
+import type { EngineOptions } from "../engine/text/protocol.ts";
+import type { FoundWorker } from "../engine/worker/probe.ts";
+import { readAdapterFile } from "../model/adapter-file.ts";
+import { chooseContext, type ContextChoice } from "../model/context.ts";
+import { fileIdentity } from "../model/file-identity.ts";
+import { ModelFileError } from "../model/gguf.ts";
+import { readModelFile, type ModelFile } from "../model/model-file.ts";
+import { isLogged } from "../telemetry/log.ts";
+import { createTraceFile } from "../telemetry/trace-file.ts";
+import { checkContext } from "./context-check.ts";
+import { ExitError, exitOn, orExit } from "./exit-codes.ts";
+import { namedModel } from "./named-model.ts";
+import { privateFolder } from "./private-folder.ts";
+import { roomOn } from "./workers.ts";
+
+/** Returns the machine settings that every engine gets. */
+export const computeOptions = (config: Config, { libraries }: NativeFiles): ComputeOptions => {
+  const { threads = physicalCores(), gpuLayers, flashAttention, mmap, mlock, warmup } = config;
+  return { libraries, threads, gpuLayers, flashAttention, mmap, mlock, warmup };
+};
+
+/** What is known of a text model before it is loaded. */
+export interface PreparedModel {
+  readonly id: string;
+  readonly file: ModelFile;
+  /** False when the embedded demonstration model is served. */
+  readonly modelGiven: boolean;
+  readonly context: ContextChoice;
+  readonly adapters: readonly OfferedAdapter[];
+  readonly options: EngineOptions;
+  /** The workers that answered. */
+  readonly workers: readonly FoundWorker[];
+}
+
+/**
+ * Checks the model's files and decides how the model is loaded. `unpacked` returns the native libraries; it is called
+ * once the files are known to be good. Throws ExitError when a file cannot be used.
+ */
+export function prepareModel(
+  config: Config,
+  unpacked: () => NativeFiles,
+  workers: readonly FoundWorker[] = [],
+): PreparedModel {
+  // A bad file must fail before anything is unpacked.
+  const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
+  const given = chosen && modelFile(chosen.path);
+  const mmproj = config.mmproj ?? chosen?.mmproj;
+  const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
+  const drafts = draftPath !== undefined && config.speculation;
+  const draft = drafts ? modelFile(namedModel(draftPath, config.modelsDir).path) : undefined;
+  const native = unpacked();
+  const file = given ?? modelFile(native.embeddedModel);
+  const id = config.alias[0] ?? (given ? file.id : "svc-mini");
+  const adapters = config.lora.map((adapter) => offered(adapter, file.architecture, id));
+  const context = chooseContext({
+    model: file,
+    kvType: config.kvType,
+    kvMode: config.kvMode,
+    parallel: config.parallel,
+    canPage: canPage(config, native) && workers.length === 0,
+    ...(config.ctx !== undefined && { requested: config.ctx }),
+    ...memoryFor(
+      config,
+      workers,
+      adapters.reduce((sum, { bytes }) => sum + bytes, 0),
+    ),
+    ...(draft && { draft }),
+  });
+  checkContext(context, config, workers.length === 0 && isOnHost(config, native) ? totalmem() : Infinity, file);
+  const { batch, microBatch, kvType, parallel, stallBudgetMs, maxQueueTokens } = config;
+  const { prefixCache, speculation, contextShift, sampling, chatTemplate, constrain } = config;
+  const options: EngineOptions = {
+    ...computeOptions(config, native),
+    batch,
+    microBatch,
+    kvType,
+    parallel,
+    stallBudgetMs,
+    maxQueueTokens,
+    prefixCache,
+    speculation,
+    contextShift,
+    sampling,
+    chatTemplate,
+    constrain,
+    modelPath: file.path,
+    context: context.context,
+    maxModelLen: context.maxModelLen,
+    kvMode: context.kvMode,
+    kvTokenBytes: context.tokenBytes,
+    cacheRamBytes: hostMemory(config, context),
+    ...kvFolders({ ...config, mmproj }, file),
+    ...(draft && { draft: { path: draft.path, max, pMin, adaptive } }),
+    adapterPaths: adapters.map(({ path }) => path),
+    ...(mmproj !== undefined && { mmprojPath: mmproj }),
+    ...(isLogged("verbose", config.logLevel) && { logsDecisions: true as const }),
+    ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
+  };
+  return { id, file, modelGiven: given !== undefined, context, adapters, options, workers };
+}
+
+/** Returns whether KV cache memory can be allocated as it fills: in host memory, with values laid out like keys. */
+const canPage = (config: Config, native: NativeFiles): boolean =>
+  isOnHost(config, native) && config.flashAttention !== "off" && process.platform === "linux";
+
+const isOnHost = ({ gpuLayers }: Config, { libraries }: NativeFiles): boolean =>
+  gpuLayers === 0 || !hasGpuBackend(libraries);
+
+/** Returns the memory for weights and KV cache, and this machine's memory where workers make the two differ. */
+function memoryFor(config: Config, workers: readonly FoundWorker[], adapterBytes: number) {
+  const hostBytes = availableMemory();
+  const availableBytes = roomOn(workers, config, hostBytes) - adapterBytes;
+  return workers.length === 0 ? { availableBytes } : { availableBytes, hostBytes };
+}
+
+/** Returns the size of the host cache in bytes. With a disk cache, the longest conversation must fit. */
+function hostMemory({ cacheRam, kvDir }: Config, { spareBytes, maxModelLen, tokenBytes }: ContextChoice): number {
+  if (cacheRam !== undefined) return cacheRam * 2 ** 20;
+  return kvDir === undefined ? spareBytes : Math.max(spareBytes, maxModelLen * tokenBytes);
+}
+
+type KvFolderOptions = Pick<Config, "kvDir" | "kvDirSize" | "slotSavePath" | "lora"> & { mmproj: string | undefined };
+
+function kvFolders(
+  { kvDir, kvDirSize, slotSavePath, mmproj, lora }: KvFolderOptions,
+  file: ModelFile,
+): Pick<EngineOptions, "kvDir" | "slotDir" | "kvOrigin"> {
+  if (kvDir === undefined && slotSavePath === undefined) return {};
+  return {
+    ...(kvDir !== undefined && { kvDir: { path: privateFolder(kvDir, "--kv-dir"), limitBytes: kvDirSize * 2 ** 20 } }),
+    ...(slotSavePath !== undefined && { slotDir: privateFolder(slotSavePath, "--slot-save-path") }),
+    kvOrigin: exitOn(ModelFileError, "model", () => ({
+      model: fileIdentity(file.paths),
+      ...(mmproj !== undefined && { projector: fileIdentity([mmproj]) }),
+      adapterHashes: lora.map((adapter) => fileIdentity([adapter.path]).hash),
+    })),
+  };
+}
+
+const modelFile = (path: string): ModelFile => exitOn(ModelFileError, "model", () => readModelFile(path));
+
+/** Checks an adapter's file. Throws ExitError. */
+function offered(adapter: Adapter, architecture: string, modelId: string): OfferedAdapter {
+  if (adapter.name === modelId) {
+    throw new ExitError(
+      "usage",
+      `The adapter ${adapter.name} has the model's name; --lora NAME=FILE gives it another.`,
+    );
+  }
+  return { ...adapter, ...exitOn(ModelFileError, "model", () => readAdapterFile(adapter.path, architecture)) };
+}
+
+/** Creates the trace file, so that an unwritable path fails at once, not in an engine that then restarts forever. */
+function startTrace(path: string): string {
+  const say = (error: unknown) => `The trace file ${path} cannot be written: ${fileReason(error)}.`;
+  orExit(() => createTraceFile(path), say);
+  return path;
+}
