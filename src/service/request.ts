@@ -89,21 +89,17 @@ interface Work<Event> {
 }
 
 export class RequestService {
+  /** Number of jobs that are admitted and have not ended. */
+  activeCount = 0;
   private readonly admissions = new WeakMap<object, Admission>();
   private readonly registry = new CancelRegistry();
   private readonly history: RequestHistory;
-  private active = 0;
   private readonly idle = new Set<() => void>();
   private draining = false;
   private over = false;
 
   constructor(private readonly deps: RequestDeps) {
     this.history = new RequestHistory(deps.clock);
-  }
-
-  /** Number of jobs that are admitted and have not ended. */
-  get activeCount(): number {
-    return this.active;
   }
 
   /** Returns running requests in order of admission, then ended ones, the newest first. */
@@ -201,7 +197,7 @@ export class RequestService {
   /** Refuses new requests from now on, except parts of running ones; resolves when the last one has ended. */
   drain(): Promise<void> {
     this.draining = true;
-    if (this.active === 0) return Promise.resolve();
+    if (this.activeCount === 0) return Promise.resolve();
     return new Promise((resolve) => this.idle.add(resolve));
   }
 
@@ -224,7 +220,7 @@ export class RequestService {
     if (this.over || (this.draining && !partOf)) throw shuttingDown();
     const admission = this.admissionOf(spec.backend);
     if (!background) admission.enter(places, metrics, assured);
-    this.active += places;
+    this.activeCount += places;
     return admission;
   }
 
@@ -241,8 +237,8 @@ export class RequestService {
   }
 
   private leave(places: number): void {
-    this.active -= places;
-    if (this.active > 0) return;
+    this.activeCount -= places;
+    if (this.activeCount > 0) return;
     for (const resolve of this.idle) resolve();
     this.idle.clear();
   }

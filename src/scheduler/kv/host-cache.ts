@@ -30,13 +30,15 @@ export const FEWEST_OFFLOADED = 256;
 const TRANSFERS = 2;
 
 export class HostCache {
+  /** Tokens offloaded so far. */
+  offloaded = 0;
+  /** Tokens restored so far. */
+  restored = 0;
   /** How long one transfer may delay the current step, in milliseconds. */
   private transferMs = Number.POSITIVE_INFINITY;
   /** How long all transfers of preempted requests together may delay the current step, in milliseconds. */
   private preemptedMs = BURST_STEP_MS;
   private readonly entries: HostEntries;
-  private offloadedTokens = 0;
-  private restoredTokens = 0;
   private restoring: HostId | undefined;
   /** The sequence that is being offloaded in parts, and how many of its tokens are offloaded already. */
   private offloading:
@@ -54,16 +56,6 @@ export class HostCache {
   /** Tokens in the cache. */
   get tokens(): number {
     return this.entries.tokens;
-  }
-
-  /** Tokens offloaded so far. */
-  get offloaded(): number {
-    return this.offloadedTokens;
-  }
-
-  /** Tokens restored so far. */
-  get restored(): number {
-    return this.restoredTokens;
   }
 
   /** Whether a sequence is being offloaded in parts. */
@@ -106,7 +98,7 @@ export class HostCache {
     if (hostId === undefined) return false;
     this.command({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
     this.entries.complete(hostId);
-    this.offloadedTokens += length;
+    this.offloaded += length;
     if (sequence.resumes) this.preemptedMs -= length * this.limits.offloadTokenMs;
     return true;
   }
@@ -131,7 +123,7 @@ export class HostCache {
     this.command({ type: "offload", sequence: id, hostId, from, to: complete ? -1 : offloading.done });
     if (!complete) return undefined;
     this.entries.complete(hostId);
-    this.offloadedTokens += length;
+    this.offloaded += length;
     this.offloading = undefined;
     return id;
   }
@@ -164,7 +156,7 @@ export class HostCache {
     const sequence = place();
     this.restoring = undefined;
     this.entries.used(entry.id, now);
-    this.restoredTokens += length;
+    this.restored += length;
     this.command({ type: "restore", sequence, hostId: entry.id });
     if (entry.ids.length > length) {
       this.command({ type: "trim", sequence, position: positionAt(entry.media, length) });

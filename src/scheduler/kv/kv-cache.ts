@@ -40,6 +40,8 @@ const FEWEST_SHARED = 16;
 const TRIM_GRAIN = 64;
 
 export class KvCache {
+  /** Tokens of idle sequences evicted so far. */
+  evictedTokens = 0;
   readonly disk: DiskCache;
   readonly host: HostCache;
   private readonly tree = new PrefixTree();
@@ -48,7 +50,6 @@ export class KvCache {
   private readonly running = new Map<number, number>();
   private readonly ids: SequenceIds;
   private commands: KvCommand[] = [];
-  private evicted = 0;
   /** Cells of the chunk that is being computed in slices: its tokens do not count as computed yet. */
   private reserved = 0;
 
@@ -81,11 +82,6 @@ export class KvCache {
   get inUse(): CellsInUse {
     const { runningCells: running } = this;
     return { running, idle: this.cells - running };
-  }
-
-  /** Tokens of idle sequences evicted so far. */
-  get evictedTokens(): number {
-    return this.evicted;
   }
 
   /** Returns the commands for the native library to carry out before the next decode call; each is returned once. */
@@ -390,7 +386,7 @@ export class KvCache {
 
   /** Evicts all but the first `length` tokens of an idle sequence. */
   private evictAfter(id: number, length: number, position: number): void {
-    this.evicted += this.tree.lengthOf(id) - length;
+    this.evictedTokens += this.tree.lengthOf(id) - length;
     this.clear(id, length, position);
   }
 
@@ -413,7 +409,7 @@ export class KvCache {
 
   /** Frees the cells of an idle sequence, because others need them or the host cache holds the sequence. */
   private evict(id: number): void {
-    this.evicted += this.tree.exclusive(id);
+    this.evictedTokens += this.tree.exclusive(id);
     this.drop(id);
   }
 

@@ -24,8 +24,9 @@ export class RunQueue {
   readonly waiting = new FairQueue();
   /** Running requests in the order of admission: the last is the newest. */
   readonly running: Sequence[] = [];
+  /** Preemptions so far. */
+  preemptions = 0;
   private readonly prefetch: DiskPrefetch;
-  private preemptionCount = 0;
 
   constructor(
     private readonly limits: QueueLimits,
@@ -35,11 +36,6 @@ export class RunQueue {
     private readonly stopping: (sequence: Sequence) => void,
   ) {
     this.prefetch = new DiskPrefetch(limits, kv, cost);
-  }
-
-  /** Preemptions so far. */
-  get preemptions(): number {
-    return this.preemptionCount;
   }
 
   /** Running requests that decode, whatever their adapters. */
@@ -149,7 +145,7 @@ export class RunQueue {
     this.stop(sequence, now, keep);
     sequence.computed = 0;
     this.waiting.putBack(sequence);
-    this.preemptionCount++;
+    this.preemptions++;
   }
 
   private stop(sequence: Sequence, now: number, keep: boolean): void {
