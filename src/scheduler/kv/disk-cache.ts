@@ -1,21 +1,13 @@
 // The disk cache: which prefixes the host cache evicts to disk, and which are read back. They are read back into the
 // host cache while other requests are computed. This is only the bookkeeping: the engine owns the files.
 
+import type { SchedulerLimits } from "../limits.ts";
 import type { HostId } from "./host-entries.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { PrefixIndex, type CachedPrefix, type Computed, type Found } from "./prefix-index.ts";
 
 /** Number of an entry. */
 export type DiskId = number;
-
-export interface DiskLimits {
-  /** Whether there is a disk cache. */
-  readonly hasDisk: boolean;
-  /** Whether the model's state can be trimmed at any token; if not, an entry is used as a whole or not at all. */
-  readonly canTrim: boolean;
-  /** Milliseconds to read one token from disk. */
-  readonly readTokenMs: number;
-}
 
 /** Fewer new tokens than this are not worth a file. */
 const FEWEST_WRITTEN = 256;
@@ -26,7 +18,7 @@ export class DiskCache {
   private readonly reads = new Map<HostId, DiskId>();
 
   constructor(
-    private readonly limits: DiskLimits,
+    private readonly limits: SchedulerLimits,
     private readonly command: (command: KvCommand) => void,
   ) {}
 

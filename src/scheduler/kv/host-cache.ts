@@ -2,20 +2,12 @@
 // offloaded at once if the step can wait for that, else a part in each step. Evicted entries go to the disk cache.
 
 import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { positionAt } from "../media-span.ts";
-import type { DiskCache, DiskLimits } from "./disk-cache.ts";
+import type { DiskCache } from "./disk-cache.ts";
 import { HostEntries, type HostId } from "./host-entries.ts";
 import type { KvCommand } from "./kv-command.ts";
 import type { CachedPrefix, Computed, Found, Prefix } from "./prefix-index.ts";
-
-export interface HostLimits extends DiskLimits {
-  /** Capacity of the host cache in bytes; 0: no host cache. */
-  readonly hostBytes: number;
-  /** Bytes per token. The bytes that a sequence takes in addition to its tokens are learned. */
-  readonly tokenBytes: number;
-  /** Milliseconds to offload or restore one token. */
-  readonly offloadTokenMs: number;
-}
 
 /** An idle sequence; `id` is its number in the KV cache. */
 export interface Offloadable extends CachedPrefix {
@@ -45,7 +37,7 @@ export class HostCache {
     { readonly id: number; readonly length: number; readonly hostId: HostId; done: number } | undefined;
 
   constructor(
-    private readonly limits: HostLimits,
+    private readonly limits: SchedulerLimits,
     private readonly cost: Pick<StepCost, "prefillExceeds">,
     private readonly disk: DiskCache,
     private readonly command: (command: KvCommand) => void,

@@ -3,26 +3,18 @@
 // tiers are below it: the host cache in memory and the disk cache.
 
 import type { CellsInUse, StepCost } from "../cost/step-cost.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { boundaryBefore, positionAt } from "../media-span.ts";
 import type { Sequence } from "../sequence.ts";
 import { DiskCache } from "./disk-cache.ts";
-import { FEWEST_OFFLOADED, HostCache, type HostLimits, type Offloadable } from "./host-cache.ts";
+import { FEWEST_OFFLOADED, HostCache, type Offloadable } from "./host-cache.ts";
 import type { HostId } from "./host-entries.ts";
 import { IdleSequences, staleness } from "./idle-sequences.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { liesApart, sharesCells } from "../../domain/kv-layout.ts";
 import { isPrefix, type CachedPrefix, type Computed, type Prefix } from "./prefix-index.ts";
 import { PrefixTree, type Holder } from "./prefix-tree.ts";
-import { SequenceIds, type IdLimits } from "./sequence-ids.ts";
-
-export interface KvLimits extends HostLimits, IdLimits {
-  /** Cells for all sequences together. */
-  readonly cells: number;
-  /** Whether the cells of finished requests are kept for later requests. */
-  readonly reuse: boolean;
-  /** Milliseconds to copy a sequence. Sharing a sequence is nearly free. */
-  readonly copyMs: number;
-}
+import { SequenceIds } from "./sequence-ids.ts";
 
 /** A prefix of a request that another sequence holds: the request takes that sequence over, or gets a copy. */
 interface Resident {
@@ -54,7 +46,7 @@ export class KvCache {
   private reserved = 0;
 
   constructor(
-    private readonly limits: KvLimits,
+    private readonly limits: SchedulerLimits,
     private readonly cost: Pick<StepCost, "prefillExceeds">,
   ) {
     const command = (next: KvCommand) => void this.commands.push(next);

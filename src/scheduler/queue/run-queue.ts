@@ -4,16 +4,12 @@
 import { nobodyWaits, type Waiting, type WaitReason } from "../../domain/waiting.ts";
 import type { StepCost } from "../cost/step-cost.ts";
 import { DiskPrefetch } from "../kv/disk-prefetch.ts";
-import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
+import type { KvCache } from "../kv/kv-cache.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { sharesCells } from "../../domain/kv-layout.ts";
 import type { Sequence } from "../sequence.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { dispensable, victimFor } from "./preemption.ts";
-
-export interface QueueLimits extends KvLimits {
-  /** How many requests may run at once. */
-  readonly parallel: number;
-}
 
 /** Cells kept free for the growth of each running request when the next one is admitted. */
 const HEADROOM = 32;
@@ -29,7 +25,7 @@ export class RunQueue {
   private readonly prefetch: DiskPrefetch;
 
   constructor(
-    private readonly limits: QueueLimits,
+    private readonly limits: SchedulerLimits,
     private readonly kv: KvCache,
     cost: StepCost,
     /** Called before a request stops running, while the request still has its sequence id. */

@@ -2,18 +2,10 @@
 // large model's and lag behind them: they catch up only for requests whose drafts pay, a part in each step. When
 // another request gets an id, the draft model's sequence starts from scratch.
 
+import type { SchedulerLimits } from "../limits.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { SpeculationCost } from "./cost.ts";
 import { AcceptanceRate, SpeculationGate } from "./gate.ts";
-
-export interface DraftLimits {
-  /** Maximum number of tokens drafted for a request in a step; 0: there is no draft model. */
-  readonly draftMax: number;
-  /** Whether to draft as many tokens as pay; if not, always the maximum. */
-  readonly draftAdaptive: boolean;
-  readonly batch: number;
-  readonly stallBudgetMs: number;
-}
 
 /** A job for the draft model: trim a sequence at `position`, compute `tokens`, then draft `count` more. */
 export interface DraftJob {
@@ -61,7 +53,7 @@ export class Drafts {
   private stepsWithDrafts = 0;
 
   constructor(
-    private readonly limits: DraftLimits,
+    private readonly limits: Pick<SchedulerLimits, "draftMax" | "draftAdaptive" | "batch" | "stallBudgetMs">,
     private readonly cost: SpeculationCost,
   ) {}
 

@@ -1,20 +1,15 @@
 // Speculative decoding: a step also computes rows with tokens that the running streams may generate next. Each token is
 // still sampled, so answers do not change. Prompt lookup comes first; the draft model serves streams without a match.
 
-import { liesApart, type KvLayout } from "../../domain/kv-layout.ts";
+import { liesApart } from "../../domain/kv-layout.ts";
 import { countDraft, noSpeculation, type SpeculationSource } from "../../domain/speculation.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { rowOf, type PlanRow, type StepPlan } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import { SpeculationCost } from "./cost.ts";
-import { Drafts, type DraftJob, type DraftLimits, type DraftsDone } from "./drafts.ts";
+import { Drafts, type DraftJob, type DraftsDone } from "./drafts.ts";
 import { PromptLookup } from "./prompt-lookup.ts";
-
-export interface SpeculationLimits extends DraftLimits {
-  readonly layout: KvLayout;
-  /** Cells of the KV cache. */
-  readonly cells: number;
-}
 
 /** With more streams than this, prompt lookup does not pay: they fill a step by themselves. */
 const MOST_LOOKUP_STREAMS = 4;
@@ -37,7 +32,7 @@ export class Speculation {
   private draftMs = 0;
 
   constructor(
-    private readonly limits: SpeculationLimits,
+    private readonly limits: SchedulerLimits,
     private readonly kv: KvCache,
   ) {
     this.drafts = new Drafts(limits, this.cost);

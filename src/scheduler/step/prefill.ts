@@ -2,6 +2,7 @@
 
 import { TILE_ROWS } from "../../domain/kv-layout.ts";
 import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { rowOf, type PlanRow } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Tiles } from "./tiles.ts";
@@ -14,13 +15,6 @@ const BURST_SHARE_MS = 200;
 const QUIET_BURST_STEP_MS = 4000;
 /** Prefill reaches its full rate at about this size; smaller steps read all weights for fewer tokens. */
 const EFFICIENT_CHUNK = 128;
-
-export interface PrefillLimits {
-  /** Maximum number of rows in one decode call. */
-  readonly batch: number;
-  /** Longest time between two tokens of running streams while other requests' prompts are computed, in milliseconds. */
-  readonly stallBudgetMs: number;
-}
 
 /** Returns requests whose prompts are computed now, of any adapters; background ones only if there are no others. */
 export function unfinished(running: readonly Sequence[]): Sequence[] {
@@ -77,7 +71,7 @@ export class PrefillBudget {
   private burst = 0;
 
   constructor(
-    private readonly limits: PrefillLimits,
+    private readonly limits: SchedulerLimits,
     private readonly cost: StepCost,
   ) {}
 

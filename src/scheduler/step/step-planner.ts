@@ -1,20 +1,16 @@
 // Plans a step: the streams of one set of adapters, and with them prompts, speculative tokens or further decode steps.
 
 import type { StepCost } from "../cost/step-cost.ts";
-import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
+import type { KvCache } from "../kv/kv-cache.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { sharesCells } from "../../domain/kv-layout.ts";
 import { byPlace, multiStepMs, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
 import type { RunQueue } from "../queue/run-queue.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Speculation } from "../speculation/speculation.ts";
-import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import { byRemainingWork, promptRows, unfinished, type PrefillBudget } from "./prefill.ts";
 import type { Slices } from "./slices.ts";
-import type { TileLimits, Tiles } from "./tiles.ts";
-
-export interface PlannerLimits extends PrefillLimits, KvLimits, TileLimits {
-  /** Maximum rows of a chunk whose computation can be paused for a step; 0 where chunks cannot be paused. */
-  readonly chunk: number;
-}
+import type { Tiles } from "./tiles.ts";
 
 /** Longest multi-step decoding between two slices of a prompt: the slices use up the stall budget already. */
 const MULTI_STEP_BETWEEN_SLICES_MS = 10;
@@ -27,7 +23,7 @@ const RETURNING = 0.1;
 
 export class StepPlanner {
   constructor(
-    private readonly limits: PlannerLimits,
+    private readonly limits: SchedulerLimits,
     private readonly queue: RunQueue,
     private readonly kv: KvCache,
     private readonly cost: StepCost,

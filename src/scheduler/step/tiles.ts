@@ -5,21 +5,15 @@
 
 import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import type { Sequence } from "../sequence.ts";
-
-export interface TileLimits {
-  /** Rows of a sequence that attention computes together; 0 where sequences need not fill tiles of their own. */
-  readonly tile: number;
-  /** Maximum number of rows that llama.cpp computes at once. */
-  readonly microBatch: number;
-}
 
 export class Tiles {
   /** Keys of adapter sets whose last step, of those that had the choice, computed prompts. */
   private readonly hadPrompts = new Set<string>();
 
   constructor(
-    readonly limits: TileLimits,
+    readonly limits: SchedulerLimits,
     private readonly kv: Pick<KvCache, "cut">,
     private readonly cost: Pick<StepCost, "tilePays">,
   ) {}
