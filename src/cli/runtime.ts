@@ -40,7 +40,7 @@ import { RequestService } from "../service/request.ts";
 import { SoundReader } from "../service/sound-reader.ts";
 import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
-import { SYSTEM_MODEL, SystemModel } from "../service/system-model.ts";
+import { SYSTEM_MODEL, systemModel } from "../service/system-model.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
 import { KeptImages } from "../store/kept-images.ts";
 import { uploadFolders } from "../store/upload-folders.ts";
@@ -188,9 +188,9 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const metrics = new PrometheusMetrics(clock, config.metricsNames);
   const upstreams = createGateway(config, clock, log);
-  const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
+  const own = systemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
   const offered = new OfferedModels(others.map((one) => one.offered));
-  const sources = [offered, upstreams, systemModel];
+  const sources = [offered, upstreams, new OfferedModels([own])];
   const { transcribeInput, ocrInput } = config;
   const read = { image: ocrInput, audio: transcribeInput };
   const router = engine
