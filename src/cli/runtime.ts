@@ -34,10 +34,10 @@ import {
   offeredTranscription,
   type OfferedModel,
 } from "../service/offered-models.ts";
-import { PictureReader } from "../service/picture-reader.ts";
+import { pictureReader } from "../service/picture-reader.ts";
 import { RecognitionService } from "../service/recognition.ts";
 import { RequestService } from "../service/request.ts";
-import { SoundReader } from "../service/sound-reader.ts";
+import { soundReader } from "../service/sound-reader.ts";
 import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
 import { SYSTEM_MODEL, systemModel } from "../service/system-model.ts";
@@ -216,8 +216,8 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   });
   const readers = new InputReaders({
-    ...(ocrInput && { image: new PictureReader(recognition, mediaLimits) }),
-    ...(transcribeInput && { audio: new SoundReader(transcriptions) }),
+    ...(ocrInput && { image: pictureReader(recognition, mediaLimits) }),
+    ...(transcribeInput && { audio: soundReader(transcriptions) }),
   });
   const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
   const engines = [
