@@ -13,7 +13,7 @@ export type DiskId = number;
 const FEWEST_WRITTEN = 256;
 
 export class DiskCache {
-  private readonly index = new PrefixIndex("shortest");
+  private readonly index = new PrefixIndex();
   /** Entries that are being read, by the id of the host cache entry that they are read into. */
   private readonly reads = new Map<HostId, DiskId>();
 
@@ -40,7 +40,7 @@ export class DiskCache {
     this.index.remove(id);
   }
 
-  /** Returns the entry that shares most of the first `limit` tokens; of several, the one that is fastest to read. */
+  /** Returns the entry that shares most of the first `limit` tokens; of several, the shortest. */
   find(wanted: Computed, limit: number): Found | undefined {
     return this.index.find(wanted, limit, !this.limits.canTrim);
   }

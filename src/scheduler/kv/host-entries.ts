@@ -33,7 +33,7 @@ export class HostEntries {
   tokens = 0;
   private readonly entries = new Map<HostId, Entry>();
   /** The complete entries. */
-  private readonly index = new PrefixIndex("oldest");
+  private readonly index = new PrefixIndex();
   private nextId = 1;
   private heldBytes = 0;
   /** Bytes of a sequence in addition to those of its tokens: recurrent states. */
@@ -54,7 +54,7 @@ export class HostEntries {
   }
 
   /**
-   * Returns the complete entry that shares most of the first `limit` tokens; of several, the oldest. `whole`: only an
+   * Returns the complete entry that shares most of the first `limit` tokens; of several, the shortest. `whole`: only an
    * entry that matches to its end.
    */
   find(wanted: Computed, limit: number, whole: boolean): Found | undefined {
