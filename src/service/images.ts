@@ -4,8 +4,6 @@ import { LARGEST_SEED, type DrawingEvent, type ImageProgress, type ImageWork } f
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { ImageJob, ImagePort, ImageStatus } from "../engine/image/port.ts";
-import { inlineBytes } from "../media/load-media.ts";
-import { atField } from "../media/refusal.ts";
 import type { KeptImages } from "../store/kept-images.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import { gauge, type Metric, type MetricTable } from "../telemetry/exposition.ts";
@@ -13,6 +11,7 @@ import { subjectLabels } from "../telemetry/metrics.ts";
 import { checkPictures, picturesOf, type EditedPictures } from "./edited-pictures.ts";
 import { ImageProgresses } from "./image-progress.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
+import { namedFile } from "./named-file.ts";
 import { ProgressById } from "./progress-by-id.ts";
 import type { Admitting, RequestReport, RequestService, RequestSpec } from "./request.ts";
 
@@ -79,9 +78,8 @@ export class ImageService {
   }
 
   /** Stores an image from a request's JSON. Throws SvcError `invalid_value`, `payload_too_large` or `storage_full`. */
-  async picture(data: string, field: string, signal: AbortSignal): Promise<TemporaryFile> {
-    const bytes = await atField(field, () => inlineBytes(data, Number.POSITIVE_INFINITY, signal));
-    return this.pictures.receive([bytes], field);
+  picture(data: string, field: string, signal: AbortSignal): Promise<TemporaryFile> {
+    return namedFile({ kind: "data", data, field }, { files: this.pictures }, signal);
   }
 
   /**

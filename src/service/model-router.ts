@@ -159,13 +159,13 @@ export class ModelRouter {
   }
 
   /**
-   * Returns the listed model that a name means for any of the capabilities, the first one first; without a name, or for
-   * an unknown one, the default model of the first. Throws as `find` does.
+   * Returns which of these listed models a name means for any of the capabilities, the first one first; without a name,
+   * or for an unknown one, the default model of the first. Throws as `find` does.
    */
   describe(
     name: string | undefined,
     capabilities: readonly [Capability, ...Capability[]],
-    models = this.models(),
+    models: readonly ListedModel[],
   ): ListedModel | undefined {
     const listed = (id: string | undefined) => models.find((model) => id !== undefined && isNamed(model, id));
     const own = listed(name);
