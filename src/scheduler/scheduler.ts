@@ -177,7 +177,7 @@ export class Scheduler {
     const { running } = this.queue;
     const alone = running.every((sequence) => sequence.decoding);
     const [next = []] = alone ? this.turns.inOrder(running) : [];
-    return this.speculation.planDrafts(next, (sequence) => this.forecast.remaining(sequence));
+    return this.speculation.planDrafts(next, (sequence) => this.forecast.likelyLeft(sequence));
   }
 
   /** Applies the results of the draft model. */

@@ -29,7 +29,7 @@ export class Forecast {
   }
 
   /** Returns how many more tokens a request is likely to generate. */
-  remaining({ maxTokens, generated }: Sequence): number {
+  likelyLeft({ maxTokens, generated }: Sequence): number {
     const { mean = Number.POSITIVE_INFINITY } = this;
     return Math.min(maxTokens - generated, Math.max(mean - generated, mean * LEAST_SHARE));
   }
@@ -41,10 +41,10 @@ export class Forecast {
     const sets = new Set(running.map(({ adapterKey }) => adapterKey)).size;
     const stepMs = sets * this.cost.decodeStepMs(Math.max(decoding, 1));
     const prefillMs = this.cost.prefillMs(
-      running.reduce((sum, sequence) => sum + (sequence.decoding ? 0 : sequence.remaining), 0),
+      running.reduce((sum, sequence) => sum + (sequence.decoding ? 0 : sequence.uncomputed), 0),
     );
     const ends = running.map((sequence) => {
-      const steps = this.remaining(sequence);
+      const steps = this.likelyLeft(sequence);
       // Beside a stream, each step computes at most a chunk of prompts that fits the stall budget.
       const beside = sequence.decoding ? Math.min(prefillMs, steps * this.stallBudgetMs) : prefillMs;
       return steps * stepMs + beside;

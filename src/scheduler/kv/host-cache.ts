@@ -203,7 +203,10 @@ export class HostCache {
     return this.disk.take({ ...sequence, id: hostId });
   }
 
-  /** Moves the best entry worth a file to disk and drops better ones that are not; returns false when none is left. */
+  /**
+   * Goes through the entries, the best first: drops those not worth a file and moves the first that is to disk. Returns
+   * false when none was.
+   */
   writeNext(now: number): boolean {
     for (;;) {
       const best = this.entries.takeBest(now);

@@ -76,7 +76,7 @@ export class RunQueue {
       next.preempted = false;
       next.cached ??= next.computed;
       next.admittedAt = now;
-      this.waiting.charge(next.client, next.remaining, 0);
+      this.waiting.charge(next.client, next.uncomputed, 0);
       this.running.push(next);
     }
   }
@@ -156,4 +156,4 @@ const awaitsPrefix = ({ awaits }: Sequence): boolean =>
   awaits !== undefined && awaits.leader.running && awaits.leader.computed < awaits.length;
 
 /** Returns how many more cells a request needs than it has. */
-const needs = (sequence: Sequence): number => sequence.remaining + Math.min(sequence.left, HEADROOM);
+const needs = (sequence: Sequence): number => sequence.uncomputed + Math.min(sequence.mostLeft, HEADROOM);

@@ -59,13 +59,13 @@ export class Drafts {
 
   /**
    * Plans the next jobs, for streams that decode together while nothing else is computed. `limitOf`: maximum tokens to
-   * draft for a request, 0 if it has speculative tokens already. `remaining`: tokens that it is still likely to
+   * draft for a request, 0 if it has speculative tokens already. `likelyLeft`: tokens that it is still likely to
    * generate.
    */
   plan(
     streams: readonly Sequence[],
     limitOf: (sequence: Sequence) => number,
-    remaining: (sequence: Sequence) => number,
+    likelyLeft: (sequence: Sequence) => number,
   ): readonly DraftJob[] {
     this.drafted.clear();
     const { draftAdaptive, batch, stallBudgetMs } = this.limits;
@@ -77,7 +77,7 @@ export class Drafts {
     let feed = Math.min(batch, Math.max(SHORT_LAG, this.cost.tokensWithin(stallBudgetMs, FIRST_FEED)));
     const jobs: DraftJob[] = [];
     for (const sequence of streams.toSorted((a, b) => a.id - b.id)) {
-      const wanted = this.wanted(sequence, streams.length, limitOf(sequence), remaining(sequence));
+      const wanted = this.wanted(sequence, streams.length, limitOf(sequence), likelyLeft(sequence));
       if (wanted === 0) continue;
       const { key, id, ids, length } = sequence;
       const position = this.heldBy(sequence)?.length ?? 0;
@@ -158,7 +158,7 @@ export class Drafts {
   }
 
   /** Returns how many tokens to draft for a request, now or once the draft model has caught up. */
-  private wanted(sequence: Sequence, streams: number, limit: number, remaining: number): number {
+  private wanted(sequence: Sequence, streams: number, limit: number, likelyLeft: number): number {
     const most = Math.min(this.limits.draftMax, limit);
     const gate = this.gateOf(sequence);
     // The draft model sees no media.
@@ -171,7 +171,7 @@ export class Drafts {
       usesDraftModel: true,
     });
     const lag = sequence.length - (this.heldBy(sequence)?.length ?? 0);
-    const pays = lag <= SHORT_LAG || savedMs * remaining > this.cost.feedMs(lag);
+    const pays = lag <= SHORT_LAG || savedMs * likelyLeft > this.cost.feedMs(lag);
     return pays ? count : 0;
   }
 }

@@ -39,19 +39,19 @@ export class Speculation {
   }
 
   /**
-   * Plans the draft model's jobs before the next step, when that step computes only these streams. `remaining`: how
+   * Plans the draft model's jobs before the next step, when that step computes only these streams. `likelyLeft`: how
    * many more tokens a request is likely to generate.
    */
-  planDrafts(decoding: readonly Sequence[], remaining: (sequence: Sequence) => number): readonly DraftJob[] {
+  planDrafts(decoding: readonly Sequence[], likelyLeft: (sequence: Sequence) => number): readonly DraftJob[] {
     this.drafting = false;
     const { length: streams } = decoding;
     if (this.limits.draftMax === 0 || streams === 0 || streams > this.mostStreams) return [];
     const most = Math.floor(MOST_ROWS / streams);
     const limitOf = (sequence: Sequence) => {
-      const left = Math.min(most, sequence.left - 1);
+      const left = Math.min(most, sequence.mostLeft - 1);
       return !sequence.speculate || this.lookedUp(sequence, streams, left).length > 0 ? 0 : left;
     };
-    const jobs = this.drafts.plan(decoding, limitOf, remaining);
+    const jobs = this.drafts.plan(decoding, limitOf, likelyLeft);
     this.drafting = jobs.length > 0;
     return jobs;
   }
@@ -72,7 +72,7 @@ export class Speculation {
     for (const sequence of decoding) {
       if (!sequence.speculate) continue;
       const left = Math.min(batch, cells - this.kv.runningCells, before + MOST_ROWS) - rows.length;
-      const limit = Math.min(sequence.left - 1, left);
+      const limit = Math.min(sequence.mostLeft - 1, left);
       const lookedUp = this.lookedUp(sequence, streams, limit);
       const speculative = lookedUp.length > 0 ? "ngram" : "draft";
       const tokens = speculative === "ngram" ? lookedUp : this.drafts.next(sequence, limit);

@@ -19,7 +19,7 @@ export class Tiles {
   ) {}
 
   /** Returns whether a prompt that is computed up to `end` is to have exactly one tile of rows. */
-  isOne(prompt: Sequence, end: number): boolean {
+  takesOneTile(prompt: Sequence, end: number): boolean {
     const { tile } = this.limits;
     const begin = end - tile;
     if (tile === 0 || begin <= 0 || begin > prompt.computed || prompt.scored || prompt.media.length > 0) return false;
@@ -42,10 +42,10 @@ export class Tiles {
     streams: readonly Sequence[],
     prompts: readonly Sequence[],
   ): readonly [readonly Sequence[], readonly Sequence[]] {
-    const long = prompts.filter(({ remaining }) => remaining > 1);
+    const long = prompts.filter(({ uncomputed }) => uncomputed > 1);
     const [first] = long;
     if (this.limits.tile === 0 || streams.length === 0 || !first) return [streams, prompts];
-    if (this.hadPrompts.delete(first.adapterKey)) return [streams, prompts.filter(({ remaining }) => remaining <= 1)];
+    if (this.hadPrompts.delete(first.adapterKey)) return [streams, prompts.filter(({ uncomputed }) => uncomputed <= 1)];
     this.hadPrompts.add(first.adapterKey);
     return [[], long];
   }
