@@ -26,7 +26,7 @@ class Drawing implements ImageProgress {
   }
 }
 
-/** Stands for the engine in admission. */
+/** Admission gets this in the engine's place, because it knows when a place is free. */
 export class ImageProgresses {
   private readonly drawings = new Set<Drawing>();
 

@@ -22,7 +22,10 @@ export interface Backend<Engine = TextPort> {
   readonly parallel: number;
   /** The subject whose metrics count its requests; absent: the server's own model. */
   readonly subject?: MetricSubject;
-  /** Set if the model is not known to exist: what computes it, whose limits all such models share. */
+  /**
+   * Set for a name in no list, which the client may have invented: the upstream that would compute it. All such names
+   * share its places.
+   */
   readonly unlistedAt?: object;
   /** true: the backend itself honours or refuses fields for other servers. */
   readonly takesForeignFields?: boolean;

@@ -49,8 +49,7 @@ export interface RequestSpec extends RequestOrigin {
    */
   readonly assured?: boolean | undefined;
   /**
-   * true: the request is part of one admitted earlier, and runs even while the server drains, as every assured one
-   * does.
+   * true: the request is part of one admitted earlier, and also runs while the server drains. `assured` implies this.
    */
   readonly partOf?: true | undefined;
   /** Ends a job early in the engine, by its key, with the answer so far; absent: partial answers are of no use. */
