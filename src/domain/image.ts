@@ -128,13 +128,3 @@ export type ImageEvent =
 
 /** The events that the client receives. */
 export type DrawingEvent = Exclude<ImageEvent, { readonly type: "started" }>;
-
-/** Progress of the images of a request. */
-export interface ImageProgress {
-  /** Finished images, of all images. */
-  readonly done: number;
-  readonly of: number;
-  /** Finished steps of the current image, of all its steps; both 0 before the first step is done. */
-  readonly step: number;
-  readonly steps: number;
-}

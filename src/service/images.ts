@@ -1,6 +1,6 @@
 // Draws images from descriptions and edits images: chooses the model, checks the inputs, and manages the files.
 
-import { LARGEST_SEED, type DrawingEvent, type ImageProgress, type ImageWork } from "../domain/image.ts";
+import { LARGEST_SEED, type DrawingEvent, type ImageWork } from "../domain/image.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { ImageJob, ImagePort, ImageStatus } from "../engine/image/port.ts";
@@ -12,7 +12,6 @@ import { checkPictures, picturesOf, type EditedPictures } from "./edited-picture
 import { ImageProgresses } from "./image-progress.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
 import { namedFile } from "./named-file.ts";
-import { ProgressById } from "./progress-by-id.ts";
 import type { Admitting, RequestReport, RequestService, RequestSpec } from "./request.ts";
 
 interface ImageDeps {
@@ -43,7 +42,6 @@ const LARGEST_UPSCALED = 1024 ** 2;
 export class ImageService {
   /** Progress by engine. */
   private readonly progresses = new Map<ImagePort, ImageProgresses>();
-  private readonly running = new ProgressById<ImageProgress>();
 
   constructor(private readonly deps: ImageDeps) {}
 
@@ -70,11 +68,6 @@ export class ImageService {
   models(): ImageStatus[] {
     const listed = this.deps.router.models(true).filter(({ capabilities }) => capabilities.includes("images"));
     return listed.map(({ id }) => this.model(id));
-  }
-
-  /** Returns the progress of the request of this id; undefined before it begins and after it ends. */
-  progressOf(id: string): ImageProgress | undefined {
-    return this.running.of(id);
   }
 
   /** Stores an image from a request's JSON. Throws SvcError `invalid_value`, `payload_too_large` or `storage_full`. */
@@ -132,17 +125,15 @@ export class ImageService {
     const progresses = this.progressesOf(engine);
     const spec = { ...origin, backend: this.admitting(backend) };
     const begin = (live: AbortSignal) => engine.run(job, live);
-    const { progress, see, end } = progresses.begin(job.work.count);
-    const running = this.running.begin(origin.id);
+    const drawing = progresses.begin(job.work.count);
     try {
       for await (const event of this.deps.requests.compute(spec, signal, report, begin, () => noUsage())) {
-        see(event);
-        if (event.type === "accepted") running.tell(progress);
+        drawing.see(event);
+        if (event.type === "accepted") report.progress = drawing;
         yield event;
       }
     } finally {
-      end();
-      running.end();
+      progresses.end(drawing);
     }
   }
 

@@ -6,7 +6,7 @@ import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { ServedBy } from "../domain/upstream.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
-import type { RequestRecord } from "../domain/request-record.ts";
+import type { Progress, RequestRecord } from "../domain/request-record.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
@@ -62,6 +62,8 @@ export interface RequestReport {
   model?: string;
   /** Ends this request, and no other of its correlation id. Absent once it can no longer be cancelled. */
   cancel?: () => void;
+  /** How far the work is; absent: unknown. */
+  progress?: Progress;
   reason?: FinishReason;
   usage?: Usage;
   error?: ErrorCode;
@@ -109,6 +111,11 @@ export class RequestService {
   /** Returns requests that are admitted and have not ended. */
   live(): RequestRecord[] {
     return this.history.live();
+  }
+
+  /** Returns the progress of the running request of this id, of several the newest; undefined while unknown. */
+  progressOf(id: string): Progress | undefined {
+    return this.history.progressOf(id);
   }
 
   /** Number of entries in the cancel registry; zero when nothing runs. */
