@@ -80,10 +80,10 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
   });
 }
 
-async function drawing({ ask, services }: Api, body: object, shown: ProgressLine): Promise<Answer> {
+async function drawing({ ask, requests }: Api, body: object, shown: ProgressLine): Promise<Answer> {
   const id = newRequestId();
   const state = () => {
-    const { done, of, step, steps } = services.images.progressOf(id) ?? { done: 0, of: 0, step: 0, steps: 0 };
+    const { done = 0, of = 0, step = 0, steps = 0 } = requests.progressOf(id) ?? {};
     const name = of > 1 ? `image ${Math.min(done + 1, of)} of ${of}` : "drawing";
     return { name, done: done * steps + step, ...(steps > 0 && { total: of * steps }) };
   };

@@ -8,6 +8,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
 import { newRequestId } from "../domain/ids.ts";
+import type { Progress } from "../domain/request-record.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 import { TemporaryFolder } from "../store/temporary-folder.ts";
 import { ExitError, orExit, type ExitReason } from "./exit-codes.ts";
@@ -27,7 +28,7 @@ interface FileWork {
   readonly failure: string;
   readonly measure: Measure;
   /** Progress of the request with this id; undefined before the request has begun. */
-  readonly progressOf: (id: string) => { readonly done: number; readonly of?: number } | undefined;
+  readonly progressOf: (id: string) => Progress | undefined;
   readonly signal: AbortSignal;
   /** Returns the result for a file, given by its absolute path, using a request with this id. Throws ExitError. */
   readonly work: (path: string, id: string) => Promise<string>;

@@ -3,10 +3,11 @@
 import type { Config } from "../config/config.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { App } from "../http/app.ts";
+import type { RequestService } from "../service/request.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { closeServices } from "./open-server.ts";
-import { createRuntime, type Runtime } from "./runtime.ts";
+import { createRuntime } from "./runtime.ts";
 import { isTerminal, progressOutput } from "./terminal.ts";
 import { findWorkers } from "./workers.ts";
 
@@ -25,10 +26,8 @@ export interface Api {
   readonly ask: (path: string, body?: object, asked?: Asked) => Promise<Response>;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  /** The services that report the progress of a request by its id. */
-  readonly services: {
-    readonly [Service in "transcriptions" | "recognition" | "speech" | "images"]: Pick<Runtime[Service], "progressOf">;
-  };
+  /** Reports the progress of a request by its id. */
+  readonly requests: Pick<RequestService, "progressOf">;
 }
 
 /** Load timeout in milliseconds: long, since the user sees the progress and can interrupt. */
@@ -55,7 +54,7 @@ export async function withApi(
     if (loadsModel) engine.start();
     const { createApp } = await import("../http/app.ts");
     const { signal } = interrupt;
-    const api: Api = { ask: asking(createApp(runtime), signal), signal, services: runtime };
+    const api: Api = { ask: asking(createApp(runtime), signal), signal, requests: runtime.requests };
     await Promise.all([loadsModel && loaded(engine, progress), work(api)]);
     return exitCodes.ok.code;
   } catch (error) {

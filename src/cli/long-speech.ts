@@ -21,7 +21,7 @@ export class LongSpeech {
 
   /** `wishes`: fields of the request besides the text and its format. */
   constructor(
-    private readonly api: Pick<Api, "ask" | "signal"> & { readonly services: Pick<Api["services"], "speech"> },
+    private readonly api: Api,
     text: string,
     private readonly format: SpeechFormat,
     private readonly wishes: object,
@@ -31,10 +31,9 @@ export class LongSpeech {
 
   /** Characters spoken so far, and in all. */
   get progress(): { readonly done: number; readonly total: number } {
-    const progress = this.api.services.speech.progressOf(this.id);
-    const share = progress ? progress.said / progress.of : 0;
+    const { done = 0, of = 1 } = this.api.requests.progressOf(this.id) ?? {};
     const total = this.texts.reduce((sum, { length }) => sum + length, 0);
-    return { done: Math.round(this.before + share * this.length), total };
+    return { done: Math.round(this.before + (done / of) * this.length), total };
   }
 
   /** Yields the sound file as it is generated. Throws ExitError. */

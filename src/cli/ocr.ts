@@ -39,11 +39,7 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
     max_pages: MOST_PAGES,
   };
   expectOne(files);
-  return withApi(config, async ({ ask, signal, services }) => {
-    const progressOf = (id: string) => {
-      const progress = services.recognition.progressOf(id);
-      return progress && { done: progress.pages, of: progress.of };
-    };
+  return withApi(config, async ({ ask, signal, requests }) => {
     const work = async (path: string, id: string) => {
       const asked = { id, options: OPTIONS };
       if (results.format === "csv") return tablesOf(ask, { ...common, file: path }, asked);
@@ -55,7 +51,7 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
       results,
       failure: "files could not be read",
       measure: MEASURE,
-      progressOf,
+      progressOf: (id) => requests.progressOf(id),
       signal,
       work,
     });

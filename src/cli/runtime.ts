@@ -34,13 +34,13 @@ import {
   offeredTranscription,
   type OfferedModel,
 } from "../service/offered-models.ts";
-import { PictureReader } from "../service/picture-reader.ts";
+import { pictureReader } from "../service/picture-reader.ts";
 import { RecognitionService } from "../service/recognition.ts";
 import { RequestService } from "../service/request.ts";
-import { SoundReader } from "../service/sound-reader.ts";
+import { soundReader } from "../service/sound-reader.ts";
 import { SpeechService } from "../service/speech.ts";
 import { StoredModels } from "../service/stored-models.ts";
-import { SYSTEM_MODEL, SystemModel } from "../service/system-model.ts";
+import { SYSTEM_MODEL, systemModel } from "../service/system-model.ts";
 import { TranscriptionService } from "../service/transcriptions.ts";
 import { KeptImages } from "../store/kept-images.ts";
 import { uploadFolders } from "../store/upload-folders.ts";
@@ -187,9 +187,9 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
   const { parallel, maxQueue, queueTimeoutMs } = config;
   const metrics = new PrometheusMetrics(clock, config.metricsNames);
   const upstreams = createGateway(config, clock, log);
-  const systemModel = new SystemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
+  const own = systemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
   const offered = new OfferedModels(others.map((one) => one.offered));
-  const sources = [offered, upstreams, systemModel];
+  const sources = [offered, upstreams, new OfferedModels([own])];
   const { transcribeInput, ocrInput } = config;
   const read = { image: ocrInput, audio: transcribeInput };
   const router = engine
@@ -215,8 +215,8 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
     ...(config.mediaRoot !== undefined && { mediaRoot: config.mediaRoot }),
   });
   const readers = new InputReaders({
-    ...(ocrInput && { image: new PictureReader(recognition, mediaLimits) }),
-    ...(transcribeInput && { audio: new SoundReader(transcriptions) }),
+    ...(ocrInput && { image: pictureReader(recognition, mediaLimits) }),
+    ...(transcribeInput && { audio: soundReader(transcriptions) }),
   });
   const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
   const engines = [

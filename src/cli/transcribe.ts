@@ -33,12 +33,9 @@ export async function transcribe(config: Config, files: readonly string[], flags
   const { language, translate = false } = flags;
   const route = `/v1/audio/${translate ? "translations" : "transcriptions"}`;
   expectOne(files);
-  return withApi(config, async ({ ask, signal, services }) => {
+  return withApi(config, async ({ ask, signal, requests }) => {
     const failure = "recordings could not be transcribed";
-    const progressOf = (id: string) => {
-      const progress = services.transcriptions.progressOf(id);
-      return progress && { done: progress.seconds, ...(progress.of !== undefined && { of: progress.of }) };
-    };
+    const progressOf = (id: string) => requests.progressOf(id);
     const work = async (path: string, id: string) => {
       const body = { file: path, response_format: results.format, ...(language !== undefined && { language }) };
       return (await ask(route, body, { id, options: OPTIONS })).text();

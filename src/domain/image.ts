@@ -11,7 +11,7 @@ export const LARGEST_SEED = 2 ** 32 - 1;
 export const IMAGE_BOUNDS = { steps: 150, guidance: 30, adapterScale: 8 } as const;
 
 /** An image of a request, as a file: PNG, JPEG or WebP. */
-export interface ImageSource {
+export interface EditFile {
   readonly path: string;
   /** The request field of the image, for error messages. */
   readonly field: string;
@@ -32,11 +32,11 @@ export interface ImageAdapter {
 /** What an image is made from in addition to its description. */
 export interface ImageEdit {
   /** The image to change. */
-  readonly image: ImageSource;
+  readonly image: EditFile;
   /** Further images that the description refers to; only models trained to edit can use them. */
-  readonly references?: readonly ImageSource[];
+  readonly references?: readonly EditFile[];
   /** A mask of the image's size; where the mask is transparent, the image is redrawn. */
-  readonly mask?: ImageSource;
+  readonly mask?: EditFile;
   /** How much of the image to change, above 0 and at most 1; absent: 0.75, unless the model edits by reference. */
   readonly strength?: number;
 }
@@ -128,13 +128,3 @@ export type ImageEvent =
 
 /** The events that the client receives. */
 export type DrawingEvent = Exclude<ImageEvent, { readonly type: "started" }>;
-
-/** Progress of the images of a request. */
-export interface ImageProgress {
-  /** Finished images, of all images. */
-  readonly done: number;
-  readonly of: number;
-  /** Finished steps of the current image, of all its steps; both 0 before the first step is done. */
-  readonly step: number;
-  readonly steps: number;
-}

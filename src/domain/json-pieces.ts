@@ -208,7 +208,7 @@ function unfinishedEscape(text: string, from: number): number {
 }
 
 /** Returns whether an odd number of backslashes precedes `at`, in a string whose part in this text begins at `from`. */
-function isEscaped(text: string, at: number, from: number): boolean {
+export function isEscaped(text: string, at: number, from = 0): boolean {
   let before = at;
   while (before > from && text[before - 1] === "\\") before--;
   return (at - before) % 2 === 1;

@@ -155,12 +155,6 @@ export interface RecognizedPage {
   readonly notes: readonly string[];
 }
 
-/** Recognised pages, of all pages. */
-export interface RecognitionProgress {
-  readonly pages: number;
-  readonly of: number;
-}
-
 /**
  * `accepted`: the request is queued · `started`: its first computation begins · `page`: a page, in the requested order;
  * `of`: number of requested pages · `result`: the last event; `pageCount`: number of pages of the whole document.

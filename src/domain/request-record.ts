@@ -3,6 +3,16 @@
 import type { ErrorCode } from "./errors.ts";
 import type { FinishReason, Usage } from "./usage.ts";
 
+/** How far a request is, in characters, seconds, pages or images. */
+export interface Progress {
+  readonly done: number;
+  /** Of how many; absent: unknown. */
+  readonly of?: number;
+  /** Of images: finished steps of the current one, of all its steps; both 0 before the first step is done. */
+  readonly step?: number;
+  readonly steps?: number;
+}
+
 export interface RequestRecord {
   /** Correlation id. */
   readonly id: string;

@@ -1,5 +1,7 @@
 // Requests and results for speech synthesis.
 
+import type { Progress } from "./request-record.ts";
+
 /** What to say, and how. */
 export interface SpeechWork {
   readonly text: string;
@@ -37,19 +39,14 @@ interface SpeechResult {
   readonly phonemes: number;
 }
 
-/** Progress in characters of the sentences, without what is between them. */
-export interface SpeechProgress {
-  readonly said: number;
-  readonly of: number;
-}
-
 /**
  * `accepted`: the request is queued · `started`: its first computation begins · `audio`: the next bytes of the file ·
- * `progress`: a sentence is done · `result`: the last event.
+ * `progress`: a sentence is done; counts the characters of sentences, without what is between them · `result`: the last
+ * event.
  */
 export type SpeechEvent =
   | { readonly type: "accepted" }
   | { readonly type: "started" }
   | { readonly type: "audio"; readonly bytes: Uint8Array }
-  | { readonly type: "progress"; readonly progress: SpeechProgress }
+  | { readonly type: "progress"; readonly progress: Progress }
   | { readonly type: "result"; readonly result: SpeechResult };

@@ -1,5 +1,7 @@
 // Requests and results for speech recognition.
 
+import type { Progress } from "./request-record.ts";
+
 /** How speech is distinguished from other sound in a recording; absent fields have defaults. */
 export interface SpeechDetection {
   /** Probability from which sound counts as speech; 0: everything counts as speech. */
@@ -118,21 +120,15 @@ export interface TranscriptionModel {
   readonly device: string;
 }
 
-/** Recognised seconds of a recording. */
-export interface TranscriptionProgress {
-  readonly seconds: number;
-  /** Duration of the recording according to its file; absent: unknown. */
-  readonly of?: number;
-}
-
 /**
  * `accepted`: the recording is readable audio and is queued · `started`: its first computation begins · `segment`: the
- * next piece of speech · `progress`: from time to time · `result`: the last event.
+ * next piece of speech · `progress`: from time to time, in seconds of the recording; `of`: its duration according to the
+ * file · `result`: the last event.
  */
 export type TranscriptionEvent =
   | { readonly type: "accepted" }
   | { readonly type: "started" }
-  | { readonly type: "progress"; readonly progress: TranscriptionProgress }
+  | { readonly type: "progress"; readonly progress: Progress }
   | { readonly type: "segment"; readonly segment: SpeechSegment }
   | { readonly type: "result"; readonly result: TranscriptionResult };
 

@@ -1,6 +1,8 @@
 // Replaces halves of surrogate pairs in JSON text: JSON allows them, but the parsers of llama.cpp and others reject
 // them.
 
+import { isEscaped } from "./json-pieces.ts";
+
 /** Matches what looks like the escape of a surrogate, and the second half of a pair directly after it. */
 const HALVES = /\\u(d[89a-f][0-9a-f]{2})(\\ud[c-f][0-9a-f]{2})?/gi;
 const FIRST_HALF = /^d[89ab]/i;
@@ -14,11 +16,4 @@ export function withWholePairs(json: string): string {
     if (!FIRST_HALF.test(unit)) return second === undefined ? REPLACEMENT : REPLACEMENT + REPLACEMENT;
     return second === undefined ? REPLACEMENT : both;
   });
-}
-
-/** Returns whether an odd number of backslashes precedes `at`. */
-function isEscaped(text: string, at: number): boolean {
-  let before = at;
-  while (text[before - 1] === "\\") before--;
-  return (at - before) % 2 === 1;
 }

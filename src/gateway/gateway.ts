@@ -6,7 +6,6 @@ import type { UpstreamStatus } from "../domain/upstream.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { EmbeddingPort } from "../engine/embedding/port.ts";
 import type { Backend, ModelSource, Served, TextBackend } from "../service/model-router.ts";
-import type { Upstreams } from "../service/upstreams.ts";
 import { gauge, type MetricTable } from "../telemetry/exposition.ts";
 import { subjectLabels } from "../telemetry/metrics.ts";
 import type { Discovery, SearchOptions } from "./discovery.ts";
@@ -52,7 +51,7 @@ const SEARCH_MS = 30_000;
 /** Milliseconds after a search until a listing starts a new one. */
 const STALE_MS = 10_000;
 
-export class Gateway implements ModelSource, Upstreams {
+export class Gateway implements ModelSource {
   private configured: readonly Upstream[];
   private readonly stateLog: StateLog;
   private readonly bodies = new RequestBodies();
@@ -112,10 +111,15 @@ export class Gateway implements ModelSource, Upstreams {
     await Promise.all(this.configured.flatMap(({ replicas }) => replicas).map((replica) => replica.refresh()));
   }
 
+  /** Returns the upstreams that the operator named, in that order, then discovered ones. */
   status(): UpstreamStatus[] {
     return this.upstreams().map((upstream) => upstream.status());
   }
 
+  /**
+   * Sets whether replicas drain: they get no new requests and finish those that they have. Without `url`, applies to
+   * all replicas of the upstream. Returns undefined when there is no such upstream or replica.
+   */
   setDraining(name: string, isDraining: boolean, url?: string): UpstreamStatus | undefined {
     const upstream = this.upstreams().find((one) => one.name === name);
     if (!upstream?.setDraining(isDraining, url)) return undefined;
@@ -123,6 +127,7 @@ export class Gateway implements ModelSource, Upstreams {
     return upstream.status();
   }
 
+  /** Returns metrics for a scrape: of each replica, and of each model that requests were sent to. */
   metrics(): MetricTable[] {
     const upstreams = this.upstreams();
     const running = upstreams.flatMap((upstream) => {

@@ -7,6 +7,7 @@ import type { Timers } from "../domain/clock.ts";
 import type { Pause } from "../domain/pause.ts";
 import type { ObservedEngine } from "../engine/process/status.ts";
 import type { TextPort } from "../engine/text/port.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { ClassificationService } from "../service/classification.ts";
 import type { EmbeddingService } from "../service/embeddings.ts";
 import type { GenerationService } from "../service/generation.ts";
@@ -18,7 +19,6 @@ import type { SpeechService } from "../service/speech.ts";
 import type { StoredModels } from "../service/stored-models.ts";
 import type { FewAtOnce } from "../service/few-at-once.ts";
 import type { TranscriptionService } from "../service/transcriptions.ts";
-import type { Upstreams } from "../service/upstreams.ts";
 import type { Logger } from "../telemetry/log.ts";
 import type { Metrics } from "../telemetry/metrics.ts";
 import type { JsonBodies } from "./json-body.ts";
@@ -42,7 +42,7 @@ export interface AppServices {
   readonly images: ImageService;
   readonly storedModels: StoredModels;
   /** Other servers whose models are served. */
-  readonly upstreams: Upstreams;
+  readonly upstreams: Pick<Gateway, "status" | "setDraining" | "metrics">;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly clock: Timers;

@@ -16,22 +16,21 @@ import type { Waiting } from "../domain/waiting.ts";
 import { Forecast } from "./cost/forecast.ts";
 import { StepCost } from "./cost/step-cost.ts";
 import { KvCache } from "./kv/kv-cache.ts";
+import type { SchedulerLimits } from "./limits.ts";
 import { multiStepMs, type MediaStep, type Sampled, type SlicePlan, type StepPlan } from "./plan.ts";
-import { RunQueue, type QueueLimits } from "./queue/run-queue.ts";
+import { RunQueue } from "./queue/run-queue.ts";
 import { Sequence, type Key, type SequenceRequest } from "./sequence.ts";
 import { Slots } from "./slots.ts";
 import type { DraftJob, DraftsDone } from "./speculation/drafts.ts";
-import { Speculation, type SpeculationLimits } from "./speculation/speculation.ts";
+import { Speculation } from "./speculation/speculation.ts";
 import { AdapterTurns } from "./step/adapter-turns.ts";
 import { Interlude } from "./step/interlude.ts";
 import { MediaSteps } from "./step/media-steps.ts";
 import { PrefillBudget } from "./step/prefill.ts";
 import { Slices, type SliceResult } from "./step/slices.ts";
-import { StepPlanner, type PlannerLimits } from "./step/step-planner.ts";
+import { StepPlanner } from "./step/step-planner.ts";
 import { StepResults } from "./step/step-results.ts";
 import { Tiles } from "./step/tiles.ts";
-
-export interface SchedulerLimits extends QueueLimits, PlannerLimits, SpeculationLimits {}
 
 export class Scheduler {
   /** The KV cache, with the host cache and the disk cache below it: the engine reports to them directly. */
@@ -178,7 +177,7 @@ export class Scheduler {
     const { running } = this.queue;
     const alone = running.every((sequence) => sequence.decoding);
     const [next = []] = alone ? this.turns.inOrder(running) : [];
-    return this.speculation.planDrafts(next, (sequence) => this.forecast.remaining(sequence));
+    return this.speculation.planDrafts(next, (sequence) => this.forecast.likelyLeft(sequence));
   }
 
   /** Applies the results of the draft model. */

@@ -110,13 +110,13 @@ export class Sequence {
   }
 
   /** How many more tokens the request may sample before it ends or older tokens are dropped. */
-  get left(): number {
+  get mostLeft(): number {
     return Math.min(this.maxTokens - this.generated, (this.context?.room ?? Number.POSITIVE_INFINITY) - this.length);
   }
 
   /** Whether the context is full although the request may sample more tokens. */
   get isFull(): boolean {
-    return this.left === 0 && this.generated < this.maxTokens;
+    return this.mostLeft === 0 && this.generated < this.maxTokens;
   }
 
   get running(): boolean {
@@ -129,7 +129,7 @@ export class Sequence {
   }
 
   /** How many tokens must be computed before the request decodes. */
-  get remaining(): number {
+  get uncomputed(): number {
     return this.length - this.computed;
   }
 

@@ -1,8 +1,9 @@
 // Tracks the progress of the requests to one image engine, and estimates when a place in it is free.
 
-import type { DrawingEvent, ImageProgress } from "../domain/image.ts";
+import type { DrawingEvent } from "../domain/image.ts";
+import type { Progress } from "../domain/request-record.ts";
 
-class Drawing implements ImageProgress {
+class Drawing implements Progress {
   done = 0;
   step = 0;
   steps = 0;
@@ -26,22 +27,23 @@ class Drawing implements ImageProgress {
   }
 }
 
-/** Stands for the engine in admission. */
+/** Admission gets this in the engine's place, because it knows when a place is free. */
 export class ImageProgresses {
   private readonly drawings = new Set<Drawing>();
 
   /** `stepSeconds` returns the recent duration of a step; undefined when none was measured. */
   constructor(private readonly stepSeconds: () => number | undefined) {}
 
-  /** Begins a request. Returns its progress, `see` to pass its events to, and `end` to call at its end. */
-  begin(images: number): { readonly progress: ImageProgress; see(event: DrawingEvent): void; end(): void } {
+  /** Begins a request. Pass its events to the result, and call `end` when it is over. */
+  begin(images: number): Drawing {
     const drawing = new Drawing(images);
     this.drawings.add(drawing);
-    return {
-      progress: drawing,
-      see: (event) => drawing.see(event),
-      end: () => void this.drawings.delete(drawing),
-    };
+    return drawing;
+  }
+
+  /** Ends a request. */
+  end(drawing: Drawing): void {
+    this.drawings.delete(drawing);
   }
 
   /** Steps left of all requests that are being drawn. */

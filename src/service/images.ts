@@ -1,11 +1,9 @@
 // Draws images from descriptions and edits images: chooses the model, checks the inputs, and manages the files.
 
-import { LARGEST_SEED, type DrawingEvent, type ImageProgress, type ImageWork } from "../domain/image.ts";
+import { LARGEST_SEED, type DrawingEvent, type ImageWork } from "../domain/image.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { ImageJob, ImagePort, ImageStatus } from "../engine/image/port.ts";
-import { inlineBytes } from "../media/load-media.ts";
-import { atField } from "../media/refusal.ts";
 import type { KeptImages } from "../store/kept-images.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import { gauge, type Metric, type MetricTable } from "../telemetry/exposition.ts";
@@ -13,7 +11,7 @@ import { subjectLabels } from "../telemetry/metrics.ts";
 import { checkPictures, picturesOf, type EditedPictures } from "./edited-pictures.ts";
 import { ImageProgresses } from "./image-progress.ts";
 import type { Backend, ModelRouter } from "./model-router.ts";
-import { ProgressById } from "./progress-by-id.ts";
+import { namedFile } from "./named-file.ts";
 import type { Admitting, RequestReport, RequestService, RequestSpec } from "./request.ts";
 
 interface ImageDeps {
@@ -44,7 +42,6 @@ const LARGEST_UPSCALED = 1024 ** 2;
 export class ImageService {
   /** Progress by engine. */
   private readonly progresses = new Map<ImagePort, ImageProgresses>();
-  private readonly running = new ProgressById<ImageProgress>();
 
   constructor(private readonly deps: ImageDeps) {}
 
@@ -73,15 +70,9 @@ export class ImageService {
     return listed.map(({ id }) => this.model(id));
   }
 
-  /** Returns the progress of the request of this id; undefined before it begins and after it ends. */
-  progressOf(id: string): ImageProgress | undefined {
-    return this.running.of(id);
-  }
-
   /** Stores an image from a request's JSON. Throws SvcError `invalid_value`, `payload_too_large` or `storage_full`. */
-  async picture(data: string, field: string, signal: AbortSignal): Promise<TemporaryFile> {
-    const bytes = await atField(field, () => inlineBytes(data, Number.POSITIVE_INFINITY, signal));
-    return this.pictures.receive([bytes], field);
+  picture(data: string, field: string, signal: AbortSignal): Promise<TemporaryFile> {
+    return namedFile({ kind: "data", data, field }, { files: this.pictures }, signal);
   }
 
   /**
@@ -134,17 +125,15 @@ export class ImageService {
     const progresses = this.progressesOf(engine);
     const spec = { ...origin, backend: this.admitting(backend) };
     const begin = (live: AbortSignal) => engine.run(job, live);
-    const { progress, see, end } = progresses.begin(job.work.count);
-    const running = this.running.begin(origin.id);
+    const drawing = progresses.begin(job.work.count);
     try {
       for await (const event of this.deps.requests.compute(spec, signal, report, begin, () => noUsage())) {
-        see(event);
-        if (event.type === "accepted") running.tell(progress);
+        drawing.see(event);
+        if (event.type === "accepted") report.progress = drawing;
         yield event;
       }
     } finally {
-      end();
-      running.end();
+      progresses.end(drawing);
     }
   }
 

@@ -88,7 +88,7 @@ export class LiveRequest {
     const now = (this.seenAt = this.context.clock.now());
     if (event.type === "started") {
       this.limits.started();
-      this.entry.running();
+      this.entry.isRunning = true;
       if (!event.isAssumed) this.startedAt ??= now;
     } else if (event.type === "accepted") {
       this.limits.accepted();
@@ -112,7 +112,7 @@ export class LiveRequest {
     const { metrics, report, startedAt } = this;
     this.limits.clear();
     this.settled();
-    this.entry.ended();
+    this.context.history.ended(this.entry);
     const ms = this.context.clock.now() - this.admittedAt;
     if (report.error) metrics.failed(report.error, ms, this.completionTokens);
     else {

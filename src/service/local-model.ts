@@ -4,7 +4,8 @@ import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel, ModelInfo } from "../domain/model.ts";
 import { loadedIn } from "../domain/process-status.ts";
 import type { TextPort, TextStatus } from "../engine/text/port.ts";
-import { ModelRouter, type ModelSource, type Served, type TextBackend } from "./model-router.ts";
+import { ModelRouter, type ModelSource, type TextBackend } from "./model-router.ts";
+import { OfferedModels, type OfferedModel } from "./offered-models.ts";
 
 /** Capabilities that every local chat model has; clients choose features by them. */
 const ALWAYS = ["chat", "completion", "streaming", "logprobs", "penalties", "structured_output", "grammar"];
@@ -21,45 +22,6 @@ const capabilitiesOf = ({ template, vision, audio }: ModelInfo, read: ReadKinds)
   ...(audio || read.audio ? ["audio"] : []),
 ];
 
-export class LocalModel implements ModelSource {
-  readonly backend: TextBackend;
-  /** The same engine under the names of the adapters. */
-  private readonly adapted: ReadonlyMap<string, TextBackend>;
-
-  constructor(
-    private readonly engine: TextPort,
-    parallel: number,
-    private readonly read: ReadKinds = {},
-    /** Further names of the model. */
-    private readonly aliases: readonly string[] = [],
-  ) {
-    const { modelId, adapters } = engine.status();
-    this.backend = { model: modelId, engine, parallel, subject: { kind: "text", model: modelId } };
-    this.adapted = new Map(adapters.map(({ name }) => [name, { ...this.backend, model: name }]));
-  }
-
-  models(): readonly ListedModel[] {
-    const status = this.engine.status();
-    const { modelId: parent, modelName: name, adapters } = status;
-    const { aliases } = this;
-    const model = {
-      ...listed(status, this.read),
-      ...(name !== undefined && { name }),
-      ...(aliases.length > 0 && { aliases }),
-    };
-    return [
-      model,
-      ...adapters.map(({ name, created }) => ({ ...listed(status, this.read), id: name, created, parent })),
-    ];
-  }
-
-  find(model: string): Served | undefined {
-    const isOwn = model === this.backend.model || this.aliases.includes(model);
-    const chat = isOwn ? this.backend : this.adapted.get(model);
-    return chat && { chat };
-  }
-}
-
 /** Returns the router of a server with one text engine and these other sources. */
 export function localRouter(
   engine: TextPort,
@@ -68,8 +30,24 @@ export function localRouter(
   read: ReadKinds = {},
   aliases: readonly string[] = [],
 ): ModelRouter {
-  const local = new LocalModel(engine, parallel, read, aliases);
-  return new ModelRouter([local, ...others], { chat: local.backend });
+  const { modelId: id, adapters } = engine.status();
+  const chat: TextBackend = { model: id, engine, parallel, subject: { kind: "text", model: id } };
+  const model: OfferedModel = {
+    id,
+    aliases,
+    served: { chat },
+    describe: () => {
+      const status = engine.status();
+      const { modelName: name } = status;
+      return { ...listed(status, read), ...(name !== undefined && { name }), ...(aliases.length > 0 && { aliases }) };
+    },
+  };
+  const adapted = adapters.map(({ name, created }) => ({
+    id: name,
+    served: { chat: { ...chat, model: name } },
+    describe: () => ({ ...listed(engine.status(), read), id: name, created, parent: id }),
+  }));
+  return new ModelRouter([new OfferedModels([model, ...adapted]), ...others], model.served);
 }
 
 function listed({ state, modelId, created, model }: TextStatus, read: ReadKinds): ListedModel {

@@ -22,7 +22,10 @@ export interface Backend<Engine = TextPort> {
   readonly parallel: number;
   /** The subject whose metrics count its requests; absent: the server's own model. */
   readonly subject?: MetricSubject;
-  /** Set if the model is not known to exist: what computes it, whose limits all such models share. */
+  /**
+   * Set for a name in no list, which the client may have invented: the upstream that would compute it. All such names
+   * share its places.
+   */
   readonly unlistedAt?: object;
   /** true: the backend itself honours or refuses fields for other servers. */
   readonly takesForeignFields?: boolean;
@@ -159,13 +162,13 @@ export class ModelRouter {
   }
 
   /**
-   * Returns the listed model that a name means for any of the capabilities, the first one first; without a name, or for
-   * an unknown one, the default model of the first. Throws as `find` does.
+   * Returns which of these listed models a name means for any of the capabilities, the first one first; without a name,
+   * or for an unknown one, the default model of the first. Throws as `find` does.
    */
   describe(
     name: string | undefined,
     capabilities: readonly [Capability, ...Capability[]],
-    models = this.models(),
+    models: readonly ListedModel[],
   ): ListedModel | undefined {
     const listed = (id: string | undefined) => models.find((model) => id !== undefined && isNamed(model, id));
     const own = listed(name);

@@ -9,9 +9,10 @@ import type { SpeechPort } from "../engine/speech/port.ts";
 import type { TranscriptionPort } from "../engine/transcription/port.ts";
 import type { Capability, ModelSource, Served } from "./model-router.ts";
 
-/** A model that is loaded on first use: its backends, and its entry in listings. */
+/** A local model: its names, its backends, and its entry in listings. */
 export interface OfferedModel {
   readonly id: string;
+  readonly aliases?: readonly string[];
   readonly served: Served;
   readonly describe: () => ListedModel;
 }
@@ -20,7 +21,11 @@ export class OfferedModels implements ModelSource {
   private readonly served: ReadonlyMap<string, Served>;
 
   constructor(private readonly offered: readonly OfferedModel[]) {
-    this.served = new Map(offered.map(({ id, served }) => [id, served]));
+    const named = offered.flatMap(({ id, aliases = [], served }) =>
+      [id, ...aliases].map((name) => [name, served] as const),
+    );
+    // Of equal names, the first counts.
+    this.served = new Map(named.toReversed());
   }
 
   models(): readonly ListedModel[] {

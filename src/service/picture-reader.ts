@@ -6,7 +6,7 @@ import type { MediaLimits } from "../media/limits.ts";
 import { imageBytes } from "../media/load-media.ts";
 import { atField } from "../media/refusal.ts";
 import { pageMarkdown } from "../text/page-markdown.ts";
-import type { InputReader, Readable, ReadText, Part } from "./input-readers.ts";
+import type { InputReader, Readable } from "./input-readers.ts";
 import type { RecognitionService, TextWish } from "./recognition.ts";
 
 const LARGEST_BYTES = 25_000_000;
@@ -15,59 +15,41 @@ const MOST_PAGES = 50;
 /** Maximum characters of its text: no prompt takes more, and documents may contain millions. */
 const MOST_CHARACTERS = 1_000_000;
 
-export class PictureReader implements InputReader<ImageSource> {
-  private readonly limits: MediaLimits;
-
-  constructor(
-    private readonly recognition: RecognitionService,
-    limits: MediaLimits,
-  ) {
-    this.limits = { ...limits, maxImageBytes: LARGEST_BYTES };
-  }
-
-  /** Opens a picture. Reading it throws `invalid_value`, `unsupported_media_input` or `unprocessable_media`. */
-  async open({ url, detail, languages = [] }: ImageSource, param: string, signal: AbortSignal): Promise<Readable> {
-    const content = await atField(param, () => imageBytes(url, this.limits, signal));
+/** Reads pictures. Reading one throws `invalid_value`, `unsupported_media_input` or `unprocessable_media`. */
+export const pictureReader = (recognition: RecognitionService, limits: MediaLimits): InputReader<ImageSource> => ({
+  open: async ({ url, detail, languages = [] }, param, opening) => {
+    const content = await atField(param, () => imageBytes(url, { ...limits, maxImageBytes: LARGEST_BYTES }, opening));
     const text: TextWish = {
       level: detail === "low" ? "fast" : "accurate",
       correction: true,
       languages,
       field: param.replace(/[^.]*$/, "languages"),
     };
-    const manner = [text.level, ...languages].join(" ");
-    return { content, manner, read: (part, signal) => this.read(content, param, text, part, signal) };
-  }
-
-  private async read(
-    bytes: Uint8Array,
-    param: string,
-    text: TextWish,
-    part: Part,
-    signal: AbortSignal,
-  ): Promise<ReadText> {
-    const { recognition } = this;
-    const model = recognition.model();
-    const document = await recognition.documents.receive([bytes], param);
-    const run = { ...part, model, work: { task: { text, tables: true as const }, maxPages: MOST_PAGES } };
-    const pages: string[] = [];
-    let characters = 0;
-    try {
-      for await (const event of recognition.recognize([document], run, signal, {})) {
-        if (event.type !== "page") continue;
-        const page = pageMarkdown(event.page);
-        pages.push(page);
-        characters += page.length;
-        if (characters > MOST_CHARACTERS) throw tooMuch(param, `${MOST_CHARACTERS} characters of text`, "more");
+    const work = { task: { text, tables: true as const }, maxPages: MOST_PAGES };
+    const read: Readable["read"] = async (part, signal) => {
+      const model = recognition.model();
+      const document = await recognition.documents.receive([content], param);
+      const pages: string[] = [];
+      let characters = 0;
+      try {
+        for await (const event of recognition.recognize([document], { ...part, model, work }, signal, {})) {
+          if (event.type !== "page") continue;
+          const page = pageMarkdown(event.page);
+          pages.push(page);
+          characters += page.length;
+          if (characters > MOST_CHARACTERS) throw tooMuch(param, `${MOST_CHARACTERS} characters of text`, "more");
+        }
+      } catch (error) {
+        throw error instanceof SvcError && error.details.param === "max_pages"
+          ? tooMuch(param, `${MOST_PAGES} pages`, "a document of more")
+          : error;
       }
-    } catch (error) {
-      throw error instanceof SvcError && error.details.param === "max_pages"
-        ? tooMuch(param, `${MOST_PAGES} pages`, "a document of more")
-        : error;
-    }
-    const markdown = pages.filter((page) => page !== "").join("\n\n");
-    return { kind: "image", model, text: markdown, pageCount: pages.length };
-  }
-}
+      const markdown = pages.filter((page) => page !== "").join("\n\n");
+      return { kind: "image", model, text: markdown, pageCount: pages.length };
+    };
+    return { content, manner: [text.level, ...languages].join(" "), read };
+  },
+});
 
 const tooMuch = (param: string, most: string, got: string) =>
   fieldError("unprocessable_media", param, `must have at most ${most}; got ${got}`);

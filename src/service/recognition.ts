@@ -1,13 +1,12 @@
 // Recognises the pages of pictures and documents: opens files, chooses the model, and deletes the files at the end.
 
 import type { FileSource } from "../domain/file-source.ts";
-import type { RecognitionEvent, RecognitionProgress, RecognitionWork, TextTask } from "../domain/recognition.ts";
+import type { RecognitionEvent, RecognitionWork, TextTask } from "../domain/recognition.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
 import { namedFile } from "./named-file.ts";
-import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 import type { TextLanguages } from "./text-languages.ts";
 
@@ -40,18 +39,11 @@ interface RecognitionRun extends RequestOrigin {
 type DocumentEvent = Exclude<RecognitionEvent, { readonly type: "started" }> & { readonly document: number };
 
 export class RecognitionService {
-  private readonly progress = new ProgressById<RecognitionProgress>();
-
   constructor(private readonly deps: RecognitionDeps) {}
 
   /** Storage for documents that arrive in a form. */
   get documents(): TemporaryFiles {
     return this.deps.documents;
-  }
-
-  /** Returns the progress of a request, in its current document; undefined before its first page and after its end. */
-  progressOf(id: string): RecognitionProgress | undefined {
-    return this.progress.of(id);
   }
 
   /** Throws the error with which a request would be refused now: `engine_unavailable`, `server_busy`. */
@@ -85,7 +77,6 @@ export class RecognitionService {
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
-    const { tell, end } = this.progress.begin(id);
     try {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
@@ -95,14 +86,14 @@ export class RecognitionService {
       const begin = (live: AbortSignal) => all(jobs.map((job) => backend.engine.run(job, live)));
       const usage = ({ document }: { readonly document: number }) =>
         document < jobs.length - 1 ? undefined : noUsage();
+      // Pages of the current document.
       let pages = 0;
       for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {
-        if (event.type === "page") tell({ pages: ++pages, of: event.of });
+        if (event.type === "page") report.progress = { done: ++pages, of: event.of };
         if (event.type === "result") pages = 0;
         yield event;
       }
     } finally {
-      end();
       await Promise.all(documents.map((one) => one.discard()));
     }
   }

@@ -1,7 +1,7 @@
 // Records running requests and the last ones that ended: models, counts and times, but no text.
 
 import type { Clock } from "../domain/clock.ts";
-import type { RequestRecord } from "../domain/request-record.ts";
+import type { Progress, RequestRecord } from "../domain/request-record.ts";
 
 /** Number of ended requests to remember. */
 const REMEMBERED = 100;
@@ -9,24 +9,17 @@ const REMEMBERED = 100;
 /** A request at its beginning, its changing counts, and its outcome. */
 type Begun = Pick<RequestRecord, "id" | "kind" | "model" | "client">;
 type Running = Pick<RequestRecord, "promptTokens" | "processedTokens" | "completionTokens">;
-type Outcome = Pick<RequestRecord, "reason" | "error" | "usage" | "firstTextMs">;
+type Outcome = Pick<RequestRecord, "reason" | "error" | "usage" | "firstTextMs"> & { readonly progress?: Progress };
 
 interface Live {
   readonly begun: Begun;
   /** Begin on the monotonic clock, in milliseconds. */
   readonly since: number;
   readonly admittedAt: number;
-  readonly progress: Running;
+  readonly counts: Running;
   readonly outcome: Outcome;
+  /** Whether the request is being computed; set by the request. */
   isRunning: boolean;
-}
-
-/** One request in the history. */
-interface HistoryEntry {
-  /** Marks the request as being computed. */
-  readonly running: () => void;
-  /** Marks the request as ended with the values of its outcome. */
-  readonly ended: () => void;
 }
 
 export class RequestHistory {
@@ -36,20 +29,20 @@ export class RequestHistory {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Adds an admitted request; `progress` and `outcome` are read at every listing until the request ends. */
-  begin(begun: Begun, progress: Running, outcome: Outcome): HistoryEntry {
-    const { clock, running, past } = this;
-    const entry = { begun, since: clock.now(), admittedAt: clock.wall(), progress, outcome, isRunning: false };
-    running.add(entry);
-    return {
-      running: () => void (entry.isRunning = true),
-      ended: () => {
-        running.delete(entry);
-        // A request whose reader stopped early has no reason.
-        past.push({ reason: "cancelled", ...this.record(entry, "ended") });
-        if (past.length > REMEMBERED) past.shift();
-      },
-    };
+  /** Adds an admitted request; `counts` and `outcome` are read at every listing until the request ends. */
+  begin(begun: Begun, counts: Running, outcome: Outcome): Live {
+    const { clock } = this;
+    const entry = { begun, since: clock.now(), admittedAt: clock.wall(), counts, outcome, isRunning: false };
+    this.running.add(entry);
+    return entry;
+  }
+
+  /** Records that a request has ended, with the values of its outcome. */
+  ended(entry: Live): void {
+    this.running.delete(entry);
+    // A request whose reader stopped early has no reason.
+    this.past.push({ reason: "cancelled", ...this.record(entry, "ended") });
+    if (this.past.length > REMEMBERED) this.past.shift();
   }
 
   /** Returns running requests in order of admission, then ended ones, the newest first. */
@@ -62,16 +55,21 @@ export class RequestHistory {
     return [...this.running].map((entry) => this.record(entry, entry.isRunning ? "running" : "waiting"));
   }
 
-  private record({ begun, since, admittedAt, progress, outcome }: Live, state: RequestRecord["state"]): RequestRecord {
+  /** Returns the progress of the running request of this id, of several the newest; undefined while unknown. */
+  progressOf(id: string): Progress | undefined {
+    return [...this.running].findLast(({ begun, outcome }) => begun.id === id && outcome.progress)?.outcome.progress;
+  }
+
+  private record({ begun, since, admittedAt, counts, outcome }: Live, state: RequestRecord["state"]): RequestRecord {
     const { reason, error, usage, firstTextMs } = outcome;
-    const { processedTokens } = progress;
+    const { processedTokens } = counts;
     return {
       ...begun,
       state,
       admittedAt,
       ms: this.clock.now() - since,
-      promptTokens: usage?.promptTokens || progress.promptTokens,
-      completionTokens: usage?.completionTokens || progress.completionTokens,
+      promptTokens: usage?.promptTokens || counts.promptTokens,
+      completionTokens: usage?.completionTokens || counts.completionTokens,
       ...(processedTokens !== undefined && { processedTokens }),
       ...(reason && { reason }),
       ...(error && { error }),

@@ -6,7 +6,7 @@ import { SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { ServedBy } from "../domain/upstream.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
-import type { RequestRecord } from "../domain/request-record.ts";
+import type { Progress, RequestRecord } from "../domain/request-record.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
@@ -49,8 +49,7 @@ export interface RequestSpec extends RequestOrigin {
    */
   readonly assured?: boolean | undefined;
   /**
-   * true: the request is part of one admitted earlier, and runs even while the server drains, as every assured one
-   * does.
+   * true: the request is part of one admitted earlier, and also runs while the server drains. `assured` implies this.
    */
   readonly partOf?: true | undefined;
   /** Ends a job early in the engine, by its key, with the answer so far; absent: partial answers are of no use. */
@@ -63,6 +62,8 @@ export interface RequestReport {
   model?: string;
   /** Ends this request, and no other of its correlation id. Absent once it can no longer be cancelled. */
   cancel?: () => void;
+  /** How far the work is; absent: unknown. */
+  progress?: Progress;
   reason?: FinishReason;
   usage?: Usage;
   error?: ErrorCode;
@@ -89,21 +90,17 @@ interface Work<Event> {
 }
 
 export class RequestService {
+  /** Number of jobs that are admitted and have not ended. */
+  activeCount = 0;
   private readonly admissions = new WeakMap<object, Admission>();
   private readonly registry = new CancelRegistry();
   private readonly history: RequestHistory;
-  private active = 0;
   private readonly idle = new Set<() => void>();
   private draining = false;
   private over = false;
 
   constructor(private readonly deps: RequestDeps) {
     this.history = new RequestHistory(deps.clock);
-  }
-
-  /** Number of jobs that are admitted and have not ended. */
-  get activeCount(): number {
-    return this.active;
   }
 
   /** Returns running requests in order of admission, then ended ones, the newest first. */
@@ -114,6 +111,11 @@ export class RequestService {
   /** Returns requests that are admitted and have not ended. */
   live(): RequestRecord[] {
     return this.history.live();
+  }
+
+  /** Returns the progress of the running request of this id, of several the newest; undefined while unknown. */
+  progressOf(id: string): Progress | undefined {
+    return this.history.progressOf(id);
   }
 
   /** Number of entries in the cancel registry; zero when nothing runs. */
@@ -201,7 +203,7 @@ export class RequestService {
   /** Refuses new requests from now on, except parts of running ones; resolves when the last one has ended. */
   drain(): Promise<void> {
     this.draining = true;
-    if (this.active === 0) return Promise.resolve();
+    if (this.activeCount === 0) return Promise.resolve();
     return new Promise((resolve) => this.idle.add(resolve));
   }
 
@@ -224,7 +226,7 @@ export class RequestService {
     if (this.over || (this.draining && !partOf)) throw shuttingDown();
     const admission = this.admissionOf(spec.backend);
     if (!background) admission.enter(places, metrics, assured);
-    this.active += places;
+    this.activeCount += places;
     return admission;
   }
 
@@ -241,8 +243,8 @@ export class RequestService {
   }
 
   private leave(places: number): void {
-    this.active -= places;
-    if (this.active > 0) return;
+    this.activeCount -= places;
+    if (this.activeCount > 0) return;
     for (const resolve of this.idle) resolve();
     this.idle.clear();
   }

@@ -1,11 +1,10 @@
 // Speaks text: chooses the voice and runs its engine.
 
 import type { RequestOrigin } from "../domain/request-origin.ts";
-import type { SpeechEvent, SpeechProgress, SpeechWork, Voice } from "../domain/speech.ts";
+import type { SpeechEvent, SpeechWork, Voice } from "../domain/speech.ts";
 import { noUsage } from "../domain/usage.ts";
 import { aliasesOf, chooseVoice, offer, ready, type OfferedVoice } from "./choose-voice.ts";
 import type { ModelRouter } from "./model-router.ts";
-import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
 interface SpeechDeps {
@@ -29,14 +28,7 @@ export class SpeechService {
   /** Offers by list of voices, cached because parsing language tags takes time, and programs have many voices. */
   private readonly offers = new WeakMap<readonly Voice[], readonly OfferedVoice[]>();
 
-  private readonly progress = new ProgressById<SpeechProgress>();
-
   constructor(private readonly deps: SpeechDeps) {}
-
-  /** Returns the progress of a request; undefined before its first sentence is spoken and after its end. */
-  progressOf(id: string): SpeechProgress | undefined {
-    return this.progress.of(id);
-  }
 
   /** Returns all voices that can speak, with model and aliases. Throws SvcError `engine_unavailable` if none exist. */
   async voices(): Promise<(Voice & { readonly model: string; readonly aliases: readonly string[] })[]> {
@@ -60,14 +52,9 @@ export class SpeechService {
     const spec = { id, client, backend, deadline };
     const begin = (live: AbortSignal) => backend.engine.run(job, live);
     const events = this.deps.requests.compute(spec, signal, report, begin, ({ result }) => noUsage(result.phonemes));
-    const { tell, end } = this.progress.begin(id);
-    try {
-      for await (const event of events) {
-        if (event.type === "progress") tell(event.progress);
-        else yield event;
-      }
-    } finally {
-      end();
+    for await (const event of events) {
+      if (event.type === "progress") report.progress = event.progress;
+      else yield event;
     }
   }
 

@@ -2,49 +2,40 @@
 
 import { SvcError } from "../domain/errors.ts";
 import type { GenerateRequest, Sampling } from "../domain/generate.ts";
-import type { ListedModel } from "../domain/model.ts";
 import { loadedIn } from "../domain/process-status.ts";
 import { noTokenizer, type TextPort } from "../engine/text/port.ts";
-import type { ModelSource, Served, TextBackend } from "./model-router.ts";
+import type { OfferedModel } from "./offered-models.ts";
 
 export const SYSTEM_MODEL = "svc-system";
 
 /** Lacks `chat`: the model answers requests for its own name, but never replaces another model. */
 const CAPABILITIES = ["completion", "streaming", "tools", "structured_output"];
 
-export class SystemModel implements ModelSource {
-  private readonly backend: TextBackend;
-
-  /** `engine` may also serve another model. */
-  constructor(engine: TextPort, parallel: number) {
-    this.backend = {
+/** Offers the system model. `engine` may also serve another model. */
+export const systemModel = (engine: TextPort, parallel: number): OfferedModel => ({
+  id: SYSTEM_MODEL,
+  served: {
+    chat: {
       model: SYSTEM_MODEL,
       engine,
       parallel,
       subject: { kind: "text", model: engine.status().modelId },
       surface: { narrow: narrowed, noTokenizer: noTokenizer(`${SYSTEM_MODEL} has no public tokenizer.`) },
+    },
+  },
+  describe: () => {
+    const { state, created, model } = engine.status();
+    return {
+      id: SYSTEM_MODEL,
+      created,
+      ownedBy: "system",
+      everywhere: true,
+      ...loadedIn(state),
+      capabilities: CAPABILITIES,
+      ...(model && { contextLength: model.maxModelLen, file: model }),
     };
-  }
-
-  models(): readonly ListedModel[] {
-    const { state, created, model } = this.backend.engine.status();
-    return [
-      {
-        id: SYSTEM_MODEL,
-        created,
-        ownedBy: "system",
-        everywhere: true,
-        ...loadedIn(state),
-        capabilities: CAPABILITIES,
-        ...(model && { contextLength: model.maxModelLen, file: model }),
-      },
-    ];
-  }
-
-  find(model: string): Served | undefined {
-    return model === SYSTEM_MODEL ? { chat: this.backend } : undefined;
-  }
-}
+  },
+});
 
 /**
  * Returns the parts of a request that this model supports: temperature, top_p, seed, length, stop sequences, tools and

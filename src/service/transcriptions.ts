@@ -3,21 +3,13 @@
 import { fieldError, missing, SvcError } from "../domain/errors.ts";
 import type { FileSource } from "../domain/file-source.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
-import type {
-  Heard,
-  ListeningWork,
-  RawSound,
-  TranscriptionTask,
-  TranscriptionEvent,
-  TranscriptionProgress,
-} from "../domain/transcription.ts";
+import type { Heard, ListeningWork, RawSound, TranscriptionTask, TranscriptionEvent } from "../domain/transcription.ts";
 import type { TranscriptionJob } from "../engine/transcription/port.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
 import type { ModelRouter } from "./model-router.ts";
 import { namedFile } from "./named-file.ts";
-import { ProgressById } from "./progress-by-id.ts";
 import type { RequestReport, RequestService } from "./request.ts";
 
 interface TranscriptionDeps {
@@ -38,8 +30,6 @@ interface TranscriptionRun extends RequestOrigin {
 type SpokenEvent = Exclude<TranscriptionEvent, { readonly type: "started" | "progress" }>;
 
 export class TranscriptionService {
-  private readonly progress = new ProgressById<TranscriptionProgress>();
-
   constructor(private readonly deps: TranscriptionDeps) {}
 
   /** Storage for recordings that arrive in a form. */
@@ -51,11 +41,6 @@ export class TranscriptionService {
   checkCapacity(): void {
     const { router, requests } = this.deps;
     requests.checkCapacity(...router.findAll(undefined, "transcription"));
-  }
-
-  /** Returns the progress of the request of this id; undefined before it is known and after the request ends. */
-  progressOf(id: string): TranscriptionProgress | undefined {
-    return this.progress.of(id);
   }
 
   /** Returns the recording that a request refers to. Throws `missing_required_parameter`, or as `namedFile` does. */
@@ -120,15 +105,10 @@ export class TranscriptionService {
     const spec = { id, client, backend, deadline, background, partOf };
     const begin = (live: AbortSignal) => backend.engine.run(job, live);
     const usage = () => ({ ...noUsage(), completionTokens: tokens });
-    const { tell, end } = this.progress.begin(id);
-    try {
-      for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {
-        if (event.type === "segment") tokens += event.segment.tokens.length;
-        if (event.type === "progress") tell(event.progress);
-        else yield event;
-      }
-    } finally {
-      end();
+    for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {
+      if (event.type === "segment") tokens += event.segment.tokens.length;
+      if (event.type === "progress") report.progress = event.progress;
+      else yield event;
     }
   }
 }

@@ -9,9 +9,10 @@ export function llamaMetrics(tables: readonly MetricTable[]): string {
     own.flatMap(({ metrics }) => metrics),
     ({ name }) => name,
   );
-  const sum = (name: string) => (families.get(name) ?? []).reduce((total, metric) => total + sumOf(metric), 0);
-  const count = (name: string) => (families.get(name) ?? []).reduce((total, metric) => total + countOf(metric), 0);
-  const samples = (name: string) => (families.get(name) ?? []).flatMap(samplesOf);
+  const all = (name: string) => families.get(name) ?? [];
+  const sum = (name: string) => all(name).reduce((total, metric) => total + sumOf(metric), 0);
+  const count = (name: string) => all(name).reduce((total, metric) => total + countOf(metric), 0);
+  const samples = (name: string) => all(name).flatMap(samplesOf);
   const cached = sum("svc_prompt_tokens_cached_total");
   const promptTokens = sum("svc_prompt_tokens_total") - cached;
   const promptSeconds = sum("svc_request_prefill_time_seconds");
@@ -19,44 +20,44 @@ export function llamaMetrics(tables: readonly MetricTable[]): string {
   const predictedSeconds = sum("svc_request_decode_time_seconds");
   const rate = (tokens: number, seconds: number) => (seconds > 0 ? tokens / seconds : 0);
   const steps = count("svc_engine_step_duration_seconds");
-  const name = (suffix: string) => `llamacpp:${suffix}`;
   const metrics: Metric[] = [
-    counter(name("prompt_tokens_total"), "Prompt tokens computed.", promptTokens),
-    counter(name("prompt_tokens_cached_total"), "Prompt tokens that were in the KV cache.", cached),
-    counter(name("prompt_seconds_total"), "Time spent on prompts in seconds.", promptSeconds),
-    counter(name("tokens_predicted_total"), "Generated tokens.", predicted),
-    counter(name("tokens_predicted_seconds_total"), "Time spent on generation in seconds.", predictedSeconds),
+    counter("prompt_tokens_total", "Prompt tokens computed.", promptTokens),
+    counter("prompt_tokens_cached_total", "Prompt tokens that were in the KV cache.", cached),
+    counter("prompt_seconds_total", "Time spent on prompts in seconds.", promptSeconds),
+    counter("tokens_predicted_total", "Generated tokens.", predicted),
+    counter("tokens_predicted_seconds_total", "Time spent on generation in seconds.", predictedSeconds),
     counter(
-      name("n_tokens_max"),
+      "n_tokens_max",
       "Highest number of tokens of a request, prompt and answer together.",
       Math.max(0, ...samples("svc_request_tokens_max").map(([, value]) => value)),
     ),
-    counter(name("n_decode_total"), "Decode calls.", steps),
+    counter("n_decode_total", "Decode calls.", steps),
     gauge(
-      name("n_busy_slots_per_decode"),
+      "n_busy_slots_per_decode",
       "Rows of streams per decode call.",
       rate(rowsOf(samples("svc_engine_step_rows_total")), steps),
     ),
-    gauge(name("prompt_tokens_seconds"), "Prompt tokens per second.", rate(promptTokens, promptSeconds)),
-    gauge(name("predicted_tokens_seconds"), "Generated tokens per second.", rate(predicted, predictedSeconds)),
-    gauge(name("requests_processing"), "Requests that are being computed.", sum("svc_num_requests_running")),
-    gauge(name("requests_deferred"), "Requests that are waiting.", sum("svc_num_requests_waiting")),
-    counter(name("spec_decode_num_drafts_total"), "Drafts.", sum("svc_spec_decode_num_drafts_total")),
-    counter(name("spec_decode_num_draft_tokens_total"), "Draft tokens.", sum("svc_spec_decode_num_draft_tokens_total")),
+    gauge("prompt_tokens_seconds", "Prompt tokens per second.", rate(promptTokens, promptSeconds)),
+    gauge("predicted_tokens_seconds", "Generated tokens per second.", rate(predicted, predictedSeconds)),
+    gauge("requests_processing", "Requests that are being computed.", sum("svc_num_requests_running")),
+    gauge("requests_deferred", "Requests that are waiting.", sum("svc_num_requests_waiting")),
+    counter("spec_decode_num_drafts_total", "Drafts.", sum("svc_spec_decode_num_drafts_total")),
+    counter("spec_decode_num_draft_tokens_total", "Draft tokens.", sum("svc_spec_decode_num_draft_tokens_total")),
     counter(
-      name("spec_decode_num_accepted_tokens_total"),
+      "spec_decode_num_accepted_tokens_total",
       "Draft tokens that were accepted.",
       sum("svc_spec_decode_num_accepted_tokens_total"),
     ),
     by(
       "counter",
-      name("spec_decode_num_accepted_tokens_per_pos_total"),
+      "spec_decode_num_accepted_tokens_per_pos_total",
       "Draft tokens that were accepted, by their position in the draft, from 0.",
       "position",
       byPosition(samples("svc_spec_decode_num_accepted_tokens_per_pos_total")),
     ),
   ];
-  return exposition([{ labels: {}, metrics }]);
+  const named = metrics.map((metric) => ({ ...metric, name: `llamacpp:${metric.name}` }));
+  return exposition([{ labels: {}, metrics: named }]);
 }
 
 const sumOf = (metric: Metric): number =>

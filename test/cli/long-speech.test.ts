@@ -29,8 +29,8 @@ function saying(text: string, format: SpeechFormat) {
       }),
     );
   };
-  const progressOf = (id: string) => (id === current ? { said: 1, of: 2 } : undefined);
-  const api = { ask, services: { speech: { progressOf } }, signal: new AbortController().signal };
+  const progressOf = (id: string) => (id === current ? { done: 1, of: 2 } : undefined);
+  const api = { ask, requests: { progressOf }, signal: new AbortController().signal };
   return { asked, speech: new LongSpeech(api, text, format, { voice: "hum" }) };
 }
 

@@ -4,7 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { LlamaCompletion } from "../../src/contract/llama-completion.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import { SystemModel } from "../../src/service/system-model.ts";
+import { OfferedModels } from "../../src/service/offered-models.ts";
+import { systemModel } from "../../src/service/system-model.ts";
 import { eventStream, fixtureServer } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
@@ -219,7 +220,7 @@ describe("POST /completion to a model of another server", () => {
   });
 
   test("returns no tokens of svc-system", async () => {
-    const server = serve(script, {}, [new SystemModel(new FakeEngine(() => script), 1)]);
+    const server = serve(script, {}, [new OfferedModels([systemModel(new FakeEngine(() => script), 1)])]);
     const answer = await json(server.post("/completion", { model: "svc-system", prompt: [65] }));
     expect([answer.content, answer.prompt]).toEqual(["one two\n", ""]);
   });

@@ -24,8 +24,8 @@ import { InputReaders } from "../../src/service/input-readers.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { ClassificationService } from "../../src/service/classification.ts";
 import { GenerationService } from "../../src/service/generation.ts";
-import { PictureReader } from "../../src/service/picture-reader.ts";
-import { SoundReader } from "../../src/service/sound-reader.ts";
+import { pictureReader } from "../../src/service/picture-reader.ts";
+import { soundReader } from "../../src/service/sound-reader.ts";
 import { SpeechService } from "../../src/service/speech.ts";
 import {
   offeredEmbeddings,
@@ -321,8 +321,8 @@ export function serve(
     ...(mediaRoot !== undefined && { mediaRoot }),
   });
   const readers = new InputReaders({
-    ...(config.ocrInput && { image: new PictureReader(recognition, mediaLimits) }),
-    ...(config.transcribeInput && { audio: new SoundReader(transcriptions) }),
+    ...(config.ocrInput && { image: pictureReader(recognition, mediaLimits) }),
+    ...(config.transcribeInput && { audio: soundReader(transcriptions) }),
   });
   const generation = new GenerationService({ router, requests, clock, mediaLimits, readers });
   const classification = new ClassificationService({ router, generation });

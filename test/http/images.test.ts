@@ -342,23 +342,23 @@ describe("while an image is generated", () => {
   });
 
   test("a deadline ends the request, even after the first steps", async () => {
-    const { post, drawer, clock, images } = serve();
+    const { post, drawer, clock, requests } = serve();
     const steps = [Promise.resolve(), never];
     Object.defineProperty(drawer, "gate", { get: () => steps.shift() });
     const answer = post(PATH, { prompt }, { "x-svc-deadline-ms": "60000", "x-request-id": "late" });
-    await until(() => images.progressOf("late")?.step === 1);
+    await until(() => requests.progressOf("late")?.step === 1);
     clock.pass(60_000);
     expect(await fault(await answer)).toEqual([504, "deadline_exceeded", null]);
-    expect(images.progressOf("late")).toBeUndefined();
+    expect(requests.progressOf("late")).toBeUndefined();
   });
 
   test("a request that finds the queue full gets a Retry-After from the measured step times", async () => {
-    const { post, drawer, images, requests } = serve(undefined, { maxQueue: 0 });
+    const { post, drawer, requests } = serve(undefined, { maxQueue: 0 });
     const steps = [Promise.resolve(), never];
     Object.defineProperty(drawer, "gate", { get: () => steps.shift() });
     drawer.stepSeconds = 3;
     void post(PATH, { prompt, n: 2, steps: 5 }, { "x-request-id": "first" }).catch(() => {});
-    await until(() => images.progressOf("first")?.step === 1);
+    await until(() => requests.progressOf("first")?.step === 1);
     const refused = await post(PATH, { prompt });
     // Nine steps of three seconds each remain.
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "27"]);

@@ -4,7 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../../src/domain/errors.ts";
-import { SYSTEM_MODEL, SystemModel } from "../../src/service/system-model.ts";
+import { OfferedModels } from "../../src/service/offered-models.ts";
+import { SYSTEM_MODEL, systemModel } from "../../src/service/system-model.ts";
 import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
 import { FakeEngine, fakeModel } from "../support/fake-text-engine.ts";
@@ -160,7 +161,7 @@ describe("an image to a model without vision", () => {
 
   test("is replaced by its text for the system model, too", async () => {
     const own = new FakeEngine(() => hello);
-    const server = serve(hello, on, [new SystemModel(own, 1)]);
+    const server = serve(hello, on, [new OfferedModels([systemModel(own, 1)])]);
     expect((await server.chat({ model: SYSTEM_MODEL, messages: user(image("one")) })).status).toBe(200);
     expect(own.requests.map(({ messages }) => messages)).toEqual([[{ role: "user", content: READ }]]);
   });
@@ -325,7 +326,7 @@ describe("failures", () => {
   const messages = user(text("hi"), image("one"));
 
   test("without the option name it in the refusal, for the system model as well", async () => {
-    const server = serve(hello, {}, [new SystemModel(new FakeEngine(() => hello), 1)]);
+    const server = serve(hello, {}, [new OfferedModels([systemModel(new FakeEngine(() => hello), 1)])]);
     for (const model of ["fake-model", SYSTEM_MODEL]) {
       const response = await server.chat({ model, messages });
       const error = await errorOf(response);

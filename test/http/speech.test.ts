@@ -43,15 +43,15 @@ describe("POST /v1/audio/speech", () => {
   });
 
   test("reports progress by id until the end", async () => {
-    const { post, speaker, speech } = serve();
+    const { post, speaker, requests } = serve();
     const gate = Promise.withResolvers<void>();
     speaker.gate = gate.promise;
     const response = await post(PATH, { input }, id);
-    await until(() => speech.progressOf("golden") !== undefined);
-    expect(speech.progressOf("golden")).toEqual({ said: 12, of: 24 });
+    await until(() => requests.progressOf("golden") !== undefined);
+    expect(requests.progressOf("golden")).toEqual({ done: 12, of: 24 });
     gate.resolve();
     expect(await response.text()).toBe("[Hello there.][It is late.]");
-    expect(speech.progressOf("golden")).toBeUndefined();
+    expect(requests.progressOf("golden")).toBeUndefined();
   });
 
   test("can send events", async () => {

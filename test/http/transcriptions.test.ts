@@ -337,8 +337,8 @@ describe("what the engine refuses", () => {
 
 test("the progress of a request is available until its end, even when another request with its id ended before", async () => {
   const server = serve();
-  const { transcriber, transcriptions } = server;
-  transcriber.progress = { seconds: 3 };
+  const { transcriber } = server;
+  transcriber.progress = { done: 3 };
   transcriber.segments = transcriber.segments.slice(0, 1);
   const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const answers: Promise<Response>[] = [];
@@ -349,10 +349,10 @@ test("the progress of a request is available until its end, even when another re
   }
   gates[0]?.resolve();
   await until(() => server.requests.activeCount === 1);
-  expect(transcriptions.progressOf(id["x-request-id"])).toEqual({ seconds: 3 });
+  expect(server.requests.progressOf(id["x-request-id"])).toEqual({ done: 3 });
   gates[1]?.resolve();
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
-  expect(transcriptions.progressOf(id["x-request-id"])).toBeUndefined();
+  expect(server.requests.progressOf(id["x-request-id"])).toBeUndefined();
 });
 
 describe("a request that ends early", () => {

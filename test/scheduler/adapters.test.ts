@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { adapterKey, type AdapterSet } from "../../src/domain/adapters.ts";
-import { Scheduler, type SchedulerLimits } from "../../src/scheduler/scheduler.ts";
+import type { SchedulerLimits } from "../../src/scheduler/limits.ts";
+import { Scheduler } from "../../src/scheduler/scheduler.ts";
 import { FakeEngine, LIMITS, type Cost } from "./fake-engine.ts";
 
 const BASE: AdapterSet = [];

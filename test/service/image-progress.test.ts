@@ -24,10 +24,10 @@ test("a place becomes free when the request with the fewest steps ends, as reque
   short.see(step(0, 2, 4));
   expect([all.stepsLeft, all.placeFreeMs()]).toEqual([21, 2 * 2 * 500]);
   short.see(done(0));
-  short.end();
+  all.end(short);
   long.see(done(0));
-  expect(long.progress).toMatchObject({ done: 1, of: 2, step: 0, steps: 10 });
+  expect(long).toMatchObject({ done: 1, of: 2, step: 0, steps: 10 });
   expect(all.stepsLeft).toBe(10);
-  long.end();
+  all.end(long);
   expect([all.stepsLeft, all.placeFreeMs()]).toEqual([0, undefined]);
 });

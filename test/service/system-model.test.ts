@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { FakeEngine } from "../support/fake-text-engine.ts";
-import { LocalModel } from "../../src/service/local-model.ts";
+import { localRouter } from "../../src/service/local-model.ts";
 import { ModelRouter } from "../../src/service/model-router.ts";
-import { narrowed, SYSTEM_MODEL, SystemModel } from "../../src/service/system-model.ts";
+import { OfferedModels } from "../../src/service/offered-models.ts";
+import { narrowed, SYSTEM_MODEL, systemModel } from "../../src/service/system-model.ts";
 import { plainRequest } from "../support/request.ts";
 
 const live = new AbortController().signal;
@@ -41,9 +42,8 @@ describe("the system model", () => {
   test("is listed with the others and answers only to its own name", async () => {
     const main = new FakeEngine(() => ({ steps: [{ text: "main" }] }));
     const own = new FakeEngine(() => ({ steps: [{ text: "system" }] }));
-    const local = new LocalModel(main, 4);
-    const system = new SystemModel(own, 2);
-    const router = new ModelRouter([local, system], { chat: local.backend });
+    const system = new OfferedModels([systemModel(own, 2)]);
+    const router = localRouter(main, 4, [system]);
     expect(router.models().map(({ id, ownedBy }) => [id, ownedBy])).toEqual([
       ["fake-model", "svc"],
       [SYSTEM_MODEL, "system"],

@@ -2,7 +2,7 @@
 // compared with a plain policy: no prefix reuse, a single client, prompts in whole batches. Then the effect of the
 // choice of replicas, which `npm run simulate -- replicas [number…]` runs alone.
 
-import type { SchedulerLimits } from "../../src/scheduler/scheduler.ts";
+import type { SchedulerLimits } from "../../src/scheduler/limits.ts";
 import { reportClusters } from "./cluster-report.ts";
 import { largeGpu, smallCpu, type Machine } from "./machines.ts";
 import { simulate, type Outcome } from "./simulate.ts";

@@ -1,6 +1,6 @@
 // Runs a trace through the real scheduler on a simulated clock. Its engine checks each plan.
 
-import type { SchedulerLimits } from "../../src/scheduler/scheduler.ts";
+import type { SchedulerLimits } from "../../src/scheduler/limits.ts";
 import { FakeEngine, type Cost } from "../scheduler/fake-engine.ts";
 import type { Arrival, Trace } from "./traces.ts";
 

@@ -36,10 +36,10 @@ export class FakeSpeaker extends FakeEngine implements SpeechPort {
     this.asked.push(work);
     yield { type: "accepted" };
     yield { type: "started" };
-    let said = 0;
+    let done = 0;
     for (const sentence of work.text.split(/(?<=\.) /)) {
       yield { type: "audio", bytes: new TextEncoder().encode(`[${sentence}]`) };
-      yield { type: "progress", progress: { said: (said += sentence.length), of: work.text.length } };
+      yield { type: "progress", progress: { done: (done += sentence.length), of: work.text.length } };
       await this.opened(signal);
       if (this.failure) throw this.failure;
     }

@@ -1,11 +1,11 @@
 // A transcription engine in memory, for tests of everything above its port. It returns segments written by a test.
 
+import type { Progress } from "../../src/domain/request-record.ts";
 import type {
   Heard,
   ListeningWork,
   SpeechSegment,
   TranscriptionEvent,
-  TranscriptionProgress,
   TranscriptionWork,
   UtteranceWork,
 } from "../../src/domain/transcription.ts";
@@ -58,7 +58,7 @@ export class FakeTranscriber extends FakeEngine implements TranscriptionPort {
   readonly jobs: TranscriptionJob[] = [];
   segments = spoken;
   /** Progress to emit before the segments. */
-  progress: TranscriptionProgress | undefined;
+  progress: Progress | undefined;
   /** How many segments the consumer has taken. */
   told = 0;
   /** Thrown instead of accepting a request. */

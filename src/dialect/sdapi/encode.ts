@@ -1,7 +1,8 @@
 // Encodes images, models and progress in the form of /sdapi/v1.
 
 import type { SdapiImages, SdapiModels, SdapiProgress, SdapiSamplers, SdapiSchedulers } from "../../contract/sdapi.ts";
-import type { ImageModel, ImageProgress } from "../../domain/image.ts";
+import type { ImageModel } from "../../domain/image.ts";
+import type { Progress } from "../../domain/request-record.ts";
 import type { DrawnImage } from "../images/encode.ts";
 import type { SdapiCall } from "./decode.ts";
 
@@ -57,11 +58,11 @@ export const encodeSchedulers = (model: ImageModel | undefined): SdapiSchedulers
 
 /** Encodes progress. `stepSeconds`: duration of a recent step. */
 export function encodeProgress(
-  progress: ImageProgress | undefined,
+  progress: Progress | undefined,
   stepSeconds: number | undefined,
   jobs: number,
 ): SdapiProgress {
-  const { done, of, step, steps } = progress ?? { done: 0, of: 0, step: 0, steps: 0 };
+  const { done = 0, of = 0, step = 0, steps = 0 } = progress ?? {};
   const left = (of - done) * steps - step;
   return {
     progress: of === 0 ? 0 : (done + (steps === 0 ? 0 : step / steps)) / of,

@@ -122,7 +122,7 @@ export const sdapiRoutes = (deps: AppDeps) => {
       "/sdapi/v1/progress",
       ({ request }) => {
         const jobs = own(request);
-        const drawing = jobs.flatMap(({ id }) => images.progressOf(id) ?? [])[0];
+        const drawing = jobs.flatMap(({ report }) => report.progress ?? [])[0];
         return Response.json(encodeProgress(drawing, known()?.stepSeconds, jobs.length));
       },
       jsonAnswer(SdapiProgress),

@@ -1,6 +1,7 @@
 // The disk cache: which prefixes the host cache evicts to disk, and which are read back. They are read back into the
 // host cache while other requests are computed. This is only the bookkeeping: the engine owns the files.
 
+import type { SchedulerLimits } from "../limits.ts";
 import type { HostId } from "./host-entries.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { PrefixIndex, type CachedPrefix, type Computed, type Found } from "./prefix-index.ts";
@@ -8,25 +9,16 @@ import { PrefixIndex, type CachedPrefix, type Computed, type Found } from "./pre
 /** Number of an entry. */
 export type DiskId = number;
 
-export interface DiskLimits {
-  /** Whether there is a disk cache. */
-  readonly hasDisk: boolean;
-  /** Whether the model's state can be trimmed at any token; if not, an entry is used as a whole or not at all. */
-  readonly canTrim: boolean;
-  /** Milliseconds to read one token from disk. */
-  readonly readTokenMs: number;
-}
-
 /** Fewer new tokens than this are not worth a file. */
 const FEWEST_WRITTEN = 256;
 
 export class DiskCache {
-  private readonly index = new PrefixIndex("shortest");
+  private readonly index = new PrefixIndex();
   /** Entries that are being read, by the id of the host cache entry that they are read into. */
   private readonly reads = new Map<HostId, DiskId>();
 
   constructor(
-    private readonly limits: DiskLimits,
+    private readonly limits: SchedulerLimits,
     private readonly command: (command: KvCommand) => void,
   ) {}
 
@@ -48,7 +40,7 @@ export class DiskCache {
     this.index.remove(id);
   }
 
-  /** Returns the entry that shares most of the first `limit` tokens; of several, the one that is fastest to read. */
+  /** Returns the entry that shares most of the first `limit` tokens; of several, the shortest. */
   find(wanted: Computed, limit: number): Found | undefined {
     return this.index.find(wanted, limit, !this.limits.canTrim);
   }

@@ -1,18 +1,19 @@
 // Decides which waiting requests are worth reading a prefix from disk for. They wait while others are computed.
 
 import type { StepCost } from "../cost/step-cost.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { boundaryBefore } from "../media-span.ts";
 import type { Sequence } from "../sequence.ts";
 import { FEWEST_OFFLOADED } from "./host-cache.ts";
 import type { HostId } from "./host-entries.ts";
-import type { KvCache, KvLimits } from "./kv-cache.ts";
+import type { KvCache } from "./kv-cache.ts";
 
 export class DiskPrefetch {
   /** Tokens that one sequence can hold. */
   private readonly capacity: number;
 
   constructor(
-    private readonly limits: KvLimits,
+    private readonly limits: SchedulerLimits,
     private readonly kv: KvCache,
     private readonly cost: Pick<StepCost, "prefillExceeds">,
   ) {

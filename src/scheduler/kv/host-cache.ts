@@ -2,20 +2,12 @@
 // offloaded at once if the step can wait for that, else a part in each step. Evicted entries go to the disk cache.
 
 import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { positionAt } from "../media-span.ts";
-import type { DiskCache, DiskLimits } from "./disk-cache.ts";
+import type { DiskCache } from "./disk-cache.ts";
 import { HostEntries, type HostId } from "./host-entries.ts";
 import type { KvCommand } from "./kv-command.ts";
 import type { CachedPrefix, Computed, Found, Prefix } from "./prefix-index.ts";
-
-export interface HostLimits extends DiskLimits {
-  /** Capacity of the host cache in bytes; 0: no host cache. */
-  readonly hostBytes: number;
-  /** Bytes per token. The bytes that a sequence takes in addition to its tokens are learned. */
-  readonly tokenBytes: number;
-  /** Milliseconds to offload or restore one token. */
-  readonly offloadTokenMs: number;
-}
 
 /** An idle sequence; `id` is its number in the KV cache. */
 export interface Offloadable extends CachedPrefix {
@@ -30,20 +22,22 @@ export const FEWEST_OFFLOADED = 256;
 const TRANSFERS = 2;
 
 export class HostCache {
+  /** Tokens offloaded so far. */
+  offloaded = 0;
+  /** Tokens restored so far. */
+  restored = 0;
   /** How long one transfer may delay the current step, in milliseconds. */
   private transferMs = Number.POSITIVE_INFINITY;
   /** How long all transfers of preempted requests together may delay the current step, in milliseconds. */
   private preemptedMs = BURST_STEP_MS;
   private readonly entries: HostEntries;
-  private offloadedTokens = 0;
-  private restoredTokens = 0;
   private restoring: HostId | undefined;
   /** The sequence that is being offloaded in parts, and how many of its tokens are offloaded already. */
   private offloading:
     { readonly id: number; readonly length: number; readonly hostId: HostId; done: number } | undefined;
 
   constructor(
-    private readonly limits: HostLimits,
+    private readonly limits: SchedulerLimits,
     private readonly cost: Pick<StepCost, "prefillExceeds">,
     private readonly disk: DiskCache,
     private readonly command: (command: KvCommand) => void,
@@ -54,16 +48,6 @@ export class HostCache {
   /** Tokens in the cache. */
   get tokens(): number {
     return this.entries.tokens;
-  }
-
-  /** Tokens offloaded so far. */
-  get offloaded(): number {
-    return this.offloadedTokens;
-  }
-
-  /** Tokens restored so far. */
-  get restored(): number {
-    return this.restoredTokens;
   }
 
   /** Whether a sequence is being offloaded in parts. */
@@ -106,7 +90,7 @@ export class HostCache {
     if (hostId === undefined) return false;
     this.command({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
     this.entries.complete(hostId);
-    this.offloadedTokens += length;
+    this.offloaded += length;
     if (sequence.resumes) this.preemptedMs -= length * this.limits.offloadTokenMs;
     return true;
   }
@@ -131,7 +115,7 @@ export class HostCache {
     this.command({ type: "offload", sequence: id, hostId, from, to: complete ? -1 : offloading.done });
     if (!complete) return undefined;
     this.entries.complete(hostId);
-    this.offloadedTokens += length;
+    this.offloaded += length;
     this.offloading = undefined;
     return id;
   }
@@ -164,7 +148,7 @@ export class HostCache {
     const sequence = place();
     this.restoring = undefined;
     this.entries.used(entry.id, now);
-    this.restoredTokens += length;
+    this.restored += length;
     this.command({ type: "restore", sequence, hostId: entry.id });
     if (entry.ids.length > length) {
       this.command({ type: "trim", sequence, position: positionAt(entry.media, length) });
@@ -219,7 +203,10 @@ export class HostCache {
     return this.disk.take({ ...sequence, id: hostId });
   }
 
-  /** Moves the best entry worth a file to disk and drops better ones that are not; returns false when none is left. */
+  /**
+   * Goes through the entries, the best first: drops those not worth a file and moves the first that is to disk. Returns
+   * false when none was.
+   */
   writeNext(now: number): boolean {
     for (;;) {
       const best = this.entries.takeBest(now);

@@ -29,11 +29,12 @@ interface Added {
 type Pinned = readonly (HostId | undefined)[];
 
 export class HostEntries {
+  /** Tokens of all entries. */
+  tokens = 0;
   private readonly entries = new Map<HostId, Entry>();
   /** The complete entries. */
-  private readonly index = new PrefixIndex("oldest");
+  private readonly index = new PrefixIndex();
   private nextId = 1;
-  private heldTokens = 0;
   private heldBytes = 0;
   /** Bytes of a sequence in addition to those of its tokens: recurrent states. */
   private stateBytes = 0;
@@ -47,18 +48,13 @@ export class HostEntries {
     private readonly canTrim = true,
   ) {}
 
-  /** Tokens of all entries. */
-  get tokens(): number {
-    return this.heldTokens;
-  }
-
   /** Returns whether `tokens` tokens fit if everything else is evicted. */
   fits(tokens: number): boolean {
     return this.bytesOf(tokens) <= this.capacity;
   }
 
   /**
-   * Returns the complete entry that shares most of the first `limit` tokens; of several, the oldest. `whole`: only an
+   * Returns the complete entry that shares most of the first `limit` tokens; of several, the shortest. `whole`: only an
    * entry that matches to its end.
    */
   find(wanted: Computed, limit: number, whole: boolean): Found | undefined {
@@ -89,7 +85,7 @@ export class HostEntries {
     for (const entry of [...replaced, ...evicted]) this.remove(entry.id);
     const id = this.newId();
     this.entries.set(id, { id, ids, media, adapterKey, at: now, uses: 0, bytes: 0, written: 0 });
-    this.heldTokens += ids.length;
+    this.tokens += ids.length;
     this.resize(id, bytes);
     return { id, replaced, evicted };
   }
@@ -150,7 +146,7 @@ export class HostEntries {
 
   remove(id: HostId): void {
     this.resize(id, 0);
-    this.heldTokens -= this.entries.get(id)?.ids.length ?? 0;
+    this.tokens -= this.entries.get(id)?.ids.length ?? 0;
     this.entries.delete(id);
     this.index.remove(id);
   }

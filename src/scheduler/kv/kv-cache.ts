@@ -3,26 +3,18 @@
 // tiers are below it: the host cache in memory and the disk cache.
 
 import type { CellsInUse, StepCost } from "../cost/step-cost.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { boundaryBefore, positionAt } from "../media-span.ts";
 import type { Sequence } from "../sequence.ts";
 import { DiskCache } from "./disk-cache.ts";
-import { FEWEST_OFFLOADED, HostCache, type HostLimits, type Offloadable } from "./host-cache.ts";
+import { FEWEST_OFFLOADED, HostCache, type Offloadable } from "./host-cache.ts";
 import type { HostId } from "./host-entries.ts";
 import { IdleSequences, staleness } from "./idle-sequences.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { liesApart, sharesCells } from "../../domain/kv-layout.ts";
 import { isPrefix, type CachedPrefix, type Computed, type Prefix } from "./prefix-index.ts";
 import { PrefixTree, type Holder } from "./prefix-tree.ts";
-import { SequenceIds, type IdLimits } from "./sequence-ids.ts";
-
-export interface KvLimits extends HostLimits, IdLimits {
-  /** Cells for all sequences together. */
-  readonly cells: number;
-  /** Whether the cells of finished requests are kept for later requests. */
-  readonly reuse: boolean;
-  /** Milliseconds to copy a sequence. Sharing a sequence is nearly free. */
-  readonly copyMs: number;
-}
+import { SequenceIds } from "./sequence-ids.ts";
 
 /** A prefix of a request that another sequence holds: the request takes that sequence over, or gets a copy. */
 interface Resident {
@@ -40,6 +32,8 @@ const FEWEST_SHARED = 16;
 const TRIM_GRAIN = 64;
 
 export class KvCache {
+  /** Tokens of idle sequences evicted so far. */
+  evictedTokens = 0;
   readonly disk: DiskCache;
   readonly host: HostCache;
   private readonly tree = new PrefixTree();
@@ -48,12 +42,11 @@ export class KvCache {
   private readonly running = new Map<number, number>();
   private readonly ids: SequenceIds;
   private commands: KvCommand[] = [];
-  private evicted = 0;
   /** Cells of the chunk that is being computed in slices: its tokens do not count as computed yet. */
   private reserved = 0;
 
   constructor(
-    private readonly limits: KvLimits,
+    private readonly limits: SchedulerLimits,
     private readonly cost: Pick<StepCost, "prefillExceeds">,
   ) {
     const command = (next: KvCommand) => void this.commands.push(next);
@@ -81,11 +74,6 @@ export class KvCache {
   get inUse(): CellsInUse {
     const { runningCells: running } = this;
     return { running, idle: this.cells - running };
-  }
-
-  /** Tokens of idle sequences evicted so far. */
-  get evictedTokens(): number {
-    return this.evicted;
   }
 
   /** Returns the commands for the native library to carry out before the next decode call; each is returned once. */
@@ -390,7 +378,7 @@ export class KvCache {
 
   /** Evicts all but the first `length` tokens of an idle sequence. */
   private evictAfter(id: number, length: number, position: number): void {
-    this.evicted += this.tree.lengthOf(id) - length;
+    this.evictedTokens += this.tree.lengthOf(id) - length;
     this.clear(id, length, position);
   }
 
@@ -413,7 +401,7 @@ export class KvCache {
 
   /** Frees the cells of an idle sequence, because others need them or the host cache holds the sequence. */
   private evict(id: number): void {
-    this.evicted += this.tree.exclusive(id);
+    this.evictedTokens += this.tree.exclusive(id);
     this.drop(id);
   }
 

@@ -37,9 +37,6 @@ export class PrefixIndex {
   private readonly entries = new Map<number, CachedPrefix>();
   private readonly tree = new PrefixTree();
 
-  /** `prefers`: which entry `find` returns when several share equally many tokens. */
-  constructor(private readonly prefers: "shortest" | "oldest") {}
-
   get(id: number): CachedPrefix | undefined {
     return this.entries.get(id);
   }
@@ -60,13 +57,15 @@ export class PrefixIndex {
     this.tree.remove(id);
   }
 
-  /** Returns the entry that shares most of the first `limit` tokens; `whole`: only an entry that matches to its end. */
+  /**
+   * Returns the entry that shares most of the first `limit` tokens; of several, the shortest. `whole`: only an entry that
+   * matches to its end.
+   */
   find({ ids, adapterKey }: Computed, limit: number, whole: boolean): Found | undefined {
     const { length, holders } = whole
       ? this.tree.matchWhole(adapterKey, ids, limit, () => true)
       : this.tree.match(adapterKey, ids, limit);
-    let [best] = holders;
-    if (this.prefers === "oldest") for (const other of holders) if (best && other.id < best.id) best = other;
+    const [best] = holders;
     const entry = best && this.entries.get(best.id);
     return entry && { entry, length };
   }

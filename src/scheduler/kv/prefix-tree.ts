@@ -51,15 +51,11 @@ class Entry implements Holder {
 }
 
 export class PrefixTree {
+  /** Tokens in all nodes, each node counted once. */
+  cells = 0;
   /** Root nodes by adapter key. */
   private readonly roots = new Map<string, Node>();
   private readonly entries = new Map<number, Entry>();
-  private held = 0;
-
-  /** Tokens in all nodes, each node counted once. */
-  get cells(): number {
-    return this.held;
-  }
 
   has(id: number): boolean {
     return this.entries.has(id);
@@ -165,7 +161,7 @@ export class PrefixTree {
     const entry = this.entries.get(id);
     if (!entry || length <= entry.length) return;
     let { node } = entry;
-    this.held += length - node.end;
+    this.cells += length - node.end;
     if (node.parent && node.holders === 1) {
       node.tokens = tokens;
       node.end = length;
@@ -192,7 +188,7 @@ export class PrefixTree {
     }
     if (node.end > length) {
       if (node.holders === 1) {
-        this.held -= node.end - length;
+        this.cells -= node.end - length;
         node.end = length;
       } else {
         const lower = node;
@@ -249,7 +245,7 @@ export class PrefixTree {
     if (--node.holders > 0) return;
     const siblings = (node.parent as Node).children;
     siblings.splice(siblings.indexOf(node), 1);
-    this.held -= node.size;
+    this.cells -= node.size;
   }
 }
 

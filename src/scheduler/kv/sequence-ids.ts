@@ -1,19 +1,14 @@
 // Chooses the sequence id of the KV cache for a request that does not take over a sequence: if possible an unused id.
 
+import type { SchedulerLimits } from "../limits.ts";
 import { FEWEST_OFFLOADED, type HostCache } from "./host-cache.ts";
 import type { IdleSequences } from "./idle-sequences.ts";
-import { liesApart, type KvLayout } from "../../domain/kv-layout.ts";
+import { liesApart } from "../../domain/kv-layout.ts";
 import type { PrefixTree } from "./prefix-tree.ts";
-
-export interface IdLimits {
-  readonly layout: KvLayout;
-  /** How many sequence ids there are; at least as many as requests may run at once. */
-  readonly sequences: number;
-}
 
 export class SequenceIds {
   constructor(
-    private readonly limits: IdLimits,
+    private readonly limits: SchedulerLimits,
     private readonly tree: PrefixTree,
     private readonly idle: IdleSequences,
     /** Running sequences by id. */

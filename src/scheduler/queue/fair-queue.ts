@@ -16,21 +16,13 @@ interface Client {
 const OUTPUT_WEIGHT = 2;
 
 export class FairQueue {
+  /** How many requests wait. */
+  size = 0;
+  /** Tokens of the waiting requests, without background requests. */
+  tokens = 0;
   private readonly clients = new Map<string, Client>();
   /** `served` of the client whose request left the queue last. */
   private lastLevel = 0;
-  private count = 0;
-  private tokenCount = 0;
-
-  /** How many requests wait. */
-  get size(): number {
-    return this.count;
-  }
-
-  /** Tokens of the waiting requests, without background requests. */
-  get tokens(): number {
-    return this.tokenCount;
-  }
 
   /** Adds a new request. */
   add(sequence: Sequence): void {
@@ -92,8 +84,8 @@ export class FairQueue {
   }
 
   private changed(by: 1 | -1, { length, background }: Sequence): void {
-    this.count += by;
-    if (!background) this.tokenCount += by * length;
+    this.size += by;
+    if (!background) this.tokens += by * length;
   }
 }
 

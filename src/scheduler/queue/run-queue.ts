@@ -4,16 +4,12 @@
 import { nobodyWaits, type Waiting, type WaitReason } from "../../domain/waiting.ts";
 import type { StepCost } from "../cost/step-cost.ts";
 import { DiskPrefetch } from "../kv/disk-prefetch.ts";
-import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
+import type { KvCache } from "../kv/kv-cache.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { sharesCells } from "../../domain/kv-layout.ts";
 import type { Sequence } from "../sequence.ts";
 import { FairQueue } from "./fair-queue.ts";
 import { dispensable, victimFor } from "./preemption.ts";
-
-export interface QueueLimits extends KvLimits {
-  /** How many requests may run at once. */
-  readonly parallel: number;
-}
 
 /** Cells kept free for the growth of each running request when the next one is admitted. */
 const HEADROOM = 32;
@@ -24,22 +20,18 @@ export class RunQueue {
   readonly waiting = new FairQueue();
   /** Running requests in the order of admission: the last is the newest. */
   readonly running: Sequence[] = [];
+  /** Preemptions so far. */
+  preemptions = 0;
   private readonly prefetch: DiskPrefetch;
-  private preemptionCount = 0;
 
   constructor(
-    private readonly limits: QueueLimits,
+    private readonly limits: SchedulerLimits,
     private readonly kv: KvCache,
     cost: StepCost,
     /** Called before a request stops running, while the request still has its sequence id. */
     private readonly stopping: (sequence: Sequence) => void,
   ) {
     this.prefetch = new DiskPrefetch(limits, kv, cost);
-  }
-
-  /** Preemptions so far. */
-  get preemptions(): number {
-    return this.preemptionCount;
   }
 
   /** Running requests that decode, whatever their adapters. */
@@ -84,7 +76,7 @@ export class RunQueue {
       next.preempted = false;
       next.cached ??= next.computed;
       next.admittedAt = now;
-      this.waiting.charge(next.client, next.remaining, 0);
+      this.waiting.charge(next.client, next.uncomputed, 0);
       this.running.push(next);
     }
   }
@@ -149,7 +141,7 @@ export class RunQueue {
     this.stop(sequence, now, keep);
     sequence.computed = 0;
     this.waiting.putBack(sequence);
-    this.preemptionCount++;
+    this.preemptions++;
   }
 
   private stop(sequence: Sequence, now: number, keep: boolean): void {
@@ -164,4 +156,4 @@ const awaitsPrefix = ({ awaits }: Sequence): boolean =>
   awaits !== undefined && awaits.leader.running && awaits.leader.computed < awaits.length;
 
 /** Returns how many more cells a request needs than it has. */
-const needs = (sequence: Sequence): number => sequence.remaining + Math.min(sequence.left, HEADROOM);
+const needs = (sequence: Sequence): number => sequence.uncomputed + Math.min(sequence.mostLeft, HEADROOM);

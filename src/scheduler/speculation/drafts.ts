@@ -2,18 +2,10 @@
 // large model's and lag behind them: they catch up only for requests whose drafts pay, a part in each step. When
 // another request gets an id, the draft model's sequence starts from scratch.
 
+import type { SchedulerLimits } from "../limits.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { SpeculationCost } from "./cost.ts";
 import { AcceptanceRate, SpeculationGate } from "./gate.ts";
-
-export interface DraftLimits {
-  /** Maximum number of tokens drafted for a request in a step; 0: there is no draft model. */
-  readonly draftMax: number;
-  /** Whether to draft as many tokens as pay; if not, always the maximum. */
-  readonly draftAdaptive: boolean;
-  readonly batch: number;
-  readonly stallBudgetMs: number;
-}
 
 /** A job for the draft model: trim a sequence at `position`, compute `tokens`, then draft `count` more. */
 export interface DraftJob {
@@ -61,19 +53,19 @@ export class Drafts {
   private stepsWithDrafts = 0;
 
   constructor(
-    private readonly limits: DraftLimits,
+    private readonly limits: Pick<SchedulerLimits, "draftMax" | "draftAdaptive" | "batch" | "stallBudgetMs">,
     private readonly cost: SpeculationCost,
   ) {}
 
   /**
    * Plans the next jobs, for streams that decode together while nothing else is computed. `limitOf`: maximum tokens to
-   * draft for a request, 0 if it has speculative tokens already. `remaining`: tokens that it is still likely to
+   * draft for a request, 0 if it has speculative tokens already. `likelyLeft`: tokens that it is still likely to
    * generate.
    */
   plan(
     streams: readonly Sequence[],
     limitOf: (sequence: Sequence) => number,
-    remaining: (sequence: Sequence) => number,
+    likelyLeft: (sequence: Sequence) => number,
   ): readonly DraftJob[] {
     this.drafted.clear();
     const { draftAdaptive, batch, stallBudgetMs } = this.limits;
@@ -85,7 +77,7 @@ export class Drafts {
     let feed = Math.min(batch, Math.max(SHORT_LAG, this.cost.tokensWithin(stallBudgetMs, FIRST_FEED)));
     const jobs: DraftJob[] = [];
     for (const sequence of streams.toSorted((a, b) => a.id - b.id)) {
-      const wanted = this.wanted(sequence, streams.length, limitOf(sequence), remaining(sequence));
+      const wanted = this.wanted(sequence, streams.length, limitOf(sequence), likelyLeft(sequence));
       if (wanted === 0) continue;
       const { key, id, ids, length } = sequence;
       const position = this.heldBy(sequence)?.length ?? 0;
@@ -166,7 +158,7 @@ export class Drafts {
   }
 
   /** Returns how many tokens to draft for a request, now or once the draft model has caught up. */
-  private wanted(sequence: Sequence, streams: number, limit: number, remaining: number): number {
+  private wanted(sequence: Sequence, streams: number, limit: number, likelyLeft: number): number {
     const most = Math.min(this.limits.draftMax, limit);
     const gate = this.gateOf(sequence);
     // The draft model sees no media.
@@ -179,7 +171,7 @@ export class Drafts {
       usesDraftModel: true,
     });
     const lag = sequence.length - (this.heldBy(sequence)?.length ?? 0);
-    const pays = lag <= SHORT_LAG || savedMs * remaining > this.cost.feedMs(lag);
+    const pays = lag <= SHORT_LAG || savedMs * likelyLeft > this.cost.feedMs(lag);
     return pays ? count : 0;
   }
 }

@@ -1,20 +1,15 @@
 // Speculative decoding: a step also computes rows with tokens that the running streams may generate next. Each token is
 // still sampled, so answers do not change. Prompt lookup comes first; the draft model serves streams without a match.
 
-import { liesApart, type KvLayout } from "../../domain/kv-layout.ts";
+import { liesApart } from "../../domain/kv-layout.ts";
 import { countDraft, noSpeculation, type SpeculationSource } from "../../domain/speculation.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { rowOf, type PlanRow, type StepPlan } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import { SpeculationCost } from "./cost.ts";
-import { Drafts, type DraftJob, type DraftLimits, type DraftsDone } from "./drafts.ts";
+import { Drafts, type DraftJob, type DraftsDone } from "./drafts.ts";
 import { PromptLookup } from "./prompt-lookup.ts";
-
-export interface SpeculationLimits extends DraftLimits {
-  readonly layout: KvLayout;
-  /** Cells of the KV cache. */
-  readonly cells: number;
-}
 
 /** With more streams than this, prompt lookup does not pay: they fill a step by themselves. */
 const MOST_LOOKUP_STREAMS = 4;
@@ -37,26 +32,26 @@ export class Speculation {
   private draftMs = 0;
 
   constructor(
-    private readonly limits: SpeculationLimits,
+    private readonly limits: SchedulerLimits,
     private readonly kv: KvCache,
   ) {
     this.drafts = new Drafts(limits, this.cost);
   }
 
   /**
-   * Plans the draft model's jobs before the next step, when that step computes only these streams. `remaining`: how
+   * Plans the draft model's jobs before the next step, when that step computes only these streams. `likelyLeft`: how
    * many more tokens a request is likely to generate.
    */
-  planDrafts(decoding: readonly Sequence[], remaining: (sequence: Sequence) => number): readonly DraftJob[] {
+  planDrafts(decoding: readonly Sequence[], likelyLeft: (sequence: Sequence) => number): readonly DraftJob[] {
     this.drafting = false;
     const { length: streams } = decoding;
     if (this.limits.draftMax === 0 || streams === 0 || streams > this.mostStreams) return [];
     const most = Math.floor(MOST_ROWS / streams);
     const limitOf = (sequence: Sequence) => {
-      const left = Math.min(most, sequence.left - 1);
+      const left = Math.min(most, sequence.mostLeft - 1);
       return !sequence.speculate || this.lookedUp(sequence, streams, left).length > 0 ? 0 : left;
     };
-    const jobs = this.drafts.plan(decoding, limitOf, remaining);
+    const jobs = this.drafts.plan(decoding, limitOf, likelyLeft);
     this.drafting = jobs.length > 0;
     return jobs;
   }
@@ -77,7 +72,7 @@ export class Speculation {
     for (const sequence of decoding) {
       if (!sequence.speculate) continue;
       const left = Math.min(batch, cells - this.kv.runningCells, before + MOST_ROWS) - rows.length;
-      const limit = Math.min(sequence.left - 1, left);
+      const limit = Math.min(sequence.mostLeft - 1, left);
       const lookedUp = this.lookedUp(sequence, streams, limit);
       const speculative = lookedUp.length > 0 ? "ngram" : "draft";
       const tokens = speculative === "ngram" ? lookedUp : this.drafts.next(sequence, limit);

@@ -1,19 +1,20 @@
 // Plans the steps that compute images and sound: separate steps in interludes, alternating with prompts.
 
 import type { StepCost } from "../cost/step-cost.ts";
-import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
+import type { KvCache } from "../kv/kv-cache.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import type { MediaStep } from "../plan.ts";
 import type { RunQueue } from "../queue/run-queue.ts";
 import type { Sequence } from "../sequence.ts";
 import type { Interlude } from "./interlude.ts";
-import { byRemainingWork, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import { byRemainingWork, unfinished, type PrefillBudget } from "./prefill.ts";
 
 export class MediaSteps {
   /** Whether a medium was computed last, not a prompt. */
   private before = false;
 
   constructor(
-    private readonly limits: PrefillLimits & KvLimits,
+    private readonly limits: SchedulerLimits,
     private readonly queue: RunQueue,
     private readonly kv: KvCache,
     private readonly cost: StepCost,

@@ -2,6 +2,7 @@
 
 import { TILE_ROWS } from "../../domain/kv-layout.ts";
 import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { rowOf, type PlanRow } from "../plan.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Tiles } from "./tiles.ts";
@@ -15,13 +16,6 @@ const QUIET_BURST_STEP_MS = 4000;
 /** Prefill reaches its full rate at about this size; smaller steps read all weights for fewer tokens. */
 const EFFICIENT_CHUNK = 128;
 
-export interface PrefillLimits {
-  /** Maximum number of rows in one decode call. */
-  readonly batch: number;
-  /** Longest time between two tokens of running streams while other requests' prompts are computed, in milliseconds. */
-  readonly stallBudgetMs: number;
-}
-
 /** Returns requests whose prompts are computed now, of any adapters; background ones only if there are no others. */
 export function unfinished(running: readonly Sequence[]): Sequence[] {
   const prompts = running.filter((sequence) => !sequence.decoding);
@@ -34,13 +28,13 @@ export function unfinished(running: readonly Sequence[]): Sequence[] {
  * that a request has waited is subtracted, so that the document is not overtaken for longer than it takes itself.
  */
 export function byRemainingWork(sequences: readonly Sequence[], cost: StepCost, now: number): Sequence[] {
-  const score = (sequence: Sequence) => cost.prefillMs(sequence.remaining) - (now - sequence.addedAt);
+  const score = (sequence: Sequence) => cost.prefillMs(sequence.uncomputed) - (now - sequence.addedAt);
   return sequences.toSorted((a, b) => score(a) - score(b) || a.key - b.key);
 }
 
 /**
- * Returns rows of prompts, in their order, at most `budget`; `endOf`: up to where one step can compute a prompt. Those that
- * are computed as one tile are cut to begin there.
+ * Returns rows of prompts, in their order, at most `budget`; `endOf`: up to where one step can compute a prompt. A prompt
+ * that is computed as one tile first gives up its cached tokens from the tile's beginning on (`Tiles.fill`).
  */
 export function promptRows(
   prompts: readonly Sequence[],
@@ -54,7 +48,7 @@ export function promptRows(
   let areTiles: boolean | undefined;
   for (const prompt of prompts) {
     const last = endOf(prompt);
-    const isTile = tiles.isOne(prompt, last);
+    const isTile = tiles.takesOneTile(prompt, last);
     // Beside prompts of other lengths, a tile would be computed in parts.
     if (isTile !== (areTiles ??= isTile)) break;
     const left = (isTile ? Math.min(budget, microBatch) : budget) - rows.length;
@@ -77,7 +71,7 @@ export class PrefillBudget {
   private burst = 0;
 
   constructor(
-    private readonly limits: PrefillLimits,
+    private readonly limits: SchedulerLimits,
     private readonly cost: StepCost,
   ) {}
 
@@ -87,9 +81,9 @@ export class PrefillBudget {
   }
 
   /** Updates the burst; `prefilling`: all requests whose prompts are not fully computed. */
-  waiting(prefilling: readonly Sequence[]): void {
+  updateBurst(prefilling: readonly Sequence[]): void {
     const { batch } = this.limits;
-    const left = prefilling.reduce((sum, { remaining }) => sum + remaining, 0);
+    const left = prefilling.reduce((sum, { uncomputed }) => sum + uncomputed, 0);
     // Long prompts do not count as a burst, even when little is left of them.
     const short = prefilling.filter(({ length, cached = 0 }) => length - cached <= batch).length;
     // The last requests of a burst still count as a burst; else they would get the small chunks of a single request.

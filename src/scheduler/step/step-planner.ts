@@ -1,20 +1,16 @@
 // Plans a step: the streams of one set of adapters, and with them prompts, speculative tokens or further decode steps.
 
 import type { StepCost } from "../cost/step-cost.ts";
-import type { KvCache, KvLimits } from "../kv/kv-cache.ts";
+import type { KvCache } from "../kv/kv-cache.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import { sharesCells } from "../../domain/kv-layout.ts";
 import { byPlace, multiStepMs, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
 import type { RunQueue } from "../queue/run-queue.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Speculation } from "../speculation/speculation.ts";
-import { byRemainingWork, promptRows, unfinished, type PrefillBudget, type PrefillLimits } from "./prefill.ts";
+import { byRemainingWork, promptRows, unfinished, type PrefillBudget } from "./prefill.ts";
 import type { Slices } from "./slices.ts";
-import type { TileLimits, Tiles } from "./tiles.ts";
-
-export interface PlannerLimits extends PrefillLimits, KvLimits, TileLimits {
-  /** Maximum rows of a chunk whose computation can be paused for a step; 0 where chunks cannot be paused. */
-  readonly chunk: number;
-}
+import type { Tiles } from "./tiles.ts";
 
 /** Longest multi-step decoding between two slices of a prompt: the slices use up the stall budget already. */
 const MULTI_STEP_BETWEEN_SLICES_MS = 10;
@@ -27,7 +23,7 @@ const RETURNING = 0.1;
 
 export class StepPlanner {
   constructor(
-    private readonly limits: PlannerLimits,
+    private readonly limits: SchedulerLimits,
     private readonly queue: RunQueue,
     private readonly kv: KvCache,
     private readonly cost: StepCost,
@@ -40,8 +36,8 @@ export class StepPlanner {
   /** Plans a step of sequences with the same adapters; returns undefined when none of their tokens fits. */
   plan(group: readonly Sequence[], now: number): StepPlan | undefined {
     const started: Key[] = [];
-    this.budget.waiting(textOf(this.queue.running));
-    const prompts = this.inSteps;
+    this.budget.updateBurst(promptsOfText(this.queue.running));
+    const prompts = this.promptsInSteps;
     const { adapters = [], adapterKey } = group[0] ?? {};
     const ready = prompts.filter((prompt) => prompt.adapterKey === adapterKey);
     const streams = group.filter((sequence) => sequence.decoding);
@@ -69,8 +65,8 @@ export class StepPlanner {
   /** Plans the next slice of a chunk of prompts, if one is due between two steps of the streams. */
   planSlice(now: number): SlicePlan | undefined {
     const { running, streams } = this.queue;
-    const waiting = textOf(running);
-    this.budget.waiting(waiting);
+    const waiting = promptsOfText(running);
+    this.budget.updateBurst(waiting);
     const prompts = this.budget.isForBurst ? [] : waiting.filter((prompt) => !prompt.scored && !this.isShort(prompt));
     return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
   }
@@ -81,19 +77,19 @@ export class StepPlanner {
   }
 
   /** Prompts whose next tokens are computed in a step. */
-  private get inSteps(): Sequence[] {
+  private get promptsInSteps(): Sequence[] {
     const { sliced } = this;
     const here = (prompt: Sequence) => !sliced || prompt.scored || this.isShort(prompt);
-    const prompts = textOf(this.queue.running).filter((prompt) => !this.slices.computes(prompt) && here(prompt));
+    const prompts = promptsOfText(this.queue.running).filter((prompt) => !this.slices.computes(prompt) && here(prompt));
     // One scored prompt at a time: each of its tokens needs logits for the whole vocabulary.
     const scored = prompts.find((prompt) => prompt.scored);
     return prompts.filter((prompt) => !prompt.scored || prompt === scored);
   }
 
   private isShort(prompt: Sequence): boolean {
-    const { remaining, textEnd } = prompt;
-    const rows = this.tiles.isOne(prompt, textEnd) ? this.limits.tile : remaining;
-    return remaining === 1 || this.cost.prefillMs(rows) < SHORT_SHARE * this.limits.stallBudgetMs;
+    const { uncomputed, textEnd } = prompt;
+    const rows = this.tiles.takesOneTile(prompt, textEnd) ? this.limits.tile : uncomputed;
+    return uncomputed === 1 || this.cost.prefillMs(rows) < SHORT_SHARE * this.limits.stallBudgetMs;
   }
 
   /** Cells that no running request holds. */
@@ -113,7 +109,7 @@ export class StepPlanner {
 
   /** Offloads or evicts idle cells if they slow down a long prompt by more time than offloading takes. */
   private clearFor(prompts: readonly Sequence[], now: number): void {
-    const tokens = prompts.reduce((sum, { remaining }) => sum + remaining, 0);
+    const tokens = prompts.reduce((sum, { uncomputed }) => sum + uncomputed, 0);
     const cellMs = this.cost.idleCellMs(tokens);
     if (cellMs <= this.kv.host.roundTripTokenMs) return;
     const limit = this.cost.affordableBesidePrompt(tokens, this.kv.runningCells);
@@ -127,7 +123,7 @@ export class StepPlanner {
     const longest = unfinished(running).length > 0 ? MULTI_STEP_BETWEEN_SLICES_MS : Number.POSITIVE_INFINITY;
     const ms = Math.min(longest, multiStepMs(streams.length, this.limits.stallBudgetMs));
     const steps = this.cost.decodeStepsWithin(ms / setsOf(streams), decoding.length);
-    const left = Math.min(...decoding.map((sequence) => sequence.left));
+    const left = Math.min(...decoding.map((sequence) => sequence.mostLeft));
     const rows = this.limits.batch / decoding.length;
     const cells = (this.limits.cells - this.kv.runningCells) / streams.length;
     return Math.max(1, Math.floor(Math.min(steps, left, rows, cells)));
@@ -141,7 +137,8 @@ const endOf = ({ scored, computed, textEnd }: Sequence): number =>
   scored ? Math.min(textEnd, computed + SCORED_ROWS) : textEnd;
 
 /** Returns the requests whose prompts are computed now and whose next tokens are text. */
-const textOf = (running: readonly Sequence[]): Sequence[] => unfinished(running).filter(({ mediaNext }) => !mediaNext);
+const promptsOfText = (running: readonly Sequence[]): Sequence[] =>
+  unfinished(running).filter(({ mediaNext }) => !mediaNext);
 
 /** Returns how many sets of adapters compute these requests. */
 const setsOf = (sequences: readonly Sequence[]): number => new Set(sequences.map(({ adapterKey }) => adapterKey)).size;

@@ -16,7 +16,10 @@ export class StepResults {
     private readonly speculation: Speculation,
   ) {}
 
-  /** Applies one step, or a whole chunk of prompts. Its cost is recorded as that of so many rows of streams and prompts. */
+  /**
+   * Applies one step, or a whole chunk of prompts. `streams`, `prompts`: how many rows of each the measured time is put
+   * down to.
+   */
   apply(
     plan: StepPlan,
     tokens: ArrayLike<number>,

@@ -5,27 +5,21 @@
 
 import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
+import type { SchedulerLimits } from "../limits.ts";
 import type { Sequence } from "../sequence.ts";
-
-export interface TileLimits {
-  /** Rows of a sequence that attention computes together; 0 where sequences need not fill tiles of their own. */
-  readonly tile: number;
-  /** Maximum number of rows that llama.cpp computes at once. */
-  readonly microBatch: number;
-}
 
 export class Tiles {
   /** Keys of adapter sets whose last step, of those that had the choice, computed prompts. */
   private readonly hadPrompts = new Set<string>();
 
   constructor(
-    readonly limits: TileLimits,
+    readonly limits: SchedulerLimits,
     private readonly kv: Pick<KvCache, "cut">,
     private readonly cost: Pick<StepCost, "tilePays">,
   ) {}
 
   /** Returns whether a prompt that is computed up to `end` is to have exactly one tile of rows. */
-  isOne(prompt: Sequence, end: number): boolean {
+  takesOneTile(prompt: Sequence, end: number): boolean {
     const { tile } = this.limits;
     const begin = end - tile;
     if (tile === 0 || begin <= 0 || begin > prompt.computed || prompt.scored || prompt.media.length > 0) return false;
@@ -48,10 +42,10 @@ export class Tiles {
     streams: readonly Sequence[],
     prompts: readonly Sequence[],
   ): readonly [readonly Sequence[], readonly Sequence[]] {
-    const long = prompts.filter(({ remaining }) => remaining > 1);
+    const long = prompts.filter(({ uncomputed }) => uncomputed > 1);
     const [first] = long;
     if (this.limits.tile === 0 || streams.length === 0 || !first) return [streams, prompts];
-    if (this.hadPrompts.delete(first.adapterKey)) return [streams, prompts.filter(({ remaining }) => remaining <= 1)];
+    if (this.hadPrompts.delete(first.adapterKey)) return [streams, prompts.filter(({ uncomputed }) => uncomputed <= 1)];
     this.hadPrompts.add(first.adapterKey);
     return [[], long];
   }

@@ -1,7 +1,7 @@
 // Stores files that clients upload and batches write, on disk until they are deleted or expire.
 
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import type { ByteBudget } from "../../domain/byte-budget.ts";
 import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
@@ -12,7 +12,7 @@ import type { FileRecord } from "../../store/file-records.ts";
 import { emptyPage, type Page } from "../../store/page.ts";
 import { storageError, withStorage } from "../../store/storage-error.ts";
 import type { JobFolder } from "./job-folder.ts";
-import { keepContent, receiveContent, type ContentLimits } from "./received-content.ts";
+import { receiveContent, type ContentLimits } from "./received-content.ts";
 
 interface FileOptions {
   readonly folder: JobFolder;
@@ -67,7 +67,7 @@ export class FilesService {
       const expiresAt = seconds === null ? null : createdAt + seconds;
       const file = { id, bytes, filename, purpose: as.purpose, createdAt, expiresAt };
       try {
-        await keepContent(store.partPath(id), store.contentPath(id));
+        await rename(store.partPath(id), store.contentPath(id));
         await this.options.folder.turns.enter();
         // A stopping server closes its store before its last requests end, so the store is opened again.
         this.options.folder.open().files.add(file);

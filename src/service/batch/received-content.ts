@@ -1,6 +1,6 @@
 // Writes uploaded content straight to disk, within its limits, and checks it line by line on the way.
 
-import { open, rename, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import type { ByteAccount, ByteBudget } from "../../domain/byte-budget.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
@@ -78,37 +78,17 @@ export async function receiveContent(
 
 const isAboutFile = (error: unknown): error is SvcError => error instanceof SvcError && error.details.param === "file";
 
-/** Cuts content into lines and checks each; the account holds the memory of the line being received. */
-class CheckedLines {
-  private readonly check: LineCheck;
-  private readonly cutter: LineCutter;
-
-  constructor(most: number, account: ByteAccount) {
-    const check = new LineCheck(most);
-    this.check = check;
-    this.cutter = new LineCutter((piece, number) => account.hold(check.look(piece, number)));
-  }
-
-  async push(chunk: Uint8Array): Promise<void> {
-    for (const line of this.cutter.push(chunk)) await this.check.see(line);
-  }
-
-  async end(): Promise<void> {
-    for (const line of this.cutter.rest()) await this.check.see(line);
-    this.check.end();
-  }
-}
-
-/** Makes received content the content of a file. */
-export const keepContent = (from: string, to: string): Promise<void> => rename(from, to);
-
 export const tooLarge = (limit: number): SvcError => {
   const message = `The file is too large: this server takes files of at most ${limit / MB} MiB (--max-file-mb).`;
   return new SvcError("payload_too_large", message, { param: "file" });
 };
 
-/** Checks that every line is a JSON object of limited size, and that there is at least one line and not too many. */
-class LineCheck {
+/**
+ * Checks that every line is a JSON object of limited size, and that there is at least one line and not too many. The
+ * account holds the memory of the line being received.
+ */
+class CheckedLines {
+  private readonly cutter = new LineCutter((piece, number) => this.account.hold(this.look(piece, number)));
   private count = 0;
   /** Number of the line being received, and its bytes so far. */
   private number = 0;
@@ -116,10 +96,23 @@ class LineCheck {
   private bounds = new JsonBounds();
   private readonly turns = new LineTurns();
 
-  constructor(private readonly most: number) {}
+  constructor(
+    private readonly most: number,
+    private readonly account: ByteAccount,
+  ) {}
+
+  async push(chunk: Uint8Array): Promise<void> {
+    for (const line of this.cutter.push(chunk)) await this.see(line);
+  }
+
+  async end(): Promise<void> {
+    for (const line of this.cutter.rest()) await this.see(line);
+    if (this.count > 0) return;
+    throw refuse("invalid_value", "The file is empty; it must have a JSON object on each line, and one at least.");
+  }
 
   /** Checks the next piece of a line; returns the bytes of the line so far. */
-  look(piece: Uint8Array, number: number): number {
+  private look(piece: Uint8Array, number: number): number {
     if (number !== this.number) Object.assign(this, { number, size: 0, bounds: new JsonBounds() });
     this.size += piece.length;
     if (this.size > LONGEST_LINE) {
@@ -131,7 +124,7 @@ class LineCheck {
     return this.size;
   }
 
-  async see(line: Line): Promise<void> {
+  private async see(line: Line): Promise<void> {
     await this.turns.enter(line);
     const { number, bytes, length } = line;
     if (number > BLANK_SHARE * this.most) {
@@ -152,11 +145,6 @@ class LineCheck {
     }
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
     throw refuse("invalid_json", `Line ${number} of the file must be a JSON object (${size}).`);
-  }
-
-  end(): void {
-    if (this.count > 0) return;
-    throw refuse("invalid_value", "The file is empty; it must have a JSON object on each line, and one at least.");
   }
 }
 

@@ -8,28 +8,24 @@ const HYSTERESIS = 0.15;
 const LEAST_PROBABILITY = 0.01;
 
 export class SpeechFinder {
+  /** Position where the silence after speech began; undefined unless it lasts. */
+  quietSince: number | undefined;
   /** Position of the first frame of possible speech. */
   private candidate = 0;
   private frames = 0;
   private speaking = false;
-  private quiet: number | undefined;
 
   /** Position where the current speech began; undefined while nobody speaks. */
   get since(): number | undefined {
     return this.speaking ? this.candidate : undefined;
   }
 
-  /** Position where the silence after speech began; undefined unless it lasts. */
-  get quietSince(): number | undefined {
-    return this.quiet;
-  }
-
   /** Processes the next frame, which begins at `place`. */
   push(probability: number, place: number, threshold: number): void {
     const isSpeech = probability >= threshold;
     if (this.speaking) {
-      if (isSpeech) this.quiet = undefined;
-      else if (probability < Math.max(threshold - HYSTERESIS, LEAST_PROBABILITY)) this.quiet ??= place;
+      if (isSpeech) this.quietSince = undefined;
+      else if (probability < Math.max(threshold - HYSTERESIS, LEAST_PROBABILITY)) this.quietSince ??= place;
       return;
     }
     if (!isSpeech) {
@@ -44,6 +40,6 @@ export class SpeechFinder {
   reset(): void {
     this.frames = 0;
     this.speaking = false;
-    this.quiet = undefined;
+    this.quietSince = undefined;
   }
 }

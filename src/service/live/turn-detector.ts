@@ -43,6 +43,8 @@ interface Phrase {
 }
 
 export class TurnDetector {
+  /** Position behind the last processed or skipped frame. */
+  heard = 0;
   private readonly finder = new SpeechFinder();
   private phrase: Phrase | undefined;
   /** Sound of the phrases of the next piece. */
@@ -53,22 +55,15 @@ export class TurnDetector {
   private begin = 0;
   /** Position before which all sound is in a piece or was skipped. */
   private taken = 0;
-  /** Position behind the last processed frame. */
-  private place = 0;
   private previous: string | undefined;
 
   constructor(private readonly deps: TurnsDeps) {}
-
-  /** Position behind the last processed or skipped frame. */
-  get heard(): number {
-    return this.place;
-  }
 
   /** Returns the position before which sound is no longer needed. */
   needed({ turns }: LiveSettings): number {
     const { clock } = this.deps;
     const { prefixMs } = turns ?? USUAL_TURNS;
-    const back = this.place - clock.bytes(prefixMs / 1000) - FRAMES_BACK * clock.frame;
+    const back = this.heard - clock.bytes(prefixMs / 1000) - FRAMES_BACK * clock.frame;
     return Math.min(this.phrase?.from ?? back, back);
   }
 
@@ -77,14 +72,14 @@ export class TurnDetector {
     const { clock } = this.deps;
     const { turns } = settings;
     const { threshold, prefixMs, silenceMs } = turns ?? USUAL_TURNS;
-    this.finder.push(probability, this.place, threshold);
-    this.place += clock.frame;
+    this.finder.push(probability, this.heard, threshold);
+    this.heard += clock.frame;
     const { since } = this.finder;
     if (since !== undefined && !this.phrase) {
       this.beginPhrase(Math.max(this.taken, since - clock.bytes(prefixMs / 1000)), turns !== null);
     }
     if (this.phrase) this.goOn(this.phrase, settings, clock.bytes(silenceMs / 1000));
-    if (this.place - this.begin >= clock.bytes(LONGEST_UTTERANCE_SECONDS)) this.cutOff(settings);
+    if (this.heard - this.begin >= clock.bytes(LONGEST_UTTERANCE_SECONDS)) this.cutOff(settings);
   }
 
   /**
@@ -98,14 +93,14 @@ export class TurnDetector {
       const message = `There must be at least ${LEAST_SECONDS * 1000} ms of sound in the buffer; it has ${ms} ms.`;
       throw new SvcError("input_audio_buffer_commit_empty", message);
     }
-    this.place = place;
+    this.heard = place;
     this.end(settings);
   }
 
   /** Discards the speech since the last utterance. */
   clear(place: number): void {
     if (this.utterance) this.deps.utterances.drop(this.utterance);
-    this.place = place;
+    this.heard = place;
     this.restart();
     this.deps.emit({ type: "cleared" });
   }
@@ -129,15 +124,15 @@ export class TurnDetector {
   private goOn(phrase: Phrase, settings: LiveSettings, silence: number): void {
     const { clock } = this.deps;
     const { quietSince } = this.finder;
-    const pause = quietSince === undefined ? 0 : this.place - quietSince;
-    const middle = this.place - clock.bytes(clock.seconds(pause) / 2);
+    const pause = quietSince === undefined ? 0 : this.heard - quietSince;
+    const middle = this.heard - clock.bytes(clock.seconds(pause) / 2);
     if (quietSince !== undefined && pause >= silence) return this.endPhrase(settings);
     // The rest of a pause in which a piece was cut is not a new pause.
     const isPause = pause >= clock.bytes(PIECE.pause) && (quietSince ?? 0) > phrase.from;
     if (isPause) phrase.pause = middle;
-    const length = this.partBytes + this.place - phrase.from;
+    const length = this.partBytes + this.heard - phrase.from;
     if (isPause && length >= clock.bytes(PIECE.enough)) this.cut(phrase, middle, settings);
-    else if (length >= clock.bytes(PIECE.longest)) this.cut(phrase, phrase.pause ?? this.place, settings);
+    else if (length >= clock.bytes(PIECE.longest)) this.cut(phrase, phrase.pause ?? this.heard, settings);
   }
 
   private endPhrase(settings: LiveSettings): void {
@@ -155,7 +150,7 @@ export class TurnDetector {
   private cutOff(settings: LiveSettings): void {
     if (!this.utterance) {
       // Nothing was said for that long.
-      this.begin = this.place;
+      this.begin = this.heard;
       return;
     }
     if (settings.turns) this.stopped();
@@ -165,7 +160,7 @@ export class TurnDetector {
   private stopped(): void {
     const { emit, clock } = this.deps;
     // Speech may have begun while turn detection was off: the client then does not know the utterance.
-    if (this.utterance?.isKnown) emit({ type: "speech-stopped", item: this.utterance.id, atMs: clock.ms(this.place) });
+    if (this.utterance?.isKnown) emit({ type: "speech-stopped", item: this.utterance.id, atMs: clock.ms(this.heard) });
   }
 
   private end(settings: LiveSettings): void {
@@ -175,7 +170,7 @@ export class TurnDetector {
     this.handOver(settings);
     emit({ type: "committed", item: utterance.id, previous: this.previous });
     this.previous = utterance.id;
-    utterance.commit(clock.seconds(this.place - this.begin));
+    utterance.commit(clock.seconds(this.heard - this.begin));
     this.restart();
   }
 
@@ -183,17 +178,17 @@ export class TurnDetector {
     this.phrase = this.utterance = undefined;
     this.parts = [];
     this.partBytes = 0;
-    this.begin = this.taken = this.place;
+    this.begin = this.taken = this.heard;
     this.finder.reset();
   }
 
   /** Adds the phrase so far to the next piece. */
   private takePhrase(): void {
-    const { phrase, place } = this;
+    const { phrase, heard } = this;
     if (!phrase) return;
-    const quiet = this.finder.quietSince ?? place;
+    const quiet = this.finder.quietSince ?? heard;
     // After a cut there may be only the rest of the pause.
-    if (quiet > phrase.from) this.take(phrase.from, Math.min(place, quiet + this.deps.clock.bytes(TAIL_SECONDS)));
+    if (quiet > phrase.from) this.take(phrase.from, Math.min(heard, quiet + this.deps.clock.bytes(TAIL_SECONDS)));
     this.phrase = undefined;
   }
 

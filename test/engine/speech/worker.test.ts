@@ -106,9 +106,9 @@ test("progress is reported after each sentence", async () => {
     message.type === "events" ? message.outputs.flatMap(({ events }) => events) : [],
   );
   expect(told.flatMap((event) => (event.type === "progress" ? [event.progress] : []))).toEqual([
-    { said: 2, of: 206 },
-    { said: 202, of: 206 },
-    { said: 206, of: 206 },
+    { done: 2, of: 206 },
+    { done: 202, of: 206 },
+    { done: 206, of: 206 },
   ]);
 });
 

@@ -141,11 +141,11 @@ describe("one recording", () => {
     whisper.tell(1, []);
     await settle();
     // The known length is the part that has been read: half.
-    expect(told().map(({ seconds }) => Math.round(seconds))).toEqual([2, 60]);
+    expect(told().map(({ done }) => Math.round(done))).toEqual([2, 60]);
     expect(told()[1]?.of).toBeCloseTo(120, 3);
     messages.length = 0;
     await submit("90 silent");
-    expect(told().map(({ seconds }) => seconds)).toEqual([30, 60, 90]);
+    expect(told().map(({ done }) => done)).toEqual([30, 60, 90]);
     expect(told().map(({ of = 0 }) => Math.round(of))).toEqual([90, 90, 90]);
   });
 

@@ -16,7 +16,7 @@ function forecast(): Forecast {
 }
 
 const request = (changes: Partial<Sequence>) =>
-  ({ decoding: true, generated: 0, maxTokens: 1000, remaining: 0, adapterKey: "", ...changes }) as Sequence;
+  ({ decoding: true, generated: 0, maxTokens: 1000, uncomputed: 0, adapterKey: "", ...changes }) as Sequence;
 
 test("the first of several requests to end is the one with the fewest tokens left", () => {
   const [short, long] = [request({ maxTokens: 20 }), request({ maxTokens: 500 })];
@@ -29,7 +29,7 @@ test("requests of two sets of adapters take turns", () => {
 });
 
 test("a prompt delays a stream by at most the stall budget in each of its steps", () => {
-  const prompt = request({ decoding: false, remaining: 4000, maxTokens: 500 });
+  const prompt = request({ decoding: false, uncomputed: 4000, maxTokens: 500 });
   expect(forecast().firstEndMs([request({ maxTokens: 20 }), prompt])).toBe(20 * (10 + 50));
   expect(forecast().firstEndMs([request({ maxTokens: 200 }), prompt])).toBe(200 * 10 + 4000);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { HostEntries } from "../../../src/scheduler/kv/host-entries.ts";
-import type { SchedulerLimits } from "../../../src/scheduler/scheduler.ts";
+import type { SchedulerLimits } from "../../../src/scheduler/limits.ts";
 import { FakeEngine, LIMITS } from "../fake-engine.ts";
 
 const tokens = (length: number, from: number) => Int32Array.from({ length }, (_, at) => from + at);

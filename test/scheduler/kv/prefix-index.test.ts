@@ -5,7 +5,7 @@ const ids = (length: number, from: number) => Int32Array.from({ length }, (_, at
 const text = (all: Int32Array, adapterKey = "") => ({ ids: all, adapterKey, media: [] });
 
 describe("an index of prefixes", () => {
-  const index = new PrefixIndex("shortest");
+  const index = new PrefixIndex();
   index.add({ id: 1, ...text(ids(300, 1)) });
   index.add({ id: 2, ...text(Int32Array.from([...ids(300, 1), ...ids(100, 900)])) });
   index.add({ id: 3, ...text(Int32Array.from([...ids(200, 1), ...ids(300, 5000)])) });
@@ -35,12 +35,5 @@ describe("an index of prefixes", () => {
       expect(index.find(text(ids(290, 1), other), 290, true)).toBeUndefined();
     }
     expect(index.prefixesOf(4)).toEqual([]);
-  });
-
-  test("finds the oldest of several when that is preferred", () => {
-    const oldest = new PrefixIndex("oldest");
-    for (const [id, length] of [400, 300, 200].entries()) oldest.add({ id, ...text(ids(length, 1)) });
-    expect(oldest.find(text(ids(150, 1)), 150, false)).toMatchObject({ length: 150, entry: { id: 0 } });
-    expect(oldest.find(text(ids(250, 1)), 250, false)).toMatchObject({ length: 250, entry: { id: 0 } });
   });
 });

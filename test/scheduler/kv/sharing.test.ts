@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { SchedulerLimits } from "../../../src/scheduler/scheduler.ts";
+import type { SchedulerLimits } from "../../../src/scheduler/limits.ts";
 import { Random } from "../../support/random.ts";
 import { FakeEngine, LIMITS } from "../fake-engine.ts";
 

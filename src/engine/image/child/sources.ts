@@ -2,7 +2,7 @@
 
 import type { SharedBytes } from "../../../domain/shared-bytes.ts";
 import { fieldError } from "../../../domain/errors.ts";
-import type { ImageEdit, ImageSize, ImageSource } from "../../../domain/image.ts";
+import type { ImageEdit, ImageSize, EditFile } from "../../../domain/image.ts";
 import { decodePixels, decodeOpacity } from "../../../media/image.ts";
 import { defaultMediaLimits, type MediaLimits } from "../../../media/limits.ts";
 import { writeBmp, type Opacity, type Pixels } from "../../../media/pixels.ts";
@@ -32,10 +32,10 @@ export async function readSources(
   return { image: pixels, references: others, ...(mask && { mask: await readMask(mask, pixels, limits) }) };
 }
 
-const decode = (source: ImageSource, longestSide: number, limits: MediaLimits): Promise<Pixels> =>
+const decode = (source: EditFile, longestSide: number, limits: MediaLimits): Promise<Pixels> =>
   reading(source, (bytes) => decodePixels(bytes, longestSide, limits, neverAborted));
 
-async function readMask(source: ImageSource, image: ImageSize, limits: MediaLimits): Promise<Opacity> {
+async function readMask(source: EditFile, image: ImageSize, limits: MediaLimits): Promise<Opacity> {
   const mask = await reading(source, (bytes) => decodeOpacity(bytes, limits, neverAborted));
   const refuse = (rule: string) => fieldError("invalid_value", source.field, `must be ${rule}`);
   // Stored as large as the image, but the image is shown turned.
@@ -55,7 +55,7 @@ function isOfShape(mask: ImageSize, { width, height }: ImageSize): boolean {
   return Math.abs(mask.width * scale - width) <= 1 && Math.abs(mask.height * scale - height) <= 1;
 }
 
-const reading = <T>({ path, field }: ImageSource, use: (bytes: Uint8Array) => Promise<T>): Promise<T> =>
+const reading = <T>({ path, field }: EditFile, use: (bytes: Uint8Array) => Promise<T>): Promise<T> =>
   atField(field, async () => {
     const bytes = await Bun.file(path).bytes();
     checkSize(bytes.length, defaultMediaLimits.maxImageBytes);

@@ -140,7 +140,7 @@ export class SpeechWorker {
       await messagesRead();
     }
     if (job.pieces.length > 0 || !this.turns.has(job)) return;
-    const progress = { said: job.begun, of: job.length };
+    const progress = { done: job.begun, of: job.length };
     this.send({ type: "events", outputs: [{ key: job.key, events: [{ type: "progress", progress }] }], finished: [] });
     if (job.sentences.length === 0) this.finish(job, job.encoder);
   }

@@ -2,7 +2,7 @@
 
 import type { LoadedModel } from "../../../../ffi/llama/api.ts";
 import { TILE_ROWS } from "../../../domain/kv-layout.ts";
-import type { SchedulerLimits } from "../../../scheduler/scheduler.ts";
+import type { SchedulerLimits } from "../../../scheduler/limits.ts";
 import type { EngineOptions } from "../protocol.ts";
 
 /** Bytes per millisecond that a slow machine copies from one stream of the KV cache to another. */

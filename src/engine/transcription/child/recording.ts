@@ -3,7 +3,8 @@
 import { deflateSync } from "node:zlib";
 import type { Segment, Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import { SvcError } from "../../../domain/errors.ts";
-import type { SpeechSegment, SpokenWord, TranscriptionProgress } from "../../../domain/transcription.ts";
+import type { Progress } from "../../../domain/request-record.ts";
+import type { SpeechSegment, SpokenWord } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
@@ -102,14 +103,14 @@ export class RecordingWork {
   }
 
   /** Returns the progress, if enough has changed to report it. */
-  takeProgress(): TranscriptionProgress | undefined {
+  takeProgress(): Progress | undefined {
     const { finder, ended } = this;
     const isIdle = this.parts.length === 0 && this.waiting.isEmpty;
     const seconds = isIdle ? Math.max(this.transcribed, finder.heard / SAMPLE_RATE) : this.transcribed;
     if (seconds < this.reportedProgress + PROGRESS_SECONDS) return undefined;
     this.reportedProgress = seconds;
     const share = ended ? 1 : this.sound.share();
-    return { seconds, ...(share && { of: Math.max(seconds, finder.length / share / SAMPLE_RATE) }) };
+    return { done: seconds, ...(share && { of: Math.max(seconds, finder.length / share / SAMPLE_RATE) }) };
   }
 
   get result() {
