@@ -148,7 +148,7 @@ function Branches({ turn }: { readonly turn: Turn }) {
   return (
     <span class="branches">
       {step(-1, "left", "Previous version")}
-      <span aria-label={`Version ${at + 1} of ${siblings.length}`}>
+      <span role="img" aria-label={`Version ${at + 1} of ${siblings.length}`}>
         {at + 1}/{siblings.length}
       </span>
       {step(1, "right", "Next version")}
