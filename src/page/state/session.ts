@@ -30,7 +30,7 @@ const SETTINGS = "svc.settings";
 
 export class Session {
   readonly models = signal<readonly Model[]>([]);
-  readonly abilities = signal<Abilities>({ speech: false, images: false, transcription: false });
+  readonly abilities = signal<Abilities>({ speech: false, transcription: false });
   /** Why the models could not be listed; empty while they are loading or loaded. */
   readonly trouble = signal("");
   readonly modelId: Signal<string>;
@@ -81,13 +81,14 @@ export class Session {
   }
 
   /** Follows what another tab did. */
-  async changedElsewhere({ id, isRemoved, summary }: Change): Promise<void> {
-    if (isRemoved) {
-      for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
-      if (id === undefined || id === this.conversation.value.id) this.leave();
-    } else if (id !== undefined) await this.reread(id);
-    if (summary) this.relist(summary);
-    else await this.list();
+  async changedElsewhere({ id, summary }: Change): Promise<void> {
+    if (summary) {
+      await this.reread(summary.id);
+      return this.relist(summary);
+    }
+    for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
+    if (id === undefined || id === this.conversation.value.id) this.leave();
+    await this.list();
   }
 
   /** Takes what is stored of a conversation that is shown or being answered here. */

@@ -36,7 +36,7 @@ export function UserTurn({ turn }: { readonly turn: Turn }) {
 
 /** A result that the user entered for a tool call. */
 export const ToolTurn = ({ turn }: { readonly turn: Turn }) => (
-  <article class="turn tool" aria-label="Result">
+  <article class="turn" aria-label="Result">
     <details>
       <summary>
         <Icon name="tool" /> Result
@@ -67,7 +67,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
     <article class="turn answer" aria-label={turn.model ?? "Answer"} aria-busy={run !== undefined}>
       <h2>{turn.model}</h2>
       {readInputs.map((read, index) => (
-        <details key={index} class="fold">
+        <details key={index}>
           <summary>
             <Icon name="file" /> Read from {readNames[index] || "what you attached"}
           </summary>
@@ -127,7 +127,7 @@ function Thinking({
 }) {
   const took = turn.reasoningMs === undefined ? "Thought" : `Thought for ${duration(turn.reasoningMs)}`;
   return (
-    <details class="fold thinking">
+    <details class="thinking">
       <summary class={isThinking ? "live" : ""}>
         <Icon name="thought" /> {isThinking ? "Thinking…" : took}
       </summary>
