@@ -83,7 +83,7 @@ async function elsewhere(id: string): Promise<Session> {
 async function ask(): Promise<string> {
   session.begin();
   session.send("Hi");
-  while (session.run?.answer.value.text !== "Hello") await Bun.sleep(5);
+  while (session.run?.answer.value.turn.text !== "Hello") await Bun.sleep(5);
   return session.conversation.value.id;
 }
 

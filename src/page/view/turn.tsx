@@ -1,7 +1,6 @@
 // One turn of a conversation with its actions.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { turnOf } from "../logic/answer.ts";
 import { siblingsOf, type Turn } from "../logic/conversation.ts";
 import { duration, rate, whole } from "../logic/format.ts";
 import type { Run } from "../state/session.ts";
@@ -59,7 +58,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
   const [isEditing, setEditing] = useState(false);
   const [unspoken, setUnspoken] = useState("");
   const content = useRef<HTMLDivElement>(null);
-  const turn = run ? { ...stored, ...turnOf(run.answer.value), images: run.images.value } : stored;
+  const turn = run ? { ...stored, ...run.answer.value.turn } : stored;
   const { text, reasoning, images = [], toolCalls = [], error, readInputs = [], readNames = [] } = turn;
   const isEmpty = !text && !reasoning && toolCalls.length === 0 && images.length === 0;
   if (isEditing) return <Editor turn={turn} label="Save as a branch" onDone={() => setEditing(false)} />;
