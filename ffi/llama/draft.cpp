@@ -1,7 +1,6 @@
 // Drafts tokens: a small model predicts what the large model will generate, for several sequences at once.
 
 #include "compute-threads.hpp"
-#include "draft.hpp"
 #include "paged-memory.hpp"
 #include "sampler.hpp"
 
