@@ -50,7 +50,7 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
       makeFolder(libraries, async (temporary) => {
         const names = readdirSync(from).filter((name) => LIBRARY.test(name));
         for (const name of names) place(realpathSync(join(from, name)), join(temporary, name));
-        // `src` is for the private headers that ffi/llama/chunk.cpp includes.
+        // `src` is for the private headers that some files of ffi/llama include.
         const includes = ["include", "ggml/include", "ggml/src", "common", "src"].map((folder) =>
           join(sources, folder),
         );

@@ -12,7 +12,7 @@ inline std::string text_of(const uint8_t * bytes, int32_t length) {
 }
 
 // Copies bytes into a caller's buffer. Returns the length, or the negated length needed.
-inline int32_t copy_out(const std::string & bytes, uint8_t * out, int32_t capacity) {
+template <typename Bytes> int32_t copy_out(const Bytes & bytes, uint8_t * out, int32_t capacity) {
     const auto length = static_cast<int32_t>(bytes.size());
     if (length > capacity) return -length;
     std::memcpy(out, bytes.data(), bytes.size());

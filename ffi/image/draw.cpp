@@ -296,13 +296,6 @@ void stop(const DrawingPtr & drawing) {
     board.changed.notify_all();
 }
 
-int32_t copy_pixels(const std::vector<uint8_t> & pixels, uint8_t * out, int32_t capacity) {
-    const auto length = static_cast<int32_t>(pixels.size());
-    if (length > capacity) return -length;
-    std::copy(pixels.begin(), pixels.end(), out);
-    return length;
-}
-
 } // namespace
 
 bool is_stopped(void *) {
@@ -440,7 +433,7 @@ int32_t svc_image_progress(int32_t owner, uint8_t * out, int32_t capacity) {
 int32_t svc_image_preview(int32_t owner, uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         std::lock_guard<std::mutex> lock(board.mutex);
-        return copy_pixels(drawing_of(owner)->preview.pixels, out, capacity);
+        return copy_out(drawing_of(owner)->preview.pixels, out, capacity);
     });
 }
 
@@ -449,7 +442,7 @@ int32_t svc_image_take(int32_t owner, uint8_t * out, int32_t capacity) {
         std::lock_guard<std::mutex> lock(board.mutex);
         const Drawing & drawing = *drawing_of(owner);
         if (!drawing.ended || drawing.failure) return fail("the image is not done");
-        const int32_t length = copy_pixels(drawing.pixels, out, capacity);
+        const int32_t length = copy_out(drawing.pixels, out, capacity);
         if (length >= 0) board.drawings.erase(owner);
         return length;
     });

@@ -5,7 +5,6 @@
 #include "ggml-backend.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 
 namespace image {
@@ -97,10 +96,14 @@ void load(const Json & config) {
     state.threads = std::max(1, config.at("threads").get<int>());
     // A failed load may have left a path here.
     state.upscaler_path.clear();
+    state.scale = 1;
     if (config.at("upscales").get<bool>()) {
         state.upscaler_path = config.at("path").get<std::string>();
         open_file(state.upscaler_path);
         state.scale = get_upscale_factor(open_upscaler(state.threads).get());
+        // Placeholders for the traits of models that draw.
+        state.traits = {"ESRGAN", /* multiple */ 1, /* draws */ false, /* has_tiny_decoder */ true,
+                        /* is_transformer */ false, /* takes_references */ false, /* needs_reference */ true};
         return;
     }
     const Files files = read_files(config);
@@ -139,23 +142,6 @@ std::string device() {
 
 // Side of a tile when upscaling, in pixels. Larger tiles need more memory; smaller tiles overlap more.
 constexpr int TILE = 128;
-
-// An upscaler has only a factor; the other fields are placeholders for the traits of models that draw.
-Json upscaler_info() {
-    return {
-        {"family", "ESRGAN"},
-        {"multiple", 1},
-        {"hasTinyDecoder", true},
-        {"takesReferences", false},
-        {"needsReference", true},
-        {"device", device()},
-        {"sampler", "none"},
-        {"scheduler", "none"},
-        {"samplers", {"none"}},
-        {"schedulers", {"none"}},
-        {"scale", state.scale},
-    };
-}
 
 template <typename Kind> std::vector<std::string> names(const char * (*name_of)(Kind), int count) {
     std::vector<std::string> found;
@@ -212,8 +198,9 @@ int32_t svc_image_load_start(const uint8_t * config, int32_t config_length) {
 int32_t svc_image_info(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
         if (!is_loaded()) return fail("no model is loaded");
-        if (is_upscaler()) return copy_out(upscaler_info().dump(), out, capacity);
-        const sample_method_t sampler = sd_get_default_sample_method(state.context);
+        const bool draws = !is_upscaler();
+        const std::vector<std::string> none = {"none"};
+        const sample_method_t sampler = draws ? sd_get_default_sample_method(state.context) : SAMPLE_METHOD_COUNT;
         const Json info = {
             {"family", state.traits.family},
             {"multiple", state.traits.multiple},
@@ -221,11 +208,11 @@ int32_t svc_image_info(uint8_t * out, int32_t capacity) {
             {"takesReferences", state.traits.takes_references},
             {"needsReference", state.traits.needs_reference},
             {"device", device()},
-            {"sampler", sd_sample_method_name(sampler)},
-            {"scheduler", sd_scheduler_name(sd_get_default_scheduler(state.context, sampler))},
-            {"samplers", sampler_names()},
-            {"schedulers", scheduler_names()},
-            {"scale", 1},
+            {"sampler", draws ? sd_sample_method_name(sampler) : "none"},
+            {"scheduler", draws ? sd_scheduler_name(sd_get_default_scheduler(state.context, sampler)) : "none"},
+            {"samplers", draws ? sampler_names() : none},
+            {"schedulers", draws ? scheduler_names() : none},
+            {"scale", state.scale},
         };
         return copy_out(info.dump(), out, capacity);
     });

@@ -1,4 +1,4 @@
-// State that the translation units of the image shim share: the model, and the image being drawn.
+// State that the translation units of the image shim share: the model and its options.
 #pragma once
 
 #include "shim.h"

@@ -2,25 +2,20 @@
 
 #include "sampler.hpp"
 
+#include "unicode.h"
+
 namespace svc {
 namespace {
 
 // Returns the length of the text without an incomplete character at its end.
-size_t whole_characters(const std::string & text) {
-    for (size_t back = 1; back <= std::min<size_t>(4, text.size()); back++) {
-        const auto byte = static_cast<unsigned char>(text[text.size() - back]);
-        if ((byte & 0xC0) == 0x80) continue;
-        const size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1;
-        return back < length ? text.size() - back : text.size();
-    }
+size_t whole_characters(std::string text) {
+    while (!common_utf8_is_complete(text)) text.pop_back();
     return text.size();
 }
 
-bool starts_with(const std::string & text, const std::string & start) { return text.compare(0, start.size(), start) == 0; }
-
 // Moves `reported` forward to `now` and returns the added text; returns nothing when `now` retracts text.
 std::string advance(std::string & reported, const std::string & now) {
-    if (now.size() <= reported.size() || !starts_with(now, reported)) return "";
+    if (now.size() <= reported.size() || !string_starts_with(now, reported)) return "";
     std::string rest = now.substr(reported.size());
     reported = now;
     return rest;

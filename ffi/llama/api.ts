@@ -389,8 +389,8 @@ export interface Llama extends PromptThreads {
   /**
    * Decodes a batch and samples. `sampled` receives one token per sampled row, in row order. Consecutive rows with one
    * sampler hold draft tokens (see svc_decode): rows after the first wrong draft give -1. With several `steps`,
-   * `sampled` receives the rows of each step, and -1 for steps that were not made: decoding stops after the step in
-   * which the first row ended its turn. Throws LlamaError when the computation fails.
+   * `sampled` receives the rows of each step, and -1 for steps that were not made: decoding stops after a step in
+   * which any row ended its turn, or before one that cannot be computed. Throws LlamaError when the computation fails.
    */
   decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult;
   /** Decodes embeddings of a medium, with the address and the positions that the media library returned. */

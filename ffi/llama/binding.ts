@@ -1,6 +1,6 @@
 // Binds the llama shim through bun:ffi; callers above this file see a typed API, never pointers or JSON.
 
-import { joined, packed } from "../runtime/library.ts";
+import { joined } from "../runtime/library.ts";
 import { allocate, release } from "./allocate.ts";
 import {
   CHUNK_RESULTS,
@@ -19,7 +19,6 @@ import {
   type SamplerId,
 } from "./api.ts";
 import { LlamaLibrary } from "./library.ts";
-import { structs } from "./symbols.ts";
 
 const PIECE_BYTES = 256;
 /** Maximum entries per row: the sampled token and its alternatives. */
@@ -156,11 +155,11 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
   }
 
   draft(jobs: readonly DraftJob[]): Drafted | undefined {
-    const rows = jobs.map(({ tokens, count, ...job }) => ({ ...job, length: tokens.length, wanted: count }));
+    const numbers = jobs.flatMap(({ sequence, position, tokens, count }) => [sequence, position, tokens.length, count]);
     const fed = joined(jobs.map(({ tokens }) => tokens));
     const out = new Int32Array(jobs.reduce((sum, { count }) => sum + count, 1));
     const counts = new Int32Array(jobs.length);
-    const rounds = this.native.svc_draft(packed(structs.svc_draft_job, rows), jobs.length, fed, out, counts);
+    const rounds = this.native.svc_draft(Int32Array.from(numbers), jobs.length, fed, out, counts);
     if (rounds < 0 && this.failure().code === "no-capacity") return undefined;
     this.check(rounds, "draft");
     let start = 0;

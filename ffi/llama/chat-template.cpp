@@ -136,11 +136,9 @@ void load_chat_template(const std::string & override_source) {
     chat_template.abilities = common_chat_templates_get_caps(templates);
     try {
         const common_chat_params params = learn(probe_inputs());
-        chat_template.stops = params.additional_stops;
         chat_template.thinks = params.supports_thinking || !params.thinking_end_tags.empty();
     } catch (const std::exception &) {
         // A failed analysis says nothing about rendering.
-        chat_template.stops.clear();
         chat_template.thinks = false;
     }
 }

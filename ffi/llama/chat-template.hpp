@@ -24,7 +24,6 @@ struct ChatTemplate {
     // The template refuses tool call ids that are not nine characters long, as Mistral's templates do.
     bool short_ids = false;
     std::map<std::string, bool> abilities;
-    std::vector<std::string> stops;
 };
 extern ChatTemplate & chat_template;
 

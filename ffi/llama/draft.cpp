@@ -1,7 +1,6 @@
 // Drafts tokens: a small model predicts what the large model will generate, for several sequences at once.
 
 #include "compute-threads.hpp"
-#include "draft.hpp"
 #include "paged-memory.hpp"
 #include "sampler.hpp"
 
@@ -52,7 +51,11 @@ std::string difference(const llama_vocab * model, const llama_vocab * other) {
 }
 
 // One sequence in a call of svc_draft.
-struct Job : svc_draft_job {
+struct Job {
+    int32_t sequence;
+    int32_t position;
+    int32_t length;
+    int32_t wanted;
     const llama_token * tokens;
     llama_token * out;
     int32_t * drafted;
@@ -84,12 +87,12 @@ struct Job : svc_draft_job {
 };
 
 // Reads the jobs. Returns what is wrong with them, or null.
-const char * read_jobs(const svc_draft_job * given, int32_t count, const int32_t * tokens, int32_t * out,
+const char * read_jobs(const int32_t * given, int32_t count, const int32_t * tokens, int32_t * out,
                        int32_t * counts, std::vector<Job> & jobs) {
     if (!draft.context) return "no draft model is loaded";
     int32_t rows = 0;
-    for (int32_t i = 0; i < count; i++) {
-        Job job = {given[i], tokens + rows, out, counts + i, -1};
+    for (int32_t i = 0; i < count; i++, given += 4) {
+        Job job = {given[0], given[1], given[2], given[3], tokens + rows, out, counts + i, -1};
         if (job.sequence < 0 || job.sequence >= state.n_seq_max) return "a sequence id is out of range";
         if (job.position < 0 || job.length < 0 || job.wanted < 0) return "a position or a length is negative";
         if (job.wanted > 0 && job.length == 0) return "there is nothing to draft from";
@@ -147,7 +150,7 @@ using namespace svc;
 
 extern "C" {
 
-int32_t svc_draft(const svc_draft_job * given, int32_t count, const int32_t * tokens, int32_t * out_tokens,
+int32_t svc_draft(const int32_t * given, int32_t count, const int32_t * tokens, int32_t * out_tokens,
                   int32_t * out_counts) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         static std::vector<Job> & jobs = *new std::vector<Job>;

@@ -57,16 +57,6 @@ uint32_t inputs_at_once(const common_json & config) {
     return static_cast<uint32_t>(std::min<size_t>(config.at("sequences").get<uint32_t>(), llama_max_parallel_sequences()));
 }
 
-void add_row(llama_token token, int32_t position, int32_t sequence) {
-    llama_batch & batch = embedding.batch;
-    const int32_t row = batch.n_tokens++;
-    batch.token[row] = token;
-    batch.pos[row] = position;
-    batch.n_seq_id[row] = 1;
-    batch.seq_id[row][0] = sequence;
-    batch.logits[row] = 1;
-}
-
 // Returns `count` rows of the batch.
 llama_batch rows(int32_t from, int32_t count) {
     const llama_batch & all = embedding.batch;
@@ -145,8 +135,8 @@ void create_embedding_context(const common_json & config) {
 }
 
 void warm_up_embedding() {
-    embedding.batch.n_tokens = 0;
-    add_row(0, 0, 0);
+    common_batch_clear(embedding.batch);
+    common_batch_add(embedding.batch, 0, 0, {0}, true);
     if (compute([](int32_t, int32_t) {}) != 0) throw std::runtime_error(with_complaint("the first computation failed"));
 }
 
@@ -195,13 +185,13 @@ int32_t svc_embed(const int32_t * tokens, const int32_t * lengths, int32_t count
     return guarded<int32_t>(-1, [&]() -> int32_t {
         if (!is_loaded() || !embedding.allocated) return fail("no embedding model is loaded");
         if (count < 1 || count > state.n_seq_max) return fail("too many inputs at once");
-        embedding.batch.n_tokens = 0;
+        common_batch_clear(embedding.batch);
         for (int32_t sequence = 0; sequence < count; sequence++) {
             const int32_t length = lengths[sequence];
             if (length < 1 || length > state.n_batch - embedding.batch.n_tokens) return fail("too many tokens at once");
             for (int32_t position = 0; position < length; position++, tokens++) {
                 if (*tokens < 0 || *tokens >= state.n_vocab) return fail("a token id outside the vocabulary");
-                add_row(*tokens, position, sequence);
+                common_batch_add(embedding.batch, *tokens, position, {sequence}, true);
             }
         }
         AbortScope scope(owner, "computing vectors");

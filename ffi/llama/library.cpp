@@ -7,7 +7,6 @@
 #include "ggml-backend.h"
 #include "log.h"
 
-#include <cstdlib>
 #include <cstring>
 
 namespace svc {

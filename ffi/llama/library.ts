@@ -21,9 +21,6 @@ export abstract class LlamaLibrary<Config>
   extends NativeLibrary<typeof symbols, LlamaErrorCode>
   implements PromptThreads
 {
-  /** Jobs with media whose results have not been taken yet. */
-  private readonly mediaJobs = new Set<number>();
-
   /** Also loads the compute backends in `directory`. Throws LlamaError. */
   constructor(directory: string) {
     super(directory, shim);
@@ -39,35 +36,32 @@ export abstract class LlamaLibrary<Config>
     const json = this.json(request);
     const own = sampler && this.json(sampler);
     const constrained = Number(hasGrammar(request));
-    const job = this.check(
+    return this.check(
       this.native.svc_prompt_submit(json, json.length, own ?? json, own?.length ?? 0, constrained, client, owner),
       "submit a prompt",
     );
-    if ("media" in request && request.media) this.mediaJobs.add(job);
-    return job;
   }
 
   cancelPrompt(job: number): void {
     this.native.svc_prompt_cancel(job);
-    this.mediaJobs.delete(job);
   }
 
   takePrompt(timeoutMs: number): PromptResult | undefined {
     const job = this.native.svc_prompt_wait(timeoutMs);
     if (job === 0) return undefined;
     const count = this.native.svc_prompt_tokens_count(job);
-    const isMedia = this.mediaJobs.delete(job);
     if (count < 0) return { job, ...this.failure() };
-    const text = isMedia
-      ? this.read((out, size) => this.native.svc_prompt_text(job, out, size), "take a rendered prompt")
-      : undefined;
     // One more than needed: an empty array has no address.
     const tokens = new Int32Array(count + 1);
     const json = this.readJson(
       (out, size) => this.native.svc_prompt_take(job, tokens, count, out, size),
       "take a rendered prompt",
     );
-    const { sampler, lengths, ...format } = json as Partial<AnswerFormat> & { sampler?: SamplerId; lengths?: number[] };
+    const { text, sampler, lengths, ...format } = json as Partial<AnswerFormat> & {
+      text?: string;
+      sampler?: SamplerId;
+      lengths?: number[];
+    };
     return {
       job,
       tokens: tokens.subarray(0, count),

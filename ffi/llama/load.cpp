@@ -3,7 +3,6 @@
 #include "answer-format.hpp"
 #include "chat-template.hpp"
 #include "compute-threads.hpp"
-#include "draft.hpp"
 #include "paged-memory.hpp"
 #include "spread.hpp"
 

@@ -46,17 +46,6 @@ int32_t svc_prompt_tokens_count(int32_t job) {
     });
 }
 
-int32_t svc_prompt_text(int32_t job, uint8_t * out, int32_t capacity) {
-    return guarded<int32_t>(0, [&] {
-        int32_t length = 0;
-        use_prompt(job, [&](const Prompt & prompt) {
-            length = copy_out(prompt.rendered->text, out, capacity);
-            return false;
-        });
-        return length;
-    });
-}
-
 int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, uint8_t * json, int32_t json_capacity) {
     return guarded<int32_t>(-1, [&] {
         int32_t length = -1;

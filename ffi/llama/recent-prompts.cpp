@@ -16,7 +16,8 @@ struct RecentPrompt {
     RenderedPtr rendered;
     Clock::time_point made = Clock::now();
 
-    size_t bytes() const { return request.size() + rendered->text.size() + rendered->tokens.size() * sizeof(llama_token); }
+    // Twice the request: a chat with media is kept as text, which is about as long.
+    size_t bytes() const { return 2 * request.size() + rendered->tokens.size() * sizeof(llama_token); }
 };
 struct Recent {
     std::mutex mutex;

@@ -22,9 +22,9 @@ void describe(common_json & details, const AnswerFormat & format) {
 Rendered render_messages(const common_json & request) {
     RenderedChat chat = render_chat(request);
     Rendered rendered;
+    if (request.at("media").get<bool>()) rendered.details["text"] = chat.prompt;
     // Rendering has removed a begin-of-text token, which tokenizing adds again.
-    if (!request.at("media").get<bool>()) rendered.tokens = common_tokenize(state.vocab, chat.prompt, true, true);
-    rendered.text = std::move(chat.prompt);
+    else rendered.tokens = common_tokenize(state.vocab, chat.prompt, true, true);
     rendered.format = std::move(chat.format);
     return rendered;
 }

@@ -8,7 +8,6 @@ namespace svc {
 // What all answers to a prompt share; never changed.
 struct Rendered {
     std::vector<llama_token> tokens;
-    std::string text;
     // The part of svc_prompt_take's JSON that does not depend on the sampler.
     common_json details = common_json::object();
     FormatPtr format;

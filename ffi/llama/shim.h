@@ -9,9 +9,9 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 13
+#define SVC_ABI_VERSION 14
 
-// Error codes; the last five are the fault of a request.
+// Error codes; all but the first two are the fault of a request.
 enum svc_error {
     SVC_ERROR_FAILED,
     // The KV cache of the draft model is full.
@@ -93,13 +93,11 @@ SVC_API void svc_prompt_cancel(int32_t job);
 SVC_API int32_t svc_prompt_wait(int32_t timeout_ms);
 // Returns the number of tokens of a finished job, or a negative number when it failed; this frees a failed job.
 SVC_API int32_t svc_prompt_tokens_count(int32_t job);
-// Copies the rendered text of a finished job for messages.
-SVC_API int32_t svc_prompt_text(int32_t job, uint8_t * out, int32_t capacity);
 // Copies the tokens and the job's JSON and frees the job. The JSON is {} with, for messages, {stops: [additional stop
 // strings], parsed: the answer must be read with svc_answer_read, constrained: a grammar applies, unconstrained: a
 // requested grammar could not be built (for a tool's arguments, or at all), preserved: [special tokens that are text
-// here], thinkingEnds: [text that ends reasoning]}, {sampler: slot} when a sampler was requested, and {lengths: [number of
-// tokens of each text]} for texts.
+// here], thinkingEnds: [text that ends reasoning]}, {text: the rendered prompt} for messages with media, {sampler: slot}
+// when a sampler was requested, and {lengths: [number of tokens of each text]} for texts.
 SVC_API int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, uint8_t * json, int32_t json_capacity);
 
 // ---- tokens ----
@@ -173,20 +171,14 @@ SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, co
 SVC_API int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, int32_t count, int32_t sequence,
                                       int32_t non_causal, int32_t owner);
 
-// Work for the draft model on one of its sequences, which are its own and have the model's ids: trim the sequence to
-// the position, feed the next `length` tokens, then generate greedily at most `wanted` tokens, up to the end of a turn
-// or a token less probable than pMin.
-typedef struct svc_draft_job {
-    int32_t sequence;
-    int32_t position;
-    int32_t length;
-    int32_t wanted;
-} svc_draft_job;
-// Runs `count` jobs together. `tokens` holds the tokens to feed, job after job, at most the batch size in all. Each job
+// Runs `count` jobs of the draft model together. `jobs` has four numbers for each: sequence, position, length, wanted.
+// Each job trims one of the draft's sequences, which are its own and have the model's ids, to the position, feeds the next
+// `length` tokens, then generates greedily at most `wanted` tokens, up to the end of a turn or a token less probable than
+// pMin. `tokens` holds the tokens to feed, job after job, at most the batch size in all. Each job
 // has `wanted` places in `out_tokens`, and `out_counts` says how many it used: -1 if a token is not in the draft's
 // vocabulary, in which case nothing was fed. Afterwards a sequence holds the fed tokens and all generated tokens but
 // the last. Returns the number of decode calls, or negative; after SVC_ERROR_NO_CAPACITY the sequences are empty.
-SVC_API int32_t svc_draft(const svc_draft_job * jobs, int32_t count, const int32_t * tokens, int32_t * out_tokens, int32_t * out_counts);
+SVC_API int32_t svc_draft(const int32_t * jobs, int32_t count, const int32_t * tokens, int32_t * out_tokens, int32_t * out_counts);
 
 // ---- chunks: rows of prompts, none of them sampled, whose computation pauses during the steps of others ----
 

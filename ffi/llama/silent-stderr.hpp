@@ -15,35 +15,26 @@ namespace svc {
 class SilentStderr {
   public:
     SilentStderr() {
-        std::lock_guard<std::mutex> lock(mutex());
-        if (count()++ > 0) return;
-        kept() = dup(STDERR_FILENO);
+        std::lock_guard<std::mutex> lock(mutex);
+        if (count++ > 0) return;
+        kept = dup(STDERR_FILENO);
         const int nowhere = open_nowhere();
-        if (kept() >= 0 && nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+        if (kept >= 0 && nowhere >= 0) dup2(nowhere, STDERR_FILENO);
         if (nowhere >= 0) close(nowhere);
     }
     ~SilentStderr() {
-        std::lock_guard<std::mutex> lock(mutex());
-        if (--count() > 0 || kept() < 0) return;
-        dup2(kept(), STDERR_FILENO);
-        close(kept());
+        std::lock_guard<std::mutex> lock(mutex);
+        if (--count > 0 || kept < 0) return;
+        dup2(kept, STDERR_FILENO);
+        close(kept);
     }
     SilentStderr(const SilentStderr &) = delete;
     SilentStderr & operator=(const SilentStderr &) = delete;
 
   private:
-    static std::mutex & mutex() {
-        static std::mutex & one = *new std::mutex;
-        return one;
-    }
-    static int & count() {
-        static int one = 0;
-        return one;
-    }
-    static int & kept() {
-        static int one = -1;
-        return one;
-    }
+    static inline std::mutex & mutex = *new std::mutex;
+    static inline int count = 0;
+    static inline int kept = -1;
 };
 
 } // namespace svc

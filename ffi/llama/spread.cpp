@@ -1,6 +1,5 @@
 #include "spread.hpp"
 
-#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 

@@ -79,6 +79,14 @@ void abandon_chunk();
 // Returns whether the running computation, of a chunk or not, is being stopped on purpose.
 bool is_stopping();
 
+// ---- draft model ----
+
+// Loads the smaller model that `config` names ({path, pMin}), which drafts tokens for the main model to verify, and
+// returns its context, made with parameters like those of the main model, which is already loaded. Throws when it cannot
+// draft for the main model.
+llama_context * load_draft(const common_json & config, llama_model_params like, llama_context_params context_like);
+void free_draft();
+
 // ---- prompts and samplers ----
 
 void free_samplers();

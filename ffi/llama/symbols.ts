@@ -4,13 +4,10 @@
 import type { FFIFunction } from "bun:ffi";
 import { CHUNK_RESULTS, LLAMA_ERRORS } from "./api.ts";
 
-export const ABI_VERSION = 13;
+export const ABI_VERSION = 14;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_error: LLAMA_ERRORS, svc_decoded: CHUNK_RESULTS } as const;
-
-/** Fields of 32 bits, in order. */
-export const structs = { svc_draft_job: ["sequence", "position", "length", "wanted"] } as const;
 
 const i32 = "i32";
 const buffer = "buffer";
@@ -27,7 +24,6 @@ export const symbols = {
   svc_prompt_cancel: { args: [i32], returns: "void" },
   svc_prompt_wait: { args: [i32], returns: i32 },
   svc_prompt_tokens_count: { args: [i32], returns: i32 },
-  svc_prompt_text: { args: [i32, buffer, i32], returns: i32 },
   svc_prompt_take: { args: [i32, buffer, i32, buffer, i32], returns: i32 },
 
   svc_token_piece: { args: [i32, i32, buffer, i32], returns: i32 },

@@ -113,10 +113,10 @@ export interface Media {
   /** Returns the chunks of a prepared job, in order. */
   chunks(job: MediaJob): PromptChunk[];
   /**
-   * Returns the address of a media chunk's embeddings, `tokens` · `width` floats, or 0 until it is encoded. Valid until
-   * the job is released.
+   * Returns the address of a media chunk's embeddings from token `offset` on, `width` floats for each, or 0 until it is
+   * encoded. Valid until the job is released.
    */
-  embeddings(job: MediaJob, chunk: number): bigint;
+  embeddings(job: MediaJob, chunk: number, offset?: number): bigint;
   /**
    * Returns the positions of `count` tokens of a media chunk from token `offset` on; `first` is the position of its
    * first token. With mrope each token has four numbers, returned as four runs.

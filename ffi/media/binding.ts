@@ -23,7 +23,6 @@ const shim = { name: "media", abi: ABI_VERSION, symbols, errors: MEDIA_ERRORS, F
 interface MediaStats {
   readonly jobs: number;
   readonly cachedBytes: number;
-  readonly heldBytes: number;
 }
 
 /** The real library, which also counts the memory that it holds. */
@@ -41,7 +40,9 @@ export const openMedia = (directory: string): NativeMedia => new Binding(directo
 
 class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements NativeMedia {
   loadStart(model: bigint, config: ProjectorConfig): void {
-    const json = this.json(config);
+    // No client can guess it: one that could write it into a message would shift the media after it.
+    const marker = `<__media_${crypto.randomUUID().replaceAll("-", "")}__>`;
+    const json = this.json({ ...config, marker });
     this.check(this.native.svc_media_load_start(model, json, json.length), "start loading a projector");
   }
 
@@ -93,8 +94,8 @@ class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements N
     });
   }
 
-  embeddings(job: MediaJob, chunk: number): bigint {
-    return BigInt(this.native.svc_media_embeddings(job, chunk));
+  embeddings(job: MediaJob, chunk: number, offset = 0): bigint {
+    return BigInt(this.native.svc_media_embeddings(job, chunk, offset));
   }
 
   positions(job: MediaJob, chunk: number, first: number, offset: number, count: number): Int32Array {

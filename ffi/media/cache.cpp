@@ -1,23 +1,13 @@
 #include "cache.hpp"
 
-#include <atomic>
-
 namespace media {
 namespace {
 
-std::atomic<int64_t> & held = *new std::atomic<int64_t>(0);
+size_t bytes_of(const EmbeddingsPtr & embeddings) { return embeddings->size() * sizeof(float); }
 
 std::string key_of(const std::string & medium, int32_t part) { return std::to_string(part) + ":" + medium; }
 
 } // namespace
-
-Embeddings::Embeddings(const float * values, size_t count) : values(values, values + count) {
-    held += static_cast<int64_t>(bytes());
-}
-
-Embeddings::~Embeddings() { held -= static_cast<int64_t>(bytes()); }
-
-int64_t Embeddings::held_bytes() { return held; }
 
 void EmbeddingCache::set_limit(size_t bytes) {
     std::lock_guard<std::mutex> lock(mutex);
@@ -54,9 +44,9 @@ void EmbeddingCache::keep(const PartName & name, int32_t parts, EmbeddingsPtr em
     const std::string key = key_of(name.medium, name.part);
     const auto old = index.find(key);
     if (old != index.end()) drop(old->second);
-    if (embeddings->bytes() > limit) return;
-    while (bytes + embeddings->bytes() > limit) drop(std::prev(entries.end()));
-    bytes += embeddings->bytes();
+    if (bytes_of(embeddings) > limit) return;
+    while (bytes + bytes_of(embeddings) > limit) drop(std::prev(entries.end()));
+    bytes += bytes_of(embeddings);
     entries.push_front({key, parts, name.tokens, std::move(embeddings)});
     index[key] = entries.begin();
 }
@@ -67,7 +57,7 @@ size_t EmbeddingCache::size() {
 }
 
 void EmbeddingCache::drop(Entries::iterator entry) {
-    bytes -= entry->embeddings->bytes();
+    bytes -= bytes_of(entry->embeddings);
     index.erase(entry->key);
     entries.erase(entry);
 }

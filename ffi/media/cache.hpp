@@ -12,23 +12,8 @@
 
 namespace media {
 
-// The encoded form of one chunk; its memory is counted while it exists, in the cache or outside.
-class Embeddings {
-  public:
-    Embeddings(const float * values, size_t count);
-    ~Embeddings();
-    Embeddings(const Embeddings &) = delete;
-    Embeddings & operator=(const Embeddings &) = delete;
-
-    const float * data() const { return values.data(); }
-    size_t bytes() const { return values.size() * sizeof(float); }
-
-    // Returns the bytes of all existing objects.
-    static int64_t held_bytes();
-
-  private:
-    std::vector<float> values;
-};
+// The encoded form of one chunk.
+using Embeddings = std::vector<float>;
 using EmbeddingsPtr = std::shared_ptr<const Embeddings>;
 
 // Identifies one chunk of a medium, which may be divided into several.

@@ -22,7 +22,8 @@ EmbeddingsPtr encode_chunk(const Job & job, const Chunk & chunk) {
     if (job.released) return nullptr;
     if (result != 0) throw std::runtime_error(with_complaint("a medium cannot be encoded"));
     const auto count = static_cast<size_t>(chunk.tokens) * static_cast<size_t>(state.width);
-    return std::make_shared<Embeddings>(mtmd_get_output_embd(state.context), count);
+    const float * values = mtmd_get_output_embd(state.context);
+    return std::make_shared<Embeddings>(values, values + count);
 }
 
 // The position of one token; only M-RoPE uses more than the first number.

@@ -283,11 +283,11 @@ int32_t svc_media_tokens(int32_t number, int32_t * out, int32_t capacity) {
     });
 }
 
-uint64_t svc_media_embeddings(int32_t number, int32_t chunk) {
+uint64_t svc_media_embeddings(int32_t number, int32_t chunk, int32_t offset) {
     return guarded<uint64_t>(0, [&] {
         std::lock_guard<std::mutex> lock(jobs_mutex);
         const EmbeddingsPtr & embeddings = chunk_of(number, chunk).embeddings;
-        return embeddings ? reinterpret_cast<uint64_t>(embeddings->data()) : uint64_t{0};
+        return embeddings ? reinterpret_cast<uint64_t>(embeddings->data() + offset * state.width) : uint64_t{0};
     });
 }
 
@@ -304,7 +304,6 @@ int32_t svc_media_stats(uint8_t * out, int32_t capacity) {
         const common_json stats = {
             {"jobs", living.load()},
             {"cachedBytes", state.cache.size()},
-            {"heldBytes", Embeddings::held_bytes()},
         };
         return copy_out(stats.dump_safe(), out, capacity);
     });

@@ -7,9 +7,7 @@
 #include "gguf.h"
 #include "mtmd.h"
 
-#include <cstdio>
 #include <filesystem>
-#include <random>
 
 namespace media {
 namespace {
@@ -30,18 +28,6 @@ void on_log(ggml_log_level level, const char * text, void *) {
 void forward_log() {
     ggml_log_get(&sink.callback, &sink.user_data);
     mtmd_log_set(on_log, nullptr);
-}
-
-// Returns a text that no client can guess: a client that could write it into a message would shift the media after it.
-std::string random_marker() {
-    std::random_device random;
-    std::string marker = "<__media_";
-    for (int word = 0; word < 4; word++) {
-        char digits[9];
-        std::snprintf(digits, sizeof(digits), "%08x", static_cast<unsigned>(random()));
-        marker += digits;
-    }
-    return marker + "__>";
 }
 
 // Checks the file first: mtmd reads past the end of a truncated file unnoticed, and says little about other files.
@@ -80,7 +66,7 @@ mtmd_context_params parameters(const common_json & config) {
 
 void load(const llama_model * model, const common_json & config) {
     forward_log();
-    state.marker = random_marker();
+    state.marker = config.at("marker").get<std::string>();
     const std::string path = config.at("path").get<std::string>();
     open_file(path);
     check_file(path);

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 6
+#define SVC_ABI_VERSION 7
 
 // Error codes of calls and jobs.
 enum svc_media_error {
@@ -33,10 +33,10 @@ enum svc_media_error {
 // Starts loading a projector on a native thread. `model` is the address of the loaded llama_model that it belongs to
 // (svc_model_pointer), which must outlive it; compute backends must already be loaded. `config` is JSON: {path,
 // threads, gpu: bool, flashAttention ("auto"|"on"|"off"), cacheBytes (maximum size of the embedding cache),
-// audioSeconds (maximum length of audio)}. Returns 0, or a negative number.
+// audioSeconds (maximum length of audio), marker (text that stands for a medium in a prompt)}. Returns 0, or a negative
+// number.
 SVC_API int32_t svc_media_load_start(uint64_t model, const uint8_t * config, int32_t config_length);
-// Writes JSON about the loaded projector: {vision, audio, width (floats of a token's embedding), marker (the text that
-// stands for a medium in a prompt; random, so that no client can know it)}.
+// Writes JSON about the loaded projector: {vision, audio, width (floats of a token's embedding), marker}.
 SVC_API int32_t svc_media_info(uint8_t * out, int32_t capacity);
 // svc_unload stops all work, releases all jobs and frees cache and projector: addresses taken from jobs become invalid.
 // Call it before the model is freed.
@@ -85,9 +85,9 @@ SVC_API int32_t svc_media_describe(int32_t job, uint8_t * out, int32_t capacity)
 // Copies the tokens of all text chunks, one chunk after the other. Returns their number, or a negative number (also
 // when they do not fit).
 SVC_API int32_t svc_media_tokens(int32_t job, int32_t * out, int32_t capacity);
-// Returns the address of a chunk's embeddings, tokens · width floats, once the chunk is encoded; 0 before, and for
-// text. Read-only, valid until svc_media_release.
-SVC_API uint64_t svc_media_embeddings(int32_t job, int32_t chunk);
+// Returns the address of a chunk's embeddings from its token `offset` on, width floats for each, once the chunk is
+// encoded; 0 before, and for text. Read-only, valid until svc_media_release.
+SVC_API uint64_t svc_media_embeddings(int32_t job, int32_t chunk, int32_t offset);
 // Writes the positions of `count` tokens of a media chunk, from its token `offset` on, for llama_batch.pos. `first` is
 // the position of the chunk's first token. There are `count` numbers, or for models with mrope 4 · count: the first
 // numbers of all tokens, then all second numbers and so on. Returns how many were written, or a negative number.
@@ -96,7 +96,7 @@ SVC_API int32_t svc_media_positions(int32_t job, int32_t chunk, int32_t first, i
 
 // ---- memory ----
 
-// Writes JSON: {jobs: not yet freed, cachedBytes, heldBytes: of all embeddings, in the cache or outside}.
+// Writes JSON: {jobs: not yet freed, cachedBytes: of the embeddings in the cache}.
 SVC_API int32_t svc_media_stats(uint8_t * out, int32_t capacity);
 
 #ifdef __cplusplus

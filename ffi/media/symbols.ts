@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { MEDIA_ERRORS, MEDIA_STAGES } from "./api.ts";
 
-export const ABI_VERSION = 6;
+export const ABI_VERSION = 7;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_media_error: MEDIA_ERRORS, svc_media_stage: MEDIA_STAGES } as const;
@@ -28,7 +28,7 @@ export const symbols = {
 
   svc_media_describe: { args: [i32, buffer, i32], returns: i32 },
   svc_media_tokens: { args: [i32, buffer, i32], returns: i32 },
-  svc_media_embeddings: { args: [i32, i32], returns: u64 },
+  svc_media_embeddings: { args: [i32, i32, i32], returns: u64 },
   svc_media_positions: { args: [i32, i32, i32, i32, i32, buffer], returns: i32 },
 
   svc_media_stats: { args: [buffer, i32], returns: i32 },

@@ -18,8 +18,6 @@ const symbols = {
 } as const satisfies Record<string, FFIFunction>;
 
 const MEMORY_CLOCK = 2;
-/** Field indices in nvmlUtilization_t. */
-const UTILIZATION = { gpu: 0, memory: 1 };
 const NAME_BYTES = 96;
 
 /** The GPUs that `openGpus` was given; null stands for a value that they do not report. */
@@ -36,8 +34,9 @@ export function openGpus(names: string, library = "libnvidia-ml.so.1"): Gpus | u
   if (!native || native.nvmlInit_v2() !== 0) return undefined;
   const devices = handles(native).filter((device) => names.includes(nameOf(native, device)));
   if (devices.length === 0) return undefined;
+  // Two: nvmlUtilization_t has the GPU's first, then the memory's.
   const numbers = new Uint32Array(2);
-  const number = (status: number, at = 0) => (status === 0 ? (numbers[at] as number) : null);
+  const number = (status: number) => (status === 0 ? (numbers[0] as number) : null);
   const all = (read: (device: bigint) => number | null) => {
     const values = devices.map(read).filter((value) => value !== null);
     return values.length === devices.length ? values : null;
@@ -50,7 +49,7 @@ export function openGpus(names: string, library = "libnvidia-ml.so.1"): Gpus | u
   return {
     read() {
       const milliwatts = all((device) => number(native.nvmlDeviceGetPowerUsage(device, numbers)));
-      const percents = all((device) => number(native.nvmlDeviceGetUtilizationRates(device, numbers), UTILIZATION.gpu));
+      const percents = all((device) => number(native.nvmlDeviceGetUtilizationRates(device, numbers)));
       return { watts: milliwatts && sum(milliwatts) / 1000, share: percents && Math.max(...percents) / 100 };
     },
     peakBandwidth: sumOrNull(all(bandwidth)),

@@ -166,12 +166,6 @@ export function joined(parts: readonly Int32Array[]): Int32Array {
   return all;
 }
 
-/** Returns C structs, one after the other, whose `fields` are 32-bit numbers in this order. */
-export const packed = <Field extends string>(
-  fields: readonly Field[],
-  rows: readonly Readonly<Record<Field, number>>[],
-): Int32Array => Int32Array.from(rows.flatMap((row) => fields.map((field) => row[field])));
-
 /**
  * Replaces half surrogate pairs in values and names: they have no UTF-8, and native code would refuse their escapes.
  */

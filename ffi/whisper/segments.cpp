@@ -2,8 +2,9 @@
 
 #include "state.hpp"
 
+#include "unicode.h"
+
 #include <algorithm>
-#include <cstring>
 
 namespace whisper {
 namespace {
@@ -17,16 +18,6 @@ bool has_spaces(const std::string & language) {
         if (language == without) return false;
     }
     return true;
-}
-
-// Returns whether the text ends with a whole character: a token can end in the middle of one.
-bool is_whole(const std::string & text) {
-    size_t begin = text.size();
-    while (begin > 0 && (text[begin - 1] & 0xc0) == 0x80) begin--;
-    if (begin == 0) return text.empty();
-    const auto lead = static_cast<unsigned char>(text[begin - 1]);
-    const size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    return text.size() - (begin - 1) >= length;
 }
 
 // Returns whether the piece is punctuation that belongs to the word before it.
@@ -45,7 +36,8 @@ std::string trimmed(const std::string & text) {
 
 // Returns whether a token's text begins a new word.
 bool begins_word(const Word & last, const std::string & piece, bool spaced) {
-    if (!is_whole(last.text)) return false;
+    // A token can end in the middle of a character.
+    if (!common_utf8_is_complete(last.text)) return false;
     return spaced ? piece[0] == ' ' : !closes(piece);
 }
 

@@ -10,14 +10,13 @@ import { Watch } from "./state/watch.ts";
 import { App } from "./view/app.tsx";
 import { PageContext } from "./view/context.ts";
 import { applyTheme } from "./view/theme.ts";
-import { sanitised } from "./view/sanitise.ts";
 
 const kept = new Kept("localStorage");
 applyTheme(kept);
 const api = new Api();
 const session = new Session(api, kept);
 const speech = { stop: () => {} };
-const page = { api, kept, session, watch: new Watch(api), toBlocks: createMarkdown(), speech, sanitised };
+const page = { api, kept, session, watch: new Watch(api), toBlocks: createMarkdown(), speech };
 // Without a database, as in some private windows, everything but the history works.
 const history = await History.open((change) => void session.changedElsewhere(change)).catch(() => undefined);
 if (history) await session.useHistory(history);

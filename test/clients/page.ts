@@ -61,7 +61,9 @@ async function checkPage(url: string, executable: string): Promise<void> {
   const downloaded = async (ending: string) => {
     for (let tries = 0; tries < 100; tries++) {
       const name = readdirSync(downloads).find((one) => one.endsWith(ending));
-      if (name) return readFileSync(join(downloads, name), "utf8");
+      // The browser makes the file before it writes it.
+      const text = name && readFileSync(join(downloads, name), "utf8");
+      if (text) return text;
       await Bun.sleep(50);
     }
     throw new Error(`no file that ends with ${ending} was saved`);

@@ -27,7 +27,6 @@ const PROMPT = "What is this?";
 const ANSWER_TOKENS = 12;
 const CONTEXT = 4096;
 const BATCH = 2048;
-const FLOAT_BYTES = 4n;
 
 function ours(llama: NativeLlama, media: NativeMedia, medium: Medium): Outcome {
   const { marker } = media.projector();
@@ -82,10 +81,9 @@ function answer(llama: NativeLlama, media: NativeMedia, job: MediaJob): Pick<Out
 function readMedium(llama: NativeLlama, media: NativeMedia, job: MediaJob, index: number, position: number): void {
   const chunk = media.chunks(job)[index];
   if (!chunk || chunk.kind === "text") throw new Error("not a medium");
-  const { width } = media.projector();
   for (let offset = 0; offset < chunk.tokens; offset += BATCH) {
     const count = Math.min(BATCH, chunk.tokens - offset);
-    const address = media.embeddings(job, index) + BigInt(offset * width) * FLOAT_BYTES;
+    const address = media.embeddings(job, index, offset);
     const positions = media.positions(job, index, position, offset, count);
     const part = { address, positions, count, sequence: 0, nonCausal: chunk.nonCausal };
     const result = llama.decodeEmbeddings(part, ANY_OWNER);

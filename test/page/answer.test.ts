@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { join } from "node:path";
-import { noAnswer, turnOf, withChunk, type Chunk } from "../../src/page/logic/answer.ts";
+import { noAnswer, withChunk, type Chunk } from "../../src/page/logic/answer.ts";
 
 /** Returns the chunks of a recorded stream of the server. */
 async function chunksOf(recorded: string): Promise<Chunk[]> {
@@ -14,13 +14,14 @@ async function chunksOf(recorded: string): Promise<Chunk[]> {
   return data.filter((text) => text !== "[DONE]").map((text) => JSON.parse(text) as Chunk);
 }
 
-/** Returns the answer of a recorded stream, with a chunk every 100 ms. */
+/** Returns the turn of the answer of a recorded stream, with a chunk every 100 ms. */
 const answerOf = async (recorded: string, media = new Map<string, string>()) =>
-  (await chunksOf(recorded)).reduce((answer, chunk, at) => withChunk(answer, chunk, (at + 1) * 100, media), noAnswer);
+  (await chunksOf(recorded)).reduce((answer, chunk, at) => withChunk(answer, chunk, (at + 1) * 100, media), noAnswer)
+    .turn;
 
 test("text, finish reason and counts are read from the server's stream", async () => {
   const { text, finish, stats, reasoning, toolCalls } = await answerOf("chat-text.sse");
-  expect([text, finish, reasoning, toolCalls]).toEqual(['Hello "Zürich" 👋\n', "stop", "", []]);
+  expect([text, finish, reasoning, toolCalls]).toEqual(['Hello "Zürich" 👋\n', "stop", undefined, undefined]);
   expect(stats).toMatchObject({ promptTokens: 12, cachedTokens: 4, completionTokens: 2, firstTokenMs: 200 });
   expect(stats?.tokensPerSecond).toBeGreaterThan(0);
 });
@@ -28,7 +29,7 @@ test("text, finish reason and counts are read from the server's stream", async (
 test("reasoning is separate from the answer, with its duration", async () => {
   const answer = await answerOf("chat-reasoning.sse");
   expect([answer.reasoning, answer.text]).toEqual(["Let me see…", "42"]);
-  expect(turnOf(answer).reasoningMs).toBe(200);
+  expect(answer.reasoningMs).toBe(200);
 });
 
 test("tool calls are assembled from their pieces", async () => {
@@ -46,11 +47,11 @@ test("a failure is shown as an error next to the text so far", async () => {
 
 test("text read from a picture or a sound is kept with the file's name, unless an earlier message had it", async () => {
   const media = new Map([["messages.0.content.0", "invoice.pdf"]]);
-  const { readInputs, readNames } = turnOf(await answerOf("chat-recognized.sse", media));
+  const { readInputs, readNames } = await answerOf("chat-recognized.sse", media);
   expect([readInputs?.[0]?.slice(0, 9), readNames]).toEqual(["Invoice 7", ["invoice.pdf"]]);
   expect((await answerOf("chat-transcribed.sse", media)).readInputs).toHaveLength(1);
   const later = new Map([["messages.2.content.0", "else.png"]]);
-  expect(turnOf(await answerOf("chat-recognized.sse", later))).not.toHaveProperty("readInputs");
+  expect(await answerOf("chat-recognized.sse", later)).not.toHaveProperty("readInputs");
 });
 
 test("an answer in progress shows the prompt's progress, then its tokens and their rate", async () => {
@@ -60,5 +61,5 @@ test("an answer in progress shows the prompt's progress, then its tokens and the
   );
   expect(seen.find(({ prompt }) => prompt)?.prompt).toMatchObject({ total: 12, processed: 8 });
   expect(seen.flatMap(({ running }) => running?.tokens ?? [])).toContain(1);
-  expect(seen.at(-1)).toMatchObject({ running: { tokens: 4 }, stats: { completionTokens: 4 } });
+  expect(seen.at(-1)).toMatchObject({ running: { tokens: 4 }, turn: { stats: { completionTokens: 4 } } });
 });

@@ -19,7 +19,7 @@ async function sent(use: Model["use"], attachments: readonly Attachment[] = [], 
   const model = { id: "m", use, capabilities: new Set(can), loaded: true, reports: false, about: "" };
   const turn = { id: "1", parent: null, role: "user", text: "a fox", createdAt: 0, attachments } as const;
   const question = { path: [turn], settings: SETTINGS, model, signal: new AbortController().signal };
-  await writeAnswer(new RecordingApi(), question, { put: () => {}, images: () => {} });
+  await writeAnswer(new RecordingApi(), question, () => {});
   return requests[0];
 }
 

@@ -83,7 +83,7 @@ async function elsewhere(id: string): Promise<Session> {
 async function ask(): Promise<string> {
   session.begin();
   session.send("Hi");
-  while (session.run?.answer.value.text !== "Hello") await Bun.sleep(5);
+  while (session.run?.answer.value.turn.text !== "Hello") await Bun.sleep(5);
   return session.conversation.value.id;
 }
 
@@ -135,12 +135,12 @@ test("a chat that another tab continues goes on here, and one that it deletes is
   other.send("And now?");
   other.stop();
   await settled();
-  await session.changedElsewhere({ id, isRemoved: false });
+  await session.changedElsewhere({ id, summary: summaryOf(other.conversation.value) });
   expect(session.conversation.value).toEqual(other.conversation.value);
   other.send("Once more");
   await settled();
   await session.remove(id);
-  await other.changedElsewhere({ id, isRemoved: true });
+  await other.changedElsewhere({ id });
   await settled();
   expect([other.conversation.value.id === id, other.runs.value.size, kept.conversations.size]).toEqual([false, 0, 0]);
 });
@@ -153,7 +153,7 @@ test("a chat that two tabs continue at once keeps both answers, and its name fro
   other.rename("Renamed");
   other.send("And now?");
   await settled();
-  await session.changedElsewhere({ id, isRemoved: false });
+  await session.changedElsewhere({ id, summary: summaryOf(other.conversation.value) });
   expect(session.conversation.value.title).toBe("Renamed");
   session.stop();
   await settled();
@@ -202,7 +202,7 @@ test("a branch that is added while another tab's version of the chat is read sta
   const other = await elsewhere(id);
   const { turns, leaf } = session.conversation.value;
   other.rename("Renamed");
-  const reading = session.changedElsewhere({ id, isRemoved: false });
+  const reading = session.changedElsewhere({ id, summary: summaryOf(other.conversation.value) });
   session.edit(turns[leaf ?? ""] as Turn, "Hello there");
   await reading;
   expect(pathOf(session.conversation.value).map(({ text }) => text)).toEqual(["Hi", "Hello there"]);
@@ -242,11 +242,7 @@ test("storing a chat updates its entry in the list, without reading the list aga
     [second, "Renamed"],
     [first, "Hi"],
   ]);
-  await session.changedElsewhere({
-    id: first,
-    isRemoved: false,
-    summary: { id: first, title: "New", updatedAt: 1e15 },
-  });
+  await session.changedElsewhere({ id: first, summary: { id: first, title: "New", updatedAt: 1e15 } });
   expect(session.summaries.value.map(({ title }) => title)).toEqual(["New", "Renamed"]);
   expect(kept.listed).toBe(1);
 });

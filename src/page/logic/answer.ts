@@ -3,17 +3,14 @@
 import type { ChatCompletionChunk } from "../../contract/chat.ts";
 import type { Static } from "../../contract/schema.ts";
 import type { NewMedia } from "./chat-request.ts";
-import type { Stats, ToolCall, Turn } from "./conversation.ts";
+import type { ToolCall, Turn } from "./conversation.ts";
 
 /** An event in a stream of chat completions: a chunk, or the error that ends the stream. */
 export type Chunk = Partial<Static<typeof ChatCompletionChunk>> & { readonly error?: { readonly message: string } };
 
 export interface Answer {
-  readonly text: string;
-  readonly reasoning: string;
-  readonly toolCalls: readonly ToolCall[];
-  readonly readInputs: readonly string[];
-  readonly readNames: readonly string[];
+  /** What is stored of it in its turn. */
+  readonly turn: Pick<Turn, "text"> & Partial<Turn>;
   /** Milliseconds until the first text or reasoning arrived; `textMs`: until the first text that is not reasoning. */
   readonly firstMs?: number;
   readonly textMs?: number;
@@ -21,12 +18,9 @@ export interface Answer {
   readonly prompt?: { readonly total: number; readonly processed: number };
   /** Tokens of the answer so far, and tokens per second; absent when the model's server does not report them. */
   readonly running?: { readonly tokens: number; readonly perSecond: number };
-  readonly finish?: string;
-  readonly error?: string;
-  readonly stats?: Stats;
 }
 
-export const noAnswer: Answer = { text: "", reasoning: "", toolCalls: [], readInputs: [], readNames: [] };
+export const noAnswer: Answer = { turn: { text: "" } };
 
 /**
  * Returns the answer with another chunk, which arrived `ms` milliseconds after the request was sent. `media` has the names
@@ -47,40 +41,48 @@ export function withChunk(answer: Answer, chunk: Chunk, ms: number, media: NewMe
   const isFailure = error !== undefined || choice?.finish_reason === "error";
   const {
     content = "",
-    reasoning_content: reasoning = "",
+    reasoning_content: thought = "",
     tool_calls: calls = [],
   } = isFailure || !choice ? {} : choice.delta;
   const isText = content !== "" || calls.length > 0;
-  const isSomething = isText || reasoning !== "";
+  const isSomething = isText || thought !== "";
   const firstMs = answer.firstMs ?? (isSomething ? ms : undefined);
   const textMs = answer.textMs ?? (isText ? ms : undefined);
-  const finish = choice?.finish_reason ?? answer.finish;
+  const { turn } = answer;
+  const { toolCalls = [], readInputs = [], readNames = [] } = turn;
+  const reasoning = (turn.reasoning ?? "") + thought;
   return {
     ...answer,
-    text: answer.text + content,
-    reasoning: answer.reasoning + reasoning,
-    toolCalls: calls.reduce(withCall, answer.toolCalls),
-    readInputs: [...answer.readInputs, ...read.map(({ text }) => text)],
-    readNames: [...answer.readNames, ...read.map(({ param }) => media.get(partOf(param)) ?? "")],
     ...(prompt && { prompt }),
     ...(timings && { running: { tokens: timings.predicted_n, perSecond: timings.predicted_per_second } }),
     ...(firstMs !== undefined && { firstMs }),
     ...(textMs !== undefined && { textMs }),
-    ...(finish && { finish }),
-    ...(isFailure && { finish: "error", error: error?.message ?? "The answer failed." }),
-    // Other chunks may have usage with the counts alone.
-    ...(usage &&
-      "prompt_tokens_details" in usage && {
-        stats: {
-          promptTokens: usage.prompt_tokens,
-          cachedTokens: usage.prompt_tokens_details.cached_tokens,
-          completionTokens: usage.completion_tokens,
-          ...(firstMs !== undefined && { firstTokenMs: firstMs }),
-          ...(usage.completion_tokens > 1 && {
-            tokensPerSecond: timings?.predicted_per_second ?? usage.completion_tokens_per_second,
-          }),
-        },
+    turn: {
+      ...turn,
+      text: turn.text + content,
+      ...(reasoning && { reasoning }),
+      ...(reasoning && textMs !== undefined && firstMs !== undefined && { reasoningMs: textMs - firstMs }),
+      ...(calls.length > 0 && { toolCalls: calls.reduce(withCall, toolCalls) }),
+      ...(read.length > 0 && {
+        readInputs: [...readInputs, ...read.map(({ text }) => text)],
+        readNames: [...readNames, ...read.map(({ param }) => media.get(partOf(param)) ?? "")],
       }),
+      ...(choice?.finish_reason && { finish: choice.finish_reason }),
+      ...(isFailure && { finish: "error", error: error?.message ?? "The answer failed." }),
+      // Other chunks may have usage with the counts alone.
+      ...(usage &&
+        "prompt_tokens_details" in usage && {
+          stats: {
+            promptTokens: usage.prompt_tokens,
+            cachedTokens: usage.prompt_tokens_details.cached_tokens,
+            completionTokens: usage.completion_tokens,
+            ...(firstMs !== undefined && { firstTokenMs: firstMs }),
+            ...(usage.completion_tokens > 1 && {
+              tokensPerSecond: timings?.predicted_per_second ?? usage.completion_tokens_per_second,
+            }),
+          },
+        }),
+    },
   };
 }
 
@@ -93,29 +95,4 @@ function withCall(calls: readonly ToolCall[], { index, id, function: part }: Cal
   const known = calls[index] ?? { id: id ?? `call_${index}`, name: "", arguments: "" };
   const next = { ...known, name: known.name + (part.name ?? ""), arguments: known.arguments + (part.arguments ?? "") };
   return calls.toSpliced(index, 1, next);
-}
-
-/** Returns the part of the answer that is stored in its turn. */
-export function turnOf({
-  text,
-  reasoning,
-  toolCalls,
-  readInputs,
-  readNames,
-  firstMs,
-  textMs,
-  finish,
-  error,
-  stats,
-}: Answer): Partial<Turn> {
-  return {
-    text,
-    ...(reasoning && { reasoning }),
-    ...(reasoning && textMs !== undefined && firstMs !== undefined && { reasoningMs: textMs - firstMs }),
-    ...(toolCalls.length > 0 && { toolCalls }),
-    ...(readInputs.length > 0 && { readInputs, readNames }),
-    ...(finish && { finish }),
-    ...(error && { error }),
-    ...(stats && { stats }),
-  };
 }

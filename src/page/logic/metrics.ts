@@ -1,39 +1,7 @@
-// Reads the samples of /metrics.
-
-interface Sample {
-  readonly name: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-/** Parses Prometheus text; skips lines that are not samples. */
-export function readSamples(text: string): Sample[] {
-  return text.split("\n").flatMap((line): Sample[] => {
-    const found = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line);
-    if (!found) return [];
-    const [, name = "", labels = "", value = ""] = found;
-    return [{ name, labels: readLabels(labels), value: Number(value.replace("+Inf", "Infinity")) }];
-  });
-}
-
-const readLabels = (text: string): Record<string, string> =>
-  Object.fromEntries(
-    [...text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = "", value = ""]) => [
-      name,
-      value.replaceAll(/\\(.)/g, (_, sign: string) => (sign === "n" ? "\n" : sign)),
-    ]),
-  );
-
-/** Returns the sum of a metric over all models and engines; undefined when the server does not have it. */
-export function total(samples: readonly Sample[], name: string): number | undefined {
-  const found = samples.filter((sample) => sample.name === name);
-  return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
-}
+// Reads the levels that are watched from /metrics, and draws them.
 
 /** The watched levels at one moment. */
 export interface Levels {
-  /** Milliseconds since 1970. */
-  readonly at: number;
   readonly tokensPerSecond: number;
   readonly promptTokensPerSecond: number;
   readonly running: number;
@@ -42,10 +10,14 @@ export interface Levels {
   readonly kvSize: number;
 }
 
-export function levelsOf(samples: readonly Sample[], at: number): Levels {
-  const sum = (name: string) => total(samples, `svc_${name}`) ?? 0;
+/** Reads the levels from Prometheus text, added over all models and engines. */
+export function levelsOf(metrics: string): Levels {
+  const sums = new Map<string, number>();
+  for (const [, name = "", value = ""] of metrics.matchAll(/^svc_(\w+)(?:\{.*\})? (\S+)/gm)) {
+    sums.set(name, (sums.get(name) ?? 0) + Number(value));
+  }
+  const sum = (name: string) => sums.get(name) ?? 0;
   return {
-    at,
     tokensPerSecond: sum("avg_generation_throughput_toks_per_s"),
     promptTokensPerSecond: sum("avg_prompt_throughput_toks_per_s"),
     running: sum("num_requests_running"),

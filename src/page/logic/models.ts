@@ -20,7 +20,6 @@ export interface Model {
 /** What the server can do besides chatting. */
 export interface Abilities {
   readonly speech: boolean;
-  readonly images: boolean;
   readonly transcription: boolean;
 }
 
@@ -59,7 +58,7 @@ export function modelsOf({ data, models }: ModelList): Model[] {
 
 export function abilitiesOf({ models }: ModelList): Abilities {
   const has = (capability: string) => models.some(({ capabilities }) => capabilities.includes(capability));
-  return { speech: has("speech"), images: has("images"), transcription: has("transcription") };
+  return { speech: has("speech"), transcription: has("transcription") };
 }
 
 /** Capabilities by which people choose a model, with the names that the page shows. */

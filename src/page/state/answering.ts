@@ -14,18 +14,14 @@ interface Question {
   readonly signal: AbortSignal;
 }
 
-interface Writer {
-  /** Receives the answer so far. */
-  readonly put: (answer: Answer) => void;
-  /** Receives the images so far, as data URLs. */
-  readonly images: (urls: readonly string[]) => void;
-}
+/** Receives the answer so far. */
+type Put = (answer: Answer) => void;
 
 /** Requests the answer; resolves when it is complete. Throws ApiError, or the signal's reason. */
-export const writeAnswer = (api: Api, question: Question, writer: Writer): Promise<void> =>
-  question.model.use === "image" ? drawImage(api, question, writer) : writeText(api, question, writer);
+export const writeAnswer = (api: Api, question: Question, put: Put): Promise<void> =>
+  question.model.use === "image" ? drawImage(api, question, put) : writeText(api, question, put);
 
-async function writeText(api: Api, { path, settings, model, signal }: Question, { put }: Writer): Promise<void> {
+async function writeText(api: Api, { path, settings, model, signal }: Question, put: Put): Promise<void> {
   const started = performance.now();
   let answer = noAnswer;
   const request = chatRequest(path, settings, model);
@@ -43,7 +39,7 @@ interface ImageEvent {
   readonly error?: { readonly message: string };
 }
 
-async function drawImage(api: Api, { path, settings, model, signal }: Question, { images }: Writer): Promise<void> {
+async function drawImage(api: Api, { path, settings, model, signal }: Question, put: Put): Promise<void> {
   const asked = path.at(-1);
   const pictures = asked?.attachments ?? [];
   const isEditor = model.capabilities.has("image_edits");
@@ -73,7 +69,7 @@ async function drawImage(api: Api, { path, settings, model, signal }: Question, 
     if (event.error) throw new Error(event.error.message);
     if (event.b64_json === undefined) continue;
     drawn[event.image_index ?? 0] = `data:image/${event.output_format ?? "png"};base64,${event.b64_json}`;
-    images([...drawn]);
+    put({ turn: { text: "", images: [...drawn] } });
   }
 }
 

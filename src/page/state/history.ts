@@ -13,7 +13,6 @@ export interface Summary {
 /** What another tab did to a conversation; `id` is absent when it removed all. */
 export interface Change {
   readonly id?: string;
-  readonly isRemoved: boolean;
   /** What the list shows of it now; absent when it was removed. */
   readonly summary?: Summary;
 }
@@ -76,18 +75,18 @@ export class History {
     await store.put(stored);
     await done;
     const summary = summaryOf(stored);
-    this.tell({ id: summary.id, isRemoved: false, summary });
+    this.tell({ id: summary.id, summary });
     return summary;
   }
 
   async remove(id: string): Promise<void> {
     await this.database.delete("conversations", id);
-    this.tell({ id, isRemoved: true });
+    this.tell({ id });
   }
 
   async clear(): Promise<void> {
     await this.database.clear("conversations");
-    this.tell({ isRemoved: true });
+    this.tell({});
   }
 
   private tell(change: Change): void {

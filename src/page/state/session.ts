@@ -2,7 +2,7 @@
 
 import { batch, signal, type Signal } from "@preact/signals";
 import type { ModelList } from "../../contract/model.ts";
-import { noAnswer, turnOf, type Answer } from "../logic/answer.ts";
+import { noAnswer, type Answer } from "../logic/answer.ts";
 import * as tree from "../logic/conversation.ts";
 import type { Attachment, Conversation, Settings, Turn } from "../logic/conversation.ts";
 import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/models.ts";
@@ -14,10 +14,10 @@ import { Kept } from "./kept.ts";
 
 /** An answer that is being generated. */
 export interface Run {
-  readonly conversation: string;
+  /** Its conversation, shown or not, as it is now. */
+  current: Conversation;
   readonly turn: string;
   readonly answer: Signal<Answer>;
-  readonly images: Signal<readonly string[]>;
   readonly abort: AbortController;
 }
 
@@ -30,7 +30,7 @@ const SETTINGS = "svc.settings";
 
 export class Session {
   readonly models = signal<readonly Model[]>([]);
-  readonly abilities = signal<Abilities>({ speech: false, images: false, transcription: false });
+  readonly abilities = signal<Abilities>({ speech: false, transcription: false });
   /** Why the models could not be listed; empty while they are loading or loaded. */
   readonly trouble = signal("");
   readonly modelId: Signal<string>;
@@ -46,8 +46,6 @@ export class Session {
   private history: Store | undefined;
   /** The conversation that was last chosen; it is shown once it is read. Empty: a new one. */
   private wanted = "";
-  /** Conversations with a run, shown or not. */
-  private readonly busy = new Map<string, Conversation>();
 
   constructor(
     private readonly api: Api,
@@ -81,29 +79,30 @@ export class Session {
   }
 
   /** Follows what another tab did. */
-  async changedElsewhere({ id, isRemoved, summary }: Change): Promise<void> {
-    if (isRemoved) {
-      for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
-      if (id === undefined || id === this.conversation.value.id) this.leave();
-    } else if (id !== undefined) await this.reread(id);
-    if (summary) this.relist(summary);
-    else await this.list();
+  async changedElsewhere({ id, summary }: Change): Promise<void> {
+    if (summary) {
+      await this.reread(summary.id);
+      return this.relist(summary);
+    }
+    for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
+    if (id === undefined || id === this.conversation.value.id) this.leave();
+    await this.list();
   }
 
   /** Takes what is stored of a conversation that is shown or being answered here. */
   private async reread(id: string): Promise<void> {
-    if (id !== this.conversation.value.id && !this.busy.has(id)) return;
+    if (id !== this.conversation.value.id && !this.runs.value.has(id)) return;
     const found = await this.history?.get(id);
     if (!found) return;
-    const busy = this.busy.get(id);
+    const run = this.runs.value.get(id);
     const shown = this.conversation.value;
     const isShown = id === shown.id;
-    if (!busy && !isShown) return;
+    if (!run && !isShown) return;
     // Turns may have been added here while it was read.
-    const merged = busy ? tree.mergedWith(busy, found) : tree.mergedWith(found, shown);
+    const merged = run ? tree.mergedWith(run.current, found) : tree.mergedWith(found, shown);
     // Each tab shows the branch that was chosen in it, which may go on in the other.
-    const current = busy || shown.leaf === null ? merged : tree.showBranch(merged, shown.leaf);
-    if (busy) this.busy.set(id, current);
+    const current = run || shown.leaf === null ? merged : tree.showBranch(merged, shown.leaf);
+    if (run) run.current = current;
     if (isShown) this.conversation.value = current;
   }
 
@@ -138,7 +137,7 @@ export class Session {
   async show(id: string): Promise<boolean> {
     this.wanted = id;
     if (id === this.conversation.value.id) return true;
-    const found = this.busy.get(id) ?? (await this.history?.get(id));
+    const found = this.runs.value.get(id)?.current ?? (await this.history?.get(id));
     if (this.wanted !== id) return true;
     if (found) this.conversation.value = found;
     return found !== undefined;
@@ -241,13 +240,11 @@ export class Session {
     const conversation = this.conversation.value;
     const { id } = conversation;
     const run: Run = {
-      conversation: id,
+      current: conversation,
       turn: turn.id,
       answer: signal(noAnswer),
-      images: signal([]),
       abort: new AbortController(),
     };
-    this.busy.set(id, conversation);
     this.runs.value = new Map(this.runs.value).set(id, run);
     this.announcement.value = "Writing an answer.";
     // Storing a turn of a conversation that was removed meanwhile would restore the conversation.
@@ -255,13 +252,12 @@ export class Session {
     const keep = (change: Partial<Turn>) => {
       if (isWanted()) this.update(id, (one) => tree.changeTurn(one, turn.id, change));
     };
-    const saving = setInterval(() => keep(turnOf(run.answer.value)), SAVE_MS);
+    const saving = setInterval(() => keep(run.answer.value.turn), SAVE_MS);
     const end = await this.write(run, conversation, parent, model);
     clearInterval(saving);
-    const images = run.images.value;
     if (!isWanted()) return;
     batch(() => {
-      keep({ ...turnOf(run.answer.value), ...(images.length > 0 && { images }), ...end });
+      keep({ ...run.answer.value.turn, ...end });
       this.drop(id);
       this.announcement.value = end.error ? `The answer failed. ${end.error}` : "The answer is complete.";
     });
@@ -275,7 +271,6 @@ export class Session {
     runs.get(id)?.abort.abort();
     runs.delete(id);
     this.runs.value = runs;
-    this.busy.delete(id);
   }
 
   /** Requests the answer; resolves with how it ended, also after a failure. */
@@ -291,21 +286,15 @@ export class Session {
       newest = answer;
       if (isDue) return;
       isDue = true;
-      setTimeout(show, newest.text.length > 20_000 ? 200 : 40);
+      setTimeout(show, newest.turn.text.length > 20_000 ? 200 : 40);
     };
     try {
       const path = tree.pathOf(conversation, parent);
-      await writeAnswer(
-        this.api,
-        { path, settings: conversation.settings, model, signal: run.abort.signal },
-        {
-          put,
-          images: (urls) => void (run.images.value = urls),
-        },
-      );
+      await writeAnswer(this.api, { path, settings: conversation.settings, model, signal: run.abort.signal }, put);
       // A server that is stopped cancels its answers, takes no further requests, and does not say so.
-      if (newest.finish === "cancelled" && !(await this.api.isReachable())) throw new Error("The server was stopped.");
-      return { finish: newest.finish ?? "stop", ...(newest.error && { error: newest.error }) };
+      const { finish = "stop", error } = newest.turn;
+      if (finish === "cancelled" && !(await this.api.isReachable())) throw new Error("The server was stopped.");
+      return { finish, ...(error && { error }) };
     } catch (error) {
       if (run.abort.signal.aborted) return { finish: "stopped" };
       return { finish: "error", error: messageOf(error) };
@@ -320,11 +309,12 @@ export class Session {
   }
 
   private update(id: string, change: (conversation: Conversation) => Conversation): void {
-    const shown = this.conversation.value.id === id ? this.conversation.value : this.busy.get(id);
+    const run = this.runs.value.get(id);
+    const shown = this.conversation.value.id === id ? this.conversation.value : run?.current;
     // The conversation was removed meanwhile.
     if (!shown) return;
     const changed = change(shown);
-    if (this.busy.has(id)) this.busy.set(id, changed);
+    if (run) run.current = changed;
     if (this.conversation.value.id === id) this.conversation.value = changed;
     // An empty conversation is not stored.
     if (changed.leaf !== null) this.store(changed);

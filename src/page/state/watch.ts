@@ -3,7 +3,7 @@
 import { batch, signal } from "@preact/signals";
 import type { Health } from "../../contract/health.ts";
 import type { RequestList } from "../../contract/requests.ts";
-import { levelsOf, readSamples, type Levels } from "../logic/metrics.ts";
+import { levelsOf, type Levels } from "../logic/metrics.ts";
 import { messageOf, type Api } from "./api.ts";
 
 export type WatchedRequest = RequestList["data"][number];
@@ -59,7 +59,7 @@ export class Watch {
         this.api.fetch("/metrics", undefined, { signal }).then((response) => response.text()),
         this.api.json<RequestList>("/v1/requests", undefined, { signal }),
       ]);
-      const levels = levelsOf(readSamples(metrics), Date.now());
+      const levels = levelsOf(metrics);
       // Metrics cover local engines; the list also covers upstreams, but with API keys only the key's own requests.
       const listed = (wanted: string) => requests.data.filter(({ state }) => state === wanted).length;
       const running = Math.max(levels.running, listed("running"));

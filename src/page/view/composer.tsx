@@ -104,11 +104,11 @@ export function Composer() {
           />
           <Context />
           {run ? (
-            <Act icon="stop" class="primary round" label="Stop" title="Stop (Esc)" onClick={() => session.stop()} />
+            <Act icon="stop" class="primary" label="Stop" title="Stop (Esc)" onClick={() => session.stop()} />
           ) : (
             <Act
               icon="send"
-              class="primary round"
+              class="primary"
               label={reading > 0 ? "Reading files" : "Send"}
               title={reading > 0 ? "Reading files" : "Send (Enter)"}
               disabled={isEmpty || reading > 0 || !model}

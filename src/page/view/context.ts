@@ -17,8 +17,6 @@ interface Page {
   readonly toBlocks: ToBlocks;
   /** Ends what is being read aloud. */
   readonly speech: { stop: () => void };
-  /** Removes everything from HTML that could run or load; returns what the browser accepts as HTML. */
-  readonly sanitised: (html: string) => string;
 }
 
 export const PageContext = createContext<Page | undefined>(undefined);

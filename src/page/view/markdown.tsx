@@ -6,6 +6,7 @@ import type { Block } from "../logic/markdown.ts";
 import { Act } from "./act.tsx";
 import { copyText } from "./browser.ts";
 import { usePage } from "./context.ts";
+import { sanitised } from "./sanitise.ts";
 
 export function Markdown({ text }: { readonly text: string }) {
   const { toBlocks } = usePage();
@@ -20,7 +21,6 @@ export function Markdown({ text }: { readonly text: string }) {
 }
 
 function BlockView({ block: { html, code } }: { readonly block: Block }) {
-  const { sanitised } = usePage();
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => (element.current ? frameCode(element.current) : undefined), [html]);
   return useMemo(() => {

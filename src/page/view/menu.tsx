@@ -23,7 +23,7 @@ export function Menu({ label, button, buttonClass = "quiet icon-button", align =
   };
   useLayoutEffect(() => {
     if (!isOpen) return;
-    root.current?.querySelector<HTMLElement>("[data-first], .panel input:checked, .panel button, .panel a")?.focus();
+    root.current?.querySelector<HTMLElement>(".panel input:checked, .panel button, .panel a")?.focus();
     const leave = (event: Event) => {
       if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
     };

@@ -76,7 +76,6 @@ const SystemField = ({ value, onChange }: FieldProps<string>) => (
     System prompt
     <textarea
       rows={4}
-      data-first
       placeholder="You are a helpful assistant."
       defaultValue={value}
       onChange={(event) => onChange(event.currentTarget.value)}
@@ -88,7 +87,6 @@ const SizeField = ({ value, onChange }: FieldProps<string>) => (
   <label class="field">
     Size
     <input
-      data-first
       pattern="\d+x\d+"
       placeholder="default"
       defaultValue={value}

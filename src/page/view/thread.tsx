@@ -1,11 +1,12 @@
 // The shown conversation: its turns, or a welcome with suggestions.
 
+import type { ComponentChildren } from "preact";
+import { useErrorBoundary } from "preact/hooks";
 import { pathOf } from "../logic/conversation.ts";
 import { capabilityNames, type Model } from "../logic/models.ts";
 import { Act } from "./act.tsx";
 import { usePage } from "./context.ts";
 import { useFollowing } from "./following.ts";
-import { Guarded } from "./guarded.tsx";
 import { Mark } from "./icons.tsx";
 import { useKeptFocus } from "./kept-focus.ts";
 import { Problem } from "./problem.tsx";
@@ -51,6 +52,17 @@ export function Thread() {
       </div>
       {isAway && <Act icon="down" class="to-end icon-button" label="To the newest message" onClick={goToEnd} />}
     </div>
+  );
+}
+
+/** Shows a sentence in place of a message that cannot be shown, so that the rest of the page goes on. */
+function Guarded({ children }: { readonly children: ComponentChildren }) {
+  const [error] = useErrorBoundary();
+  if (error === undefined) return <>{children}</>;
+  return (
+    <article class="turn">
+      <Problem text="This message cannot be shown." />
+    </article>
   );
 }
 

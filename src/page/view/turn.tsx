@@ -1,7 +1,6 @@
 // One turn of a conversation with its actions.
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { turnOf } from "../logic/answer.ts";
 import { siblingsOf, type Turn } from "../logic/conversation.ts";
 import { duration, rate, whole } from "../logic/format.ts";
 import type { Run } from "../state/session.ts";
@@ -36,7 +35,7 @@ export function UserTurn({ turn }: { readonly turn: Turn }) {
 
 /** A result that the user entered for a tool call. */
 export const ToolTurn = ({ turn }: { readonly turn: Turn }) => (
-  <article class="turn tool" aria-label="Result">
+  <article class="turn" aria-label="Result">
     <details>
       <summary>
         <Icon name="tool" /> Result
@@ -59,7 +58,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
   const [isEditing, setEditing] = useState(false);
   const [unspoken, setUnspoken] = useState("");
   const content = useRef<HTMLDivElement>(null);
-  const turn = run ? { ...stored, ...turnOf(run.answer.value), images: run.images.value } : stored;
+  const turn = run ? { ...stored, ...run.answer.value.turn } : stored;
   const { text, reasoning, images = [], toolCalls = [], error, readInputs = [], readNames = [] } = turn;
   const isEmpty = !text && !reasoning && toolCalls.length === 0 && images.length === 0;
   if (isEditing) return <Editor turn={turn} label="Save as a branch" onDone={() => setEditing(false)} />;
@@ -67,7 +66,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
     <article class="turn answer" aria-label={turn.model ?? "Answer"} aria-busy={run !== undefined}>
       <h2>{turn.model}</h2>
       {readInputs.map((read, index) => (
-        <details key={index} class="fold">
+        <details key={index}>
           <summary>
             <Icon name="file" /> Read from {readNames[index] || "what you attached"}
           </summary>
@@ -127,7 +126,7 @@ function Thinking({
 }) {
   const took = turn.reasoningMs === undefined ? "Thought" : `Thought for ${duration(turn.reasoningMs)}`;
   return (
-    <details class="fold thinking">
+    <details class="thinking">
       <summary class={isThinking ? "live" : ""}>
         <Icon name="thought" /> {isThinking ? "Thinking…" : took}
       </summary>
@@ -148,7 +147,7 @@ function Branches({ turn }: { readonly turn: Turn }) {
   return (
     <span class="branches">
       {step(-1, "left", "Previous version")}
-      <span aria-label={`Version ${at + 1} of ${siblings.length}`}>
+      <span role="img" aria-label={`Version ${at + 1} of ${siblings.length}`}>
         {at + 1}/{siblings.length}
       </span>
       {step(1, "right", "Next version")}

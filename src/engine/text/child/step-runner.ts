@@ -21,7 +21,6 @@ import type { Decoded, EngineObserver } from "./observer.ts";
 
 /** Milliseconds. After an abort the next step waits for the cancel message, which comes later: else it repeats work. */
 const CANCEL_WAIT_MS = 100;
-const FLOAT_BYTES = 4;
 /** Scored rows of a prompt carry this minus their sampler; see svc_decode in shim.h. */
 const SCORED = -2;
 
@@ -155,14 +154,13 @@ export class StepRunner {
     const span = prompt?.spans.find(({ start }) => start === step.span.start);
     if (!this.media || !prompt || !span) throw new Error("a step for media of an unknown request");
     const { media } = this;
-    const { width } = media.projector();
     if (step.starts) this.hooks.started([step.key], this.clock.now());
     if (!this.prepareCache()) return;
     const before = this.clock.now();
     this.setAdapters(step.adapters);
     const result = this.llama.decodeEmbeddings(
       {
-        address: media.embeddings(prompt.job, span.chunk) + BigInt(step.offset * width * FLOAT_BYTES),
+        address: media.embeddings(prompt.job, span.chunk, step.offset),
         positions: media.positions(prompt.job, span.chunk, step.position, step.offset, step.count),
         count: step.count,
         sequence: step.sequence,
