@@ -27,9 +27,9 @@ const shim = { name: "whisper", abi: ABI_VERSION, symbols, errors: WHISPER_ERROR
  * Loads the whisper library in `directory`, which also has the compute backends. Call it once per process.
  * Throws WhisperError naming the path when the library is missing or has another version.
  */
-export const openWhisper = (directory: string): Whisper => new Binding(directory);
+export const openWhisper = (directory: string): NativeWhisper => new NativeWhisper(directory);
 
-class Binding extends NativeLibrary<typeof symbols, WhisperErrorCode> implements Whisper {
+export class NativeWhisper extends NativeLibrary<typeof symbols, WhisperErrorCode> implements Whisper {
   constructor(private readonly libraries: string) {
     super(libraries, shim);
   }

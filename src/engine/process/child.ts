@@ -1,6 +1,7 @@
 // The life of an engine process of any kind: it loads what its parent names and serves until the parent disconnects.
 
 import { writeSync } from "node:fs";
+import type { LoadState, LogLine } from "../../../ffi/runtime/library.ts";
 import { errorMessage } from "../../domain/error-message.ts";
 import type { EngineKind } from "./kind.ts";
 import { ownMemory } from "./memory.ts";
@@ -27,11 +28,8 @@ const PATIENCE_MS = 10_000;
 
 /** What a native library offers that loads its model in the background. */
 interface NativeLoad {
-  loadPoll():
-    | { readonly state: "loading"; readonly progress: number; readonly file?: string }
-    | { readonly state: "ready" }
-    | { readonly state: "failed"; readonly error: string };
-  drainLog?(): readonly { readonly level: "debug" | "info" | "warn" | "error"; readonly text: string }[];
+  loadPoll(): LoadState;
+  drainLog(): LogLine[];
 }
 
 type Notice = Extract<FromEngine<never, never>, { type: "progress" | "log" }>;
@@ -51,7 +49,7 @@ export function tellReading(file: string): void {
  */
 export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => void): Promise<void> {
   const forward = () => {
-    for (const { level, text } of native.drainLog?.() ?? []) send({ type: "log", level, text });
+    for (const { level, text } of native.drainLog()) send({ type: "log", level, text });
   };
   for (let [sent, at] = [-1, 0]; ;) {
     const state = native.loadPoll();
@@ -71,7 +69,7 @@ export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => 
     }
     await Bun.sleep(POLL_MS);
   }
-  if (native.drainLog) setInterval(forward, 1000).unref();
+  setInterval(forward, 1000).unref();
 }
 
 /** Runs an engine of this kind in this process. Never returns. */

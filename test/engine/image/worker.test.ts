@@ -76,12 +76,7 @@ class FakePainter implements ImageLibrary {
     this.drawings.delete(owner);
   }
   preview = () => new Uint8Array();
-  loadPoll = () => ({ state: "ready" }) as const;
   traits = () => traits;
-  drainLog = () => [];
-  loadStart() {}
-  listenForAborts() {}
-  unload() {}
 
   private of(owner: number): Drawing {
     const drawing = this.drawings.get(owner);
