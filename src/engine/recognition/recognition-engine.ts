@@ -5,7 +5,7 @@ import type { RecognitionEvent, RecognizedPage } from "../../domain/recognition.
 import { HungError, type Started } from "../process/jobs.ts";
 import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { RecognitionJob, RecognitionPort } from "./port.ts";
-import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "./protocol.ts";
+import type { PageEvent, PageJob, RecognizerOptions } from "./protocol.ts";
 
 type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
 
@@ -21,7 +21,7 @@ const ABORT_GRACE_MS = 200;
 const LONGEST_SILENCE_MS = 15_000;
 
 export class RecognitionEngine
-  extends LazyEngine<RecognizerOptions, KnownModel, RecognizerModel, PageJob, PageEvent>
+  extends LazyEngine<RecognizerOptions, KnownModel, undefined, PageJob, PageEvent>
   implements RecognitionPort
 {
   private documents = 0;
