@@ -4,7 +4,7 @@ import createRelaxed from "tesseract.js-core/tesseract-core-relaxedsimd-lstm.js"
 import relaxedWasm from "tesseract.js-core/tesseract-core-relaxedsimd-lstm.wasm" with { type: "file" };
 import createPlain from "tesseract.js-core/tesseract-core-lstm.js";
 import plainWasm from "tesseract.js-core/tesseract-core-lstm.wasm" with { type: "file" };
-import { limitMemory } from "./wasm-memory.ts";
+import { limitedModule } from "./wasm-memory.ts";
 
 /** Tesseract's API object; its functions are those of TessBaseAPI in C++. */
 export interface TessApi {
@@ -39,9 +39,6 @@ export type CreateCore = (options: {
   readonly printErr: (text: string) => void;
 }) => Promise<TesseractCore>;
 
-/** Twice what a page of 4096 by 4096 pixels needs. */
-const MEMORY_BYTES = 1 << 30;
-
 /** Creates instances of Tesseract, which share their machine code. */
 export interface TesseractProgram {
   /** An error that `progress` throws ends the computation; the instance must then not be used again. */
@@ -59,7 +56,7 @@ export async function compileTesseract(): Promise<TesseractProgram> {
 }
 
 async function compile(path: string, create: CreateCore): Promise<TesseractProgram> {
-  const module = await WebAssembly.compile(limitMemory(await Bun.file(path).bytes(), MEMORY_BYTES));
+  const module = await WebAssembly.compile(await limitedModule(path));
   return {
     start(progress) {
       // Emscripten is told only of an instance, not that there will be none.
