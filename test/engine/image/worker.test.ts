@@ -103,8 +103,7 @@ const traits: ImageTraits = {
   scale: 1,
 };
 const INK = { name: "ink", path: "/ink.safetensors" };
-const model: ImageModel & { name: string } = {
-  name: "fake",
+const model: ImageModel = {
   family: "Fake",
   bytes: 1,
   device: "CPU",
@@ -124,17 +123,9 @@ function start(stepMs = 0, drawsIn?: ImageSize) {
   let now = 0;
   const library = new FakePainter(() => void (now += stepMs));
   const sent: FromPainter[] = [];
-  const painter: Painter = {
-    model,
-    multiple: 8,
-    needsImage: false,
-    scheduler: "simple",
-    scale: 1,
-    adapters: [INK],
-    ...(drawsIn && { drawsIn }),
-  };
-  const tools = { library, traits, painter, threads: () => 1, now: () => now };
-  const worker = new ImageWorker(tools, model, (message) => sent.push(message));
+  const painter: Painter = { model, traits, adapters: [INK], ...(drawsIn && { drawsIn }) };
+  const tools = { library, painter, threads: () => 1, now: () => now };
+  const worker = new ImageWorker(tools, "fake", (message) => sent.push(message));
   let key = 0;
   return {
     library,

@@ -2,7 +2,7 @@
 
 import { ImageError } from "../../../../ffi/image/api.ts";
 import { fieldError, SvcError } from "../../../domain/errors.ts";
-import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
+import type { ImageSize, ImageWork } from "../../../domain/image.ts";
 import { SharedBytes } from "../../../domain/shared-bytes.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
@@ -38,7 +38,8 @@ export class ImageWorker {
 
   constructor(
     private readonly tools: Tools,
-    private readonly model: ImageModel & { readonly name: string },
+    /** The model's name, as clients know it. */
+    private readonly model: string,
     private readonly send: (message: FromPainter) => void,
   ) {}
 
@@ -88,7 +89,7 @@ export class ImageWorker {
       const isOver = () => this.tools.now() - begun >= least && this.othersHaveLess(job);
       const painted = await job.painting.draw(isOver);
       if (!painted) return this.turns.putBack(job);
-      const event = await finished(job, painted, this.model.name);
+      const event = await finished(job, painted, this.model);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
     } catch (error) {
       this.refuse(key, error);
