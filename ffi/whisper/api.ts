@@ -60,7 +60,7 @@ export const SPEECH_DEFAULTS: SpeechOptions = {
 };
 
 /** A stretch of sound, in samples from the first one given; `end` is exclusive. */
-export interface Phrase {
+export interface Span {
   readonly start: number;
   readonly end: number;
 }
@@ -133,11 +133,11 @@ export type WhisperJob = number & { readonly __whisper: unique symbol };
 export interface Whisper {
   model(): WhisperModel;
   /**
-   * Returns phrases that contain speech, in order. Blocks for about 3 ms per second of sound, so pass about a minute at
-   * a time. Each call starts afresh, so cut a longer recording at silence: after a call whose last phrase ends with the
-   * samples, begin the next one with that phrase. Throws WhisperError.
+   * Returns where there is speech, in order. Blocks for about 3 ms per second of sound, so pass about a minute at
+   * a time. Each call starts afresh, so cut a longer recording at silence: after a call whose last span ends with the
+   * samples, begin the next one with that span. Throws WhisperError.
    */
-  speech(samples: Float32Array, options?: Partial<SpeechOptions>): Phrase[];
+  speech(samples: Float32Array, options?: Partial<SpeechOptions>): Span[];
   /**
    * Continues to listen to a sound that arrives piece by piece: returns the probability of speech in each whole
    * LISTENING_WINDOW of the samples. `memory` is what the previous call left, LISTENING_MEMORY zeros at first, and is

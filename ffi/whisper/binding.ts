@@ -9,8 +9,8 @@ import {
   WHISPER_STAGES,
   WhisperError,
   type JobOptions,
-  type Phrase,
   type Segment,
+  type Span,
   type SpeechOptions,
   type Whisper,
   type WhisperConfig,
@@ -43,16 +43,16 @@ export class NativeWhisper extends NativeLibrary<typeof symbols, WhisperErrorCod
     return this.readJson(this.native.svc_whisper_info, "describe the speech model") as WhisperModel;
   }
 
-  speech(samples: Float32Array, options: Partial<SpeechOptions> = {}): Phrase[] {
+  speech(samples: Float32Array, options: Partial<SpeechOptions> = {}): Span[] {
     const json = this.json({ ...SPEECH_DEFAULTS, ...options });
     const sound = addressable(samples);
     const { length } = samples;
     // With a buffer that is too small, the library would listen again.
-    const phrases = this.readJson(
+    const spans = this.readJson(
       (out, size) => this.native.svc_whisper_speech(sound, length, json, json.length, out, size),
       "listen for speech",
     );
-    return phrases as Phrase[];
+    return spans as Span[];
   }
 
   listen(samples: Float32Array, memory: Float32Array): Float32Array {

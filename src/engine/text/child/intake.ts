@@ -99,8 +99,8 @@ const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
 };
 
 export class Intake {
-  /** How many generations were received, plus how many prompts were finished. */
-  moves = 0;
+  /** Grows with each generation that is received and each prompt that is finished. */
+  progress = 0;
   private readonly jobs = new Map<number, PromptJob>();
   /** Jobs whose token ids are being looked up. */
   private readonly lookups = new Set<JobKey>();
@@ -134,7 +134,7 @@ export class Intake {
   }
 
   submit(key: JobKey, request: GenerateRequest): void {
-    this.moves++;
+    this.progress++;
     this.render(key, request, false);
   }
 
@@ -224,7 +224,7 @@ export class Intake {
   }
 
   private rendered(done: PromptResult): void {
-    this.moves++;
+    this.progress++;
     const job = this.jobs.get(done.job);
     this.jobs.delete(done.job);
     if ("error" in done) {
