@@ -1,6 +1,5 @@
 // The typed interface of the image shim; `binding.ts` implements it with bun:ffi, and tests implement it with a fake.
 
-import type { LoadState, LogLine } from "../runtime/library.ts";
 import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
 
 /** Why a native call or an image failed, in the order of the C enum svc_image_error. */
@@ -97,13 +96,7 @@ export type DrawState = (typeof IMAGE_STAGES)[number] | NativeFailure<ImageError
 
 /** Draws images; one is computed at a time and the others are paused. No method waits for an image. */
 export interface ImageLibrary {
-  /** Reads abort requests from a pipe, and ends the process when the pipe closes. */
-  listenForAborts(fd: number): void;
-  loadStart(config: ImageConfig): void;
-  loadPoll(): LoadState;
   traits(): ImageTraits;
-  /** Stops all images and frees the model. Throws while loading. */
-  unload(): void;
   /** Begins to draw an image. Throws ImageError, also while another image is being computed. */
   start(options: DrawOptions): void;
   /** Pauses the owner's image after its current step, unless that is the last. Throws ImageError when there is none. */
@@ -119,6 +112,4 @@ export interface ImageLibrary {
   take(owner: number): Uint8Array;
   /** Stops an image within one node of its graphs. `state` is "drawing" until the image has ended, then "none". */
   stop(owner: number): void;
-  /** Returns the log lines since the last call. */
-  drainLog(): LogLine[];
 }

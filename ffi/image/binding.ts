@@ -22,9 +22,9 @@ const shim = { name: "image", abi: ABI_VERSION, symbols, errors: IMAGE_ERRORS, F
  * library: each library has its own ggml.
  * Throws ImageError naming the path when the library is missing or has another version.
  */
-export const openImageLibrary = (directory: string): ImageLibrary => new Binding(directory, shim);
+export const openImageLibrary = (directory: string): NativeImageLibrary => new NativeImageLibrary(directory, shim);
 
-class Binding extends NativeLibrary<typeof symbols, ImageErrorCode> implements ImageLibrary {
+export class NativeImageLibrary extends NativeLibrary<typeof symbols, ImageErrorCode> implements ImageLibrary {
   loadStart(config: ImageConfig): void {
     const json = this.json(config);
     this.check(this.native.svc_image_load_start(json, json.length), "start loading an image model");

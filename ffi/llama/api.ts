@@ -1,6 +1,5 @@
 // The typed interface of the llama shim; `binding.ts` implements it with bun:ffi, and tests implement it with a fake.
 
-import type { LoadState, LogLine } from "../runtime/library.ts";
 import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
 
 /** Why a native call failed; see svc_error in shim.h. */
@@ -360,8 +359,6 @@ export interface PromptThreads {
 
 export interface Llama extends PromptThreads {
   readonly version: string;
-  loadStart(config: LoadConfig): void;
-  loadPoll(): LoadState;
   model(): LoadedModel;
   /**
    * Returns the raw bytes of a token's text; control tokens have text only with `special`. The array is shared: never
@@ -412,7 +409,6 @@ export interface Llama extends PromptThreads {
   computeThreads(): number;
   /** Runs the draft model. Returns undefined when its KV cache is full; the sequences of these jobs are then empty. */
   draft(jobs: readonly DraftJob[]): Drafted | undefined;
-  listenForAborts(fd: number): void;
   kvRemove(sequence: number, from: number, to: number): boolean;
   /** Releases the memory of a paged sequence's cells except the first `cells`, which must hold all its tokens. */
   kvRelease(sequence: number, cells: number): void;
@@ -427,6 +423,4 @@ export interface Llama extends PromptThreads {
    * Replaces a sequence's contents by saved parts, in order. Returns false when that fails; the sequence is then empty.
    */
   kvRestore(sequence: number, parts: readonly Uint8Array[]): boolean;
-  /** Returns the log lines since the last call. */
-  drainLog(): LogLine[];
 }

@@ -24,27 +24,13 @@ const PIECE_BYTES = 256;
 /** Maximum entries per row: the sampled token and its alternatives. */
 const MOST_LOGPROBS = 1 + 1024;
 
-/** The real library, which can do more than the engine needs: clear its cache, unload its model, work with grammars. */
-export interface NativeLlama extends Llama {
-  /** Frees the model and everything made with it, so that another can be loaded. Throws LlamaError while one loads. */
-  unload(): void;
-  /** Empties all sequences. */
-  kvClear(): void;
-  /** Returns the address of the llama_model, for other native libraries in this process. */
-  modelPointer(): bigint;
-  /** Returns the GBNF that llama.cpp makes from a JSON schema. Throws LlamaError when llama.cpp cannot. */
-  schemaGrammar(schema: unknown): string;
-  /** Returns whether a whole text follows a grammar. Throws LlamaError when the grammar is invalid. */
-  grammarAccepts(grammar: string, text: string): boolean;
-}
-
 /**
  * Loads the library set in `directory` and its compute backends. Call it once per process.
  * Throws LlamaError naming the path when the set is missing, incomplete or has another version.
  */
-export const openLlama = (directory: string): NativeLlama => new Binding(directory);
+export const openLlama = (directory: string): NativeLlama => new NativeLlama(directory);
 
-class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
+export class NativeLlama extends LlamaLibrary<LoadConfig> implements Llama {
   private readonly pieceBuffer = new Uint8Array(PIECE_BYTES);
   private pieces: Uint8Array[] = [];
   private specialPieces: Uint8Array[] = [];
@@ -94,10 +80,12 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     return json === "" ? undefined : (JSON.parse(json) as AnswerUpdate);
   }
 
+  /** Returns the address of the llama_model, for other native libraries in this process. */
   modelPointer(): bigint {
     return BigInt(this.native.svc_model_pointer());
   }
 
+  /** Returns the GBNF that llama.cpp makes from a JSON schema. Throws LlamaError when llama.cpp cannot. */
   schemaGrammar(schema: unknown): string {
     const json = this.json(schema);
     return this.read(
@@ -106,6 +94,7 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     );
   }
 
+  /** Returns whether a whole text follows a grammar. Throws LlamaError when the grammar is invalid. */
   grammarAccepts(grammar: string, text: string): boolean {
     const source = this.bytes(grammar);
     const words = this.bytes(text);
@@ -212,6 +201,7 @@ class Binding extends LlamaLibrary<LoadConfig> implements NativeLlama {
     return parts.every((part, at) => native.svc_kv_restore(sequence, part, part.length, Number(at === 0)) === 1);
   }
 
+  /** Empties all sequences. */
   kvClear(): void {
     this.check(this.native.svc_kv_clear(), "clear the KV cache");
   }

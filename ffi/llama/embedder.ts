@@ -1,6 +1,6 @@
 // Embedding models through the same library: vectors and relevance scores instead of text.
 
-import { joined, type LoadState, type LogLine } from "../runtime/library.ts";
+import { joined } from "../runtime/library.ts";
 import { DECODE_RESULTS, type LoadConfig, type ModelDescription, type PromptThreads } from "./api.ts";
 import { LlamaLibrary } from "./library.ts";
 
@@ -27,8 +27,6 @@ export interface LoadedEmbedder extends ModelDescription {
 }
 
 export interface Embedder extends PromptThreads {
-  loadStart(config: EmbedderConfig): void;
-  loadPoll(): LoadState;
   /** Throws LlamaError while nothing is loaded. */
   model(): LoadedEmbedder;
   /**
@@ -41,15 +39,12 @@ export interface Embedder extends PromptThreads {
    * request for `owner` stopped the computation. Throws LlamaError.
    */
   embed(inputs: readonly Int32Array[], owner: number): Float32Array | undefined;
-  listenForAborts(fd: number): void;
-  unload(): void;
-  drainLog(): LogLine[];
 }
 
 /** Loads the library set in `directory`, as openLlama does, for an embedding model. Throws LlamaError. */
-export const openEmbedder = (directory: string): Embedder => new Binding(directory);
+export const openEmbedder = (directory: string): NativeEmbedder => new NativeEmbedder(directory);
 
-class Binding extends LlamaLibrary<EmbedderConfig> implements Embedder {
+export class NativeEmbedder extends LlamaLibrary<EmbedderConfig> implements Embedder {
   private known: LoadedEmbedder | undefined;
 
   model(): LoadedEmbedder {

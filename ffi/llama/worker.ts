@@ -1,6 +1,5 @@
 // Serves this machine's devices to models on other machines, through the same library.
 
-import type { LogLine } from "../runtime/library.ts";
 import { LlamaLibrary } from "./library.ts";
 
 /** See svc_worker_start in shim.h. */
@@ -25,18 +24,11 @@ export interface WorkerDevice {
   readonly total: number;
 }
 
-interface NativeWorker {
-  /** Listens and serves from now on; returns the port. Call it once per process. Throws LlamaError. */
-  start(config: WorkerConfig): number;
-  devices(): readonly WorkerDevice[];
-  listenForAborts(fd: number): void;
-  drainLog(): LogLine[];
-}
-
 /** Loads the library set in `directory` and its compute backends. Throws LlamaError. */
-export const openWorker = (directory: string): NativeWorker => new Binding(directory);
+export const openWorker = (directory: string): NativeWorker => new NativeWorker(directory);
 
-class Binding extends LlamaLibrary<never> implements NativeWorker {
+class NativeWorker extends LlamaLibrary<never> {
+  /** Listens and serves from now on; returns the port. Call it once per process. Throws LlamaError. */
   start(config: WorkerConfig): number {
     const json = this.json(config);
     return this.check(this.native.svc_worker_start(json, json.length), "be a worker");

@@ -1,6 +1,5 @@
 // The typed interface of the media shim; `binding.ts` implements it with bun:ffi, and tests implement it with a fake.
 
-import type { LoadState } from "../runtime/library.ts";
 import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
 
 /** Why a native call failed; see svc_media_error in shim.h. */
@@ -94,12 +93,7 @@ export type MediaJob = number & { readonly __media: unique symbol };
 
 /** Image and audio input. Only `wait` blocks; every job must be released. */
 export interface Media {
-  /** `model`: address of the loaded llama_model. */
-  loadStart(model: bigint, config: ProjectorConfig): void;
-  loadPoll(): LoadState;
   projector(): Projector;
-  /** Frees the projector, all jobs and the cache; call it before the model is unloaded. */
-  unload(): void;
   /**
    * Queues a prompt: a rendered chat template with one marker per medium, in order. Clients take turns. Throws
    * MediaError, with "bad-medium" when a medium is at fault.

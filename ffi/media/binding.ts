@@ -25,20 +25,16 @@ interface MediaStats {
   readonly cachedBytes: number;
 }
 
-/** The real library, which also counts the memory that it holds. */
-export interface NativeMedia extends Media {
-  stats(): MediaStats;
-}
-
 type Description = { readonly kind: "text"; readonly tokens: number } | MediaChunk;
 
 /**
- * Loads the media library in `directory`, after the llama shim of the same folder. Call it once per process.
- * Throws MediaError naming the path when the library is missing or has another version.
+ * Loads the media library in `directory`, after the llama shim of the same folder. Call it once per process, and unload
+ * the projector before the model. Throws MediaError naming the path when the library is missing or has another version.
  */
-export const openMedia = (directory: string): NativeMedia => new Binding(directory, shim);
+export const openMedia = (directory: string): NativeMedia => new NativeMedia(directory, shim);
 
-class Binding extends NativeLibrary<typeof symbols, MediaErrorCode> implements NativeMedia {
+export class NativeMedia extends NativeLibrary<typeof symbols, MediaErrorCode> implements Media {
+  /** `model`: address of the loaded llama_model. */
   loadStart(model: bigint, config: ProjectorConfig): void {
     // No client can guess it: one that could write it into a message would shift the media after it.
     const marker = `<__media_${crypto.randomUUID().replaceAll("-", "")}__>`;

@@ -1,6 +1,5 @@
 // The typed interface of the whisper shim; `binding.ts` implements it with bun:ffi, and tests implement it with a fake.
 
-import type { LoadState, LogLine } from "../runtime/library.ts";
 import { NativeError, type NativeFailure } from "../runtime/native-error.ts";
 
 /** Why a native call or a job failed; callers need only the message. */
@@ -61,7 +60,7 @@ export const SPEECH_DEFAULTS: SpeechOptions = {
 };
 
 /** A stretch of sound, in samples from the first one given; `end` is exclusive. */
-export interface Phrase {
+export interface Span {
   readonly start: number;
   readonly end: number;
 }
@@ -132,19 +131,13 @@ export type WhisperJob = number & { readonly __whisper: unique symbol };
 
 /** Speech to text. Only `wait`, `speech` and `listen` block; every job must be released. */
 export interface Whisper {
-  /** Reads abort requests from a pipe, and ends the process when the pipe closes. */
-  listenForAborts(fd: number): void;
-  loadStart(config: WhisperConfig): void;
-  loadPoll(): LoadState;
   model(): WhisperModel;
-  /** Stops all work and releases all jobs. Throws while loading. */
-  unload(): void;
   /**
-   * Returns phrases that contain speech, in order. Blocks for about 3 ms per second of sound, so pass about a minute at
-   * a time. Each call starts afresh, so cut a longer recording at silence: after a call whose last phrase ends with the
-   * samples, begin the next one with that phrase. Throws WhisperError.
+   * Returns where there is speech, in order. Blocks for about 3 ms per second of sound, so pass about a minute at
+   * a time. Each call starts afresh, so cut a longer recording at silence: after a call whose last span ends with the
+   * samples, begin the next one with that span. Throws WhisperError.
    */
-  speech(samples: Float32Array, options?: Partial<SpeechOptions>): Phrase[];
+  speech(samples: Float32Array, options?: Partial<SpeechOptions>): Span[];
   /**
    * Continues to listen to a sound that arrives piece by piece: returns the probability of speech in each whole
    * LISTENING_WINDOW of the samples. `memory` is what the previous call left, LISTENING_MEMORY zeros at first, and is
@@ -170,6 +163,4 @@ export interface Whisper {
    * May be called at any time; work on the job stops within 100 ms (but see `submit`), and `wait` reports it no more.
    */
   release(job: WhisperJob): void;
-  /** Returns the log lines since the last call. */
-  drainLog(): LogLine[];
 }

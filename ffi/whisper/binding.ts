@@ -9,8 +9,8 @@ import {
   WHISPER_STAGES,
   WhisperError,
   type JobOptions,
-  type Phrase,
   type Segment,
+  type Span,
   type SpeechOptions,
   type Whisper,
   type WhisperConfig,
@@ -27,9 +27,9 @@ const shim = { name: "whisper", abi: ABI_VERSION, symbols, errors: WHISPER_ERROR
  * Loads the whisper library in `directory`, which also has the compute backends. Call it once per process.
  * Throws WhisperError naming the path when the library is missing or has another version.
  */
-export const openWhisper = (directory: string): Whisper => new Binding(directory);
+export const openWhisper = (directory: string): NativeWhisper => new NativeWhisper(directory);
 
-class Binding extends NativeLibrary<typeof symbols, WhisperErrorCode> implements Whisper {
+export class NativeWhisper extends NativeLibrary<typeof symbols, WhisperErrorCode> implements Whisper {
   constructor(private readonly libraries: string) {
     super(libraries, shim);
   }
@@ -43,16 +43,16 @@ class Binding extends NativeLibrary<typeof symbols, WhisperErrorCode> implements
     return this.readJson(this.native.svc_whisper_info, "describe the speech model") as WhisperModel;
   }
 
-  speech(samples: Float32Array, options: Partial<SpeechOptions> = {}): Phrase[] {
+  speech(samples: Float32Array, options: Partial<SpeechOptions> = {}): Span[] {
     const json = this.json({ ...SPEECH_DEFAULTS, ...options });
     const sound = addressable(samples);
     const { length } = samples;
     // With a buffer that is too small, the library would listen again.
-    const phrases = this.readJson(
+    const spans = this.readJson(
       (out, size) => this.native.svc_whisper_speech(sound, length, json, json.length, out, size),
       "listen for speech",
     );
-    return phrases as Phrase[];
+    return spans as Span[];
   }
 
   listen(samples: Float32Array, memory: Float32Array): Float32Array {

@@ -33,7 +33,7 @@ const HIBARI_VOICES = [
 /** Creates the engines: models first, then the host programs that were found. Each starts on first use. */
 export function speechEngines(kokoro: FoundKokoro | undefined, setup: Setup): SpeechEngine[] {
   const { config, launch, native } = setup;
-  const { libraries, embeddedVoice } = native;
+  const { embeddedVoice } = native;
   const programs = hostPrograms(config, process.platform);
   const engine = (
     source: SpeakerSource,
@@ -41,7 +41,7 @@ export function speechEngines(kokoro: FoundKokoro | undefined, setup: Setup): Sp
     patience: Pick<SpeechEngineOptions, "quietMs" | "abortGraceMs"> = {},
   ) =>
     new SpeechEngine({
-      engine: { libraries, source },
+      engine: { source },
       model,
       ...patience,
       needBytes: NEED_BYTES[source.type],

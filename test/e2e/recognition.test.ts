@@ -28,9 +28,9 @@ test(
 test(
   "decoders for picture formats and barcodes are embedded",
   () =>
-    withSandbox(async ({ root, empty }) => {
+    withSandbox(async ({ root }) => {
       const engine = new RecognitionEngine({
-        engine: { libraries: empty },
+        engine: {},
         model: { id: "tesseract", created: 0 },
         launch: compiledLaunch(),
         idleMs: 0,

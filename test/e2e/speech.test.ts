@@ -15,9 +15,9 @@ if (!isBuilt) console.log("skipped: the voice was not built");
 test.skipIf(!isBuilt)(
   "a sentence is spoken in every format",
   () =>
-    withSandbox(async ({ empty }) => {
+    withSandbox(async () => {
       const engine = new SpeechEngine({
-        engine: { libraries: empty, source: { type: "heart", folder: voice } },
+        engine: { source: { type: "heart", folder: voice } },
         model: { id: "hibari", created: 0, origin: "model", voices: async () => [] },
         launch: compiledLaunch(),
         idleMs: 0,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { OutputEvent } from "../../src/domain/generate.ts";
-import { appendEvents } from "../../src/engine/text/child/append-events.ts";
+import { appendEvents } from "../../src/engine/text/child/output-buffer.ts";
 
 const joined = (...all: OutputEvent[]) => {
   const events: OutputEvent[] = [];

@@ -221,9 +221,9 @@ describe("POST /sdapi/v1/txt2img", () => {
   });
 
   test("lists the names that there are when one is none of them", () => {
-    const painter = { model: serve().drawer.known, multiple: 16, needsImage: false, scheduler: "simple", scale: 1 };
-    const plan = (names: object) =>
-      planOf({ ...decodeTextToImage({ prompt, ...names }).work, seed: 1 }, { ...painter, adapters: [] });
+    const traits = { multiple: 16, hasTinyDecoder: false, needsReference: false, scheduler: "simple", scale: 1 };
+    const painter = { model: serve().drawer.known, traits, adapters: [] };
+    const plan = (names: object) => planOf({ ...decodeTextToImage({ prompt, ...names }).work, seed: 1 }, painter);
     expect(() => plan({ sampler_name: "UniPC" })).toThrow("must be one of euler, euler_a");
     expect(() => plan({ sampler_name: "Euler Karras" })).toThrow("'scheduler' must be one of simple");
     expect(() => plan({ scheduler: "Beta" })).toThrow("'scheduler' must be one of simple");

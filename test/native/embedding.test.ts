@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openEmbedder, type Embedder, type EmbedderConfig } from "../../ffi/llama/embedder.ts";
+import { openEmbedder, type EmbedderConfig, type NativeEmbedder } from "../../ffi/llama/embedder.ts";
 import { developmentLibraries, nativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { EmbeddingResult, EmbeddingWork } from "../../src/domain/embedding.ts";
 import { nextTurn } from "../../src/domain/next-turn.ts";
@@ -12,7 +12,7 @@ import { EmbeddingWorker } from "../../src/engine/embedding/child/worker.ts";
 import type { FromEmbedder } from "../../src/engine/embedding/protocol.ts";
 import { ENCODER_CONTEXT, ENCODER_HIDDEN, makeEncoder, type EncoderKind } from "../models/make-encoder.ts";
 
-let embedder: Embedder;
+let embedder: NativeEmbedder;
 const folder = mkdtempSync(join(tmpdir(), "svc-embedding-"));
 const PATIENCE_MS = 300_000;
 

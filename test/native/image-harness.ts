@@ -4,8 +4,8 @@ import { afterAll, beforeAll } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { DrawOptions, ImageConfig, ImageLibrary } from "../../ffi/image/api.ts";
-import { openImageLibrary } from "../../ffi/image/binding.ts";
+import type { DrawOptions, ImageConfig } from "../../ffi/image/api.ts";
+import { openImageLibrary, type NativeImageLibrary } from "../../ffi/image/binding.ts";
 import { developmentLibraries, fileName, nativeFiles } from "../../ffi/runtime/native-files.ts";
 
 const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
@@ -20,7 +20,7 @@ export const SIDE = 128;
 export const OWNER = 1;
 
 export interface ImageRig {
-  readonly library: ImageLibrary;
+  readonly library: NativeImageLibrary;
   /** A folder for files; removed after the last test. */
   readonly folder: string;
 }
@@ -28,7 +28,7 @@ export interface ImageRig {
 /** Opens the library before the first test of a file, and unloads the models of its tests after the last. */
 export function imageRig(): ImageRig {
   const folder = mkdtempSync(join(tmpdir(), "svc-image-"));
-  let library: ImageLibrary | undefined;
+  let library: NativeImageLibrary | undefined;
   beforeAll(() => {
     if (isBuilt) library = openImageLibrary(libraries);
   });

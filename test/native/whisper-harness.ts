@@ -5,14 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SAMPLE_RATE } from "../../ffi/audio/api.ts";
-import {
-  type JobOptions,
-  type Segment,
-  type Whisper,
-  type WhisperConfig,
-  type WhisperJob,
-} from "../../ffi/whisper/api.ts";
-import { openWhisper } from "../../ffi/whisper/binding.ts";
+import type { JobOptions, Segment, WhisperConfig, WhisperJob } from "../../ffi/whisper/api.ts";
+import { openWhisper, type NativeWhisper } from "../../ffi/whisper/binding.ts";
 import { developmentLibraries, fileName, nativeFiles } from "../../ffi/runtime/native-files.ts";
 
 const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
@@ -49,14 +43,14 @@ function readWav(path: string): Float32Array {
 export const seconds = (count: number): number => count * SAMPLE_RATE;
 
 export interface WhisperRig {
-  readonly whisper: Whisper;
+  readonly whisper: NativeWhisper;
   /** A folder for files; removed after the last test. */
   readonly folder: string;
 }
 
 /** Opens the library before the first test of a file, and unloads the models of its tests. */
 export function whisperRig(): WhisperRig {
-  const rig: { whisper?: Whisper } = {};
+  const rig: { whisper?: NativeWhisper } = {};
   const folder = mkdtempSync(join(tmpdir(), "svc-whisper-"));
   beforeAll(() => {
     if (isBuilt) rig.whisper = openWhisper(libraries);

@@ -70,10 +70,6 @@ export class FakeLlama implements Llama {
     private readonly chunkRows = 0,
   ) {}
 
-  loadStart(): void {}
-  loadPoll() {
-    return { state: "ready" } as const;
-  }
   model() {
     return {
       description: "fake",
@@ -229,7 +225,6 @@ export class FakeLlama implements Llama {
   setAdapters(adapters: readonly AdapterScale[]): void {
     this.adapters = adapters;
   }
-  listenForAborts(): void {}
   kvRemove(sequence: number, from: number): boolean {
     const kept = (this.cache.get(sequence) ?? []).slice(0, from);
     if (kept.length > 0) this.cache.set(sequence, kept);
@@ -252,9 +247,6 @@ export class FakeLlama implements Llama {
       parts.flatMap((part) => [...part]),
     );
     return true;
-  }
-  drainLog() {
-    return [];
   }
 
   private makeSampler(config: SamplerConfig): SamplerId {

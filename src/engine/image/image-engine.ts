@@ -15,7 +15,6 @@ export class ImageEngine
   extends LazyEngine<PainterOptions, KnownModel, ImageModel, PictureJob, PictureEvent>
   implements ImagePort
 {
-  private requests = 0;
   private images = 0;
   private steps = 0;
   private stepSeconds: number | undefined;
@@ -35,13 +34,12 @@ export class ImageEngine
   }
 
   async *run({ work, client }: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
-    const request = ++this.requests;
     // The process stays loaded between two images even if the reader is slow.
     const release = this.supervisor.keep();
     try {
       for (let image = 0; image < work.count; image++) {
         const own = { ...work, seed: work.seed + image };
-        const job = { request, image, work: own, client };
+        const job = { image, work: own, client };
         for await (const event of this.watched(job, signal)) {
           const isKnown = event.type === "accepted" || event.type === "started";
           if (image === 0 || !isKnown) yield event;

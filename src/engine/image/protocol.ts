@@ -32,8 +32,6 @@ export interface PainterOptions extends ComputeOptions {
 
 /** One image of a request. */
 export interface PictureJob {
-  /** Number of the request: its source images are decoded only once. */
-  readonly request: number;
   /** Index of the image within its request, from 0. */
   readonly image: number;
   /** Its `seed` is this image's seed. */

@@ -29,7 +29,7 @@ const PATIENCE_MS = 10_000;
 /** What a native library offers that loads its model in the background. */
 interface NativeLoad {
   loadPoll(): LoadState;
-  drainLog?(): readonly LogLine[];
+  drainLog(): readonly LogLine[];
 }
 
 type Notice = Extract<FromEngine<never, never>, { type: "progress" | "log" }>;
@@ -49,7 +49,7 @@ export function tellReading(file: string): void {
  */
 export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => void): Promise<void> {
   const forward = () => {
-    for (const { level, text } of native.drainLog?.() ?? []) send({ type: "log", level, text });
+    for (const { level, text } of native.drainLog()) send({ type: "log", level, text });
   };
   for (let [sent, at] = [-1, 0]; ;) {
     const state = native.loadPoll();
@@ -69,7 +69,7 @@ export async function untilLoaded(native: NativeLoad, send: (notice: Notice) => 
     }
     await Bun.sleep(POLL_MS);
   }
-  if (native.drainLog) setInterval(forward, 1000).unref();
+  setInterval(forward, 1000).unref();
 }
 
 /** Runs an engine of this kind in this process. Never returns. */

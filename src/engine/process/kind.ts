@@ -15,7 +15,10 @@ export interface ComputeOptions {
   readonly warmup: boolean;
 }
 
-/** A loaded model at work. Jobs queue here, under the policy that suits the kind. */
+/**
+ * A loaded model at work. Jobs queue here, under the policy that suits the kind. Not to be confused with the kind in
+ * engine/worker, which offers devices to other machines.
+ */
 interface EngineWorker<Job> {
   /** `contents`: the binary contents that were sent with the job. */
   submit(key: JobKey, job: Job, contents: readonly Uint8Array[]): void;

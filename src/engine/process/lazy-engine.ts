@@ -32,7 +32,7 @@ export interface LazyEngineOptions<Options, Model> extends Pick<
 }
 
 export abstract class LazyEngine<
-  Options extends { readonly libraries: string },
+  Options,
   Model extends KnownModel,
   Ready,
   Job,

@@ -18,7 +18,7 @@ const STATES: readonly ProcessState[] = [
   "none",
 ];
 
-export class SupervisorPool<Options extends { readonly libraries: string }, Ready, Job, Event extends {}> {
+export class SupervisorPool<Options, Ready, Job, Event extends {}> {
   private readonly supervisors: readonly Supervisor<Options, Ready, Job, Event>[];
 
   /** `count`: at least 1. */

@@ -23,13 +23,7 @@ const STOP_GRACE_MS = 2000;
 const END = { type: "end" } as const;
 const NO_MEMORY: ProcessMemory = { resident: 0, own: 0 };
 
-export class Supervisor<
-  Options extends { readonly libraries: string },
-  Ready,
-  Job,
-  Event extends {},
-  Report = never,
-> implements MemoryTenant {
+export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> implements MemoryTenant {
   private state: ProcessState;
   private process: EngineProcess<ToEngine<Options, Job>, FromEngine<Ready, Event, Report>> | undefined;
   private watchdog: Watchdog | undefined;

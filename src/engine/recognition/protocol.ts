@@ -13,14 +13,9 @@ export interface PpocrFiles {
 }
 
 export interface RecognizerOptions {
-  /** Directory with the native libraries. */
-  readonly libraries: string;
   /** Absent: Tesseract reads all text. */
   readonly ppocr?: PpocrFiles;
 }
-
-/** What loading reports: nothing so far. */
-export type RecognizerModel = Readonly<Record<string, never>>;
 
 /** A document that is being read. */
 export interface DocumentFile {
@@ -61,4 +56,4 @@ export type PageEvent =
   | { readonly type: "counted"; readonly pages: number; readonly wanted: readonly number[] }
   | { readonly type: "page"; readonly page: RecognizedPage };
 
-export type FromRecognizer = FromEngine<RecognizerModel, PageEvent>;
+export type FromRecognizer = FromEngine<undefined, PageEvent>;

@@ -5,7 +5,7 @@ import type { RecognitionEvent, RecognizedPage } from "../../domain/recognition.
 import { HungError, type Started } from "../process/jobs.ts";
 import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { RecognitionJob, RecognitionPort } from "./port.ts";
-import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "./protocol.ts";
+import type { PageEvent, PageJob, RecognizerOptions } from "./protocol.ts";
 
 type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
 
@@ -21,7 +21,7 @@ const ABORT_GRACE_MS = 200;
 const LONGEST_SILENCE_MS = 15_000;
 
 export class RecognitionEngine
-  extends LazyEngine<RecognizerOptions, KnownModel, RecognizerModel, PageJob, PageEvent>
+  extends LazyEngine<RecognizerOptions, KnownModel, undefined, PageJob, PageEvent>
   implements RecognitionPort
 {
   private documents = 0;
@@ -45,12 +45,21 @@ export class RecognitionEngine
       const opening = this.events({ ...job, wanted, readers: this.parallel }, ended);
       const counted = yield* untilCounted(opening);
       const numbers = counted.wanted;
-      const read = (at: number) => {
+      const begun: Promise<RecognizedPage>[] = [];
+      const begin = () => {
+        const at = begun.length;
         const [page, isLast] = [numbers[at], at >= numbers.length - this.parallel];
-        if (page === undefined) return undefined;
-        return pageOf(at === 0 ? opening : this.events({ ...job, task: later, page, isLast }, ended));
+        if (page === undefined) return;
+        const result = pageOf(at === 0 ? opening : this.events({ ...job, task: later, page, isLast }, ended));
+        // It is awaited later, or never.
+        result.catch(() => {});
+        begun.push(result);
       };
-      for await (const page of inOrder(numbers.length, this.parallel, read)) {
+      for (let count = 0; count < this.parallel; count++) begin();
+      // Each page that is done begins another, which is added at the end.
+      for (const result of begun) {
+        const page = await result;
+        begin();
         yield { type: "page", page, of: numbers.length };
       }
       yield { type: "result", pageCount: counted.pages };
@@ -95,28 +104,4 @@ async function pageOf(events: AsyncIterable<PageEvent | Started>): Promise<Recog
   for await (const event of events) if (event.type === "page") page = event.page;
   if (!page) throw new Error("a page without a result");
   return page;
-}
-
-/**
- * Yields the results of `work` in order; it is called with the numbers from 0 to below `length`, `atOnce` at a time.
- * Throws what `work` throws, when its turn comes.
- */
-async function* inOrder<Result>(
-  length: number,
-  atOnce: number,
-  work: (number: number) => Promise<Result> | undefined,
-): AsyncGenerator<Result, void, void> {
-  const begun: (Promise<Result> | undefined)[] = [];
-  const begin = () => {
-    const result = work(begun.length);
-    // The result is awaited later, or never.
-    result?.catch(() => {});
-    begun.push(result);
-  };
-  while (begun.length < atOnce) begin();
-  for (let at = 0; at < length; at++) {
-    const result = await begun[at];
-    begin();
-    if (result !== undefined) yield result;
-  }
 }

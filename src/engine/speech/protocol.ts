@@ -5,8 +5,6 @@ import type { FromEngine } from "../process/protocol.ts";
 import type { HostProgram } from "./host/host-program.ts";
 
 export interface SpeakerOptions {
-  /** Directory with the native libraries. */
-  readonly libraries: string;
   readonly source: SpeakerSource;
 }
 
@@ -27,10 +25,4 @@ export interface KokoroFiles {
   readonly reader?: HostProgram;
 }
 
-/** What loading reports about the model. */
-export interface SpeakerModel {
-  /** In Hz. */
-  readonly sampleRate: number;
-}
-
-export type FromSpeaker = FromEngine<SpeakerModel, SpeechEvent>;
+export type FromSpeaker = FromEngine<undefined, SpeechEvent>;

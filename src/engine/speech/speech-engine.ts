@@ -3,7 +3,7 @@
 import type { SpeechEvent, Voice } from "../../domain/speech.ts";
 import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { SpeechJob, SpeechPort, SpeechStatus } from "./port.ts";
-import type { SpeakerModel, SpeakerOptions } from "./protocol.ts";
+import type { SpeakerOptions } from "./protocol.ts";
 
 interface KnownSpeaker extends KnownModel {
   readonly origin: SpeechStatus["origin"];
@@ -16,7 +16,7 @@ const MOST_UNREAD = 32;
 export type SpeechEngineOptions = LazyEngineOptions<SpeakerOptions, KnownSpeaker>;
 
 export class SpeechEngine
-  extends LazyEngine<SpeakerOptions, KnownSpeaker, SpeakerModel, SpeechJob, SpeechEvent>
+  extends LazyEngine<SpeakerOptions, KnownSpeaker, undefined, SpeechJob, SpeechEvent>
   implements SpeechPort
 {
   constructor(options: SpeechEngineOptions) {

@@ -2,6 +2,8 @@
 // forever, or end the process. Implements only the part of llama.cpp's RPC protocol that is needed for this.
 
 import { lookup } from "node:dns/promises";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { abortable } from "../../domain/abortable.ts";
 import { systemErrorCode } from "../../domain/system-error-code.ts";
 import { workerName, type WorkerAddress } from "../../domain/worker.ts";
@@ -57,95 +59,59 @@ export async function probeWorker(
 async function ask(name: string, { host, port }: WorkerAddress, ends: AbortSignal): Promise<FoundWorker> {
   // Native code supports only IPv4.
   const { address } = await lookup(host, { family: 4 });
-  const connection = await Connection.open(address, port, ends);
+  const socket = connect(port, address);
+  const close = () => void socket.destroy();
+  ends.addEventListener("abort", close);
   try {
-    const hello = await connection.call(COMMANDS.hello, CAPABILITIES, 4 + CAPABILITIES.length).catch(() => {
+    await once(socket, "connect", { signal: ends });
+    const call = caller(socket);
+    const hello = await call(COMMANDS.hello, CAPABILITIES, 4 + CAPABILITIES.length).catch(() => {
       throw new WorkerError(
         `The worker ${name} closed the connection: its --allow does not name this machine, or it is not a worker.`,
       );
     });
-    const major = hello.getUint8(0);
+    const [major] = hello;
     if (major !== MAJOR_VERSION) {
       throw new WorkerError(
         `The worker ${name} speaks version ${major} of llama.cpp's RPC protocol, this program ${MAJOR_VERSION}: both must be the same svc.`,
       );
     }
-    const devices = (await connection.call(COMMANDS.devices, new Uint8Array(), 4)).getUint32(0, true);
+    const devices = (await call(COMMANDS.devices, new Uint8Array(), 4)).readUInt32LE();
     if (devices === 0 || devices > MOST_DEVICES) {
       throw new WorkerError(`The worker ${name} has ${devices} devices, where 1 to ${MOST_DEVICES} can be used.`);
     }
     const free: number[] = [];
     for (let device = 0; device < devices; device++) {
-      const memory = await connection.call(COMMANDS.memory, new Uint8Array([device, 0, 0, 0]), 16);
-      free.push(Number(memory.getBigUint64(0, true)));
+      const memory = await call(COMMANDS.memory, new Uint8Array([device, 0, 0, 0]), 16);
+      free.push(Number(memory.readBigUInt64LE()));
     }
     return { name, endpoint: `${address}:${port}`, free };
   } finally {
-    connection.end();
+    ends.removeEventListener("abort", close);
+    close();
   }
 }
 
-/** A connection for one request at a time. */
-class Connection {
-  private received = new Uint8Array();
-  private wanted: { readonly length: number; readonly take: (bytes: Uint8Array) => void } | undefined;
-  private readonly closed = Promise.withResolvers<never>();
-  private socket: Bun.Socket | undefined;
-
-  private constructor() {
-    this.closed.promise.catch(() => {});
-  }
-
-  static async open(hostname: string, port: number, ends: AbortSignal): Promise<Connection> {
-    const connection = new Connection();
-    const { closed } = connection;
-    const socket = await Bun.connect({
-      hostname,
-      port,
-      socket: {
-        data: (_socket, bytes) => connection.receive(bytes),
-        close: () => closed.reject(new Error("the connection was closed")),
-        error: (_socket, error) => closed.reject(error),
-      },
-    });
-    connection.socket = socket;
-    // The signal may have been aborted while the connection was made.
-    if (ends.aborted) socket.terminate();
-    ends.addEventListener("abort", () => socket.terminate());
-    return connection;
-  }
-
-  /** Sends a command and resolves with the `length` bytes of its answer. */
-  async call(command: number, body: Uint8Array, length: number): Promise<DataView> {
-    const request = new Uint8Array(9 + body.length);
-    request[0] = command;
-    new DataView(request.buffer).setBigUint64(1, BigInt(body.length), true);
-    request.set(body, 9);
-    this.socket?.write(request);
-    const size = await this.read(8);
-    if (size.getBigUint64(0, true) !== BigInt(length)) throw new Error("the answer has another length");
-    return this.read(length);
-  }
-
-  end(): void {
-    this.socket?.end();
-  }
-
-  private async read(length: number): Promise<DataView> {
-    const { promise, resolve } = Promise.withResolvers<Uint8Array>();
-    this.wanted = { length, take: resolve };
-    this.receive(new Uint8Array());
-    const bytes = await Promise.race([promise, this.closed.promise]);
-    return new DataView(bytes.buffer, bytes.byteOffset, length);
-  }
-
-  private receive(bytes: Uint8Array): void {
-    this.received = Buffer.concat([this.received, bytes]);
-    const { wanted } = this;
-    if (!wanted || this.received.length < wanted.length) return;
-    this.wanted = undefined;
-    const taken = this.received.slice(0, wanted.length);
-    this.received = this.received.slice(wanted.length);
-    wanted.take(taken);
-  }
+/** Returns a function that sends a command and resolves with the `length` bytes of its answer. */
+function caller(socket: Socket) {
+  const chunks: AsyncIterator<Buffer> = socket[Symbol.asyncIterator]();
+  let received = Buffer.alloc(0);
+  const read = async (length: number): Promise<Buffer> => {
+    while (received.length < length) {
+      const { value, done } = await chunks.next();
+      if (done) throw new Error("the connection was closed");
+      received = Buffer.concat([received, value]);
+    }
+    const taken = received.subarray(0, length);
+    received = received.subarray(length);
+    return taken;
+  };
+  return async (command: number, body: Uint8Array, length: number): Promise<Buffer> => {
+    const head = Buffer.alloc(9);
+    head[0] = command;
+    head.writeBigUInt64LE(BigInt(body.length), 1);
+    socket.write(Buffer.concat([head, body]));
+    if ((await read(8)).readBigUInt64LE() !== BigInt(length)) throw new Error("the answer has another length");
+    return read(length);
+  };
 }

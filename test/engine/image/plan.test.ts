@@ -22,10 +22,7 @@ const model: ImageModel = {
 };
 const painter: Painter = {
   model,
-  multiple: 64,
-  needsImage: false,
-  scheduler: "discrete",
-  scale: 1,
+  traits: { multiple: 64, hasTinyDecoder: false, needsReference: false, scheduler: "discrete", scale: 1 },
   adapters: [{ name: "ink", path: "/ink.safetensors" }],
 };
 const work: ImageWork = {
@@ -89,7 +86,7 @@ test("a parameter that the model cannot follow is refused with its field", () =>
   expect(refused({ edit: { image, mask: image } }, { ...painter, model: { ...model, edits } })).toBe("mask");
   const none = { image: false, mask: false, references: false };
   expect(refused({ edit: { image } }, { ...painter, model: { ...model, edits: none } })).toBe("image");
-  expect(refused({}, { ...painter, needsImage: true })).toBe("image");
+  expect(refused({}, { ...painter, traits: { ...painter.traits, needsReference: true } })).toBe("image");
 });
 
 test("a model that takes reference images gets the image as one, unless a strength or a mask keeps part of it", () => {
@@ -136,13 +133,13 @@ test("an upscaler enlarges by its own factor or a smaller one, whatever the side
   const upscaler: Painter = {
     ...painter,
     model: { ...model, size: { width: 8192, height: 8192 }, largestSide: 8192 },
-    multiple: 1,
-    needsImage: true,
-    scale: 4,
+    traits: { ...painter.traits, multiple: 1, needsReference: true, scale: 4 },
   };
   const sizes = (upscale: NonNullable<ImageWork["upscale"]>) =>
     sizesOf(planOf({ ...work, edit: { image }, upscale }, upscaler), upscaler, { width: 33, height: 17 });
   expect(sizes({})).toEqual({ drawn: { width: 33, height: 17 }, delivered: { width: 132, height: 68 } });
   expect(sizes({ scale: 1.5 }).delivered).toEqual({ width: 50, height: 26 });
-  expect(refused({ edit: { image }, upscale: { scale: 4 } }, { ...upscaler, scale: 2 })).toBe("scale");
+  expect(
+    refused({ edit: { image }, upscale: { scale: 4 } }, { ...upscaler, traits: { ...upscaler.traits, scale: 2 } }),
+  ).toBe("scale");
 });

@@ -76,12 +76,7 @@ class FakePainter implements ImageLibrary {
     this.drawings.delete(owner);
   }
   preview = () => new Uint8Array();
-  loadPoll = () => ({ state: "ready" }) as const;
   traits = () => traits;
-  drainLog = () => [];
-  loadStart() {}
-  listenForAborts() {}
-  unload() {}
 
   private of(owner: number): Drawing {
     const drawing = this.drawings.get(owner);
@@ -108,8 +103,7 @@ const traits: ImageTraits = {
   scale: 1,
 };
 const INK = { name: "ink", path: "/ink.safetensors" };
-const model: ImageModel & { name: string } = {
-  name: "fake",
+const model: ImageModel = {
   family: "Fake",
   bytes: 1,
   device: "CPU",
@@ -129,17 +123,9 @@ function start(stepMs = 0, drawsIn?: ImageSize) {
   let now = 0;
   const library = new FakePainter(() => void (now += stepMs));
   const sent: FromPainter[] = [];
-  const painter: Painter = {
-    model,
-    multiple: 8,
-    needsImage: false,
-    scheduler: "simple",
-    scale: 1,
-    adapters: [INK],
-    ...(drawsIn && { drawsIn }),
-  };
-  const tools = { library, traits, painter, threads: () => 1, now: () => now };
-  const worker = new ImageWorker(tools, model, (message) => sent.push(message));
+  const painter: Painter = { model, traits, adapters: [INK], ...(drawsIn && { drawsIn }) };
+  const tools = { library, painter, threads: () => 1, now: () => now };
+  const worker = new ImageWorker(tools, "fake", (message) => sent.push(message));
   let key = 0;
   return {
     library,
@@ -150,20 +136,7 @@ function start(stepMs = 0, drawsIn?: ImageSize) {
     submit(prompt: string, client: string, changes: Partial<ImageWork> = {}): number {
       const encoding = { format: "png", tellsHow: false } as const;
       const work: ImageWork = { prompt, count: 1, seed: 1, previews: 0, encoding, ...changes };
-      worker.submit(++key, { request: key, image: 0, work, client });
-      return key;
-    },
-    /**
-     * Submits one of the two images of request 0, made from this file. Resolves once it waits for its turn or was
-     * refused.
-     */
-    async submitEdit(image: number, path: string): Promise<number> {
-      const source = { path, field: "image" };
-      const encoding = { format: "png", tellsHow: false } as const;
-      const edit = { image: source, strength: 0.5 };
-      const work: ImageWork = { prompt: "edit", count: 2, seed: 1, previews: 0, encoding, edit };
-      worker.submit(++key, { request: 0, image, work });
-      await until(() => sent.some((message) => "key" in message && message.key === key));
+      worker.submit(++key, { image: 0, work, client });
       return key;
     },
   };
@@ -280,62 +253,6 @@ test("a prompt of too many tokens is refused by its field, with both numbers", a
   await worker.step();
   const message = "'prompt' and 'negative_prompt' each must have at most 2048 tokens; got 8012.";
   expect(sent.at(-1)).toEqual({ type: "rejected", key, code: "invalid_value", param: "prompt", message });
-});
-
-describe("the source of a request's images", () => {
-  /** Runs `act` on the first of two images, then deletes their file; returns the type of the answer to the second. */
-  async function second(act: (tools: ReturnType<typeof start>, first: number) => void | Promise<void>) {
-    const folder = mkdtempSync(join(tmpdir(), "svc-worker-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const path = join(folder, "image.png");
-    await Bun.write(path, transparentPng(8, 8, 255));
-    const tools = start();
-    const first = await tools.submitEdit(0, path);
-    await act(tools, first);
-    rmSync(path);
-    const key = await tools.submitEdit(1, path);
-    return tools.sent.findLast((message) => "key" in message && message.key === key)?.type;
-  }
-
-  test("is read once", async () => {
-    expect(await second(({ worker }) => worker.step())).toBe("accepted");
-  });
-
-  test("is kept while one of them waits beside an image of another request", async () => {
-    expect(await second(({ submit }) => void submit("other", "bob"))).toBe("accepted");
-  });
-
-  test("is forgotten when another request comes between two of them, as the next may never come", async () => {
-    const left = second(async ({ worker, submit }) => {
-      await worker.step();
-      submit("other", "bob");
-    });
-    expect(await left).toBe("rejected");
-  });
-
-  test("is forgotten when a waiting image is cancelled", async () => {
-    expect(await second(({ worker }, first) => worker.cancel(first))).toBe("rejected");
-  });
-
-  test("is forgotten when the image being drawn is cancelled", async () => {
-    const stopped = second(async ({ worker, sent }, first) => {
-      const drawing = worker.step();
-      await until(() => sent.some((message) => message.type === "events"));
-      worker.cancel(first);
-      await drawing;
-    });
-    expect(await stopped).toBe("rejected");
-  });
-
-  test("is forgotten when an image fails", async () => {
-    const failed = second(async ({ worker, library }) => {
-      library.start = () => {
-        throw new ImageError("no memory", "no-memory");
-      };
-      await worker.step();
-    });
-    expect(await failed).toBe("rejected");
-  });
 });
 
 describe("a changed image that is delivered larger than it is drawn", () => {

@@ -70,7 +70,7 @@ function optionsOf(setting: Setting): Options {
   return {
     kind: "counting",
     model: "abacus",
-    load: () => ({ libraries: import.meta.dir, loadMs, ...(crash && { crash }) }),
+    load: () => ({ loadMs, ...(crash && { crash }) }),
     launch: testLaunch({
       command: () => command,
       env: { ...process.env } as Record<string, string>,

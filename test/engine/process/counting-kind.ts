@@ -6,7 +6,6 @@ import type { EngineKind } from "../../../src/engine/process/kind.ts";
 import type { JobKey } from "../../../src/engine/process/protocol.ts";
 
 export interface CountingOptions {
-  readonly libraries: string;
   /** Milliseconds that loading takes; when negative, loading fails. */
   readonly loadMs: number;
   /** Makes the process crash while loading. */

@@ -100,7 +100,7 @@ describe("a lazy engine", () => {
   test("whose file breaks later says that it cannot be loaded, until it can be again", async () => {
     let loadMs = 0;
     const clock = new TestClock();
-    const counter = start({ clock, load: () => ({ libraries: import.meta.dir, loadMs }) });
+    const counter = start({ clock, load: () => ({ loadMs }) });
     await count(counter, { to: 1 });
     await counter.unload();
     loadMs = -1;

@@ -34,7 +34,7 @@ function create(
   ppocr?: PpocrFiles,
 ): RecognitionEngine {
   const engine = new RecognitionEngine({
-    engine: { libraries: folder, ...(ppocr && { ppocr }) },
+    engine: { ...(ppocr && { ppocr }) },
     model: { id: "tesseract", created: 7 },
     launch: testLaunch({ engineTimeoutMs, clock }),
     idleMs: 0,

@@ -23,7 +23,7 @@ function start(script: string) {
   const logged: string[] = [];
   const note = (message: string) => void logged.push(message);
   const engine = new SpeechEngine({
-    engine: { libraries: process.cwd(), source: { type: "program", program } },
+    engine: { source: { type: "program", program } },
     model: { id: "espeak-ng", created: 0, origin: "program", voices: async () => [] },
     launch: testLaunch({ log: { debug() {}, verbose() {}, info: note, warn: note, error: note } }),
     idleMs: 0,

@@ -15,7 +15,7 @@ const engines: SpeechEngine[] = [];
 function create(voice = "hum", own: Partial<SpeechEngineOptions> = {}): SpeechEngine {
   const engine = new SpeechEngine({
     ...own,
-    engine: { libraries: process.cwd(), source: { type: "heart", folder: voice } },
+    engine: { source: { type: "heart", folder: voice } },
     model: {
       id: "hum",
       created: 7,

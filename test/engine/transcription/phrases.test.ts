@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
-import { joined, PhraseFinder, type Span } from "../../../src/engine/transcription/child/phrases.ts";
+import type { Span } from "../../../ffi/whisper/api.ts";
+import { joined, PhraseFinder } from "../../../src/engine/transcription/child/phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue, Stretch } from "../../../src/engine/transcription/child/stretch.ts";
 
 /** Returns a recording that is 1 during speech and 0 elsewhere; spans are in seconds. */

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Whisper } from "../../../ffi/whisper/api.ts";
+import type { Span, Whisper } from "../../../ffi/whisper/api.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
-import type { Span } from "../../../src/engine/transcription/child/phrases.ts";
 import { TranscriptionWorker } from "../../../src/engine/transcription/child/worker.ts";
 import type { FromTranscriber } from "../../../src/engine/transcription/protocol.ts";
 import type { SpeechDetection, TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";

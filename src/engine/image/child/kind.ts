@@ -38,20 +38,11 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
     await untilLoaded(library, send);
     const traits = library.traits();
     const model = describe(options, traits);
-    const painter = {
-      model,
-      multiple: traits.multiple,
-      needsImage: traits.needsReference,
-      scheduler: traits.scheduler,
-      scale: traits.scale,
-      adapters,
-      ...(demo && { drawsIn: demo }),
-    };
+    const painter = { model, traits, adapters, ...(demo && { drawsIn: demo }) };
     // All threads of ggml wait for the slowest one, so as many are used as there are idle cores.
     const free = () => Math.max(1, Math.floor(threads * (1 - othersShare(1))));
-    const tools = { library, traits, painter, threads: free, now: () => performance.now() };
-    const worker = new ImageWorker(tools, { ...model, name }, send);
-    return { ready: model, worker };
+    const tools = { library, painter, threads: free, now: () => performance.now() };
+    return { ready: model, worker: new ImageWorker(tools, name, send) };
   },
 };
 

@@ -1,6 +1,6 @@
 // Takes an image through the library: from a plan and sources to pixels, in one or several turns, with progress.
 
-import { ImageError, type ImageLibrary, type ImageTraits, type Picture } from "../../../../ffi/image/api.ts";
+import { ImageError, type ImageLibrary, type Picture } from "../../../../ffi/image/api.ts";
 import type { ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { Pixels } from "../../../media/pixels.ts";
 import { availableMemory } from "../../process/memory.ts";
@@ -36,7 +36,6 @@ export interface Request {
 
 export interface Tools {
   readonly library: ImageLibrary;
-  readonly traits: ImageTraits;
   readonly painter: Painter;
   /** How many threads to compute with at this moment. */
   readonly threads: () => number;
@@ -73,19 +72,20 @@ export class Painting {
    * the next call resumes it. Throws ImageError, with the code `stopped` after `library.stop()` or an abort request.
    */
   async draw(isOver: () => boolean): Promise<Painted | undefined> {
-    const { library, threads, traits } = this.tools;
+    const { library, threads, painter } = this.tools;
     const { key } = this.request;
     if (this.hasBegun) library.resume(key, threads());
     else await this.begin();
     if (!(await this.follow(isOver))) return undefined;
     const { drawn, delivered } = this.sizes;
-    const made = { width: drawn.width * traits.scale, height: drawn.height * traits.scale };
+    const { scale } = painter.traits;
+    const made = { width: drawn.width * scale, height: drawn.height * scale };
     return { pixels: await this.withKept({ ...made, rgb: library.take(key) }), size: delivered };
   }
 
   private async begin(): Promise<void> {
     const { plan, work, key, sources } = this.request;
-    const { library, traits, threads } = this.tools;
+    const { library, painter, threads } = this.tools;
     const { drawn } = this.sizes;
     const pictures = sources ? await picturesOf(sources, plan, drawn) : [];
     library.start({
@@ -101,7 +101,7 @@ export class Painting {
       strength: plan.strength,
       previews: work.previews,
       threads: threads(),
-      tiles: !traits.hasTinyDecoder && drawn.width * drawn.height * DECODER_BYTES > availableMemory(),
+      tiles: !painter.traits.hasTinyDecoder && drawn.width * drawn.height * DECODER_BYTES > availableMemory(),
       adapters: plan.adapters,
       pictures,
     });

@@ -1,6 +1,6 @@
 // Decides what is drawn for a request: its own settings where the model supports them, the model's defaults elsewhere.
 
-import type { DrawOptions } from "../../../../ffi/image/api.ts";
+import type { DrawOptions, ImageTraits } from "../../../../ffi/image/api.ts";
 import { fieldError, invalidValue } from "../../../domain/errors.ts";
 import { IMAGE_BOUNDS, type ImageModel, type ImageSize, type ImageWork } from "../../../domain/image.ts";
 import type { ImageAdapterFile } from "../protocol.ts";
@@ -8,13 +8,7 @@ import type { ImageAdapterFile } from "../protocol.ts";
 /** What a model can draw, and with which settings. */
 export interface Painter {
   readonly model: ImageModel;
-  /** Sides must be multiples of this number of pixels. */
-  readonly multiple: number;
-  /** Whether the model only changes images and draws none from a prompt alone. */
-  readonly needsImage: boolean;
-  readonly scheduler: string;
-  /** Factor by which an upscaler enlarges images; 1 for a model that draws. */
-  readonly scale: number;
+  readonly traits: Pick<ImageTraits, "multiple" | "hasTinyDecoder" | "needsReference" | "scheduler" | "scale">;
   readonly adapters: readonly ImageAdapterFile[];
   /** The only size that the model draws in; other sizes are enlarged from it. */
   readonly drawsIn?: ImageSize;
@@ -36,9 +30,9 @@ const USUAL_STRENGTH = 0.75;
 
 /** Throws SvcError about a setting that the model does not support. */
 export function planOf(work: ImageWork, painter: Painter): Plan {
-  const { model, adapters, needsImage } = painter;
+  const { model, traits, adapters } = painter;
   const { edit } = work;
-  if (needsImage && !edit)
+  if (traits.needsReference && !edit)
     throw unsupported("image", "is needed: this model changes images and cannot draw without one");
   const size = work.size ?? (edit ? undefined : model.size);
   if (size) checkSize(size, painter);
@@ -59,7 +53,7 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
     steps,
     guidance,
     sampler,
-    scheduler: oneOf("scheduler", work.scheduler ?? painter.scheduler, model.schedulers),
+    scheduler: oneOf("scheduler", work.scheduler ?? traits.scheduler, model.schedulers),
     adapters: (work.adapters ?? []).map(({ name, scale }) => {
       oneOf("lora", name, model.adapters);
       const path = adapters.find((adapter) => adapter.name === name)?.path ?? "";
@@ -67,12 +61,12 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
     }),
     byReference: edit !== undefined && isByReference(edit, painter),
     strength: within("strength", edit?.strength ?? USUAL_STRENGTH, 0, 1),
-    scale: within("scale", work.upscale?.scale ?? painter.scale, 1, painter.scale),
+    scale: within("scale", work.upscale?.scale ?? traits.scale, 1, traits.scale),
   };
 }
 
 /** Models that accept reference images do better with them, unless a part or a share of the image must stay. */
-function isByReference(edit: NonNullable<ImageWork["edit"]>, { model: { edits }, needsImage }: Painter): boolean {
+function isByReference(edit: NonNullable<ImageWork["edit"]>, { model: { edits }, traits }: Painter): boolean {
   if (!edits.image) throw unsupported("image", "is not supported: this model cannot change images");
   if (edit.mask && !edits.mask)
     throw unsupported("mask", "is not supported: this model cannot keep a part of an image");
@@ -80,18 +74,18 @@ function isByReference(edit: NonNullable<ImageWork["edit"]>, { model: { edits },
   if (edit.references && edit.references.length > 0 && !edits.references) {
     throw unsupported("image", "must be a single one: this model takes no reference images beside the image to change");
   }
-  if (edit.strength !== undefined && needsImage) {
+  if (edit.strength !== undefined && traits.needsReference) {
     throw unsupported("strength", "is not supported: this model decides by itself how much of an image it replaces");
   }
   return isShown;
 }
 
-function checkSize({ width, height }: ImageSize, { model: { largestSide }, multiple, drawsIn }: Painter): void {
+function checkSize({ width, height }: ImageSize, { model: { largestSide }, traits, drawsIn }: Painter): void {
   const got = `got ${width}x${height}`;
   if (drawsIn && width * drawsIn.height !== height * drawsIn.width) {
     throw invalidSize(`must be as wide as high: this model draws squares; ${got}`);
   }
-  const step = drawsIn ? 1 : multiple;
+  const step = drawsIn ? 1 : traits.multiple;
   if (![width, height].every((side) => Number.isInteger(side) && side > 0 && side % step === 0)) {
     throw invalidSize(`must have sides that are multiples of ${step}; ${got}`);
   }
@@ -124,7 +118,7 @@ export function sizesOf(plan: Plan, painter: Painter, source?: ImageSize): { dra
 }
 
 /** Returns the source's size, reduced to the pixels that the model is made for, in multiples that it draws. */
-function fitted({ width, height }: ImageSize, { model, multiple }: Painter): ImageSize {
+function fitted({ width, height }: ImageSize, { model, traits: { multiple } }: Painter): ImageSize {
   const most = model.size.width * model.size.height;
   const scale = Math.min(1, Math.sqrt(most / (width * height)));
   const side = (pixels: number) =>

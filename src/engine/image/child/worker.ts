@@ -2,7 +2,7 @@
 
 import { ImageError } from "../../../../ffi/image/api.ts";
 import { fieldError, SvcError } from "../../../domain/errors.ts";
-import type { ImageModel, ImageSize, ImageWork } from "../../../domain/image.ts";
+import type { ImageSize, ImageWork } from "../../../domain/image.ts";
 import { SharedBytes } from "../../../domain/shared-bytes.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
@@ -11,7 +11,7 @@ import type { FromPainter, PictureEvent, PictureJob } from "../protocol.ts";
 import { encoded } from "./encode.ts";
 import { Painting, type Painted, type Request, type Tools } from "./painting.ts";
 import { planOf, type Plan } from "./plan.ts";
-import { readSources, type Sources } from "./sources.ts";
+import { readSources } from "./sources.ts";
 
 /** Bounds, in milliseconds, of the time after which a turn may pass to a client that has less to draw. */
 const TURN = { least: 1000, most: 4000 };
@@ -30,30 +30,29 @@ interface QueuedImage extends PictureJob {
 export class ImageWorker {
   private readonly turns = new Turns<QueuedImage>();
   /** Jobs whose sources and plan are being prepared; cancelling removes a job. */
-  private readonly coming = new Map<JobKey, PictureJob>();
+  private readonly coming = new Set<JobKey>();
   private current: QueuedImage | undefined;
   /** Client and milliseconds of the last turn. Not the job, which would keep its source images in memory. */
   private last: { readonly client?: string; readonly ms: number } | undefined;
   private readonly decoding = new SharedBytes(DECODING_BYTES);
-  /** The decoded source images of the last request that has any. */
-  private decoded: { readonly request: number; readonly sources: Promise<Sources> } | undefined;
 
   constructor(
     private readonly tools: Tools,
-    private readonly model: ImageModel & { readonly name: string },
+    /** The model's name, as clients know it. */
+    private readonly model: string,
     private readonly send: (message: FromPainter) => void,
   ) {}
 
   submit(key: JobKey, job: PictureJob): void {
-    this.coming.set(key, job);
-    this.prepare(key, job).then(
+    this.coming.add(key);
+    this.prepare(key, job.work).then(
       (request) => {
         if (!this.coming.delete(key)) return;
         this.turns.add(this.queued(job, request));
         this.send({ type: "accepted", key, event: { type: "accepted" } });
       },
       (error: unknown) => {
-        if (this.coming.delete(key)) this.refuse(key, job, error);
+        if (this.coming.delete(key)) this.refuse(key, error);
       },
     );
   }
@@ -61,13 +60,10 @@ export class ImageWorker {
   /** Stops an image. The one being drawn is reported as cancelled once the library has ended it. */
   cancel(key: JobKey): void {
     const waiting = this.turns.find((job) => job.key === key);
-    const current = this.current?.key === key ? this.current : undefined;
-    const stopped = this.coming.get(key) ?? waiting ?? current;
     this.coming.delete(key);
     this.turns.remove(waiting);
-    if (stopped) this.forget(stopped);
     // It may have been started in an earlier turn.
-    if (waiting?.isStarted || current) this.tools.library.stop(key);
+    if (waiting?.isStarted || this.current?.key === key) this.tools.library.stop(key);
   }
 
   /** Computes until the process ends. */
@@ -93,15 +89,14 @@ export class ImageWorker {
       const isOver = () => this.tools.now() - begun >= least && this.othersHaveLess(job);
       const painted = await job.painting.draw(isOver);
       if (!painted) return this.turns.putBack(job);
-      const event = await finished(job, painted, this.model.name);
+      const event = await finished(job, painted, this.model);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
     } catch (error) {
-      this.refuse(key, job, error);
+      this.refuse(key, error);
     } finally {
       this.current = undefined;
       this.last = { ...(job.client !== undefined && { client: job.client }), ms: this.tools.now() - begun };
     }
-    if (job.image === job.work.count - 1) this.forget(job);
   }
 
   /** Returns whether another client waits for an image with less left to compute than this one. */
@@ -134,27 +129,12 @@ export class ImageWorker {
     return { ...job, key, painting, reported: () => reported, isStarted: false };
   }
 
-  private async prepare(key: JobKey, { work, request }: PictureJob): Promise<Request> {
-    this.forgetAbsent();
+  private async prepare(key: JobKey, work: ImageWork): Promise<Request> {
     const plan = planOf(work, this.tools.painter);
-    if (!work.edit) return { key, work, plan };
-    if (this.decoded?.request !== request) this.decoded = { request, sources: readSources(work.edit, this.decoding) };
-    return { key, work, plan, sources: await this.decoded.sources };
+    return { key, work, plan, ...(work.edit && { sources: await readSources(work.edit, this.decoding) }) };
   }
 
-  /** Drops the decoded sources of the request: no more of its images follow. */
-  private forget({ request }: PictureJob): void {
-    if (this.decoded?.request === request) this.decoded = undefined;
-  }
-
-  /** Drops the decoded sources of a request without an image here: its client may have left between two images. */
-  private forgetAbsent(): void {
-    const isOwn = (job: PictureJob | undefined) => job !== undefined && job.request === this.decoded?.request;
-    if (!isOwn(this.current) && !this.coming.values().some(isOwn) && !this.turns.find(isOwn)) this.decoded = undefined;
-  }
-
-  private refuse(key: JobKey, job: PictureJob, error: unknown): void {
-    this.forget(job);
+  private refuse(key: JobKey, error: unknown): void {
     sendRefusal(this.send, key, known(error), "The image could not be drawn; the log has the details.");
   }
 }

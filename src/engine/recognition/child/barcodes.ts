@@ -9,10 +9,9 @@ import { framesIn } from "../../../recognition/frames.ts";
 import { maxiCodePlaces } from "../../../recognition/maxicode.ts";
 import { crop } from "../../../recognition/resample.ts";
 import { turned } from "./grey.ts";
-import { limitMemory } from "./wasm-memory.ts";
+import { limitedModule } from "./wasm-memory.ts";
 
 const UPC_DIGITS = 12;
-const MEMORY_BYTES = 1 << 30;
 
 /** Names that differ from ZXing's; symbologies not listed keep ZXing's name. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -43,7 +42,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export type BarcodeReader = (bitmap: Bitmap) => Promise<Barcode[]>;
 
 export async function loadBarcodeReader(): Promise<BarcodeReader> {
-  const wasmBinary = limitMemory(await Bun.file(wasm).bytes(), MEMORY_BYTES).buffer;
+  const { buffer: wasmBinary } = await limitedModule(wasm);
   await prepareZXingModule({ overrides: { wasmBinary }, fireImmediately: true });
   return readCodes;
 }

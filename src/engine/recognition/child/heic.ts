@@ -5,7 +5,7 @@ import wasm from "libheif-js/libheif-wasm/libheif.wasm" with { type: "file" };
 import type { OpenDocument } from "./document.ts";
 import { checkSides, unreadable } from "./limits.ts";
 import { singlePage, type Decoded } from "./picture.ts";
-import { limitMemory } from "./wasm-memory.ts";
+import { limitedModule } from "./wasm-memory.ts";
 
 type Heif = ReturnType<typeof createHeif>;
 type Handle = Parameters<Heif["heif_image_handle_get_width"]>[0];
@@ -22,7 +22,6 @@ interface Plane {
   readonly data: Uint8Array;
 }
 
-const MEMORY_BYTES = 1 << 30;
 const RGBA_BYTES = 4;
 const silent = () => {};
 
@@ -31,8 +30,7 @@ export const openHeic = (bytes: Uint8Array, field: string): OpenDocument => sing
 
 async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
   try {
-    const wasmBinary = limitMemory(await Bun.file(wasm).bytes(), MEMORY_BYTES);
-    const heif = createHeif({ wasmBinary, print: silent, printErr: silent });
+    const heif = createHeif({ wasmBinary: await limitedModule(wasm), print: silent, printErr: silent });
     const handle = mainPicture(heif, bytes);
     if (!handle) throw unreadable(field, "a damaged HEIC file");
     checkSides(heif.heif_image_handle_get_width(handle), heif.heif_image_handle_get_height(handle), field);

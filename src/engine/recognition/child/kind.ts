@@ -3,7 +3,7 @@
 import { ParentSocket } from "../../../../ffi/runtime/parent-socket.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
-import type { PageEvent, PageJob, RecognizerModel, RecognizerOptions } from "../protocol.ts";
+import type { PageEvent, PageJob, RecognizerOptions } from "../protocol.ts";
 import { loadBarcodeReader } from "./barcodes.ts";
 import { Documents } from "./documents.ts";
 import { PageReader } from "./page-reader.ts";
@@ -27,7 +27,7 @@ function lazily<T>(load: () => Promise<T>): () => Promise<T> {
     }));
 }
 
-export const recognitionKind: EngineKind<RecognizerOptions, RecognizerModel, PageJob, PageEvent> = {
+export const recognitionKind: EngineKind<RecognizerOptions, undefined, PageJob, PageEvent> = {
   async load({ ppocr: files }, send) {
     const watch = new Watch(new ParentSocket(ABORT_FD), { now: () => performance.now(), computed });
     const tesseract = await Tesseract.load(watch.check);
@@ -39,6 +39,6 @@ export const recognitionKind: EngineKind<RecognizerOptions, RecognizerModel, Pag
       check: watch.check,
     });
     const worker = new RecognitionWorker(reader, watch, send);
-    return { ready: {}, worker };
+    return { ready: undefined, worker };
   },
 };

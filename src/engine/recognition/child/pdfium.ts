@@ -2,7 +2,7 @@
 
 import { PDFiumModule } from "@hyzyla/pdfium";
 import wasm from "@hyzyla/pdfium/pdfium.wasm" with { type: "file" };
-import { limitMemory } from "./wasm-memory.ts";
+import { limitedModule } from "./wasm-memory.ts";
 
 /** As in fpdfview.h and fpdf_text.h; handles and pointers are numbers, 0 for none. */
 interface Functions {
@@ -67,15 +67,14 @@ interface Functions {
 
 /** Results of FPDF_GetLastError: a password is needed, or PDFium does not know the encryption. */
 const ENCRYPTED: readonly number[] = [4, 5];
-const MEMORY_BYTES = 1 << 30;
 
 export class Pdfium {
   private constructor(readonly functions: Functions) {}
 
   static async load(): Promise<Pdfium> {
-    const binary = limitMemory(await Bun.file(wasm).bytes(), MEMORY_BYTES).buffer;
+    const { buffer: wasmBinary } = await limitedModule(wasm);
     const quiet = { print() {}, printErr() {} };
-    const module = { wasmBinary: binary, locateFile: () => "", ...quiet };
+    const module = { wasmBinary, locateFile: () => "", ...quiet };
     const functions = (await PDFiumModule(module)) as unknown as Functions;
     functions._FPDF_InitLibraryWithConfig({ version: 2 });
     return new Pdfium(functions);

@@ -4,7 +4,7 @@ import createRelaxed from "tesseract.js-core/tesseract-core-relaxedsimd-lstm.js"
 import relaxedWasm from "tesseract.js-core/tesseract-core-relaxedsimd-lstm.wasm" with { type: "file" };
 import createPlain from "tesseract.js-core/tesseract-core-lstm.js";
 import plainWasm from "tesseract.js-core/tesseract-core-lstm.wasm" with { type: "file" };
-import { limitMemory } from "./wasm-memory.ts";
+import { limitedModule } from "./wasm-memory.ts";
 
 /** Tesseract's API object; its functions are those of TessBaseAPI in C++. */
 export interface TessApi {
@@ -39,17 +39,14 @@ export type CreateCore = (options: {
   readonly printErr: (text: string) => void;
 }) => Promise<TesseractCore>;
 
-/** Twice what a page of 4096 by 4096 pixels needs. */
-const MEMORY_BYTES = 1 << 30;
-
-/** Creates instances of Tesseract, which share their machine code. */
-export interface TesseractProgram {
-  /** An error that `progress` throws ends the computation; the instance must then not be used again. */
-  start(progress: () => void): Promise<TesseractCore>;
-}
+/**
+ * Creates an instance of Tesseract; all share their machine code. An error that `progress` throws ends the computation,
+ * and the instance must then not be used again.
+ */
+export type StartTesseract = (progress: () => void) => Promise<TesseractCore>;
 
 /** Compiles the build for this processor: with relaxed SIMD where it is supported, else without SIMD. */
-export async function compileTesseract(): Promise<TesseractProgram> {
+export async function compileTesseract(): Promise<StartTesseract> {
   try {
     return await compile(relaxedWasm, createRelaxed);
   } catch (error) {
@@ -58,23 +55,21 @@ export async function compileTesseract(): Promise<TesseractProgram> {
   }
 }
 
-async function compile(path: string, create: CreateCore): Promise<TesseractProgram> {
-  const module = await WebAssembly.compile(limitMemory(await Bun.file(path).bytes(), MEMORY_BYTES));
-  return {
-    start(progress) {
-      // Emscripten is told only of an instance, not that there will be none.
-      const failed = Promise.withResolvers<never>();
-      const created = create({
-        instantiateWasm(imports, done) {
-          WebAssembly.instantiate(module, imports).then(done, failed.reject);
-          return {};
-        },
-        TesseractProgress: progress,
-        // Its output is only about fonts and resolutions.
-        print() {},
-        printErr() {},
-      });
-      return Promise.race([created, failed.promise]);
-    },
+async function compile(path: string, create: CreateCore): Promise<StartTesseract> {
+  const module = await WebAssembly.compile(await limitedModule(path));
+  return (progress) => {
+    // Emscripten is told only of an instance, not that there will be none.
+    const failed = Promise.withResolvers<never>();
+    const created = create({
+      instantiateWasm(imports, done) {
+        WebAssembly.instantiate(module, imports).then(done, failed.reject);
+        return {};
+      },
+      TesseractProgress: progress,
+      // Its output is only about fonts and resolutions.
+      print() {},
+      printErr() {},
+    });
+    return Promise.race([created, failed.promise]);
   };
 }

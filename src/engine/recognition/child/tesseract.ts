@@ -5,7 +5,7 @@ import { unpacked } from "../../../../ffi/runtime/native-files.ts";
 import { errorMessage } from "../../../domain/error-message.ts";
 import type { Box, LanguageData, RecognizedWord, TextTask } from "../../../domain/recognition.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
-import { compileTesseract, type TessApi, type TesseractCore, type TesseractProgram } from "./tesseract-core.ts";
+import { compileTesseract, type StartTesseract, type TessApi, type TesseractCore } from "./tesseract-core.ts";
 import { wordsOf } from "./tsv.ts";
 import { UnusableData } from "./unusable-data.ts";
 
@@ -32,7 +32,7 @@ export class Tesseract {
   private loaded: Loaded | undefined;
 
   private constructor(
-    private readonly program: TesseractProgram,
+    private readonly start: StartTesseract,
     /** Called about once per line; an error that it throws ends the computation. */
     private readonly progress: () => void,
   ) {}
@@ -89,7 +89,7 @@ export class Tesseract {
     const key = JSON.stringify([languages, correction]);
     if (this.loaded?.key === key) return this.loaded;
     this.loaded = undefined;
-    const core = await this.program.start(this.progress);
+    const core = await this.start(this.progress);
     for (const data of languages) core.FS.writeFile(`/${data.name}.traineddata`, contentOf(data));
     core.FS.writeFile(CONFIG, correction ? "" : NO_DICTIONARIES);
     const api = new core.TessBaseAPI();

@@ -3,6 +3,12 @@
 const MEMORY_SECTION = 5;
 const PAGE_BYTES = 65_536;
 const HEADER_BYTES = 8;
+/** Twice what a page of 4096 by 4096 pixels needs. */
+const MEMORY_BYTES = 1 << 30;
+
+/** Reads a module from a file and limits its memory to what pages need. Throws as `limitMemory` does. */
+export const limitedModule = async (path: string): Promise<Uint8Array<ArrayBuffer>> =>
+  limitMemory(await Bun.file(path).bytes(), MEMORY_BYTES);
 
 /**
  * Returns the module with its memory's maximum lowered to this many bytes. Throws when it has no memory of its own with

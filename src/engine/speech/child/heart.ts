@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { SpeechWork } from "../../../domain/speech.ts";
 import { Phonemizer } from "../../../speech/phonemizer.ts";
 import { cut } from "../../../speech/sentences.ts";
-import { Voice } from "./voice.ts";
+import { AcousticModel } from "./acoustic-model.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 
 /**
@@ -16,18 +16,18 @@ const MOST_PHONEMES = 150;
 
 export class Heart implements Speaker {
   private constructor(
-    private readonly voice: Voice,
+    private readonly model: AcousticModel,
     private readonly phonemizer: Phonemizer,
   ) {}
 
   /** Loads `voice.onnx` and the data of src/speech. Throws when the files are not valid. */
   static async load(folder: string): Promise<Heart> {
     const read = (name: string) => readFileSync(join(folder, name));
-    return new Heart(await Voice.load(read("voice.onnx")), new Phonemizer(read));
+    return new Heart(await AcousticModel.load(read("voice.onnx")), new Phonemizer(read));
   }
 
   get sampleRate(): number {
-    return this.voice.sampleRate;
+    return this.model.sampleRate;
   }
 
   sentences({ text }: SpeechWork): string[] {
@@ -43,6 +43,6 @@ export class Heart implements Speaker {
 
   async speak(piece: string, { speed }: SpeechWork): Promise<Utterance> {
     const ids = this.phonemizer.ids(piece);
-    return { samples: await this.voice.speak(ids, speed), phonemes: ids.length };
+    return { samples: await this.model.speak(ids, speed), phonemes: ids.length };
   }
 }

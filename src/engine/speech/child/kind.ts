@@ -7,17 +7,16 @@ import { tellReading } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { PROGRAMS } from "../host/programs.ts";
 import type { SpeechJob } from "../port.ts";
-import type { SpeakerModel, SpeakerOptions, SpeakerSource } from "../protocol.ts";
+import type { SpeakerOptions, SpeakerSource } from "../protocol.ts";
 import { ProgramSpeaker } from "./program-speaker.ts";
 import { SpeechWorker, type Speaker } from "./worker.ts";
 
 /** A file of the embedded voice; the data of src/speech is in the same folder. */
 const VOICE = "voice.onnx";
 
-export const speechKind: EngineKind<SpeakerOptions, SpeakerModel, SpeechJob, SpeechEvent> = {
+export const speechKind: EngineKind<SpeakerOptions, undefined, SpeechJob, SpeechEvent> = {
   async load({ source }, send) {
-    const speaker = await load(source);
-    return { ready: { sampleRate: speaker.sampleRate }, worker: new SpeechWorker(speaker, send) };
+    return { ready: undefined, worker: new SpeechWorker(await load(source), send) };
   },
 };
 

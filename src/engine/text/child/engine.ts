@@ -204,11 +204,11 @@ export class Engine {
     const { intake, clock } = this;
     let movedAt = clock.now();
     const until = movedAt + GATHER_LIMIT_MS;
-    for (let before = -1; before !== intake.moves || intake.rendering;) {
+    for (let before = -1; before !== intake.progress || intake.rendering;) {
       const now = clock.now();
-      if (before !== intake.moves) movedAt = now;
+      if (before !== intake.progress) movedAt = now;
       if (now >= Math.min(until, movedAt + GATHER_STUCK_MS)) return;
-      before = intake.moves;
+      before = intake.progress;
       await Bun.sleep(GATHER_MS);
       intake.collect(0);
     }

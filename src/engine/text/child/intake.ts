@@ -20,12 +20,12 @@ import { fieldOfPrompt, tooManyTokens, type PromptLimits } from "../../../domain
 import { joinTurns } from "../../../domain/turns.ts";
 import type { Refusal, JobKey } from "../../process/protocol.ts";
 import { asRefusal } from "../../process/refusal.ts";
+import type { TokenPiece } from "../port.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf } from "./prompt.ts";
 import { promptLimits, tooMuchToRender } from "./prompt-bounds.ts";
 import { MediaPrompts, type MediaUpdate, type MediaPrompt } from "./media-prompts.ts";
 import { unknownToken, unknownTokenOf } from "./token-ids.ts";
-import { JoinedText, TextList } from "./token-texts.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
 /** A prompt of acceptable length, with the sampler for its answer. */
@@ -99,8 +99,8 @@ const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
 };
 
 export class Intake {
-  /** How many generations were received, plus how many prompts were finished. */
-  moves = 0;
+  /** Grows with each generation that is received and each prompt that is finished. */
+  progress = 0;
   private readonly jobs = new Map<number, PromptJob>();
   /** Jobs whose token ids are being looked up. */
   private readonly lookups = new Set<JobKey>();
@@ -134,7 +134,7 @@ export class Intake {
   }
 
   submit(key: JobKey, request: GenerateRequest): void {
-    this.moves++;
+    this.progress++;
     this.render(key, request, false);
   }
 
@@ -157,16 +157,20 @@ export class Intake {
     const { vocabulary } = this;
     const unknown = unknownToken(tokens, "tokens", vocabulary);
     if (unknown) return this.handlers.refused(key, unknown);
-    const texts = apart ? new TextList() : new JoinedText();
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+    const pieces: TokenPiece[] = [];
+    let text = "";
     this.lookups.add(key);
     for (let from = 0; from < tokens.length; from += DETOKENIZED_AT_ONCE) {
       if (from > 0) await nextTurn();
       if (!this.lookups.has(key)) return;
       const part: TokenIds = tokens.slice(from, from + DETOKENIZED_AT_ONCE);
-      texts.push(Array.from(part, (token) => this.llama.piece(token, true)));
+      const bytes = Array.from(part, (token) => this.llama.piece(token, true));
+      if (apart) pieces.push(...bytes.map(pieceOf));
+      else text += decoder.decode(Buffer.concat(bytes), { stream: true });
     }
     this.lookups.delete(key);
-    this.handlers.answered(key, texts.end());
+    this.handlers.answered(key, apart ? JSON.stringify(pieces) : text + decoder.decode());
   }
 
   private render(key: JobKey, request: GenerateRequest, counts: boolean): void {
@@ -220,7 +224,7 @@ export class Intake {
   }
 
   private rendered(done: PromptResult): void {
-    this.moves++;
+    this.progress++;
     const job = this.jobs.get(done.job);
     this.jobs.delete(done.job);
     if ("error" in done) {
@@ -333,3 +337,14 @@ function withJoinedTurns(request: GenerateRequest): GenerateRequest | undefined 
 
 const aboutPrompt = (refusal: Refusal, request: GenerateRequest) =>
   renamed(refusal, { messages: fieldOfPrompt(request) });
+
+const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
+
+/** Returns a token's text, or its bytes if they are not valid UTF-8 by themselves. */
+function pieceOf(bytes: Uint8Array): TokenPiece {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    return [...bytes];
+  }
+}

@@ -5,6 +5,7 @@ import { release } from "../../../../ffi/llama/allocate.ts";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { DiskCache, DiskId } from "../../../scheduler/kv/disk-cache.ts";
 import type { CachedPrefix, Prefix } from "../../../scheduler/kv/prefix-index.ts";
+import type { OnDisk } from "../protocol.ts";
 import type { KvFolder } from "./kv-folder.ts";
 
 interface KvDiskListener {
@@ -45,8 +46,8 @@ export class KvDisk {
     return this.counted;
   }
 
-  /** Lists the existing files. Resolves with how much they hold, and how many damaged ones were removed. */
-  async open(): Promise<{ readonly conversations: number; readonly tokens: number; readonly damaged: number }> {
+  /** Lists the existing files. */
+  async open(): Promise<OnDisk> {
     const { entries, damaged } = await this.folder.index().catch((error) => {
       this.warnOnce(`the folder cannot be read (${reasonOf(error)})`);
       return { entries: new Map<string, Prefix>(), damaged: 0 };

@@ -3,34 +3,22 @@
 import type { GenerateRequest, TokenIds } from "../../../domain/generate.ts";
 import type { Refusal } from "../../process/protocol.ts";
 
-/** Returns why token ids cannot be read, with the index of the first unknown one. `field`: where they come from. */
-export function unknownToken(tokens: TokenIds, field: string, vocabulary: number): Refusal | undefined {
-  const wrong = indexOfUnknown(tokens, vocabulary);
-  return wrong < 0 ? undefined : refusal(`${field}.${wrong}`, "be a token id", vocabulary, tokens[wrong]);
+/** Returns why token ids cannot be read. `field`: where they come from; `each`: whether the error names the index, too. */
+export function unknownToken(tokens: TokenIds, field: string, vocabulary: number, each = true): Refusal | undefined {
+  const at = tokens.findIndex((token) => token < 0 || token >= vocabulary);
+  if (at < 0) return undefined;
+  const [param, must] = each ? [`${field}.${at}`, "be a token id"] : [field, "have token ids"];
+  const message = `'${param}' must ${must} from 0 to ${vocabulary - 1} for this model; got ${tokens[at]}.`;
+  return { code: "invalid_value", message, param };
 }
 
 /** Does the same for a request: for the token ids in its prompt and in its logit biases. */
 export function unknownTokenOf(request: GenerateRequest, vocabulary: number): Refusal | undefined {
   const { prompt, promptField, sampling } = request;
+  const ids = typeof prompt === "object" ? prompt : [];
+  const biased = sampling.logitBias?.map(([token]) => token) ?? [];
   return (
-    (typeof prompt === "object" ? unknownPromptToken(prompt, promptField, vocabulary) : undefined) ??
-    unknownIn(sampling.logitBias?.map(([token]) => token) ?? [], "logit_bias", vocabulary)
+    unknownToken(ids, promptField ?? "prompt", vocabulary, promptField !== undefined) ??
+    unknownToken(biased, "logit_bias", vocabulary, false)
   );
 }
-
-const unknownPromptToken = (prompt: TokenIds, field: string | undefined, vocabulary: number) =>
-  field === undefined ? unknownIn(prompt, "prompt", vocabulary) : unknownToken(prompt, field, vocabulary);
-
-function unknownIn(tokens: TokenIds, field: string, vocabulary: number): Refusal | undefined {
-  const wrong = indexOfUnknown(tokens, vocabulary);
-  return wrong < 0 ? undefined : refusal(field, "have token ids", vocabulary, tokens[wrong]);
-}
-
-const indexOfUnknown = (tokens: TokenIds, vocabulary: number): number =>
-  tokens.findIndex((token) => token < 0 || token >= vocabulary);
-
-const refusal = (param: string, must: string, vocabulary: number, got: number | undefined): Refusal => ({
-  code: "invalid_value",
-  message: `'${param}' must ${must} from 0 to ${vocabulary - 1} for this model; got ${got}.`,
-  param,
-});

@@ -1,5 +1,6 @@
 // Finds where someone speaks in a recording that is read piece by piece.
 
+import type { Span } from "../../../../ffi/whisper/api.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
 
 /** Samples that are searched at once: few enough not to delay other work, and as many as the model hears at once. */
@@ -20,13 +21,6 @@ const LEAST_CUT = 20 * SAMPLE_RATE;
 const FRAME = SAMPLE_RATE / 100;
 const WIDE = 25;
 const NARROW = 5;
-
-/** A range of samples, relative to the first sample of the piece. */
-export interface Span {
-  readonly start: number;
-  /** Index of the first sample after it. */
-  readonly end: number;
-}
 
 export interface Phrase {
   /** Index of its first sample in the recording. */

@@ -1,14 +1,14 @@
 // Takes a recording through the engine: read, cut into stretches of speech, recognised, and reported in order.
 
 import { deflateSync } from "node:zlib";
-import type { Segment, Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
+import type { Segment, Span, Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import type { Progress } from "../../../domain/request-record.ts";
 import type { SpeechSegment, SpokenWord } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
-import { PhraseFinder, type Span } from "./phrases.ts";
+import { PhraseFinder } from "./phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue, type Stretch } from "./stretch.ts";
 
 /** A recording's samples, 16,000 a second, as they are decoded. Reading throws SvcError when that fails. */
@@ -62,9 +62,9 @@ export class RecordingWork {
   private reportedProgress = 0;
   started = false;
   /** Number of the turn in which its last stretch was begun. */
-  served = 0;
+  begunTurn = 0;
   /** Number of the turn in which it was last read. */
-  heard = 0;
+  readTurn = 0;
   reading = false;
 
   constructor(

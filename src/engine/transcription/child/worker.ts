@@ -1,6 +1,6 @@
 // The loop of a transcription engine: recordings are read and cut here, and recognised in parallel on native threads.
 
-import type { Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
+import type { Span, Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import { fieldError } from "../../../domain/errors.ts";
 import type {
   SpeechDetection,
@@ -13,7 +13,6 @@ import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { FromTranscriber } from "../protocol.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
-import type { Span } from "./phrases.ts";
 import { RecordingWork, type Sound } from "./recording.ts";
 import { sendRefusal } from "../../process/refusal.ts";
 import { isSameClient } from "../../process/turns.ts";
@@ -105,7 +104,7 @@ export class TranscriptionWorker {
       busy = true;
       this.begin(next);
     }
-    const reader = this.next("heard", ({ wantsSound }) => wantsSound);
+    const reader = this.next("readTurn", ({ wantsSound }) => wantsSound);
     if (reader) {
       busy = true;
       this.read(reader);
@@ -120,10 +119,10 @@ export class TranscriptionWorker {
   private nextStretch(): RecordingWork | undefined {
     const can = (work: RecordingWork) =>
       work.canBegin(this.longest(work)) && (isUtterance(work) || this.hasPlaceForRecording);
-    const first = this.next("served", can);
+    const first = this.next("begunTurn", can);
     const short = this.hasJumped
       ? undefined
-      : this.next("served", (work) => can(work) && work.endsWithin(SHORT_STRETCH));
+      : this.next("begunTurn", (work) => can(work) && work.endsWithin(SHORT_STRETCH));
     this.hasJumped = short !== undefined && short !== first;
     return short ?? first;
   }
@@ -134,7 +133,7 @@ export class TranscriptionWorker {
    */
   private makePlace(): void {
     if (this.owners.size < this.options.parallel) return;
-    const short = this.next("served", (work) => work.endsWithin(SHORT_STRETCH) && work.canBegin(SHORT_STRETCH));
+    const short = this.next("begunTurn", (work) => work.endsWithin(SHORT_STRETCH) && work.canBegin(SHORT_STRETCH));
     if (!short || short.job.background) return;
     // During dictation the place would stay free.
     if (!isUtterance(short) && this.options.now() < this.liveUntil) return;
@@ -179,7 +178,7 @@ export class TranscriptionWorker {
    * Returns one of the recordings for which `can` holds: of the client with the least running work, or else the one
    * whose turn was longest ago. Background work comes last.
    */
-  private next(turn: "served" | "heard", can: (work: RecordingWork) => boolean): RecordingWork | undefined {
+  private next(turn: "begunTurn" | "readTurn", can: (work: RecordingWork) => boolean): RecordingWork | undefined {
     const claims = this.works.filter(can).map((work) => {
       const own = this.works.filter((one) => one === work || isSameClient(one.job, work.job));
       const running = own.reduce((sum, one) => sum + one.running, 0);
@@ -201,7 +200,7 @@ export class TranscriptionWorker {
       this.tellStarted(work);
       const job = work.begin(this.longest(work), this.threads());
       if (job !== undefined) this.owners.set(job, work);
-      work.served = ++this.turn;
+      work.begunTurn = ++this.turn;
       this.lookForOthers();
     });
   }
@@ -210,8 +209,8 @@ export class TranscriptionWorker {
    * Returns the most samples of a stretch. It is short for background work, while other clients are or recently were
    * there, and for the first stretch of a client that reads the text as it comes.
    */
-  private longest({ job, served }: RecordingWork): number {
-    const isFirst = served === 0;
+  private longest({ job, begunTurn }: RecordingWork): number {
+    const isFirst = begunTurn === 0;
     const isShort = job.background || (job.work.early && isFirst) || this.turn < this.shared + CALM;
     return isShort ? SHORT_STRETCH : LONGEST_STRETCH;
   }
@@ -249,7 +248,7 @@ export class TranscriptionWorker {
     const { key } = work;
     // A place is free, so it is not queued: silence at its start, perhaps for hours, must not count as waiting.
     if (this.owners.size < this.options.parallel) this.tellStarted(work);
-    work.heard = ++this.turn;
+    work.readTurn = ++this.turn;
     work.read().then(
       () => {
         if (!this.works.includes(work)) return;

@@ -16,18 +16,18 @@ const A_WORD = [0, 1, 2, 3, 0];
 /** Any number; constant, so that the same text always sounds the same. */
 const SEED = 0x5eed;
 
-export class Voice {
+export class AcousticModel {
   readonly sampleRate = SAMPLE_RATE;
   private readonly vocoder = new Vocoder();
 
   private constructor(private readonly session: InferenceSession) {}
 
-  /** Loads the acoustic model, an ONNX file. Throws when it is invalid or cannot speak a word. */
-  static async load(model: Uint8Array): Promise<Voice> {
-    const voice = new Voice(await loadOnnx(model));
+  /** Loads an ONNX file. Throws when it is invalid or cannot speak a word. */
+  static async load(file: Uint8Array): Promise<AcousticModel> {
+    const model = new AcousticModel(await loadOnnx(file));
     // A damaged file may load and yet compute nothing: better to fail now, with the file's name, than for each request.
-    await voice.speak(A_WORD, 1);
-    return voice;
+    await model.speak(A_WORD, 1);
+    return model;
   }
 
   /** Speaks phonemes, given by number. `speed`: from 0.25 to 4, always at the same pitch. */

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Voice } from "../../../src/engine/speech/child/voice.ts";
+import { AcousticModel } from "../../../src/engine/speech/child/acoustic-model.ts";
 import { Phonemizer } from "../../../src/speech/phonemizer.ts";
 
 const folder = join(import.meta.dir, "../../../vendor/.build/speech/current");
@@ -12,7 +12,7 @@ if (!isBuilt) console.log("skipped: the voice was not built");
 const PATIENCE_MS = 60_000;
 
 describe.skipIf(!isBuilt)("the voice", () => {
-  let voice: Voice;
+  let voice: AcousticModel;
   let phonemizer: Phonemizer;
   const read = (name: string) => readFileSync(join(folder, name));
   const say = (text: string, speed = 1) => voice.speak(phonemizer.ids(phonemizer.phonemes(text)), speed);
@@ -20,7 +20,7 @@ describe.skipIf(!isBuilt)("the voice", () => {
   const peak = (samples: Float32Array) => samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
 
   beforeAll(async () => {
-    voice = await Voice.load(read("voice.onnx"));
+    voice = await AcousticModel.load(read("voice.onnx"));
     phonemizer = new Phonemizer(read);
   }, PATIENCE_MS);
 
