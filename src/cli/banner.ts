@@ -12,6 +12,8 @@ type Line = readonly [name: string, value: string];
 
 export interface BannerOptions {
   readonly addresses: Reachable;
+  /** Names of the chat models that are loaded on first use. */
+  readonly chatModels?: readonly string[];
   readonly colours?: boolean;
 }
 
@@ -19,7 +21,7 @@ export interface BannerOptions {
 export function banner(
   { context, modelGiven, config }: Pick<Runtime, "config" | "context" | "modelGiven">,
   model: ModelInfo,
-  { addresses, colours = false }: BannerOptions,
+  { addresses, chatModels, colours = false }: BannerOptions,
 ): string {
   const size = `${count(model.parameters)} parameters, ${(model.bytes / 2 ** 20).toFixed(0)} MiB`;
   const lines: Line[] = [
@@ -29,6 +31,7 @@ export function banner(
     ["can", abilities(model)],
   ];
   if (config.lora.length > 0) lines.push(["adapters", config.lora.map(({ name }) => name).join(", ")]);
+  lines.push(...furtherModels(chatModels));
   const demo = modelGiven
     ? ""
     : "\n  This is svc-mini, a tiny demonstration model. For real work:\n  svc pull Qwen/Qwen3-4B-GGUF && svc --model Qwen/Qwen3-4B-GGUF\n";
@@ -39,10 +42,13 @@ export function banner(
 }
 
 /** Returns the banner of a server without a model of its own. */
-export function gatewayBanner(models: number, { addresses, colours = false }: BannerOptions): string {
+export function gatewayBanner(models: number, { addresses, chatModels, colours = false }: BannerOptions): string {
   const found = `${models} model${models === 1 ? "" : "s"} of upstreams; curl ${addresses.here}/v1/models lists them`;
-  return `${page([["gateway", found], ...addressLines(addresses)], colours)}\n`;
+  return `${page([["gateway", found], ...furtherModels(chatModels), ...addressLines(addresses)], colours)}\n`;
 }
+
+const furtherModels = (names: readonly string[] = []): Line[] =>
+  names.length === 0 ? [] : [["further", `${names.join(", ")} (loaded on first use)`]];
 
 /** The addresses to open, and the machines that can open them. */
 const addressLines = ({ here, others }: Reachable): Line[] => [

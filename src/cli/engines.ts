@@ -12,7 +12,7 @@ import { TextEngine } from "../engine/text/text-engine.ts";
 import { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { embeddingBytes } from "../model/embedding-memory.ts";
 import { ModelFileError } from "../model/gguf.ts";
-import { readEmbeddingFile, type EmbeddingFile } from "../model/model-file.ts";
+import { readEmbeddingFile, readModelFile, type EmbeddingFile, type ModelFile } from "../model/model-file.ts";
 import { readWhisperFile, type WhisperFile } from "../model/whisper-file.ts";
 import { SYSTEM_MODEL } from "../service/system-model.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -41,8 +41,17 @@ export const WHISPER_BASE = {
   stateBytes: 128_489_728,
 } as const;
 
-/** Settings of the system model that override the options, which are about the given model. */
+/** Settings of every chat model but that of --model, which some options are about. */
+const FURTHER_CONFIG = {
+  alias: [],
+  lora: [],
+  workers: [],
+  chatTemplate: "",
+} as const satisfies Partial<Config>;
+
+/** Settings of the system model that override the options, which are about the given models. */
 const SYSTEM_CONFIG = {
+  ...FURTHER_CONFIG,
   alias: [SYSTEM_MODEL],
   parallel: SYSTEM_ENGINE.parallel,
   ctx: 4096,
@@ -50,11 +59,11 @@ const SYSTEM_CONFIG = {
   kvType: "f16",
   flashAttention: "auto",
   gpuLayers: 0,
-  workers: [],
-  lora: [],
   sampling: {},
-  chatTemplate: "",
 } as const satisfies Partial<Config>;
+
+/** Tokens for which there must be memory before a further chat model is loaded. */
+const LEAST_CONTEXT = 4096;
 
 export function launchWith({ loadTimeoutMs, engineTimeoutMs }: Config, log: Logger): Launch {
   return {
@@ -99,17 +108,47 @@ export function servedEngine(prepared: PreparedModel, config: Config, launch: La
 /** Creates an engine for the small embedded model, which runs on the CPU, loads on first use and unloads when idle. */
 export function systemEngine(setup: Setup): TextEngine {
   const { config, native } = setup;
-  const { model: _model, mmproj: _mmproj, draft: _draft, traceFile: _traceFile, ...others } = config;
-  const { kvDir: _kvDir, slotSavePath: _slotSavePath, ...plain } = others;
   return new TextEngine({
     model: { id: SYSTEM_MODEL, created: SYSTEM_ENGINE.created, parallel: SYSTEM_ENGINE.parallel },
     adapters: [],
-    load: () => prepareModel({ ...plain, ...SYSTEM_CONFIG }, () => native).options,
+    load: () => prepareModel({ ...furtherConfig(config), ...SYSTEM_CONFIG }, () => native).options,
     ...whileUsed(setup),
     start: "lazy",
     needBytes: bytesOf(native.embeddedModel),
     stores: false,
   });
+}
+
+/** Reads the further chat models. Throws ExitError when a file is unusable or two have the same name. */
+export const readChatFiles = ({ chatModels, modelsDir }: Config): ModelFile[] =>
+  readEach(chatModels, modelsDir, "chat", readModelFile);
+
+/** Creates one engine per file, loaded on first use. Throws ExitError when a model cannot be served with these options. */
+export function chatEngines(given: readonly ModelFile[], setup: Setup): TextEngine[] {
+  const { config, native } = setup;
+  return given.map(({ id, name, modified, tensorBytes, paths }, at) => {
+    const own = { ...furtherConfig(config), ...FURTHER_CONFIG, model: config.chatModels[at] ?? "" };
+    // Prepared again for each load: the context depends on the memory that is free then.
+    const prepare = () => prepareModel(own, () => native);
+    const { context, options } = prepare();
+    return new TextEngine({
+      model: { id, name, created: modified, parallel: options.parallel },
+      adapters: [],
+      load: () => prepare().options,
+      ...whileUsed(setup),
+      start: "lazy",
+      needBytes: tensorBytes + context.tokenBytes * Math.min(context.context, LEAST_CONTEXT),
+      stores: false,
+      files: [...paths, options.mmprojPath ?? []].flat(),
+    });
+  });
+}
+
+/** Returns the configuration without files that belong to the model of --model. */
+function furtherConfig(config: Config): Config {
+  const { model: _model, mmproj: _mmproj, draft: _draft, traceFile: _traceFile, ...others } = config;
+  const { kvDir: _kvDir, slotSavePath: _slotSavePath, ...further } = others;
+  return further;
 }
 
 /** Reads the given embedding and rerank models. Throws ExitError when a file is unusable or two have the same name. */

@@ -83,11 +83,12 @@ export const holdModels = (config: Config): Promise<() => void> =>
 
 /** Returns all files that a server with this configuration uses, at once or later. */
 export function filesInUse(config: Config): string[] {
-  const { model, draft, mmproj, embeddingModels, rerankModels, transcriptionModels, lora, modelsDir } = config;
+  const { model, chatModels, draft, mmproj, embeddingModels, rerankModels, transcriptionModels, lora, modelsDir } =
+    config;
   const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, imageUpscaleModels } = config;
   const store = new ModelStore(modelsDir);
   const images = [imageModels, imageTextEncoders, imageUpscaleModels];
-  const lists = [embeddingModels, rerankModels, transcriptionModels, ...images];
+  const lists = [chatModels, embeddingModels, rerankModels, transcriptionModels, ...images];
   const named = [model, draft, mmproj, imageVae, imageTaesd, ...lists.flat()].filter((name) => name !== undefined);
   const filesOfName = (name: string) => {
     const found = isAbsolute(name) ? undefined : exitOn(PullError, "model", () => store.find(name));

@@ -15,14 +15,14 @@ import type { ObservedEngine } from "../engine/process/status.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import type { FoundWorker } from "../engine/worker/probe.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
-import type { EmbeddingFile } from "../model/model-file.ts";
+import type { EmbeddingFile, ModelFile } from "../model/model-file.ts";
 import type { WhisperFile } from "../model/whisper-file.ts";
 import { ClassificationService } from "../service/classification.ts";
 import { EmbeddingService } from "../service/embeddings.ts";
 import { GenerationService } from "../service/generation.ts";
 import { ImageService } from "../service/images.ts";
 import { InputReaders } from "../service/input-readers.ts";
-import { localRouter } from "../service/local-model.ts";
+import { localRouter, offeredChat, type ReadKinds } from "../service/local-model.ts";
 import { ModelRouter } from "../service/model-router.ts";
 import {
   offeredEmbeddings,
@@ -47,8 +47,10 @@ import { uploadFolders } from "../store/upload-folders.ts";
 import { createLogger, type Logger } from "../telemetry/log.ts";
 import { PrometheusMetrics } from "../telemetry/prometheus.ts";
 import {
+  chatEngines,
   embeddingEngines,
   launchWith,
+  readChatFiles,
   readEmbeddingFiles,
   readWhisperFiles,
   servedEngine,
@@ -78,6 +80,8 @@ type LocalEngine = ObservedEngine & { stop(): Promise<void> };
 /** The services of a server, with or without a model of its own. */
 export interface Services extends AppServices {
   readonly engines: readonly LocalEngine[];
+  /** Names of the chat models that are loaded on first use. */
+  readonly chatModels: readonly string[];
   /** The caller starts it. */
   readonly upstreams: Gateway;
 }
@@ -116,6 +120,7 @@ export function createGatewayServices(config: Config, log = logger(config)): Ser
 
 /** Reads the files of models that are loaded on first use. Throws ExitError when one cannot be used. */
 const givenFiles = (config: Config): GivenFiles => ({
+  chat: readChatFiles(config),
   embedding: readEmbeddingFiles(config),
   whisper: readWhisperFiles(config),
   images: readImageFiles(config),
@@ -130,12 +135,13 @@ interface OnDemand {
   readonly offered: OfferedModel;
 }
 
-/** Creates the engines; the first image model is the default one. */
-function onDemand(files: GivenFiles, setup: Setup): OnDemand[] {
+/** Creates the engines; the first image model is the default one. `read`: the media that become text. */
+function onDemand(files: GivenFiles, setup: Setup, read: ReadKinds): OnDemand[] {
   const { parallel } = setup.config;
   const each = <Engine extends LocalEngine>(engines: readonly Engine[], offer: (engine: Engine) => OfferedModel) =>
     engines.map((engine) => ({ engine, offered: offer(engine) }));
   return [
+    ...each(chatEngines(files.chat, setup), (one) => offeredChat(one, parallel, read)[0]),
     ...each(embeddingEngines(files.embedding, setup), (one) => offeredEmbeddings(one, parallel)),
     ...each(transcriptionEngines(files.whisper, setup), (one) => offeredTranscription(one, one.parallel)),
     ...each(speechEngines(files.kokoro, setup), (one) => offeredSpeech(one, 1)),
@@ -145,13 +151,24 @@ function onDemand(files: GivenFiles, setup: Setup): OnDemand[] {
   ];
 }
 
-/** Throws ExitError when the model or an adapter is given a name by which clients select another model (`others`). */
-function checkNames({ alias, lora }: Config, others: readonly string[]): void {
-  const check = (option: string, name: string, taken: readonly string[]) => {
+/** Names by which clients select local models. */
+interface LocalNames {
+  /** Of the model of --model, if one is served. */
+  readonly served?: string;
+  /** Of those of --chat-model. */
+  readonly chat: readonly string[];
+  /** Of all that are loaded on first use. */
+  readonly onDemand: readonly string[];
+}
+
+/** Throws ExitError when a chat model or an adapter is given a name by which clients select another model. */
+function checkNames({ alias, lora }: Config, { served, chat, onDemand }: LocalNames): void {
+  const check = (option: string, name: string, taken: readonly (string | undefined)[]) => {
     if (!taken.includes(name)) return;
     throw new ExitError("usage", `${option} cannot give the name ${name}: it selects another model of this server.`);
   };
-  const taken = [SYSTEM_MODEL, ...others];
+  const taken = [SYSTEM_MODEL, ...onDemand];
+  for (const name of chat) check("--chat-model", name, [SYSTEM_MODEL, served]);
   for (const name of alias) check("--alias", name, taken);
   for (const { name } of lora) check("--lora", name, [...taken, ...alias]);
 }
@@ -162,6 +179,7 @@ export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
 
 /** Files that are checked before anything is unpacked. */
 interface GivenFiles {
+  readonly chat: readonly ModelFile[];
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];
   readonly images: readonly ImageFiles[];
@@ -177,11 +195,15 @@ const LEAST_RECEIVED_BYTES = 2 ** 30;
 function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: TextEngine): Services {
   const { config, launch, native } = setup;
   const { log } = launch;
-  const others = onDemand(files, setup);
-  checkNames(
-    config,
-    others.map((one) => one.offered.id),
-  );
+  const { transcribeInput, ocrInput } = config;
+  const read = { image: ocrInput, audio: transcribeInput };
+  const others = onDemand(files, setup, read);
+  const chatModels = files.chat.map(({ id }) => id);
+  checkNames(config, {
+    ...(engine && { served: engine.model }),
+    chat: chatModels,
+    onDemand: others.map((one) => one.offered.id),
+  });
   const languages = textLanguages(config, native);
   const clock = systemClock;
   const { parallel, maxQueue, queueTimeoutMs } = config;
@@ -190,8 +212,6 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
   const own = systemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
   const offered = new OfferedModels(others.map((one) => one.offered));
   const sources = [offered, upstreams, new OfferedModels([own])];
-  const { transcribeInput, ocrInput } = config;
-  const read = { image: ocrInput, audio: transcribeInput };
   const router = engine
     ? localRouter(engine, parallel, sources, read, config.alias.slice(1))
     : new ModelRouter(sources);
@@ -232,6 +252,7 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
     requests,
     router,
     engines,
+    chatModels,
     engine: engine ?? new NoEngine(),
     generation,
     classification: new ClassificationService({ router, generation }),

@@ -70,19 +70,21 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
 function announce(runtime: Runtime, model: ModelInfo, server: RunningServer): void {
   const { config, log } = runtime;
   const { url } = server;
-  if (config.logFormat === "text") greet(config, banner(runtime, model, bannerOptions(config, server)));
+  if (config.logFormat === "text") greet(config, banner(runtime, model, bannerOptions(runtime, server)));
   else log.info("ready", { version, url, model: model.id, context: model.context, device: model.device });
 }
 
 /** Announces a server of the models of upstreams alone. */
-function announceGateway({ config, log, router }: Services, server: RunningServer): void {
+function announceGateway(services: Services, server: RunningServer): void {
+  const { config, log, router } = services;
   const models = router.models().filter(({ remote }) => remote).length;
   if (config.logFormat === "json") log.info("ready", { version, url: server.url, models });
-  else greet(config, gatewayBanner(models, bannerOptions(config, server)));
+  else greet(config, gatewayBanner(models, bannerOptions(services, server)));
 }
 
-const bannerOptions = (config: Config, { port }: RunningServer): BannerOptions => ({
+const bannerOptions = ({ config, chatModels }: Services, { port }: RunningServer): BannerOptions => ({
   addresses: reachable({ ...config, port }),
+  chatModels,
   colours: hasColours(),
 });
 

@@ -1,4 +1,4 @@
-// Offers the local engine's model to the router, and its LoRA adapters as models of their own.
+// Offers local chat models to the router, and their LoRA adapters as models of their own.
 
 import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel, ModelInfo } from "../domain/model.ts";
@@ -11,7 +11,7 @@ import { OfferedModels, type OfferedModel } from "./offered-models.ts";
 const ALWAYS = ["chat", "completion", "streaming", "logprobs", "penalties", "structured_output", "grammar"];
 
 /** Kinds of media that are turned into text for models that cannot take them. */
-type ReadKinds = Partial<Readonly<Record<MediaKind, boolean>>>;
+export type ReadKinds = Partial<Readonly<Record<MediaKind, boolean>>>;
 
 /** Returns a model's capabilities, some of which depend on its template and projector, or on the readers of media. */
 const capabilitiesOf = ({ template, vision, audio }: ModelInfo, read: ReadKinds): string[] => [
@@ -22,14 +22,13 @@ const capabilitiesOf = ({ template, vision, audio }: ModelInfo, read: ReadKinds)
   ...(audio || read.audio ? ["audio"] : []),
 ];
 
-/** Returns the router of a server with one text engine and these other sources. */
-export function localRouter(
+/** Offers a chat model, and each of its LoRA adapters as a model of its own. */
+export function offeredChat(
   engine: TextPort,
   parallel: number,
-  others: readonly ModelSource[] = [],
   read: ReadKinds = {},
   aliases: readonly string[] = [],
-): ModelRouter {
+): readonly [OfferedModel, ...OfferedModel[]] {
   const { modelId: id, adapters } = engine.status();
   const chat: TextBackend = { model: id, engine, parallel, subject: { kind: "text", model: id } };
   const model: OfferedModel = {
@@ -47,7 +46,19 @@ export function localRouter(
     served: { chat: { ...chat, model: name } },
     describe: () => ({ ...listed(engine.status(), read), id: name, created, parent: id }),
   }));
-  return new ModelRouter([new OfferedModels([model, ...adapted]), ...others], model.served);
+  return [model, ...adapted];
+}
+
+/** Returns the router of a server with a model that is loaded from the start and these other sources. */
+export function localRouter(
+  engine: TextPort,
+  parallel: number,
+  others: readonly ModelSource[] = [],
+  read: ReadKinds = {},
+  aliases: readonly string[] = [],
+): ModelRouter {
+  const models = offeredChat(engine, parallel, read, aliases);
+  return new ModelRouter([new OfferedModels(models), ...others], models[0].served);
 }
 
 function listed({ state, modelId, created, model }: TextStatus, read: ReadKinds): ListedModel {

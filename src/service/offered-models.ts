@@ -24,8 +24,10 @@ export class OfferedModels implements ModelSource {
     const named = offered.flatMap(({ id, aliases = [], served }) =>
       [id, ...aliases].map((name) => [name, served] as const),
     );
-    // Of equal names, the first counts.
-    this.served = new Map(named.toReversed());
+    // A chat model and an embedding model may have one name. Of equal names for one capability, the first counts.
+    const served = new Map<string, Served>();
+    for (const [name, backends] of named) served.set(name, { ...backends, ...served.get(name) });
+    this.served = served;
   }
 
   models(): readonly ListedModel[] {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { banner, exposure } from "../../src/cli/banner.ts";
+import { banner, exposure, gatewayBanner } from "../../src/cli/banner.ts";
 import type { Reachable } from "../../src/cli/reachable.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import type { ModelInfo } from "../../src/domain/model.ts";
@@ -38,6 +38,14 @@ test("the banner shows model, context and its reason, device, address, and a req
   expect(text).toContain("http://127.0.0.1:9999/v1");
   expect(text).toContain("curl http://127.0.0.1:9999/v1/chat/completions");
   expect(text).not.toContain("svc-mini");
+});
+
+test("the banner names chat models that are loaded on first use", () => {
+  const options = { addresses: local, chatModels: ["big", "small"] };
+  const text = banner({ config, context: choice, modelGiven: true }, model, options);
+  expect(text).toContain("further  big, small (loaded on first use)");
+  expect(gatewayBanner(0, options)).toContain("further  big, small");
+  expect(render(true)).not.toContain("further");
 });
 
 test("the request to paste has a placeholder for the API key when keys are required", () => {

@@ -54,6 +54,7 @@ export const testConfig: Config = {
   serveModel: true,
   alias: [],
   gateway: { discover: false, ports: [], upstreams: [], hedge: false, timeoutMs: 5000 },
+  chatModels: [],
   embeddingModels: [],
   rerankModels: [],
   transcriptionModels: [],

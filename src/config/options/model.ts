@@ -13,6 +13,13 @@ export const modelOptions = {
     example: "Qwen/Qwen3-4B-GGUF",
     help: "GGUF file to serve, or the name of a model that svc pull downloaded. Default: the embedded demonstration model svc-mini.",
   }),
+  chatModels: list({
+    name: "chat-model",
+    ...NAMED,
+    paths: true,
+    help: "Further chat model, by GGUF file or name. Requests select it by its name; it is loaded on first use, and unloaded when idle or when other models need the memory.",
+    example: ["Qwen/Qwen3-0.6B-GGUF"],
+  }),
   mmproj: path({
     placeholder: "FILE",
     example: "mmproj.gguf",
@@ -39,7 +46,7 @@ export const modelOptions = {
   }),
   ctx: integer(256, 16_777_216, {
     aliases: ["c", "ctx-size"],
-    absent: "the trained context, as far as memory allows",
+    absent: "the trained context, at most 32768 per request, as far as memory allows",
     example: 8192,
     help: "Tokens in the KV cache, shared by all requests.",
   }),
