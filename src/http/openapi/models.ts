@@ -13,9 +13,9 @@ const headers = { "Request-ID": "With anthropic-version: the same as X-Request-I
 export const modelsOperations: Operations = {
   "GET /v1/models": {
     summary: "List the available models",
-    description: `The model of this server and, with --gateway or --upstream, those of its upstreams as \`name/model\`.
-Loaded models come first; otherwise the order is stable. \`loaded\` is false while a model is loading or its upstream is
-unreachable. \`models\` lists the capabilities of each model. The context length, where it is known, is given under
+    description: `The models of this server and, with --gateway or --upstream, those of its upstreams as \`name/model\`.
+Loaded models come first; otherwise the order is stable. \`loaded\` is false for a model that is loaded on first use (as
+those of --chat-model) or loading at the moment, and for one whose upstream is unreachable. \`models\` lists the capabilities of each model. The context length, where it is known, is given under
 every name that clients look for.
 
 \`svc-system\` (owned_by \`system\`) is the small model that is part of every svc. Requests that name it are answered by
