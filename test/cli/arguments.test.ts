@@ -112,7 +112,9 @@ describe("llama.cpp's names", () => {
     const { notes, values } = parseArguments(line.split(" "));
     expect(Object.fromEntries(values)).toEqual({ port: 1 });
     expect(notes).toHaveLength(8);
-    expect(notes[0]).toBe("-c 0 means svc's default: the trained context, as far as memory allows.");
+    expect(notes[0]).toBe(
+      "-c 0 means svc's default: the trained context, at most 32768 per request, as far as memory allows.",
+    );
   });
 
   test("options of other names are translated", () => {

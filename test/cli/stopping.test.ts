@@ -39,7 +39,7 @@ async function ready(child: ReturnType<typeof start>, file: string): Promise<str
 /** Starts a server and a stream of it; `rest` resolves to all of the stream. */
 async function streaming() {
   const file = join(home, `ready-${crypto.randomUUID()}`);
-  const child = start("serve", "--port", "0", "--ctx", "4096", "--ready-file", file);
+  const child = start("serve", "--port", "0", "--ctx", "4096", "--drain-timeout", "60", "--ready-file", file);
   const url = await ready(child, file);
   const response = await fetch(`${url}/v1/chat/completions`, {
     method: "POST",
