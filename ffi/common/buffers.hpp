@@ -15,7 +15,7 @@ inline std::string text_of(const uint8_t * bytes, int32_t length) {
 template <typename Bytes> int32_t copy_out(const Bytes & bytes, uint8_t * out, int32_t capacity) {
     const auto length = static_cast<int32_t>(bytes.size());
     if (length > capacity) return -length;
-    std::memcpy(out, bytes.data(), bytes.size());
+    if (length > 0) std::memcpy(out, bytes.data(), bytes.size());
     return length;
 }
 

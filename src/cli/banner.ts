@@ -42,9 +42,10 @@ export function banner(
 }
 
 /** Returns the banner of a server without a model of its own. */
-export function gatewayBanner(models: number, { addresses, chatModels, colours = false }: BannerOptions): string {
+export function gatewayBanner(models: number, { addresses, chatModels = [], colours = false }: BannerOptions): string {
   const found = `${models} model${models === 1 ? "" : "s"} of upstreams; curl ${addresses.here}/v1/models lists them`;
-  return `${page([["gateway", found], ...furtherModels(chatModels), ...addressLines(addresses)], colours)}\n`;
+  const upstreams: Line[] = models === 0 && chatModels.length > 0 ? [] : [["gateway", found]];
+  return `${page([...upstreams, ...furtherModels(chatModels), ...addressLines(addresses)], colours)}\n`;
 }
 
 const furtherModels = (names: readonly string[] = []): Line[] =>

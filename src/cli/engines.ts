@@ -17,6 +17,7 @@ import { readWhisperFile, type WhisperFile } from "../model/whisper-file.ts";
 import { SYSTEM_MODEL } from "../service/system-model.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { preparing } from "./components.ts";
+import { contextWarning } from "./context-check.ts";
 import { exitOn, orExit } from "./exit-codes.ts";
 import { ownProgram } from "./own-program.ts";
 import { eachOnce, namedModel, readEach } from "./named-model.ts";
@@ -98,7 +99,7 @@ export const whileUsed = ({ config, launch }: Setup, path?: string) => ({
 export function servedEngine(prepared: PreparedModel, config: Config, launch: Launch): TextEngine {
   const { id, file, adapters, options, context, workers } = prepared;
   const needBytes = file.tensorBytes + context.context * context.tokenBytes;
-  const model = { id, name: file.name, created: file.modified, parallel: options.parallel };
+  const model = { id, ...known(file, options) };
   const stores = options.kvDir !== undefined;
   const loading = spreadLoading({ config, options, workers, needBytes, log: launch.log });
   const files = [...file.paths, ...options.adapterPaths, options.mmprojPath ?? [], options.draft?.path ?? []].flat();
@@ -125,24 +126,36 @@ export const readChatFiles = ({ chatModels, modelsDir }: Config): ModelFile[] =>
 
 /** Creates one engine per file, loaded on first use. Throws ExitError when a model cannot be served with these options. */
 export function chatEngines(given: readonly ModelFile[], setup: Setup): TextEngine[] {
-  const { config, native } = setup;
-  return given.map(({ id, name, modified, tensorBytes, paths }, at) => {
+  const { config, launch, native } = setup;
+  return given.map((file, at) => {
     const own = { ...furtherConfig(config), ...FURTHER_CONFIG, model: config.chatModels[at] ?? "" };
     // Prepared again for each load: the context depends on the memory that is free then.
     const prepare = () => prepareModel(own, () => native);
     const { context, options } = prepare();
+    const warning = contextWarning(context, config.ctx);
+    if (warning !== undefined) launch.log.warn(warning, { model: file.id });
+    const projectors = options.mmprojPath === undefined ? [] : [options.mmprojPath];
+    const bytes = projectors.reduce((sum, path) => sum + bytesOf(path), file.tensorBytes);
     return new TextEngine({
-      model: { id, name, created: modified, parallel: options.parallel },
+      model: { id: file.id, ...known(file, options) },
       adapters: [],
       load: () => prepare().options,
       ...whileUsed(setup),
       start: "lazy",
-      needBytes: tensorBytes + context.tokenBytes * Math.min(context.context, LEAST_CONTEXT),
+      needBytes: bytes + context.tokenBytes * Math.min(context.context, LEAST_CONTEXT),
       stores: false,
-      files: [...paths, options.mmprojPath ?? []].flat(),
+      files: [...file.paths, ...projectors],
     });
   });
 }
+
+/** Returns what is known of a model before it is loaded. */
+const known = (file: ModelFile, { parallel, mmprojPath }: PreparedModel["options"]) => ({
+  name: file.name,
+  created: file.modified,
+  parallel,
+  expected: { template: file.template, vision: mmprojPath !== undefined, audio: false },
+});
 
 /** Returns the configuration without files that belong to the model of --model. */
 function furtherConfig(config: Config): Config {

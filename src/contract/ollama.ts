@@ -62,7 +62,7 @@ export const OllamaOptions = t.Object({
 export const keepAlive = opt(
   t.Union([t.Number(), t.String()], {
     description:
-      "Only 0 has an effect. Without a prompt it unloads the model, if that is idle and not the chat model, which stays loaded: `done_reason` is `unload` or `load`.",
+      "Only 0 has an effect. Without a prompt it unloads the model, if that is idle and not the one of --model, which stays loaded: `done_reason` is `unload` or `load`.",
   }),
 );
 

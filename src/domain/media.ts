@@ -35,7 +35,7 @@ export interface ImageMedia {
   readonly rgb: Uint8Array;
 }
 
-export interface AudioMedia {
+interface AudioMedia {
   readonly kind: "audio";
   readonly id: string;
   /** The file as received: WAV, MP3 or FLAC, not decoded. */

@@ -8,6 +8,7 @@ import type { TextPort } from "../engine/text/port.ts";
 export function loadedModel(engine: Pick<TextPort, "status">): ModelInfo {
   const { model, state } = engine.status();
   if (model) return model;
-  if (state === "none") throw new SvcError("not_found", "This server has no model of its own.");
+  if (state === "none")
+    throw new SvcError("not_found", "The server was started without a model (--no-model), which this route describes.");
   throw new SvcError("engine_unavailable", "The model is still loading.", { retryAfterSeconds: 1 });
 }

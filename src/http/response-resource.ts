@@ -14,7 +14,8 @@ export function beginResource(
 ): ResponseResource {
   const { model, engine, takesForeignFields: isRemote } = router.find(request.model, "chat");
   const identity = { id, createdAt: unixSeconds(clock), model };
-  // The sampling settings of an upstream are unknown.
-  const others = isRemote ? { temperature: null, topP: null } : config.sampling;
+  // The sampling settings of an upstream are unknown, as are those of a model file until it is loaded.
+  const unknown = { temperature: null, topP: null };
+  const others = isRemote ? unknown : { ...unknown, ...config.sampling };
   return newResource(identity, asked, engine.status().model?.sampling ?? others);
 }

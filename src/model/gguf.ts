@@ -30,7 +30,8 @@ export interface Gguf {
 /** Vocabularies make headers of several megabytes; a larger header than this means a corrupt length. */
 const LARGEST_HEADER = 256 << 20;
 const LONGEST_KEPT_ARRAY = 4096;
-const LONGEST_KEPT_STRING = 4096;
+/** Chat templates have up to some ten thousand characters. */
+const LONGEST_KEPT_STRING = 2 ** 17;
 const MOST_DIMENSIONS = 4;
 /** Fewest bytes of a metadata entry (key length, type, one byte), and of a tensor with an empty name. */
 const SMALLEST_ENTRY = 13;

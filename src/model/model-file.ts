@@ -18,6 +18,8 @@ export interface ModelFile {
   readonly architecture: string;
   /** The name that the model's authors gave it, if any. */
   readonly name?: string;
+  /** What the chat template appears to support; llama.cpp tries it once the model is loaded. */
+  readonly template: { readonly tools: boolean; readonly thinking: boolean };
   /** Trained context length in tokens. */
   readonly trainedContext: number;
   /** Key-value heads per layer; 0 for a layer that stores no keys and values. */
@@ -94,12 +96,14 @@ function describeFile(path: string, header: Gguf, whyNot: (architecture: string)
   const heads = facts.perLayer("attention.head_count", layers, 0);
   const headLength = Math.floor(embedding / Math.max(1, ...heads));
   const title = header.metadata.get("general.name");
+  const template = String(header.metadata.get("tokenizer.chat_template") ?? "");
   return {
     path,
     paths,
     id: modelId(path),
     architecture,
     ...(typeof title === "string" && title !== "" && { name: title }),
+    template: { tools: /\btools\b/.test(template), thinking: template.includes("enable_thinking") },
     trainedContext: facts.count("context_length"),
     kvHeads: facts.perLayer("attention.head_count_kv", layers, Math.max(0, ...heads)),
     keyLength: facts.count("attention.key_length", headLength),

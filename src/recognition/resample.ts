@@ -10,7 +10,8 @@ export function shrink(bitmap: Bitmap, factor: number): Bitmap {
   const width = Math.max(1, Math.floor(bitmap.width / factor));
   const height = Math.max(1, Math.floor(bitmap.height / factor));
   const [across, down] = [Math.min(bitmap.width, width * factor), Math.min(bitmap.height, height * factor)];
-  return resize(crop(bitmap, { x: 0, y: 0, width: across, height: down }), width, height);
+  const isWhole = across === bitmap.width && down === bitmap.height;
+  return resize(isWhole ? bitmap : crop(bitmap, { x: 0, y: 0, width: across, height: down }), width, height);
 }
 
 /** Returns the part of a bitmap in a box within it. */

@@ -1,7 +1,7 @@
 // Offers local chat models to the router, and their LoRA adapters as models of their own.
 
 import type { MediaKind } from "../domain/media.ts";
-import type { ListedModel, ModelInfo } from "../domain/model.ts";
+import type { ListedModel } from "../domain/model.ts";
 import { loadedIn } from "../domain/process-status.ts";
 import type { TextPort, TextStatus } from "../engine/text/port.ts";
 import { ModelRouter, type ModelSource, type TextBackend } from "./model-router.ts";
@@ -14,7 +14,10 @@ const ALWAYS = ["chat", "completion", "streaming", "logprobs", "penalties", "str
 export type ReadKinds = Partial<Readonly<Record<MediaKind, boolean>>>;
 
 /** Returns a model's capabilities, some of which depend on its template and projector, or on the readers of media. */
-const capabilitiesOf = ({ template, vision, audio }: ModelInfo, read: ReadKinds): string[] => [
+const capabilitiesOf = (
+  { template, vision, audio }: NonNullable<TextStatus["expected"]>,
+  read: ReadKinds,
+): string[] => [
   ...ALWAYS,
   ...(template.tools ? ["tools"] : []),
   ...(template.thinking ? ["reasoning"] : []),
@@ -61,13 +64,15 @@ export function localRouter(
   return new ModelRouter([new OfferedModels(models), ...others], models[0].served);
 }
 
-function listed({ state, modelId, created, model }: TextStatus, read: ReadKinds): ListedModel {
+const NOTHING = { template: { tools: false, thinking: false }, vision: false, audio: false };
+
+function listed({ state, modelId, created, model, expected = NOTHING }: TextStatus, read: ReadKinds): ListedModel {
   return {
     id: modelId,
     created,
     ownedBy: "svc",
     ...loadedIn(state),
-    capabilities: model ? capabilitiesOf(model, read) : ALWAYS,
+    capabilities: capabilitiesOf(model ?? expected, read),
     ...(model && { contextLength: model.maxModelLen, file: model }),
   };
 }

@@ -108,7 +108,7 @@ const NOT_THERE =
 export class ModelRouter {
   /**
    * Sources come in order of precedence. `active` answers chats that name no model or an unknown one. Without it, the
-   * first listed model that can chat answers the former, and the latter are refused.
+   * first local model that can chat, else the first listed one, answers the former, and the latter are refused.
    */
   constructor(
     private readonly sources: readonly ModelSource[],
@@ -145,8 +145,11 @@ export class ModelRouter {
     const active = this.active[capability];
     if (active) return active;
     if (model !== undefined && !TAKES_ANY_NAME.has(capability)) return undefined;
-    const listed = this.listed(capability);
-    return listed[0] && this.named(listed[0].id, capability);
+    // Which local model is the default must not depend on what is loaded.
+    const all = this.sources.flatMap((source) => source.models());
+    const local = all.find(({ capabilities, remote }) => !remote && capabilities.includes(capability));
+    const first = local ?? this.listed(capability)[0];
+    return first && this.named(first.id, capability);
   }
 
   /**

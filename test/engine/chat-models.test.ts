@@ -2,6 +2,7 @@
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { makeAdapter } from "../models/make-adapter.ts";
 import { scrambledModel } from "../models/scrambled-model.ts";
 import { MODEL } from "../native/harness.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
@@ -9,12 +10,14 @@ import { until } from "../support/until.ts";
 
 setDefaultTimeout(120_000);
 
-const SCRAMBLED = scrambledModel(MODEL, join(import.meta.dir, "../../vendor/.build/models"));
+const MODELS = join(import.meta.dir, "../../vendor/.build/models");
+const SCRAMBLED = scrambledModel(MODEL, MODELS);
 const OTHER = "scrambled-svc-mini-q8_0";
 const LIMITS = ["--ctx", "2048", "--parallel", "2", "--threads", "1"];
 
-async function ask({ url }: TestServer, model?: string) {
+async function ask({ url }: TestServer, model?: string, fields: object = {}) {
   const body = {
+    ...fields,
     model,
     messages: [{ role: "user", content: "What is the capital of France?" }],
     max_tokens: 12,
@@ -26,21 +29,21 @@ async function ask({ url }: TestServer, model?: string) {
 }
 
 interface Listed {
-  readonly id: string;
-  readonly loaded: boolean;
-  readonly context_length?: number;
+  readonly data: readonly { readonly id: string; readonly loaded: boolean; readonly context_length?: number }[];
+  readonly models: readonly { readonly name: string; readonly capabilities: readonly string[] }[];
 }
 
-async function listed({ url }: TestServer, name: string): Promise<Listed | undefined> {
-  const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: Listed[] };
-  return data.find(({ id }) => id === name);
+async function listed({ url }: TestServer, model: string) {
+  const { data, models } = (await (await fetch(`${url}/v1/models`)).json()) as Listed;
+  return { ...data.find(({ id }) => id === model), ...models.find(({ name }) => name === model) };
 }
 
 const PARIS = "The capital of France is Paris.";
 
 test("a further chat model answers under its name, once it is loaded; the first one answers all other requests", async () => {
   await withServer([...LIMITS, "--alias", "first", "--model", MODEL, "--chat-model", SCRAMBLED], async (server) => {
-    expect(await listed(server, OTHER)).toMatchObject({ loaded: false });
+    const capabilities = expect.arrayContaining(["chat", "tools", "reasoning"]);
+    expect(await listed(server, OTHER)).toMatchObject({ loaded: false, capabilities });
     expect(await ask(server, "first")).toEqual([200, "first", PARIS]);
     expect(await listed(server, OTHER)).toMatchObject({ loaded: false });
     const [status, model, text] = await ask(server, OTHER);
@@ -52,17 +55,30 @@ test("a further chat model answers under its name, once it is loaded; the first 
     // Ollama's way to unload a model.
     const unload = { model: OTHER, keep_alive: 0 };
     await fetch(`${server.url}/api/generate`, { method: "POST", body: JSON.stringify(unload) });
-    await until(async () => (await listed(server, OTHER))?.loaded === false);
+    await until(async () => (await listed(server, OTHER)).loaded === false);
     expect(await ask(server, OTHER)).toEqual([200, OTHER, text]);
   });
 });
 
 test("without a model that is always loaded, the first chat model is the default, and an unknown name is an error", async () => {
   await withServer([...LIMITS, "--no-model", "--chat-model", MODEL, "--chat-model", SCRAMBLED], async (server) => {
-    expect(await ask(server)).toEqual([200, "svc-mini-q8_0", PARIS]);
     expect((await ask(server, OTHER)).slice(0, 2)).toEqual([200, OTHER]);
+    expect(await ask(server)).toEqual([200, "svc-mini-q8_0", PARIS]);
     expect(await ask(server, "gpt-4")).toEqual([404, "model_not_found", undefined]);
   });
+});
+
+test("an adapter of the first model is refused for a further one, which goes on", async () => {
+  const lora = makeAdapter(MODELS, 1);
+  await withServer(
+    [...LIMITS, "--model", MODEL, "--lora", `one=${lora}`, "--chat-model", SCRAMBLED],
+    async (server) => {
+      expect((await ask(server, OTHER)).slice(0, 2)).toEqual([200, OTHER]);
+      expect(await ask(server, OTHER, { lora: [{ id: 0, scale: 1 }] })).toEqual([400, "invalid_value", undefined]);
+      expect((await ask(server, OTHER)).slice(0, 2)).toEqual([200, OTHER]);
+      expect(await (await fetch(`${server.url}/health`)).text()).not.toMatch(/"restarts":[^0]/);
+    },
+  );
 });
 
 test("one model may serve chats and embeddings under one name", async () => {

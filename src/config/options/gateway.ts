@@ -47,6 +47,6 @@ export const gatewayOptions = {
     name: "no-model",
     default: false,
     to: (none) => !none,
-    help: "Load no local model; serve upstreams only.",
+    help: "Load no chat model at the start: only models of upstreams and those of --chat-model answer chats.",
   }),
 };

@@ -6,7 +6,9 @@ import { noTokenizer, WithoutTokenizer, type TextPort, type TextStatus } from ".
 
 /** Implements the text port without an engine: it generates nothing and has no tokenizer. */
 export class NoEngine extends WithoutTokenizer implements TextPort {
-  protected readonly noTokenizer = noTokenizer("This server has no model of its own, and so no tokenizer.");
+  protected readonly noTokenizer = noTokenizer(
+    "The server was started without a model (--no-model), and so has no tokenizer.",
+  );
 
   status(): TextStatus {
     return { ...idle, modelId: "", created: 0, adapters: [] };
@@ -14,7 +16,7 @@ export class NoEngine extends WithoutTokenizer implements TextPort {
 
   // eslint-disable-next-line require-yield
   async *generate(): AsyncGenerator<EngineEvent, void, void> {
-    throw new SvcError("model_not_found", "This server has no model of its own.", { param: "model" });
+    throw new SvcError("model_not_found", "The server was started without a model (--no-model).", { param: "model" });
   }
 
   cancel(): void {}

@@ -12,6 +12,8 @@ import type { ModelStatus, Unloadable } from "../../domain/process-status.ts";
 export interface TextStatus extends ModelStatus {
   /** The maker's name of the model, if its file states it; known from the start. */
   readonly modelName?: string;
+  /** What the model can probably do, by its files; known from the start. */
+  readonly expected?: Pick<ModelInfo, "template" | "vision" | "audio">;
   /** LoRA adapters that requests may choose; all but their scales are known from the start. */
   readonly adapters: readonly OfferedAdapter[];
   /** The model, once loaded; kept across restarts. */

@@ -35,6 +35,7 @@ export interface TextEngineOptions extends Pick<
   readonly model: Pick<ModelInfo, "id" | "created" | "parallel"> & {
     /** The maker's name of the model. */
     readonly name?: string | undefined;
+    readonly expected?: TextStatus["expected"];
   };
   /** In the order of the engine's `adapterPaths`. */
   readonly adapters: readonly OfferedAdapter[];
@@ -102,6 +103,7 @@ export class TextEngine implements TextPort, ObservedEngine {
       waiting: Math.max(waiting, status.running + status.waiting - running),
       modelId: model.id,
       ...(model.name !== undefined && { modelName: model.name }),
+      ...(model.expected && { expected: model.expected }),
       created: model.created,
       adapters,
       ...(this.info && { model: this.info, device: this.info.device }),
@@ -125,6 +127,7 @@ export class TextEngine implements TextPort, ObservedEngine {
 
   generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
     this.refuseTooLarge(request);
+    this.refuseUnknownAdapters(request);
     const events = this.run({ type: "generate", request }, signal, request.id);
     // A job of this type yields no other events.
     return (request.promptLogprobs ? withScores(events) : events) as AsyncGenerator<EngineEvent>;
@@ -175,6 +178,14 @@ export class TextEngine implements TextPort, ObservedEngine {
 
   private refuseTooLarge(request: GenerateRequest): void {
     if (this.limits) refuse(tooLargePrompt(request, this.limits));
+  }
+
+  /** A request may number adapters of another model of the server; in the engine process that would be fatal. */
+  private refuseUnknownAdapters({ adapters = [] }: GenerateRequest): void {
+    const unknown = adapters.find(({ id }) => id >= this.adapters.length);
+    if (!unknown) return;
+    const message = `'lora': the model ${this.model} has ${this.adapters.length} adapters; got ${unknown.id}.`;
+    throw new SvcError("invalid_value", message, { param: "lora" });
   }
 
   private async answer<T extends AnswerValue>(

@@ -40,7 +40,6 @@ import { outcomeFields } from "../log-fields.ts";
 
 /** A request that is being drawn. */
 interface Running {
-  readonly id: string;
   /** The name of the request's API key: callers with other keys neither see nor end the request. */
   readonly apiKey: string | undefined;
   readonly report: RequestReport;
@@ -59,7 +58,7 @@ export const sdapiRoutes = (deps: AppDeps) => {
     context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
     const model =
       call.model === undefined ? chosen : named(images, call.model, "override_settings.sd_model_checkpoint");
-    const entry = { id: origin.id, apiKey: context.apiKey, report };
+    const entry = { apiKey: context.apiKey, report };
     running.add(entry);
     try {
       const { signal } = request;
