@@ -1,5 +1,4 @@
 // Requests that schemathesis generates from svc's OpenAPI document, valid and invalid, for every route.
-//   bun test/hostile/described.ts [--count N] [--seed N] [--workers N]     (needs Python 3 with venv)
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +8,7 @@ import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { operations } from "../../src/http/openapi/operations.ts";
 import { pythonWith } from "../support/python.ts";
 import { startServer } from "../support/server.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 
 const words = (line: string) => line.split(" ");
 const FLAGS = words(
@@ -38,11 +37,7 @@ async function description(url: string): Promise<string> {
 }
 
 /** Runs `count` requests for each operation, in four parts, and measures the memory after each. */
-export async function described({
-  count = "1000",
-  seed = "1",
-  workers = "2",
-}: Readonly<Record<string, string>>): Promise<Row[]> {
+export async function described({ count = 10_000, seed = 1, workers = 2 }: Options): Promise<Row[]> {
   const programs = await pythonWith(join(import.meta.dir, "requirements-schemathesis.txt"), "schemathesis");
   const folder = mkdtempSync(join(tmpdir(), "svc-described-"));
   // Nothing is downloaded, and no model of the user is removed.
@@ -57,8 +52,8 @@ export async function described({
     for (const part of [0, 1, 2, 3]) {
       const phases = part === 0 ? "coverage,fuzzing" : "fuzzing";
       const options = words(
-        `run openapi.json --url ${server.url} --seed ${Number(seed) + part} --workers ${workers} --phases ${phases}` +
-          ` --checks ${CHECKS.join(",")} --max-examples ${Math.ceil(Number(count) / 4)} --request-timeout 60` +
+        `run openapi.json --url ${server.url} --seed ${seed + part} --workers ${workers} --phases ${phases}` +
+          ` --checks ${CHECKS.join(",")} --max-examples ${Math.ceil(count / 4)} --request-timeout 60` +
           " --suppress-health-check all --warnings off --continue-on-failure --generation-database none",
       );
       const child = Bun.spawn([join(programs, "st"), "--no-color", ...options], {
@@ -96,5 +91,3 @@ export async function described({
     rmSync(folder, { recursive: true, force: true });
   }
 }
-
-if (import.meta.main) await runAlone(described);

@@ -1,6 +1,5 @@
 // Long work together with short work, in the engines for transcription, speech, images and pages: how soon cancelled
 // work stops, how long others wait, and whether clients take turns.
-//   bun test/hostile/engine-turns.ts
 
 import { readFileSync } from "node:fs";
 import { dice } from "../support/dice.ts";
@@ -17,7 +16,7 @@ import {
   withTemporaryFolder,
   type EngineKind,
 } from "./engines.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Row } from "./row.ts";
 import { signed } from "./signed.ts";
 
 const CANCEL_MS = 250;
@@ -227,5 +226,3 @@ async function attacked(folder: string): Promise<Row[]> {
 }
 
 export const engineTurns = (): Promise<Row[]> => withTemporaryFolder(attacked);
-
-if (import.meta.main) await runAlone(engineTurns);

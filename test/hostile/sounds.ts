@@ -1,6 +1,5 @@
 // Damaged and hostile sound files for transcription: each must be refused or transcribed, and cost only what it
 // contains.
-//   bun test/hostile/sounds.ts [--count N] [--seed N]
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +9,7 @@ import { dice, type Dice } from "../support/dice.ts";
 import { lasting, transcribe, recording } from "./engine-client.ts";
 import { flood } from "./flood.ts";
 import { bytesOf as text, together, type Bytes } from "./hostile-pictures.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 
 const FIXTURES = join(import.meta.dir, "../audio/fixtures");
 const MB = 1024 * 1024;
@@ -78,12 +77,7 @@ function hostile(fixture: (name: string) => Bytes, speech: Bytes, roll: Dice): R
   };
 }
 
-export interface SoundsOptions {
-  readonly count: number;
-  readonly seed: number;
-}
-
-export async function sounds({ count, seed }: SoundsOptions): Promise<Row[]> {
+export async function sounds({ count = 500, seed = 1 }: Options): Promise<Row[]> {
   const roll = dice(seed);
   const names = readdirSync(FIXTURES).filter((name) => !name.endsWith(".ts"));
   const whole = new Map<string, Bytes>();
@@ -110,6 +104,3 @@ export async function sounds({ count, seed }: SoundsOptions): Promise<Row[]> {
     whole: transcribe(speech),
   });
 }
-
-if (import.meta.main)
-  await runAlone(({ count, seed }) => sounds({ count: Number(count ?? 500), seed: Number(seed ?? 1) }));

@@ -1,11 +1,10 @@
 // An engine process that is suspended (SIGSTOP): briefly, too long, while loading, and one of every other kind.
-//   bun test/hostile/stopped.ts
 
 import { streamChat } from "../support/chat-client.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { oneOfEach, post, type Send } from "./engine-client.ts";
 import { ENGINE_KINDS, enginesOf, type EngineKind } from "./engines.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Row } from "./row.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "4", "--threads", "1", "--heartbeat", "1"];
 const STREAMS = 4;
@@ -139,5 +138,3 @@ export async function stopped(): Promise<Row[]> {
   }
   return rows;
 }
-
-if (import.meta.main) await runAlone(stopped);
