@@ -3,7 +3,7 @@
 //   --sentences N (50)   --threads N (2)
 //   --voices af_bella,bf_emma   only these voices: word errors of their speech, and their speed
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -11,7 +11,7 @@ import { dice } from "../support/dice.ts";
 import { sentence, wordErrors, wordsOf } from "./sentences.ts";
 import { hear, NOISE, noisy, RATE, say, wav } from "./spoken.ts";
 import { whisperCli, withWhisperServer } from "./whisper-programs.ts";
-import { childrenOf } from "../support/processes.ts";
+import { enginesOf, processorTicks } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -42,17 +42,7 @@ function wordErrorRate(said: readonly string[], heard: readonly string[]): strin
 }
 
 /** Returns the processor seconds of the engines that speak, since their start. */
-function processorSeconds({ pid: server }: TestServer): number {
-  const engines = childrenOf(server).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("\0speech"));
-  const spent = engines.map((pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /, "")
-      .split(" ");
-    // In hundredths of a second: user and system time.
-    return (Number(fields[11]) + Number(fields[12])) / 100;
-  });
-  return spent.reduce((sum, seconds) => sum + seconds, 0);
-}
+const processorSeconds = ({ pid }: TestServer): number => processorTicks(enginesOf(pid, "speech")) / 100;
 
 async function readBack(server: TestServer, voice: string, said: readonly string[]): Promise<void> {
   // Loads the model.

@@ -3,9 +3,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { growth, resident, told, type Level } from "../fuzz/memory.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { operations } from "../../src/http/openapi/operations.ts";
+import { describeFootprint, footprint, growth, type Footprint } from "../support/footprint.ts";
 import { pythonWith } from "../support/python.ts";
 import { startServer } from "../support/server.ts";
 import type { Options, Row } from "./row.ts";
@@ -44,7 +44,7 @@ export async function described({ count = 10_000, seed = 1, workers = 2 }: Optio
   process.env["HF_ENDPOINT"] = "http://127.0.0.1:9";
   process.env["HF_HOME"] = folder;
   const server = await startServer(FLAGS);
-  const levels: Level[] = [];
+  const levels: Footprint[] = [];
   let [requests, failed, broken] = [0, 0, 0];
   try {
     await Bun.write(join(folder, "schemathesis.toml"), SETTINGS);
@@ -71,12 +71,12 @@ export async function described({ count = 10_000, seed = 1, workers = 2 }: Optio
       }
       requests += Number(/(\d+) generated/.exec(output)?.[1] ?? 0);
       await server.untilIdle(60_000);
-      levels.push(resident(server.pid));
+      levels.push(footprint(server.pid));
     }
     const { restarts } = (await server.health()).engine;
-    const grown = growth(levels);
+    const grown = growth(levels, { memory: 1.25 }) ?? [];
     const last = levels.at(-1);
-    const figure = `${requests} requests to ${Object.keys(operations).length} operations: ${failed} complaints${broken > 0 ? ` (and ${broken} operations for which not all could be generated)` : ""}, ${restarts} restarts, ${last ? told(last) : ""}${grown.map((one) => `; ${one}`).join("")}`;
+    const figure = `${requests} requests to ${Object.keys(operations).length} operations: ${failed} complaints${broken > 0 ? ` (and ${broken} operations for which not all could be generated)` : ""}, ${restarts} restarts, ${last ? describeFootprint(last) : ""}${grown.map((one) => `; ${one}`).join("")}`;
     return [
       {
         promise: "Errors are typed and match the API description",

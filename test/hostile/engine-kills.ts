@@ -3,10 +3,10 @@
 
 import { randomNumbers } from "../support/dice.ts";
 import { drawn, scanned } from "../support/pages.ts";
-import { openFiles } from "../support/processes.ts";
+import { enginesOf, openFiles } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { draw, INPUT, oneOfEach, read, say, type Send } from "./engine-client.ts";
-import { ENGINE_FLAGS, ENGINE_KINDS, enginesOf, filesLeft, withTemporaryFolder, type EngineKind } from "./engines.ts";
+import { ENGINE_FLAGS, ENGINE_KINDS, filesLeft, withTemporaryFolder, type EngineKind } from "./engines.ts";
 import { endOf, Load, type Attempt } from "./load.ts";
 import type { Options, Row } from "./row.ts";
 
@@ -17,7 +17,7 @@ const PAUSE_MS = 1000;
 const [KILLED_AT, PAGES] = [20, 40];
 
 function kill(server: TestServer, kind: EngineKind): void {
-  for (const pid of enginesOf(server, kind)) process.kill(pid, "SIGKILL");
+  for (const pid of enginesOf(server.pid, kind)) process.kill(pid, "SIGKILL");
 }
 
 /** Returns the requests to each engine, and which of them are streamed. */
