@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { dice } from "../support/dice.ts";
 import { sentence, wordErrors, wordsOf } from "./sentences.ts";
+import { median } from "./stats.ts";
 import { hear, NOISE, noisy, RATE, say, wav } from "./spoken.ts";
 import { whisperCli, withWhisperServer } from "./whisper-programs.ts";
 import { enginesOf, processorTicks } from "../support/processes.ts";
@@ -133,7 +134,6 @@ try {
           times.ours.push((await timed(all(heardBySvc)))[1]);
           times.theirs.push((await timed(all(heardByServer)))[1]);
         }
-        const median = (list: number[]) => list.toSorted((a, b) => a - b)[1] ?? 0;
         const [ours, theirs] = [median(times.ours), median(times.theirs)];
         row(
           `20 clips, ${clients} client${clients > 1 ? "s at once" : ""}, s`,
