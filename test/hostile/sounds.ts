@@ -3,8 +3,8 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { mutated } from "../audio/mutated.ts";
 import { box, wav } from "../audio/sounds.ts";
+import { damaged } from "../fuzz/bytes.ts";
 import { dice, type Dice } from "../support/dice.ts";
 import { lasting, transcribe, recording } from "./engine-client.ts";
 import { flood } from "./flood.ts";
@@ -91,7 +91,7 @@ export async function sounds({ count = 500, seed = 1 }: Options): Promise<Row[]>
     ...Object.entries(hostile((name) => whole.get(name) ?? speech, speech, roll)),
     ...Array.from({ length: count }, (_, index) => {
       const [name, bytes] = kinds[index % kinds.length] ?? ["", speech];
-      return [`${name}, damage ${index}`, mutated(bytes, roll)] as const;
+      return [`${name}, damage ${index}`, damaged(bytes, roll)] as const;
     }),
     ...Array.from({ length: 100 }, (_, n) => [`tiny ${n}`, wav({ seconds: 0.01 })] as const),
   ];
