@@ -136,7 +136,7 @@ const planted = (path: string, code: string): SourceFile => ({ path, code });
 test("an import across layers is reported, also when it is dynamic or for side effects", () => {
   const at = (path: string, code: string) => layerViolations([planted(path, code)], layers);
   expect(at("src/domain/ids.ts", 'import { a } from "../http/app.ts"; a();')).toEqual([
-    "src/domain/ids.ts → src/http/app.ts: everybody builds on the domain, so it builds on nobody",
+    "src/domain/ids.ts → src/http/app.ts: AGENTS.md lets src/domain import nothing",
   ]);
   expect(at("src/service/x.ts", 'export const load = () => import("../dialect/chat/decode.ts");')).toHaveLength(1);
   expect(at("src/http/routes/x.ts", 'import "../../engine/text/host.ts";')).toHaveLength(1);

@@ -5,19 +5,17 @@ Prints one line per check, and the counts at the end.
 
 import json
 import os
-import traceback
+import pathlib
+import sys
 
 import ollama
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "clients"))
+from harness import check, run_checks  # noqa: E402
 
 client = ollama.Client(host=os.environ["SVC_URL"])
 MODEL = "svc-mini"
 GREEDY = {"temperature": 0}
-CHECKS = []
-
-
-def check(body):
-    CHECKS.append(body)
-    return body
 
 
 def user(content):
@@ -119,14 +117,4 @@ def refusals_are_its_response_error():
             raise AssertionError("the call succeeded")
 
 
-if __name__ == "__main__":
-    failed = 0
-    for body in CHECKS:
-        name = f"ollama (Python): {body.__name__.replace('_', ' ')}"
-        try:
-            body()
-            print(f"ok    {name}", flush=True)
-        except Exception:  # every check reports, whatever it throws
-            failed += 1
-            print(f"FAIL  {name}\n      {traceback.format_exc(limit=-2).strip()}", flush=True)
-    print(f"{len(CHECKS) - failed} passed, {failed} failed")
+run_checks("ollama")

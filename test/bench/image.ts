@@ -9,6 +9,7 @@ import { openImageLibrary } from "../../ffi/image/binding.ts";
 import { developmentLibraries, nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { buildImageDriver } from "../../vendor/image-driver.ts";
 import { draw, load, options, OWNER, type ImageRig } from "../native/image-harness.ts";
+import { median } from "./stats.ts";
 
 const SEEDS = 10;
 const SAMPLERS = ["euler", "dpm++2m"] as const;
@@ -53,8 +54,6 @@ async function timed(wanted: Wanted): Promise<number> {
   library.take(OWNER);
   return ((seen.at(-1) ?? 0) - (seen[0] ?? 0)) / (seen.length - 1);
 }
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 const program = await buildImageDriver();
 const loadBegan = performance.now();

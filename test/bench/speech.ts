@@ -3,15 +3,16 @@
 //   --sentences N (50)   --threads N (2)
 //   --voices af_bella,bf_emma   only these voices: word errors of their speech, and their speed
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { dice } from "../support/dice.ts";
 import { sentence, wordErrors, wordsOf } from "./sentences.ts";
+import { median } from "./stats.ts";
 import { hear, NOISE, noisy, RATE, say, wav } from "./spoken.ts";
 import { whisperCli, withWhisperServer } from "./whisper-programs.ts";
-import { childrenOf } from "../support/processes.ts";
+import { enginesOf, processorTicks } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -42,17 +43,7 @@ function wordErrorRate(said: readonly string[], heard: readonly string[]): strin
 }
 
 /** Returns the processor seconds of the engines that speak, since their start. */
-function processorSeconds({ pid: server }: TestServer): number {
-  const engines = childrenOf(server).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("\0speech"));
-  const spent = engines.map((pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
-      .replace(/^.*\) /, "")
-      .split(" ");
-    // In hundredths of a second: user and system time.
-    return (Number(fields[11]) + Number(fields[12])) / 100;
-  });
-  return spent.reduce((sum, seconds) => sum + seconds, 0);
-}
+const processorSeconds = ({ pid }: TestServer): number => processorTicks(enginesOf(pid, "speech")) / 100;
 
 async function readBack(server: TestServer, voice: string, said: readonly string[]): Promise<void> {
   // Loads the model.
@@ -143,7 +134,6 @@ try {
           times.ours.push((await timed(all(heardBySvc)))[1]);
           times.theirs.push((await timed(all(heardByServer)))[1]);
         }
-        const median = (list: number[]) => list.toSorted((a, b) => a - b)[1] ?? 0;
         const [ours, theirs] = [median(times.ours), median(times.theirs)];
         row(
           `20 clips, ${clients} client${clients > 1 ? "s at once" : ""}, s`,

@@ -1,5 +1,7 @@
 // A minimal test harness whose output is the same in two languages: one line per check, then the two counts.
 
+import { metricValue } from "../support/metrics-text.ts";
+
 export const counts = { passed: 0, failed: 0 };
 
 /** Runs one check and prints its result; a failure does not stop the others. */
@@ -39,15 +41,13 @@ export async function untilIdle(server = "ENDLESS_URL"): Promise<void> {
   const deadline = Date.now() + 5000;
   for (;;) {
     const metrics = await (await fetch(`${process.env[server]}/metrics`)).text();
-    // Each engine of the server has its own line.
-    const running = metrics.match(/^svc_num_requests_running\S* .+$/gm) ?? [];
-    if (running.length > 0 && running.every((line) => line.endsWith(" 0"))) return;
+    if (metricValue(metrics, "svc_num_requests_running") === 0) return;
     if (Date.now() > deadline) throw new Error("still running after 5 s");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 
-/** Prints the last line, which `run.ts` parses. */
+/** Prints the last line, which `runChecks` parses. */
 export function summary(): void {
   console.log(`${counts.passed} passed, ${counts.failed} failed`);
 }

@@ -11,6 +11,8 @@ import { makeVisionModel } from "../models/make-vision-model.ts";
 import { CHAT_PLANS } from "../parity/servers.ts";
 import { pythonWith } from "../support/python.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
+import { counts, summary } from "./checks.ts";
+import { run, runChecks } from "./scripts.ts";
 
 /** Folders with a package.json, each with one major version of every TypeScript SDK. */
 const NODE_FOLDERS = [".", "older"];
@@ -34,44 +36,15 @@ const PYTHONS = [
 
 const root = join(import.meta.dir, "../..");
 const built = join(root, "vendor/.build");
-const counts = { passed: 0, failed: 0 };
-
-interface RunOptions {
-  /** Folder below this one. */
-  readonly folder?: string;
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-async function run(command: readonly string[], { folder = ".", env = {} }: RunOptions = {}): Promise<string> {
-  const child = Bun.spawn([...command], {
-    cwd: join(import.meta.dir, folder),
-    env: { ...process.env, ...env },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  const [output, status] = await Promise.all([child.stdout.text(), child.exited]);
-  if (status !== 0) throw new Error(`${command.join(" ")} ended with ${status}\n${output}`);
-  return output;
-}
+const cwd = import.meta.dir;
 
 /** Returns the interpreter for one version of an SDK, such as `openai-3`. */
 const python = async (version: string) =>
   join(await pythonWith(join(import.meta.dir, `requirements-${version}.txt`), version), "python");
 
-/** Runs a script of checks and adds the counts of its last line to the totals. */
-async function runChecks(script: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
-  const output = await run(script, { env });
-  const lines = output.trimEnd().split("\n");
-  const total = /^(\d+) passed, (\d+) failed$/.exec(lines.pop() ?? "");
-  if (!total) throw new Error(`${script.join(" ")} ended without a count:\n${output}`);
-  console.log(`\n${lines.join("\n")}`);
-  counts.passed += Number(total[1]);
-  counts.failed += Number(total[2]);
-}
-
 const command = process.argv.length > 2 ? process.argv.slice(2) : FROM_SOURCE;
-for (const folder of NODE_FOLDERS) await run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], { folder });
+for (const folder of NODE_FOLDERS)
+  await run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], { cwd: join(import.meta.dir, folder) });
 const pythons = await Promise.all(
   PYTHONS.flatMap(({ sdk, majors, checks }) =>
     majors.map(async (major, index) => ({
@@ -125,18 +98,18 @@ await withServers(async (servers) => {
   const urls = Object.fromEntries(Object.entries(servers).map(([name, { url }]) => [name, url]));
   const env = { ...urls, NODE_EXTRA_CA_CERTS: certificate, CRASH_URL: local(crash.port), LLAMA_URL: local(llama.port) };
   for (const folder of NODE_FOLDERS) {
-    for (const script of NODE_CHECKS) await runChecks([process.execPath, script, folder], env);
+    for (const script of NODE_CHECKS) await runChecks([process.execPath, script, folder], { cwd, env });
   }
-  await runChecks([process.execPath, "ai-sdk.ts"], env);
-  for (const page of ["browser.ts", "browser-images.ts"]) await runChecks([process.execPath, page], env);
+  await runChecks([process.execPath, "ai-sdk.ts"], { cwd, env });
+  for (const page of ["browser.ts", "browser-images.ts"]) await runChecks([process.execPath, page], { cwd, env });
   const [program = "", ...others] = command;
-  await runChecks([process.execPath, "page.ts", Bun.which(program) ?? program, ...others], env);
+  await runChecks([process.execPath, "page.ts", Bun.which(program) ?? program, ...others], { cwd, env });
   for (const { python, checks, pages } of pythons) {
-    for (const script of checks) await runChecks([python, script], env);
-    if (pages !== undefined) await runChecks([process.execPath, "documentation.ts", pages, python], env);
+    for (const script of checks) await runChecks([python, script], { cwd, env });
+    if (pages !== undefined) await runChecks([process.execPath, "documentation.ts", pages, python], { cwd, env });
   }
   await llama.stop();
   await crash.stop(true);
 });
-console.log(`\n${counts.passed} passed, ${counts.failed} failed`);
+summary();
 process.exit(counts.failed === 0 ? 0 : 1);

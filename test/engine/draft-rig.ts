@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { MODEL } from "../native/harness.ts";
 import { streamChat } from "../support/chat-client.ts";
 import { parseExposition } from "../support/exposition.ts";
+import { metricValue } from "../support/metrics-text.ts";
 import { startServer, type ServerProcess } from "../support/server.ts";
+import { until } from "../support/until.ts";
 
 export const MODELS = join(import.meta.dir, "../../vendor/.build/models");
 export const COMMON = ["--model", MODEL, "--threads", "1"];
 export const EIGHT = [...COMMON, "--ctx", "4096", "--parallel", "8"];
-/** The engine tells its counts about once a second. */
-const TOLD_MS = 1500;
 
 export const say = (content: string) => [{ role: "user", content }];
 export const CAPITAL = say("What is the capital of France?");
@@ -71,9 +71,13 @@ export type Seen = ReturnType<typeof seen>;
 
 export const metrics = async (server: ServerProcess) => (await fetch(`${server.url}/metrics`)).text();
 
-/** Counts of guesses by the draft model. */
+/** Counts of guesses by the draft model, up to the last answer. */
 export async function counts(server: ServerProcess) {
-  await Bun.sleep(TOLD_MS);
+  const steps = async () => metricValue(await metrics(server), "svc_engine_step_rows_total");
+  const before = await steps();
+  // The engine tells its counts about once a second; what it tells after one more step is all that came before.
+  await ask(server, requests["one token"] ?? {});
+  await until(async () => (await steps()) > before);
   const samples = [...parseExposition(await metrics(server)).values()].flatMap((family) => family.samples);
   const read = (name: string, position?: string) =>
     samples.find(

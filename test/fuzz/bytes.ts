@@ -11,14 +11,14 @@ const FRONT = 64;
  * Returns a damaged copy, never longer than twice the input. `words`: the words of the format, to be inserted where
  * they are not expected.
  */
-export function damaged(bytes: Uint8Array, roll: Dice, words: readonly string[] = []): Uint8Array {
-  let copy: Buffer = Buffer.from(bytes);
+export function damaged(bytes: Uint8Array, roll: Dice, words: readonly string[] = []): Uint8Array<ArrayBuffer> {
+  let copy = Buffer.from(bytes);
   for (let changes = pick(roll, [1, 1, 1, 2, 4]); changes > 0 && copy.length > 0; changes--)
     copy = once(copy, roll, words);
   return copy.subarray(0, bytes.length * 2);
 }
 
-function once(bytes: Buffer, roll: Dice, words: readonly string[]): Buffer {
+function once(bytes: Buffer<ArrayBuffer>, roll: Dice, words: readonly string[]): Buffer<ArrayBuffer> {
   const at = roll(roll(2) === 0 ? Math.min(FRONT, bytes.length) : bytes.length);
   const length = 1 + roll(Math.min(bytes.length - at, roll(4) === 0 ? bytes.length : 16));
   const [before, piece, behind] = [bytes.subarray(0, at), bytes.subarray(at, at + length), bytes.subarray(at + length)];

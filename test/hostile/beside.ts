@@ -1,5 +1,4 @@
 // The same attacks on svc and on llama-server with the same model, context and threads, one server at a time.
-//   bun test/hostile/beside.ts            (llama-server: `bun build.ts bench`)
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +10,7 @@ import { childrenOf, processTree } from "../support/processes.ts";
 import { LLAMA_SERVER, MODELS } from "../parity/servers.ts";
 import { FROM_SOURCE } from "../support/server.ts";
 import { send, SLOWEST_HEALTH_MS } from "./bodies.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 import { watchHealth } from "./slowest-health.ts";
 import { MOST_MEMORY } from "./watched.ts";
 
@@ -377,12 +376,12 @@ const ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** Runs each attack with a new server; `only`: part of an attack's name. */
-export async function besideLlamaServer(only = ""): Promise<Row[]> {
+/** Runs each attack with a new server. */
+export async function besideLlamaServer({ attack: part = "" }: Options): Promise<Row[]> {
   const sides: Side[] = existsSync(LLAMA_SERVER) ? ["svc", "llama-server"] : ["svc"];
   if (sides.length === 1) console.error("llama-server is not built (`bun build.ts bench`): only svc is attacked");
   const rows: Row[] = [];
-  for (const one of ATTACKS.filter(({ attack }) => attack.includes(only))) {
+  for (const one of ATTACKS.filter(({ attack }) => attack.includes(part))) {
     const { promise, attack, limit, run } = one;
     const results = new Map<Side, { readonly figure: string; readonly ok: boolean }>();
     for (const side of sides) {
@@ -405,5 +404,3 @@ export async function besideLlamaServer(only = ""): Promise<Row[]> {
   }
   return rows;
 }
-
-if (import.meta.main) await runAlone(({ only }) => besideLlamaServer(only));

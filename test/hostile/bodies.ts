@@ -1,11 +1,10 @@
 // Request bodies designed to be expensive, ten at once, and their cost for the process that reads them.
-//   bun test/hostile/bodies.ts [--only "empty lists"]
 
 import { connect } from "node:net";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { MODELS } from "../parity/servers.ts";
 import { transparentPng } from "../support/transparent-png.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 import { watched } from "./watched.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "4", "--threads", "1"];
@@ -187,16 +186,13 @@ async function attacked(name: string, attack: Attack): Promise<Row> {
   return { promise: "Memory per request body is bounded", attack: name, ...row };
 }
 
-/** `only`: part of an attack's name. */
-export async function bodies(only = ""): Promise<Row[]> {
+export async function bodies({ attack: part = "" }: Options): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [name, attack] of Object.entries(ATTACKS)) {
-    if (!name.includes(only)) continue;
+    if (!name.includes(part)) continue;
     const row = await attacked(name, attack);
     console.error(`${name}: ${row.figure}`);
     rows.push(row);
   }
   return rows;
 }
-
-if (import.meta.main) await runAlone(({ only }) => bodies(only));

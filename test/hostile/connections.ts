@@ -1,12 +1,11 @@
 // Connections that are held open: thousands of idle ones, more than there are descriptors, readers and writers that
 // stop midway.
-//   bun test/hostile/connections.ts
 
 import { connect, type Socket } from "node:net";
 import { streamChat } from "../support/chat-client.ts";
 import { openFiles, residentBytes } from "../support/processes.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Row } from "./row.ts";
 import { signed } from "./signed.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "8", "--threads", "1"];
@@ -206,5 +205,3 @@ export const connections = async (): Promise<Row[]> => [
   await slowReaders(),
   await halfBodies(),
 ];
-
-if (import.meta.main) await runAlone(connections);

@@ -1,5 +1,5 @@
 // Of the damages that once did harm, one of each kind of file, to the real program. `corrupt-files.long.test.ts` has the others;
-// `bun test/hostile/corrupt-files.ts` tries hundreds.
+// `npm run test:hostile` tries hundreds.
 
 import { damageTests, set } from "./damage-tests.ts";
 

@@ -1,6 +1,5 @@
 // Damaged files of every kind that svc loads: it must report what is wrong with which file, or serve, and must never
 // hang or leave processes behind.
-//   bun test/hostile/corrupt-files.ts [--count N] [--seed N] [--kind NAME]
 // Files that come with the program are damaged in a copy of it.
 
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +16,7 @@ import { drawn as pageOf, pngOf } from "../support/pages.ts";
 import { freePort } from "../support/free-port.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 import { FROM_SOURCE, type Health } from "../support/server.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 import { programWith } from "./program-with.ts";
 
 const ROOT = join(import.meta.dir, "../..");
@@ -288,19 +287,13 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
   }
 }
 
-export interface CorruptOptions {
-  readonly count: number;
-  readonly seed: number;
-  readonly kind?: string;
-}
-
 /** Returns one row for each kind of file. */
-export async function corruptFiles({ count, seed, kind: only }: CorruptOptions): Promise<Row[]> {
+export async function corruptFiles({ count = 100, seed = 1, attack = "" }: Options): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "svc-corrupt-"));
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   const rows: Row[] = [];
   for (const [name, kind] of Object.entries<FileKind>(kinds)) {
-    if (only !== undefined && only !== name) continue;
+    if (!name.includes(attack)) continue;
     const whole = kind.file(folder);
     const outcome = await load(kind, whole, folder);
     if (outcome.end !== "served") throw new Error(`a whole file is not served: ${JSON.stringify(outcome)}`);
@@ -333,8 +326,3 @@ function keep(damaged: string): void {
   mkdirSync(folder, { recursive: true });
   copyFileSync(damaged, join(folder, basename(damaged)));
 }
-
-if (import.meta.main)
-  await runAlone(({ count, seed, kind }) =>
-    corruptFiles({ count: Number(count ?? 100), seed: Number(seed ?? 1), ...(kind !== undefined && { kind }) }),
-  );

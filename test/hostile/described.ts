@@ -1,15 +1,14 @@
 // Requests that schemathesis generates from svc's OpenAPI document, valid and invalid, for every route.
-//   bun test/hostile/described.ts [--count N] [--seed N] [--workers N]     (needs Python 3 with venv)
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { growth, resident, told, type Level } from "../fuzz/memory.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { operations } from "../../src/http/openapi/operations.ts";
+import { describeFootprint, footprint, growth, type Footprint } from "../support/footprint.ts";
 import { pythonWith } from "../support/python.ts";
 import { startServer } from "../support/server.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 
 const words = (line: string) => line.split(" ");
 const FLAGS = words(
@@ -38,18 +37,14 @@ async function description(url: string): Promise<string> {
 }
 
 /** Runs `count` requests for each operation, in four parts, and measures the memory after each. */
-export async function described({
-  count = "1000",
-  seed = "1",
-  workers = "2",
-}: Readonly<Record<string, string>>): Promise<Row[]> {
+export async function described({ count = 10_000, seed = 1, workers = 2 }: Options): Promise<Row[]> {
   const programs = await pythonWith(join(import.meta.dir, "requirements-schemathesis.txt"), "schemathesis");
   const folder = mkdtempSync(join(tmpdir(), "svc-described-"));
   // Nothing is downloaded, and no model of the user is removed.
   process.env["HF_ENDPOINT"] = "http://127.0.0.1:9";
   process.env["HF_HOME"] = folder;
   const server = await startServer(FLAGS);
-  const levels: Level[] = [];
+  const levels: Footprint[] = [];
   let [requests, failed, broken] = [0, 0, 0];
   try {
     await Bun.write(join(folder, "schemathesis.toml"), SETTINGS);
@@ -57,8 +52,8 @@ export async function described({
     for (const part of [0, 1, 2, 3]) {
       const phases = part === 0 ? "coverage,fuzzing" : "fuzzing";
       const options = words(
-        `run openapi.json --url ${server.url} --seed ${Number(seed) + part} --workers ${workers} --phases ${phases}` +
-          ` --checks ${CHECKS.join(",")} --max-examples ${Math.ceil(Number(count) / 4)} --request-timeout 60` +
+        `run openapi.json --url ${server.url} --seed ${seed + part} --workers ${workers} --phases ${phases}` +
+          ` --checks ${CHECKS.join(",")} --max-examples ${Math.ceil(count / 4)} --request-timeout 60` +
           " --suppress-health-check all --warnings off --continue-on-failure --generation-database none",
       );
       const child = Bun.spawn([join(programs, "st"), "--no-color", ...options], {
@@ -76,12 +71,12 @@ export async function described({
       }
       requests += Number(/(\d+) generated/.exec(output)?.[1] ?? 0);
       await server.untilIdle(60_000);
-      levels.push(resident(server.pid));
+      levels.push(footprint(server.pid));
     }
     const { restarts } = (await server.health()).engine;
-    const grown = growth(levels);
+    const grown = growth(levels, { memory: 1.25 }) ?? [];
     const last = levels.at(-1);
-    const figure = `${requests} requests to ${Object.keys(operations).length} operations: ${failed} complaints${broken > 0 ? ` (and ${broken} operations for which not all could be generated)` : ""}, ${restarts} restarts, ${last ? told(last) : ""}${grown.map((one) => `; ${one}`).join("")}`;
+    const figure = `${requests} requests to ${Object.keys(operations).length} operations: ${failed} complaints${broken > 0 ? ` (and ${broken} operations for which not all could be generated)` : ""}, ${restarts} restarts, ${last ? describeFootprint(last) : ""}${grown.map((one) => `; ${one}`).join("")}`;
     return [
       {
         promise: "Errors are typed and match the API description",
@@ -96,5 +91,3 @@ export async function described({
     rmSync(folder, { recursive: true, force: true });
   }
 }
-
-if (import.meta.main) await runAlone(described);

@@ -1,12 +1,11 @@
 // A data folder whose disk is full, limited by --data-size, or not writable. Needs permission to mount a tmpfs.
-//   bun test/hostile/disk.ts
 
 import { mkdtempSync, readdirSync, rmSync, statfsSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createBatch, getBatch, inputLine, lineFaults } from "../support/batch-kill.ts";
 import { withServer, type TestServer } from "../support/server.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Row } from "./row.ts";
 
 const LINES = 200;
 const content = Array.from({ length: LINES }, (_, index) => `${JSON.stringify(inputLine(index))}\n`).join("");
@@ -186,5 +185,3 @@ export const disk = async (): Promise<Row[]> => [
   await fullUnderBatch(),
   await readOnly(),
 ];
-
-if (import.meta.main) await runAlone(disk);

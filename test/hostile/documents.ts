@@ -1,5 +1,4 @@
 // Damaged and hostile pictures and documents for recognition: each must be read or refused.
-//   bun test/hostile/documents.ts [--count N] [--seed N]
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +9,7 @@ import { post, read, type Send } from "./engine-client.ts";
 import { flood } from "./flood.ts";
 import { hostileDocuments } from "./hostile-documents.ts";
 import { hostilePictures, jpegOfScans, type Bytes } from "./hostile-pictures.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 
 const FIXTURES = join(import.meta.dir, "../fixtures/pictures");
 const MODES = ["text", "table", "barcode", "saliency", "debug"] as const;
@@ -21,12 +20,7 @@ const asData = (bytes: Bytes): Send => {
   return post("/v1/ocr", { document: { type: "document_url", document_url: data } });
 };
 
-export interface DocumentsOptions {
-  readonly count: number;
-  readonly seed: number;
-}
-
-export async function documents({ count, seed }: DocumentsOptions): Promise<Row[]> {
+export async function documents({ count = 200, seed = 1 }: Options): Promise<Row[]> {
   const roll = dice(seed);
   const page = await drawn({ lines: ["Hello", "World"], paper: [200, 100] });
   const png = await pngOf(page);
@@ -56,6 +50,3 @@ export async function documents({ count, seed }: DocumentsOptions): Promise<Row[
     whole: read(png),
   });
 }
-
-if (import.meta.main)
-  await runAlone(({ count, seed }) => documents({ count: Number(count ?? 200), seed: Number(seed ?? 1) }));

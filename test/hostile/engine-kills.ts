@@ -1,15 +1,14 @@
 // The engines for transcription, speech, images and pages, killed under load and in the middle of long work: every
 // request must end, and nothing may be left behind.
-//   bun test/hostile/engine-kills.ts [--kills N] [--seed N]
 
 import { randomNumbers } from "../support/dice.ts";
 import { drawn, scanned } from "../support/pages.ts";
-import { openFiles } from "../support/processes.ts";
+import { enginesOf, openFiles } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { draw, INPUT, oneOfEach, read, say, type Send } from "./engine-client.ts";
-import { ENGINE_FLAGS, ENGINE_KINDS, enginesOf, filesLeft, withTemporaryFolder, type EngineKind } from "./engines.ts";
+import { ENGINE_FLAGS, ENGINE_KINDS, filesLeft, withTemporaryFolder, type EngineKind } from "./engines.ts";
 import { endOf, Load, type Attempt } from "./load.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 
 /** Clients of each engine. */
 const CLIENTS = 4;
@@ -18,7 +17,7 @@ const PAUSE_MS = 1000;
 const [KILLED_AT, PAGES] = [20, 40];
 
 function kill(server: TestServer, kind: EngineKind): void {
-  for (const pid of enginesOf(server, kind)) process.kill(pid, "SIGKILL");
+  for (const pid of enginesOf(server.pid, kind)) process.kill(pid, "SIGKILL");
 }
 
 /** Returns the requests to each engine, and which of them are streamed. */
@@ -36,13 +35,8 @@ type Requests = Awaited<ReturnType<typeof requests>>;
 /** The last event of a complete stream. */
 const DONE: Partial<Record<EngineKind, string>> = { speech: "speech.audio.done", image: "image_generation.completed" };
 
-export interface EngineKillsOptions {
-  readonly kills: number;
-  readonly seed: number;
-}
-
 /** Runs an equal share of the kills for each engine. */
-async function underLoad({ kills, seed }: EngineKillsOptions, { next, streams }: Requests): Promise<Row[]> {
+async function underLoad({ kills = 40, seed = 1 }: Options, { next, streams }: Requests): Promise<Row[]> {
   const random = randomNumbers(seed);
   const attack = `${kills} kills of the engines for transcription, speech, images and pages, ${ENGINE_KINDS.length * CLIENTS} clients`;
   return withTemporaryFolder(async (folder) => {
@@ -157,10 +151,7 @@ async function longWork({ next, pages }: Requests): Promise<Row[]> {
   return rows;
 }
 
-export async function engineKills(options: EngineKillsOptions): Promise<Row[]> {
+export async function engineKills(options: Options): Promise<Row[]> {
   const all = await requests();
   return [...(await underLoad(options, all)), ...(await longWork(all))];
 }
-
-if (import.meta.main)
-  await runAlone(({ kills, seed }) => engineKills({ kills: Number(kills ?? 40), seed: Number(seed ?? 1) }));

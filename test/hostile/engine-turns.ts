@@ -1,23 +1,15 @@
 // Long work together with short work, in the engines for transcription, speech, images and pages: how soon cancelled
 // work stops, how long others wait, and whether clients take turns.
-//   bun test/hostile/engine-turns.ts
 
-import { readFileSync } from "node:fs";
 import { dice } from "../support/dice.ts";
+import { footprint } from "../support/footprint.ts";
 import { drawn, scanned } from "../support/pages.ts";
+import { enginesOf, processorTicks } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
 import { draw, lasting, read, transcribe, recording, say, type Send } from "./engine-client.ts";
-import {
-  ENGINE_FLAGS,
-  engineHealth,
-  enginesOf,
-  filesLeft,
-  levelsOf,
-  withTemporaryFolder,
-  type EngineKind,
-} from "./engines.ts";
-import { runAlone, type Row } from "./row.ts";
+import { ENGINE_FLAGS, engineHealth, filesLeft, withTemporaryFolder, type EngineKind } from "./engines.ts";
+import type { Row } from "./row.ts";
 import { signed } from "./signed.ts";
 
 const CANCEL_MS = 250;
@@ -26,7 +18,7 @@ const DEADLINE_MS = 3000;
 const SAMPLING_MS = 250;
 /** Several rounds, since each finds the engine in another state. */
 const ROUNDS = 2;
-/** A process that used fewer ticks since the last reading counts as idle. */
+/** A process that used fewer hundredths of a second since the last reading counts as idle. */
 const QUIET_TICKS = 5;
 const SHORT = "Hello there.";
 const INPUT = 32_768;
@@ -34,15 +26,6 @@ const INPUT = 32_768;
 const MOST_GROWTH = 100e6;
 
 type Leave = "id" | "disconnect" | "deadline";
-
-/** Returns the processor time of an engine's processes in hundredths of a second. */
-function ticks(server: TestServer, kind: EngineKind): number {
-  const used = enginesOf(server, kind).map((pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    return Number(fields[11]) + Number(fields[12]);
-  });
-  return used.reduce((sum, one) => sum + one, 0);
-}
 
 /** Measures the milliseconds from the cancel until the engine is idle, by its own report and by its processor time. */
 async function cancelled(
@@ -68,10 +51,10 @@ async function cancelled(
   await until(async () => (await engineHealth(server, kind)).running === 0, Infinity);
   const told = performance.now() - started;
   let quiet = performance.now();
-  for (let before = ticks(server, kind); ;) {
+  for (let before = processorTicks(enginesOf(server.pid, kind)); ;) {
     quiet = performance.now();
     await Bun.sleep(SAMPLING_MS);
-    const now = ticks(server, kind);
+    const now = processorTicks(enginesOf(server.pid, kind));
     if (now - before < QUIET_TICKS) break;
     before = now;
   }
@@ -149,7 +132,8 @@ const LEAVES_AFTER_MS = 1500;
  */
 async function inTurns(server: TestServer, folder: string, attack: string, send: Send): Promise<Row[]> {
   const { url } = server;
-  const before = levelsOf(server, "image");
+  const held = () => footprint(server.pid, enginesOf(server.pid, "image"));
+  const before = held();
   const done: string[] = [];
   const leave = new AbortController();
   const jobs = NAMES.flatMap((name) =>
@@ -170,7 +154,7 @@ async function inTurns(server: TestServer, folder: string, attack: string, send:
     return count(name) - Math.min(count(name), ...waiting);
   });
   await server.untilIdle(30_000);
-  const after = levelsOf(server, "image");
+  const after = held();
   const grown = Math.max(after.front - before.front, after.engine - before.engine);
   const left = filesLeft(folder);
   return [
@@ -227,5 +211,3 @@ async function attacked(folder: string): Promise<Row[]> {
 }
 
 export const engineTurns = (): Promise<Row[]> => withTemporaryFolder(attacked);
-
-if (import.meta.main) await runAlone(engineTurns);

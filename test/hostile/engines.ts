@@ -1,9 +1,8 @@
 // The engines of a server under attack: their processes, their state in /health, and what requests leave behind.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { childrenOf, openFiles, residentBytes } from "../support/processes.ts";
 import type { TestServer } from "../support/server.ts";
 
 /** Flags for a server whose engines other than the text engine are attacked. */
@@ -12,16 +11,6 @@ export const ENGINE_FLAGS = ["--ctx", "1024", "--parallel", "1", "--threads", "2
 /** Engines whose models are embedded or created by a build. */
 export const ENGINE_KINDS = ["transcription", "speech", "image", "recognition"] as const;
 export type EngineKind = (typeof ENGINE_KINDS)[number];
-
-/** Returns the processes of an engine, if it is loaded. */
-export const enginesOf = ({ pid }: TestServer, kind: EngineKind | "embedding"): number[] =>
-  childrenOf(pid).filter((child) => {
-    try {
-      return readFileSync(`/proc/${child}/cmdline`, "latin1").endsWith(`__engine\0${kind}\0`);
-    } catch {
-      return false;
-    }
-  });
 
 export interface EngineHealth {
   readonly kind: string;
@@ -38,22 +27,12 @@ export async function engineHealth({ url }: TestServer, kind: EngineKind): Promi
   return found;
 }
 
-/** Returns memory and descriptors of the front process and of an engine. */
-export function levelsOf(server: TestServer, kind: EngineKind) {
-  const all = enginesOf(server, kind);
-  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  return {
-    front: residentBytes(server.pid),
-    engine: sum(all.map((pid) => residentBytes(pid))),
-    files: sum([server.pid, ...all].map(openFiles)),
-  };
-}
-
-/** Counts files of requests in a temporary folder. */
+/** Counts files of requests in a temporary folder; the locks of the server's folders there are none. */
 export const filesLeft = (folder: string): number =>
   readdirSync(folder)
     .filter((name) => /^svc-(recordings|documents|pictures)-/.test(name))
-    .reduce((sum, name) => sum + readdirSync(join(folder, name)).length, 0);
+    .flatMap((name) => readdirSync(join(folder, name)))
+    .filter((name) => !name.startsWith("lock")).length;
 
 /** Runs `work` with its own temporary folder for all processes that it starts. */
 export async function withTemporaryFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {

@@ -1,12 +1,11 @@
 // Faults of the machine: memory runs out, the wall clock jumps, a process hangs.
-//   bun test/hostile/faults.ts
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { streamChat } from "../support/chat-client.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Row } from "./row.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "8", "--threads", "1"];
 const long = {
@@ -151,5 +150,3 @@ async function frontStopped(): Promise<Row> {
 }
 
 export const faults = async (): Promise<Row[]> => [await outOfMemory(), await clockJumps(), await frontStopped()];
-
-if (import.meta.main) await runAlone(faults);

@@ -1,17 +1,11 @@
 // Hostile requests, one after another from a few clients: each must be answered or refused, cost only what it
 // contains, and not affect others.
 
+import { footprint } from "../support/footprint.ts";
+import { enginesOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import type { Send } from "./engine-client.ts";
-import {
-  ENGINE_FLAGS,
-  engineHealth,
-  enginesOf,
-  filesLeft,
-  levelsOf,
-  withTemporaryFolder,
-  type EngineKind,
-} from "./engines.ts";
+import { ENGINE_FLAGS, engineHealth, filesLeft, withTemporaryFolder, type EngineKind } from "./engines.ts";
 import type { Row } from "./row.ts";
 import { signed } from "./signed.ts";
 import { watchHealth } from "./slowest-health.ts";
@@ -54,12 +48,13 @@ async function sent({ promise, what, kind, requests, proper, whole, mostRestarts
     const watch = await watchHealth(server.url);
     const others = new WellMeaning(server, whole);
     let next = 0;
-    let middle = levelsOf(server, kind);
+    const held = () => footprint(server.pid, enginesOf(server.pid, kind));
+    let middle = held();
     const client = async () => {
       for (;;) {
         const [name, send] = requests[next++] ?? [];
         if (!name || !send) return;
-        if (next === Math.floor(requests.length / 2)) middle = levelsOf(server, kind);
+        if (next === Math.floor(requests.length / 2)) middle = held();
         const started = performance.now();
         const end = await ended(send(server.url, AbortSignal.timeout(PATIENCE_MS)));
         const code = typeof end === "string" ? end : end.status;
@@ -75,7 +70,7 @@ async function sent({ promise, what, kind, requests, proper, whole, mostRestarts
     const slowest = await watch.end();
     await server.untilIdle(30_000).catch(() => {});
     const { restarts, running, waiting } = await engineHealth(server, kind);
-    const after = levelsOf(server, kind);
+    const after = held();
     const last = await whole(server.url);
     await last.bytes();
     for (const fault of [...faults, ...refused]) console.error(`FAIL  ${fault}`);
@@ -102,7 +97,7 @@ async function sent({ promise, what, kind, requests, proper, whole, mostRestarts
       attack,
       figure: `${left} files, ${running + waiting} requests, ${signed(after.files - middle.files)} descriptors, ${signed(growth / 1e6)} MB in the second half (server ${front} MB, engine ${engine} MB)`,
       limit: `nothing left, +${MOST_GROWTH / 1e6} MB`,
-      ok: left === 0 && running + waiting === 0 && growth < MOST_GROWTH && enginesOf(server, kind).length > 0,
+      ok: left === 0 && running + waiting === 0 && growth < MOST_GROWTH && enginesOf(server.pid, kind).length > 0,
     });
   });
   return rows;

@@ -1,5 +1,4 @@
 // Damaged and hostile pictures for edits, and requests for images: each must be drawn or refused.
-//   bun test/hostile/images.ts [--count N] [--seed N]
 
 import { damaged } from "../fuzz/bytes.ts";
 import { mutated, write } from "../fuzz/mutate.ts";
@@ -9,7 +8,7 @@ import { transparentPng } from "../support/transparent-png.ts";
 import { draw, edit, post, type Send } from "./engine-client.ts";
 import { flood } from "./flood.ts";
 import { hostilePictures, type Bytes } from "./hostile-pictures.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 
 const SIDE = 128;
 /** Some valid requests take long. */
@@ -40,12 +39,7 @@ const BODIES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   "100,000 fields": Object.fromEntries(Array.from({ length: 100_000 }, (_, n) => [`f${n}`, 1])),
 };
 
-export interface ImagesOptions {
-  readonly count: number;
-  readonly seed: number;
-}
-
-export async function images({ count, seed }: ImagesOptions): Promise<Row[]> {
+export async function images({ count = 300, seed = 1 }: Options): Promise<Row[]> {
   const roll = dice(seed);
   const png = new Uint8Array(pngFile(picture(SIDE, SIDE)));
   const whole: readonly [Bytes, ...Bytes[]] = [
@@ -99,6 +93,3 @@ export async function images({ count, seed }: ImagesOptions): Promise<Row[]> {
     whole: draw({ steps: 1 }),
   });
 }
-
-if (import.meta.main)
-  await runAlone(({ count, seed }) => images({ count: Number(count ?? 300), seed: Number(seed ?? 1) }));

@@ -1,6 +1,5 @@
 // Engines that are killed repeatedly under mixed load: every request must end, no batch line may be lost, nothing may
 // be left.
-//   bun test/hostile/kills.ts [--kills N] [--seed N]
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,12 +11,7 @@ import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { post } from "./engine-client.ts";
 import { endOf, Load, TYPED, type Attempt } from "./load.ts";
-import { runAlone, type Row } from "./row.ts";
-
-export interface KillsOptions {
-  readonly kills: number;
-  readonly seed?: number;
-}
+import type { Options, Row } from "./row.ts";
 
 const CLIENTS = 12;
 const BATCH_LINES = 400;
@@ -89,7 +83,7 @@ async function killEngines(server: TestServer, load: Load<Kind>, kills: number, 
 }
 
 /** Runs the load, the batch and the kills together. */
-export async function kills({ kills: count, seed = 1 }: KillsOptions): Promise<Row[]> {
+export async function kills({ kills: count = 1000, seed = 1 }: Options): Promise<Row[]> {
   const random = randomNumbers(seed);
   const dataDir = mkdtempSync(join(tmpdir(), "svc-kills-"));
   const rows: Row[] = [];
@@ -145,6 +139,3 @@ export async function kills({ kills: count, seed = 1 }: KillsOptions): Promise<R
   }
   return rows;
 }
-
-if (import.meta.main)
-  await runAlone(({ kills: count, seed }) => kills({ kills: Number(count ?? 1000), seed: Number(seed ?? 1) }));

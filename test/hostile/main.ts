@@ -1,9 +1,13 @@
-// `npm run test:hostile`: attacks on svc's promises; writes the promises with the measured figures to
-// `docs/promises.md`.
-//   npm run test:hostile -- [--only NAME,NAME] [--kills N] [--count N]     (for each attack with that option)
-// A full run takes hours, mostly for the requests for each operation; each file of attacks can also run by itself.
+// `npm run test:hostile`: attacks on svc's promises.
+//   npm run test:hostile -- [--only FILE,FILE] [--attack TEXT] [--count N] [--kills N] [--seed N] [--workers N] [--write]
+// `--write` puts the measured figures into docs/promises.md. A full run takes hours, mostly for the requests for each
+// operation. `beside` needs llama-server for its comparison (`bun build.ts bench`), `described` Python 3 with venv, and
+// `disk` permission to mount a tmpfs.
 
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { exitOnSignals } from "../support/kill-at-exit.ts";
 import { besideLlamaServer } from "./beside.ts";
 import { bodies } from "./bodies.ts";
 import { connections } from "./connections.ts";
@@ -17,49 +21,69 @@ import { faults } from "./faults.ts";
 import { images } from "./images.ts";
 import { kills } from "./kills.ts";
 import { multiplied } from "./multiplied.ts";
-import { runAll } from "./row.ts";
+import { promisesPage, resultsOf, resultsText } from "./promises-page.ts";
+import type { Options, Row } from "./row.ts";
 import { secrets } from "./secrets.ts";
 import { sounds } from "./sounds.ts";
 import { stopped } from "./stopped.ts";
 import { upstreams } from "./upstreams.ts";
 
-await runAll(
-  {
-    beside: { title: "Compared with llama-server", run: () => besideLlamaServer() },
-    faults: { title: "Faults of the machine", run: faults },
-    stopped: { title: "Engines that stop responding", run: stopped },
-    connections: { title: "Idle and slow connections", run: connections },
-    bodies: { title: "Expensive request bodies, ten at once", run: () => bodies() },
-    multiplied: { title: "Amplification", run: () => multiplied() },
-    upstreams: { title: "Hostile upstreams", run: upstreams },
-    disk: { title: "Full and read-only disks", run: disk },
-    secrets: { title: "Privacy", run: secrets },
-    "corrupt-files": {
-      title: "Damaged model files",
-      run: ({ count = "100" }) => corruptFiles({ count: Number(count), seed: 1 }),
-    },
-    kills: { title: "Killed engines", run: ({ kills: count = "1000" }) => kills({ kills: Number(count) }) },
-    sounds: {
-      title: "Damaged sound files",
-      run: ({ count = "500" }) => sounds({ count: Number(count), seed: 1 }),
-    },
-    images: {
-      title: "Damaged images and hostile image requests",
-      run: ({ count = "300" }) => images({ count: Number(count), seed: 1 }),
-    },
-    documents: {
-      title: "Damaged documents",
-      run: ({ count = "200" }) => documents({ count: Number(count), seed: 1 }),
-    },
-    "engine-turns": { title: "Cancelling and fair queueing", run: engineTurns },
-    "engine-kills": {
-      title: "Killed engines for transcription, speech, images and pages",
-      run: ({ kills: count = "40" }) => engineKills({ kills: Number(count), seed: 1 }),
-    },
-    described: {
-      title: "Requests generated from the API description",
-      run: (options) => described({ count: "10000", ...options }),
-    },
+interface AttackFile {
+  /** The title of its results on the page. */
+  readonly title: string;
+  readonly run: (options: Options) => Promise<readonly Row[]>;
+}
+
+const FILES: Readonly<Record<string, AttackFile>> = {
+  beside: { title: "Compared with llama-server", run: besideLlamaServer },
+  faults: { title: "Faults of the machine", run: faults },
+  stopped: { title: "Engines that stop responding", run: stopped },
+  connections: { title: "Idle and slow connections", run: connections },
+  bodies: { title: "Expensive request bodies, ten at once", run: bodies },
+  multiplied: { title: "Amplification", run: multiplied },
+  upstreams: { title: "Hostile upstreams", run: upstreams },
+  disk: { title: "Full and read-only disks", run: disk },
+  secrets: { title: "Privacy", run: secrets },
+  "corrupt-files": { title: "Damaged model files", run: corruptFiles },
+  kills: { title: "Killed engines", run: kills },
+  sounds: { title: "Damaged sound files", run: sounds },
+  images: { title: "Damaged images and hostile image requests", run: images },
+  documents: { title: "Damaged documents", run: documents },
+  "engine-turns": { title: "Cancelling and fair queueing", run: engineTurns },
+  "engine-kills": { title: "Killed engines for transcription, speech, images and pages", run: engineKills },
+  described: { title: "Requests generated from the API description", run: described },
+};
+const TITLES = Object.fromEntries(Object.entries(FILES).map(([name, { title }]) => [name, title]));
+const PAGE = join(import.meta.dir, "../../docs/promises.md");
+
+exitOnSignals();
+const text = { type: "string" } as const;
+const { values } = parseArgs({
+  options: {
+    only: text,
+    attack: text,
+    count: text,
+    kills: text,
+    seed: text,
+    workers: text,
+    write: { type: "boolean" },
   },
-  join(import.meta.dir, "../../docs/promises.md"),
-);
+});
+const { only = Object.keys(FILES).join(","), write, attack = "", ...numbers } = values;
+const options: Options = {
+  attack,
+  ...Object.fromEntries(Object.entries(numbers).map(([name, number]) => [name, Number(number)])),
+};
+let held = true;
+for (const name of only.split(",")) {
+  const file = FILES[name];
+  if (!file) throw new Error(`there are no attacks named ${name}; only ${Object.keys(FILES).join(", ")}`);
+  const rows = await file.run(options);
+  held &&= rows.every(({ ok }) => ok);
+  console.log(resultsText(rows));
+  if (!write) continue;
+  const page = readFileSync(PAGE, "utf8");
+  writeFileSync(PAGE, promisesPage(page, TITLES, resultsOf(page).set(name, rows)));
+  Bun.spawnSync([process.execPath, "fmt", PAGE]);
+}
+process.exit(held ? 0 : 1);

@@ -1,11 +1,10 @@
 // Input that is small on the wire but expensive to process or store: pipelined requests and events, references, values,
 // waiting bodies, large answers.
-//   bun test/hostile/multiplied.ts [--only "live sessions"]
 
 import { RawClient, upgradeRequest } from "../http/raw.ts";
 import { pdfOfObjects, pdfStream } from "../support/pages.ts";
 import type { TestServer } from "../support/server.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 import { watched } from "./watched.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "1", "--threads", "1"];
@@ -177,12 +176,9 @@ async function attacked(name: string, attack: (server: TestServer) => Promise<st
   return { promise: "Small inputs cannot be amplified", attack: name, ...row };
 }
 
-/** `only`: part of an attack's name. */
-export async function multiplied(only = ""): Promise<Row[]> {
+export async function multiplied({ attack: part = "" }: Options): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [name, attack] of Object.entries(ATTACKS))
-    if (name.includes(only)) rows.push(await attacked(name, attack));
+    if (name.includes(part)) rows.push(await attacked(name, attack));
   return rows;
 }
-
-if (import.meta.main) await runAlone(({ only }) => multiplied(only));

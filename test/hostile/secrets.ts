@@ -1,12 +1,11 @@
 // What must stay private: prompts in logs, metrics and errors, and files outside the media folder.
-//   bun test/hostile/secrets.ts
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { startServer } from "../support/server.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Row } from "./row.ts";
 
 const SECRET = "canary-7f3a91";
 const FLAGS = ["--ctx", "4096", "--threads", "1", "--max-tokens", "8", "--no-media-fetch"];
@@ -137,5 +136,3 @@ async function files(): Promise<Row> {
 }
 
 export const secrets = async (): Promise<Row[]> => [await logs(), await files()];
-
-if (import.meta.main) await runAlone(secrets);

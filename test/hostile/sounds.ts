@@ -1,16 +1,15 @@
 // Damaged and hostile sound files for transcription: each must be refused or transcribed, and cost only what it
 // contains.
-//   bun test/hostile/sounds.ts [--count N] [--seed N]
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { mutated } from "../audio/mutated.ts";
 import { box, wav } from "../audio/sounds.ts";
+import { damaged } from "../fuzz/bytes.ts";
 import { dice, type Dice } from "../support/dice.ts";
 import { lasting, transcribe, recording } from "./engine-client.ts";
 import { flood } from "./flood.ts";
 import { bytesOf as text, together, type Bytes } from "./hostile-pictures.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Options, Row } from "./row.ts";
 
 const FIXTURES = join(import.meta.dir, "../audio/fixtures");
 const MB = 1024 * 1024;
@@ -78,12 +77,7 @@ function hostile(fixture: (name: string) => Bytes, speech: Bytes, roll: Dice): R
   };
 }
 
-export interface SoundsOptions {
-  readonly count: number;
-  readonly seed: number;
-}
-
-export async function sounds({ count, seed }: SoundsOptions): Promise<Row[]> {
+export async function sounds({ count = 500, seed = 1 }: Options): Promise<Row[]> {
   const roll = dice(seed);
   const names = readdirSync(FIXTURES).filter((name) => !name.endsWith(".ts"));
   const whole = new Map<string, Bytes>();
@@ -97,7 +91,7 @@ export async function sounds({ count, seed }: SoundsOptions): Promise<Row[]> {
     ...Object.entries(hostile((name) => whole.get(name) ?? speech, speech, roll)),
     ...Array.from({ length: count }, (_, index) => {
       const [name, bytes] = kinds[index % kinds.length] ?? ["", speech];
-      return [`${name}, damage ${index}`, mutated(bytes, roll)] as const;
+      return [`${name}, damage ${index}`, damaged(bytes, roll)] as const;
     }),
     ...Array.from({ length: 100 }, (_, n) => [`tiny ${n}`, wav({ seconds: 0.01 })] as const),
   ];
@@ -110,6 +104,3 @@ export async function sounds({ count, seed }: SoundsOptions): Promise<Row[]> {
     whole: transcribe(speech),
   });
 }
-
-if (import.meta.main)
-  await runAlone(({ count, seed }) => sounds({ count: Number(count ?? 500), seed: Number(seed ?? 1) }));

@@ -1,11 +1,11 @@
 // An engine process that is suspended (SIGSTOP): briefly, too long, while loading, and one of every other kind.
-//   bun test/hostile/stopped.ts
 
 import { streamChat } from "../support/chat-client.ts";
+import { enginesOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { oneOfEach, post, type Send } from "./engine-client.ts";
-import { ENGINE_KINDS, enginesOf, type EngineKind } from "./engines.ts";
-import { runAlone, type Row } from "./row.ts";
+import { ENGINE_KINDS, type EngineKind } from "./engines.ts";
+import type { Row } from "./row.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "4", "--threads", "1", "--heartbeat", "1"];
 const STREAMS = 4;
@@ -102,7 +102,7 @@ async function engineStopped(kind: EngineKind | "embedding", send: Send, when: "
     if (when === "ready") await (await first).bytes();
     let pid: number | undefined;
     // Found by its command: until the process runs its own command, the server waits for it and would hang as well.
-    while (pid === undefined) [pid] = enginesOf(server, kind);
+    while (pid === undefined) [pid] = enginesOf(server.pid, kind);
     process.kill(pid, "SIGSTOP");
     const started = performance.now();
     const stopped = await (when === "ready" ? send(server.url) : first);
@@ -139,5 +139,3 @@ export async function stopped(): Promise<Row[]> {
   }
   return rows;
 }
-
-if (import.meta.main) await runAlone(stopped);

@@ -1,9 +1,8 @@
 // Upstreams that send what no model server would: endless data, too much at once, or more than fits into memory.
-//   bun test/hostile/upstreams.ts
 
 import { createServer, type Socket } from "node:net";
 import { freePort } from "../support/free-port.ts";
-import { runAlone, type Row } from "./row.ts";
+import type { Row } from "./row.ts";
 import { watched } from "./watched.ts";
 
 const SLOWEST_HEALTH_MS = 250;
@@ -89,5 +88,3 @@ export async function upstreams(): Promise<Row[]> {
   for (const [name, attack] of Object.entries(ATTACKS)) rows.push(await attacked(name, attack));
   return rows;
 }
-
-if (import.meta.main) await runAlone(upstreams);

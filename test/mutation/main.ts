@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { dice } from "../support/dice.ts";
+import { exitOnSignals } from "../support/kill-at-exit.ts";
 import { mutantsOf, type Mutant } from "./mutants.ts";
 
 const { positionals: paths, values } = parseArgs({
@@ -27,7 +28,7 @@ if (paths.length === 0) {
 const root = join(import.meta.dir, "../..");
 const copy = mkdtempSync(join(tmpdir(), "svc-mutation-"));
 process.on("exit", () => rmSync(copy, { recursive: true, force: true }));
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(130));
+exitOnSignals();
 for (const name of ["src", "ffi", "test", "package.json", "bunfig.toml", "tsconfig.json"]) {
   cpSync(join(root, name), join(copy, name), { recursive: true });
 }

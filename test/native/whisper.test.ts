@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LISTENING_MEMORY, LISTENING_WINDOW, WhisperError } from "../../ffi/whisper/api.ts";
+import { randomNumbers } from "../support/dice.ts";
 import { MODEL as CHAT_MODEL } from "./harness.ts";
 import {
   expectInOrder,
@@ -181,9 +182,6 @@ describe.skipIf(!isBuilt)("speech", () => {
 
 /** The same at each run. */
 function noise(length: number): Float32Array {
-  let seed = 1;
-  return Float32Array.from({ length }, () => {
-    seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
-    return seed / 2 ** 33 - 0.25;
-  });
+  const random = randomNumbers(1);
+  return Float32Array.from({ length }, () => random() / 2 - 0.25);
 }

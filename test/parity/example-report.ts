@@ -1,7 +1,8 @@
 // The examples of llama-server's README as a part of the Markdown page: a table, then the differences with reasons.
 
+import { paddedTable } from "../support/markdown.ts";
 import type { ExampleResult } from "./examples.ts";
-import { formatTable, type Report } from "./report.ts";
+import type { Report } from "./report.ts";
 
 const INTRODUCTION = `## Examples
 
@@ -22,7 +23,7 @@ export function exampleReport(results: readonly ExampleResult[]): Report {
     reasons.set(why, (reasons.get(why) ?? new Set()).add(text));
   }
   const differing = [...reasons].map(([why, texts]) => `- ${why}\n  - ${[...texts].join(", ")}`);
-  const table = formatTable(["example", "fields", "verdict"], lines);
+  const table = paddedTable(["example", "fields", "verdict"], lines, { numbers: true });
   const failed = results.filter(isOdd).length;
   const markdown = [INTRODUCTION, ...table, "", ...differing].join("\n");
   return { markdown: `\n${markdown.trimEnd()}\n`, passed: results.length - failed, failed };

@@ -1,6 +1,7 @@
 // Every request field in the documentation of other local servers, for routes that svc has too, and svc's handling of
 // it. PEERS.md is made from this table, and each row is tested: a refused field is a 400, an honoured one is not.
 
+import { paddedTable } from "../support/markdown.ts";
 import { llamaRoutes } from "./llama-fields.ts";
 import { lmStudioRoutes } from "./lm-studio-fields.ts";
 import { ollamaRoutes } from "./ollama-fields.ts";
@@ -50,13 +51,5 @@ function section({ peer, route, path, fields }: PeerRoute): string {
     const shown = JSON.stringify(value).replaceAll("|", "\\|");
     return [`\`${field}\``, `\`${shown}\``, WORDS[verdict], note];
   });
-  return `## ${peer}: ${route}${here}\n\n${table(["field", "as in", "svc", ""], lines)}`;
-}
-
-/** Returns a table as the formatter writes it. */
-export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
-  const widths = head.map((_, at) => Math.max(3, ...[head, ...lines].map((line) => (line[at] ?? "").length)));
-  const row = (line: readonly string[]) =>
-    `| ${widths.map((width, at) => (line[at] ?? "").padEnd(width)).join(" | ")} |`;
-  return [row(head), row(widths.map((width) => "-".repeat(width))), ...lines.map(row)].join("\n");
+  return `## ${peer}: ${route}${here}\n\n${paddedTable(["field", "as in", "svc", ""], lines).join("\n")}`;
 }

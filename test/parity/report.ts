@@ -1,5 +1,6 @@
 // The comparisons as a Markdown page: a table, then every difference.
 
+import { paddedTable } from "../support/markdown.ts";
 import type { Comparison } from "./compare.ts";
 import type { Row } from "./matrix.ts";
 
@@ -39,24 +40,13 @@ export function report(results: readonly RowResult[]): Report {
     const counts = [outcomes.length, count(result, "same"), count(result, "tie"), different].map(String);
     return [row.name, ...counts, row.textOnly ? "–" : gap.toExponential(0), verdict];
   });
-  const table = formatTable(
+  const table = paddedTable(
     ["setting", "answers", "same", "ties", "different", "largest logprob gap", "verdict"],
     lines,
+    { numbers: true },
   );
   const markdown = [INTRODUCTION, ...table, "", ...differences(results)].join("\n");
   return { markdown: `${markdown.trimEnd()}\n`, passed: total - failed, failed };
-}
-
-/** Pads a table as the formatter does; all columns except the first and the last are numbers. */
-export function formatTable(head: readonly string[], lines: readonly (readonly string[])[]): string[] {
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...lines.map((cells) => cells[column]?.length ?? 0)),
-  );
-  const isNumber = (column: number) => column > 0 && column < head.length - 1;
-  const pad = (cell: string, column: number) =>
-    isNumber(column) ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
-  const rule = widths.map((width, column) => (isNumber(column) ? `${"-".repeat(width - 1)}:` : "-".repeat(width)));
-  return [head.map(pad), rule, ...lines.map((cells) => cells.map(pad))].map((cells) => `| ${cells.join(" | ")} |`);
 }
 
 function differences(results: readonly RowResult[]): string[] {

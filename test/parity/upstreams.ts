@@ -11,8 +11,9 @@ import { encodeOllama } from "../../src/gateway/ollama/encode-request.ts";
 import { encodeEmbeddings } from "../../src/gateway/openai/embeddings.ts";
 import { encodeOpenAi } from "../../src/gateway/openai/encode-request.ts";
 import { serverKinds, type ServerKind } from "../../src/gateway/server-kind.ts";
+import { paddedTable } from "../support/markdown.ts";
 import { begun, messages, tools, type PeerField } from "./peer-field.ts";
-import { peerRoutes, table, withField } from "./peers.ts";
+import { peerRoutes, withField } from "./peers.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 type Route = keyof typeof PATHS;
@@ -161,7 +162,7 @@ export function upstreamsReport(): string {
         `\`${JSON.stringify(value).replaceAll("|", "\\|")}\``,
         ...serverKinds.map((kind) => shown(field, fates[kind])),
       ]);
-    return `## POST ${PATHS[route]}\n\n${table(["field", "as in", ...serverKinds], lines)}`;
+    return `## POST ${PATHS[route]}\n\n${paddedTable(["field", "as in", ...serverKinds], lines).join("\n")}`;
   });
   return `# Request fields at upstreams
 

@@ -1,6 +1,7 @@
 // The comparison of vectors and scores as a part of the Markdown page: a table, then every difference.
 
-import { formatTable, type Report } from "./report.ts";
+import { paddedTable } from "../support/markdown.ts";
+import type { Report } from "./report.ts";
 import { SCORE_TOLERANCE, TOLERANCE, type VectorResult } from "./vectors.ts";
 
 const INTRODUCTION = `## Vectors and scores
@@ -21,7 +22,7 @@ export function vectorReport(results: readonly VectorResult[]): Report {
     gap === undefined ? "–" : gap.toExponential(0),
     difference === undefined ? "same" : row.onPurpose ? "on purpose" : "**different**",
   ]);
-  const table = formatTable(["request", "numbers or vectors", "largest gap", "verdict"], lines);
+  const table = paddedTable(["request", "numbers or vectors", "largest gap", "verdict"], lines, { numbers: true });
   const differing = results.flatMap(({ row, difference }) => {
     if (difference === undefined) return [];
     const reason = row.onPurpose ? ` On purpose: ${row.onPurpose}.` : "";

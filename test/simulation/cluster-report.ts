@@ -1,5 +1,6 @@
 // Compares the choice of replicas by affinity with rotation and least load, for clusters of several sizes.
 
+import { percentile } from "../bench/stats.ts";
 import { simulateCluster, type ClusterLoad } from "./cluster.ts";
 
 /** Scaled from 100,000 people on 512 replicas, with three agents per replica. */
@@ -31,14 +32,12 @@ export function reportClusters(sizes: readonly number[]): void {
     console.log("|---|---|---|---|---|---|---|");
     for (const [name, own] of CASES) {
       const { requests, outages, hitRate, firstTokenMs, imbalance } = simulateCluster({ ...load, ...own });
-      const sorted = firstTokenMs.toSorted((a, b) => a - b);
-      const [median, p95] = [0.5, 0.95].map((share) => sorted[Math.floor(share * sorted.length)] ?? 0);
       const cells = [
         outages,
         requests,
         `${(100 * hitRate).toFixed(0)} %`,
-        median?.toFixed(0),
-        p95?.toFixed(0),
+        percentile(firstTokenMs, 0.5).toFixed(0),
+        percentile(firstTokenMs, 0.95).toFixed(0),
         imbalance.toFixed(2),
       ];
       console.log(`| ${name} | ${cells.join(" | ")} |`);

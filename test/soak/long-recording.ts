@@ -1,7 +1,7 @@
 // `bun test/soak/long-recording.ts [--minutes 120] [--threads 2]`: one request with a recording of hours. Does memory stay
 // level, front and engine, and is all of it transcribed? Prints a line per minute and ends with 1 on failure.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -9,26 +9,18 @@ import { wavHead } from "../../src/audio/encode/wav.ts";
 import { sentence, wordErrors, wordsOf } from "../bench/sentences.ts";
 import { RATE, say } from "../bench/spoken.ts";
 import { dice } from "../support/dice.ts";
-import { childrenOf, residentBytes } from "../support/processes.ts";
-import { withServer, type TestServer } from "../support/server.ts";
+import { describeFootprint, footprint, type Footprint } from "../support/footprint.ts";
+import { enginesOf } from "../support/processes.ts";
+import { withServer } from "../support/server.ts";
 
 const { values } = parseArgs({ options: { minutes: { type: "string" }, threads: { type: "string" } } });
 const minutes = Number(values.minutes ?? 120);
 /** Number of sentences, which repeat. */
 const SENTENCES = 24;
-/** Megabytes by which a process may grow from the first quarter to the end. */
-const MOST_GROWTH = 40;
+/** Bytes by which a process may grow from the first quarter to the end. */
+const MOST_GROWTH = 40 * 2 ** 20;
 /** Allowed share of wrong words: cuts between stretches cost a word now and then. */
 const MOST_WRONG = 0.03;
-
-const megabytes = (pid: number): number => residentBytes(pid) / 2 ** 20;
-
-function levels({ pid }: TestServer) {
-  const engine = childrenOf(pid).find((child) =>
-    readFileSync(`/proc/${child}/cmdline`, "utf8").includes("\0transcription"),
-  );
-  return { front: megabytes(pid), engine: engine === undefined ? 0 : megabytes(engine) };
-}
 
 const folder = mkdtempSync(join(tmpdir(), "svc-long-"));
 const flags = ["--no-model", "--threads", values.threads ?? "2", "--media-root", folder, "--max-audio-mb", "4096"];
@@ -48,8 +40,8 @@ try {
     }
     await file.end();
     const started = performance.now();
-    const readings: { readonly front: number; readonly engine: number }[] = [];
-    const timer = setInterval(() => readings.push(levels(server)), 1000);
+    const readings: Footprint[] = [];
+    const timer = setInterval(() => readings.push(footprint(server.pid, enginesOf(server.pid, "transcription"))), 1000);
     const body = JSON.stringify({ file: "long.wav", language: "en" });
     const headers = { "content-type": "application/json" };
     const response = await fetch(`${server.url}/v1/audio/transcriptions`, {
@@ -68,12 +60,12 @@ try {
     );
     for (const share of [0.05, 0.25, 0.5, 0.75, 1]) {
       const at = readings[Math.min(readings.length - 1, Math.floor(readings.length * share))];
-      console.log(`${100 * share} %: front ${at?.front.toFixed(0)} MB, engine ${at?.engine.toFixed(0)} MB`);
+      if (at) console.log(`${100 * share} %: ${describeFootprint(at)}`);
     }
     const rest = readings.slice(Math.floor(readings.length / 4));
     for (const process of ["front", "engine"] as const) {
       const growth = Math.max(...rest.map((one) => one[process])) - (rest[0]?.[process] ?? 0);
-      console.log(`${process}: at most ${growth.toFixed(0)} MB more than when a quarter was done`);
+      console.log(`${process}: at most ${(growth / 1e6).toFixed(0)} MB more than when a quarter was done`);
       failed ||= growth > MOST_GROWTH;
     }
     const words = Array.from({ length: rounds }, () => said.flatMap(wordsOf)).flat();

@@ -6,13 +6,14 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { makeModel } from "../bench/make-model.ts";
+import { describeFootprint, footprint, growth, type Footprint } from "../support/footprint.ts";
 import { exitOnSignals } from "../support/kill-at-exit.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
 import { disconnectStorm } from "../support/storm.ts";
-import { describeFootprint, footprint, growth, type Footprint } from "./footprint.ts";
 import { hurriedLoad, killEngine, mixedLoad } from "./loads.ts";
 
 const IDLE_WITHIN_MS = 1000;
+const GROWTH_LIMITS = { memory: 1.15, files: 4, settling: 2 };
 const LAYOUTS = ["paged", "unified", "streams"] as const;
 
 const text = { type: "string" } as const;
@@ -65,7 +66,7 @@ for (const layout of LAYOUTS) {
       for (let round = 1; round <= rounds && performance.now() < until; round++) {
         held.push(await runRound(server, round, `${layout}, round ${round}`));
       }
-      const grown = growth(held);
+      const grown = growth(held, GROWTH_LIMITS);
       if (grown) report(layout, grown);
       else console.log(`${layout}: ${held.length} rounds are too few to tell whether anything grows`);
       for (let kill = 1; kill <= 2; kill++) report(`${layout}, kill ${kill}`, await killEngine(server));

@@ -19,6 +19,19 @@ export function childrenOf(parent: number): number[] {
 /** Returns the ids of a process and all its descendants. */
 export const processTree = (root: number): number[] => [root, ...childrenOf(root).flatMap(processTree)];
 
+/** Returns the engine processes of a server for one kind, if it is loaded; none when the system has no /proc. */
+export const enginesOf = (server: number, kind: string): number[] =>
+  childrenOf(server).filter((child) => contents(`/proc/${child}/cmdline`).endsWith(`__engine\0${kind}\0`));
+
+/** Returns the processor time of processes, for programs and system, in hundredths of a second. */
+export function processorTicks(pids: readonly number[]): number {
+  const used = pids.map((pid) => {
+    const fields = contents(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ") ?? [];
+    return Number(fields[11] ?? 0) + Number(fields[12] ?? 0);
+  });
+  return used.reduce((sum, ticks) => sum + ticks, 0);
+}
+
 /** Returns resident bytes, now or at the peak; 0 when the process has ended or the system has no /proc. */
 export function residentBytes(pid: number, which: "now" | "peak" = "now"): number {
   const field = which === "now" ? "VmRSS" : "VmHWM";
@@ -44,9 +57,11 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-function readStatus(pid: number): string {
+const readStatus = (pid: number): string => contents(`/proc/${pid}/status`);
+
+function contents(path: string): string {
   try {
-    return readFileSync(`/proc/${pid}/status`, "utf8");
+    return readFileSync(path, "utf8");
   } catch {
     return "";
   }

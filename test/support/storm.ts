@@ -3,6 +3,7 @@
 
 import { PromptSource } from "../bench/prompts.ts";
 import { streamChat } from "./chat-client.ts";
+import { Random } from "./random.ts";
 
 export interface StormOptions {
   readonly clients: number;
@@ -22,13 +23,13 @@ export interface StormResult {
 
 /** Runs one storm; resolves when the last client has disconnected. */
 export async function disconnectStorm(url: string, options: StormOptions): Promise<StormResult> {
-  const random = generator(options.seed);
+  const random = new Random(options.seed);
   const prompts = new PromptSource(options.seed);
   const failures: string[] = [];
   let left = 0;
   let finished = 0;
   const visit = async (client: number) => {
-    const leave = AbortSignal.timeout(1 + random() * options.longestStayMs);
+    const leave = AbortSignal.timeout(1 + random.next() * options.longestStayMs);
     const stream = client % 4 !== 0;
     const promptTokens = client % 3 === 0 ? 400 : 40;
     const body = { messages: [{ role: "user", content: prompts.next(promptTokens) }], max_tokens: 500 };
@@ -54,13 +55,4 @@ export async function disconnectStorm(url: string, options: StormOptions): Promi
   };
   await Promise.all(Array.from({ length: options.clients }, (_, client) => visit(client)));
   return { left, finished, failures };
-}
-
-/** Returns uniform numbers from 0 to 1, the same for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

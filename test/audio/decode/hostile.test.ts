@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
-import { Random } from "../../support/random.ts";
-import { mutated } from "../mutated.ts";
+import { damaged } from "../../fuzz/bytes.ts";
+import { dice } from "../../support/dice.ts";
 import { box, wav } from "../sounds.ts";
 import { fixture, fixtures, isBuilt, soundRig } from "./rig.ts";
 
@@ -151,11 +151,10 @@ describe.skipIf(!isBuilt)("after any damage", () => {
     `%s is refused or played, in ${MUTATIONS} ways`,
     async (name) => {
       const whole = await Bun.file(join(fixtures, name)).bytes();
-      const random = new Random(whole.length);
-      const roll = (below: number) => random.integer(0, below - 1);
+      const roll = dice(whole.length);
       let played = 0;
       for (let round = 0; round < MUTATIONS; round++) {
-        const path = await rig.keep(mutated(whole, roll), "mutated.bin");
+        const path = await rig.keep(damaged(whole, roll), "damaged.bin");
         if ((await rig.refusal(path)) === undefined) played++;
       }
       // Small damage may have no effect, or is in a part that decoders ignore; Ogg pages have a checksum.

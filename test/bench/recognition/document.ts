@@ -2,11 +2,10 @@
 // peak memory of each process. Prints a Markdown row.
 //   --pages N (50)
 
-import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { dice } from "../../support/dice.ts";
 import { drawn, scanned } from "../../support/pages.ts";
-import { childrenOf, residentBytes } from "../../support/processes.ts";
+import { enginesOf, residentBytes } from "../../support/processes.ts";
 import { withServer } from "../../support/server.ts";
 import { paragraph } from "./content.ts";
 import { letterErrors } from "./score.ts";
@@ -48,13 +47,10 @@ await withServer(["--ctx", "1024"], async ({ url, pid }) => {
       .join(" ")
       .slice(0, said.length / count),
   );
-  const readers = childrenOf(pid).filter((child) =>
-    readFileSync(`/proc/${child}/cmdline`, "utf8").includes("\0recognition"),
-  );
   const cells = [
     `${count} pages`,
     `${seconds.toFixed(0)} s`,
-    `readers ${readers.map(mb).join(" and ")}`,
+    `readers ${enginesOf(pid, "recognition").map(mb).join(" and ")}`,
     `server ${mb(pid)}`,
   ];
   console.log(`| ${[...cells, `${errors} of ${letters} letters of the first page are wrong`].join(" | ")} |`);

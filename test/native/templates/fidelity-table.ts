@@ -1,5 +1,6 @@
 // FIDELITY.md: the results of all templates, with the reason for each result that is not a pass.
 
+import { paddedTable } from "../../support/markdown.ts";
 import { COLUMNS, type Column, type Result } from "./fidelity.ts";
 import { NOTES } from "./notes.ts";
 
@@ -30,28 +31,9 @@ reasoning again.
 
 /** Returns the text of the file. */
 export function fidelityTable(rows: readonly Row[]): string {
-  const table = [["Template", "Family", ...COLUMNS], ...rows.map(cells)];
-  const widths = COLUMNS.length + 2;
-  const width = (column: number) => Math.max(...table.map((row) => [...(row[column] ?? "")].length));
-  const line = (row: readonly string[]) => `| ${row.map((cell, index) => pad(cell, width(index))).join(" | ")} |`;
-  const rule = `| ${Array.from({ length: widths }, (_, index) => "-".repeat(width(index))).join(" | ")} |`;
-  const [head = [], ...body] = table;
+  const table = paddedTable(["Template", "Family", ...COLUMNS], rows.map(cells));
   const notes = NOTES.map((note, index) => `${index + 1}. ${note.reason}`);
-  return [
-    HEAD,
-    line(head),
-    rule,
-    ...body.map(line),
-    "",
-    "## Notes",
-    "",
-    ...notes,
-    "",
-    "## In numbers",
-    "",
-    ...counts(rows),
-    "",
-  ].join("\n");
+  return [HEAD, ...table, "", "## Notes", "", ...notes, "", "## In numbers", "", ...counts(rows), ""].join("\n");
 }
 
 /** Returns failures without a note, and notes without a failure. */
@@ -88,5 +70,3 @@ function counts(rows: readonly Row[]): string[] {
     `- ${starting("✗")} fail in llama.cpp`,
   ];
 }
-
-const pad = (text: string, width: number) => text + " ".repeat(width - [...text].length);
