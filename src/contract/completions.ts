@@ -9,7 +9,7 @@ import { oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { TokenIds } from "./token-ids.ts";
 
-/** Most answers that one request may ask for, for all its prompts together. */
+/** Most answers of one request, for all its prompts together. */
 export const MOST_ANSWERS = 256;
 
 export const CompletionRequest = t.Object({

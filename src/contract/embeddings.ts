@@ -8,7 +8,7 @@ export const MOST_INPUTS = 2048;
 
 const Text = t.String({ minLength: 1 });
 
-/** Also in the words of NVIDIA's and Cohere's APIs. */
+/** Also the values of NVIDIA's and Cohere's APIs. */
 const Truncate = t.Union([t.Boolean(), oneOf("NONE", "END")], {
   description: 'false or "NONE": texts that are too long are refused. Default true, "END": they are truncated.',
 });

@@ -104,7 +104,7 @@ export const SdapiError = t.Object({
   errors: t.String({ description: "The error message again." }),
 });
 
-/** Tells SDKs of the Messages API to send whole conversations, which they then do. */
+/** With these details, SDKs of the Messages API send whole conversations. */
 const THREAD_UNSUPPORTED = { error_code: "thread_unsupported_request", unsupported: ["thread"] };
 
 /**

@@ -1,4 +1,4 @@
-// Notes that a client attaches to a stored object.
+// Metadata that a client attaches to a stored object.
 
 import { t } from "./schema.ts";
 

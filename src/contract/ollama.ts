@@ -1,4 +1,4 @@
-// Ollama's API, for tools that know no other: POST /api/chat, /api/generate, and the routes that they query first.
+// Ollama's API, for tools that support no other: POST /api/chat, /api/generate, and the routes that they query first.
 
 import { TokenLogprob } from "./chat.ts";
 import { modelName } from "./model.ts";

@@ -37,7 +37,7 @@ export function checker<S extends TSchema>(schema: S): (value: unknown) => Stati
   };
 }
 
-/** Returns the error of the alternative nearest to the value, the first of several: the union's own says nothing. */
+/** Returns the error of the alternative nearest to the value, the first of several: the union's own has no reason. */
 function innermost(error: ValueError): ValueError {
   if (error.type !== ValueErrorType.Union || alternatives(error.schema).every(isLiteral)) return error;
   const variants: TSchema[] = error.schema.anyOf;

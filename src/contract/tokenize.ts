@@ -1,4 +1,4 @@
-// Tokenizing and detokenizing in the forms of vLLM and llama.cpp, and what llama.cpp's server tells about itself.
+// Tokenizing and detokenizing in the forms of vLLM and llama.cpp, and what llama.cpp's server reports about itself.
 
 import { JsonObject, opt, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
@@ -64,7 +64,7 @@ export const PlainTokenizeResponse = t.Object({
 
 const textOrNull = t.Union([t.String(), t.Null()]);
 
-/** GET /tokenizer_info, as in vLLM: what tokenizer_config.json says of special tokens; null where there is none. */
+/** GET /tokenizer_info, as in vLLM: the special tokens in tokenizer_config.json; null where there is none. */
 export const TokenizerInfo = t.Object({
   tokenizer_class: t.String(),
   bos_token: textOrNull,

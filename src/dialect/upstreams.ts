@@ -13,8 +13,8 @@ const checkDrain = checker(DrainRequest);
  */
 export function decodeDrain(query: URLSearchParams, body: unknown): string | undefined {
   const param = "replica";
-  const asked = body === undefined ? undefined : checkDrain(body).replica;
-  const [replica, ...others] = new Set([...query.getAll(param), ...(asked == null ? [] : [asked])]);
+  const named = body === undefined ? undefined : checkDrain(body).replica;
+  const [replica, ...others] = new Set([...query.getAll(param), ...(named == null ? [] : [named])]);
   if (others.length === 0) return replica;
   throw invalidValue(param, "be one replica, in the query and the body", others.length + 1);
 }

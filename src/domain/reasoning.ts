@@ -22,7 +22,7 @@ export interface ReasoningSettings {
   readonly reasoningBudget?: number;
 }
 
-export interface AskedReasoning {
+export interface ReasoningRequest {
   /** An explicit yes or no; takes precedence over `effort`. */
   readonly enabled?: boolean;
   readonly effort?: Effort;
@@ -44,17 +44,17 @@ export type Reasoning = Pick<Generation, "thinking" | "templateKwargs" | "reason
  * Resolves whether the model reasons: the request decides, then a launch option, then `usual`. A `reasoning_effort`
  * among the template values is kept either way, for templates that always reason.
  */
-export function resolveReasoning(asked: AskedReasoning, settings: ReasoningSettings): Reasoning {
-  const { effort, effortDecides = true } = asked;
-  const kwargs: Record<string, unknown> = { ...settings.templateKwargs, ...asked.kwargs };
+export function resolveReasoning(request: ReasoningRequest, settings: ReasoningSettings): Reasoning {
+  const { effort, effortDecides = true } = request;
+  const kwargs: Record<string, unknown> = { ...settings.templateKwargs, ...request.kwargs };
   const byEffort = effort === undefined || !effortDecides ? undefined : effort !== "none";
-  const wanted = asked.enabled ?? byEffort ?? yesOrNo(kwargs["enable_thinking"]);
-  const thinking = settings.think ? (wanted ?? asked.usual) : false;
+  const wanted = request.enabled ?? byEffort ?? yesOrNo(kwargs["enable_thinking"]);
+  const thinking = settings.think ? (wanted ?? request.usual) : false;
   delete kwargs["enable_thinking"];
   if (effort === "none" || !settings.think) delete kwargs["reasoning_effort"];
   else if (effort !== undefined && (thinking || !effortDecides)) kwargs["reasoning_effort"] = EFFORTS[effort];
-  const budget = asked.budget ?? settings.reasoningBudget ?? -1;
-  const field = asked.budget === undefined ? undefined : asked.budgetField;
+  const budget = request.budget ?? settings.reasoningBudget ?? -1;
+  const field = request.budget === undefined ? undefined : request.budgetField;
   return {
     ...(thinking !== undefined && { thinking }),
     templateKwargs: kwargs,

@@ -14,7 +14,7 @@ export const isOpen = (pathname: string | undefined): boolean =>
 /** Returns whether a request only observes the server: it does not count as connection and is logged at debug level. */
 export const isLook = (pathname: string | undefined): boolean => isOpen(pathname) || LOOKS.has(pathname ?? "");
 
-/** Returns whether a route takes an API key as password, too: Stable Diffusion web clients know no other way. */
+/** Returns whether a route takes an API key as password, too: Stable Diffusion web clients send it in no other way. */
 export const takesPassword = (pathname: string | undefined): boolean => pathname?.startsWith("/sdapi/") === true;
 
 /** Returns whether a request counts towards its key's limits. Requests that only end or steer other work do not. */

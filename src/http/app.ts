@@ -67,7 +67,7 @@ export interface App {
   readonly routes: Elysia["routes"];
 }
 
-/** Compatibility APIs: routes of Ollama, llama.cpp and Stable Diffusion outside /v1, for tools that know no other. */
+/** Compatibility APIs: routes of Ollama, llama.cpp and Stable Diffusion outside /v1, for tools without another. */
 const compatibility = (deps: AppDeps) =>
   new Elysia({ name: "compatibility" })
     .use(ollamaRoutes(deps))

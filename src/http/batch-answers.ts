@@ -64,7 +64,7 @@ function responseExchange(deps: AppDeps, body: LineBody): Pick<GenerationCall, "
   const call = decodeResponses({ ...body, store: false, background: false }, deps.settings, NOTHING_STORED);
   const context = {
     resource: beginResource(deps, newResponseId(), call),
-    names: functionNames(call.asked.tools),
+    names: functionNames(call.body.tools),
     now: () => unixSeconds(deps.clock),
     onEnd: () => {},
   };
@@ -85,10 +85,10 @@ const embeddingLine =
         throw tooLarge(bodyCeilings.embeddings, `more than ${bodyCeilings.embeddings} bytes`);
       }
     }
-    const asked = decodeEmbeddings(body);
+    const call = decodeEmbeddings(body);
     const origin = { ...own, background: true as const };
-    const { result, model } = await embeddings.embed(asked.inputs, { ...asked, origin }, signal);
-    const list = await encodeEmbeddings(result, model, asked.base64);
+    const { result, model } = await embeddings.embed(call.inputs, { ...call, origin }, signal);
+    const list = await encodeEmbeddings(result, model, call.base64);
     // A line has no headers.
     return result.truncated > 0 ? { ...list, truncated: result.truncated } : list;
   };

@@ -1,4 +1,4 @@
-// Reads a request's body as it arrives, and gives up when the client falls silent half-way.
+// Reads a request's body as it arrives, and fails when the client stops sending half-way.
 
 import { SvcError } from "../domain/errors.ts";
 

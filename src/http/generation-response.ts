@@ -170,7 +170,7 @@ const knownOf = (requestId: string, accepted: AcceptedEvent | undefined): Stream
   readInputs: accepted?.readInputs,
 });
 
-/** Returns the header that tells the client when its strict schema is not enforced. */
+/** Returns the header that reports when a strict schema is not enforced. */
 function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, string> {
   return accepted?.downgraded ? DOWNGRADED : {};
 }

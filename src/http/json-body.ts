@@ -109,7 +109,7 @@ async function readChunks(
 const invalid = (what: string, size: number): SvcError =>
   new SvcError("invalid_json", `The request body is not ${what} (${size} bytes received).`);
 
-/** Returns the error for a body that is no JSON. `curl -d` gives any text the type of a form: only the body tells. */
+/** Returns the error for a body that is no JSON. `curl -d` sends any text as a form: only the body differs. */
 function notJson(headers: Headers, begins: string, size: number): SvcError {
   const type = mediaType(headers);
   if (type !== FORM_TYPE || !/\w/.test(begins)) return invalid("valid JSON", size);

@@ -10,12 +10,12 @@ import type { AppDeps } from "./deps.ts";
 export function beginResource(
   { router, clock, config }: AppDeps,
   id: string,
-  { request, asked }: Pick<ResponsesCall, "request" | "asked">,
+  { request, body }: Pick<ResponsesCall, "request" | "body">,
 ): ResponseResource {
   const { model, engine, takesForeignFields: isRemote } = router.find(request.model, "chat");
   const identity = { id, createdAt: unixSeconds(clock), model };
   // The sampling settings of an upstream are unknown, as are those of a model file until it is loaded.
   const unknown = { temperature: null, topP: null };
   const others = isRemote ? unknown : { ...unknown, ...config.sampling };
-  return newResource(identity, asked, engine.status().model?.sampling ?? others);
+  return newResource(identity, body, engine.status().model?.sampling ?? others);
 }

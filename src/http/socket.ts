@@ -41,7 +41,7 @@ export const socketHandling: Bun.WebSocketHandler<SocketHandler> = {
   close: (socket) => socket.data.closed(),
 };
 
-/** Throws SvcError `upgrade_required` when a request asks for no WebSocket, `invalid_value` when it asks wrongly. */
+/** Throws SvcError `upgrade_required` when a request is no WebSocket upgrade, `invalid_value` about an invalid one. */
 export function checkUpgrade(headers: Headers): void {
   const has = (name: string, token: string) => tokens(headers.get(name)).some((one) => one.toLowerCase() === token);
   if (!has("upgrade", "websocket") || !has("connection", "upgrade")) {

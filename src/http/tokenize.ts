@@ -27,10 +27,10 @@ const checkDetokenize = checker(DetokenizeRequest);
 export const countTokens = (
   { contexts, generation, tokenizer }: AppDeps,
   request: Request,
-  asked: Generation,
+  prompt: Generation,
 ): Promise<number> => {
   const { id, client } = contexts.of(request);
-  return tokenizer.run(() => generation.countTokens({ ...asked, id, client }, request.signal));
+  return tokenizer.run(() => generation.countTokens({ ...prompt, id, client }, request.signal));
 };
 
 /** Answers with tokens and, if `named`, their texts; `encode` puts them together. They hold memory until the end. */
@@ -70,26 +70,26 @@ function* parsed(parts: readonly string[]): Generator<TokenPiece, void, void> {
 }
 
 /**
- * Tokenizes as a request body says. `usual`: treatment of special tokens when the body does not say. Throws SvcError with
- * a code of the 400 family, naming the field, and what the tokenizer throws.
+ * Tokenizes the text of a request body. `usual`: treatment of special tokens when the body does not state it. Throws
+ * SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
  */
 export async function tokenized(
   { contexts, engine, log, tokenizer }: AppDeps,
-  body: unknown,
+  raw: unknown,
   request: Request,
   usual: TokenizeOptions = {},
 ) {
-  const asked = checkTokenize(body);
-  const text = asked.text || asked.prompt;
-  if (!text) throw withoutText(asked);
-  refuseUnsupported(asked, UNSUPPORTED);
+  const body = checkTokenize(raw);
+  const text = body.text || body.prompt;
+  if (!text) throw withoutText(body);
+  refuseUnsupported(body, UNSUPPORTED);
   const { client } = contexts.of(request);
-  const options = { ...usual, addSpecial: asked.add_special_tokens ?? usual.addSpecial ?? false, client };
+  const options = { ...usual, addSpecial: body.add_special_tokens ?? usual.addSpecial ?? false, client };
   const tokens = await tokenizer.run(() => engine.tokenize(text, request.signal, options));
   const { modelId: model, model: info } = engine.status();
-  if (asked.model && asked.model !== model)
+  if (body.model && body.model !== model)
     log.debug("tokenized by the active model instead of the named one", { model });
-  return { tokens, model, info, named: asked.return_token_strs === true };
+  return { tokens, model, info, named: body.return_token_strs === true };
 }
 
 /** Answers with what `tokenized` returns. */
@@ -114,9 +114,9 @@ export async function detokenize(
   { bodies, contexts, engine, tokenizer }: AppDeps,
   request: Request,
 ): Promise<Response> {
-  const asked = checkDetokenize(await bodies.read(request, bodyCeilings.tokenizer));
-  refuseUnsupported(asked, DETOKENIZE_UNSUPPORTED);
-  const text = await tokenizer.run(() => engine.detokenize(asked.tokens, request.signal));
+  const body = checkDetokenize(await bodies.read(request, bodyCeilings.tokenizer));
+  refuseUnsupported(body, DETOKENIZE_UNSUPPORTED);
+  const text = await tokenizer.run(() => engine.detokenize(body.tokens, request.signal));
   const { modelId: model } = engine.status();
   return jsonResponse(contexts.of(request), { prompt: text, text, content: text, model });
 }

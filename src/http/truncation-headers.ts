@@ -1,4 +1,4 @@
-// Tells clients that not all of their texts were computed whole.
+// Reports to clients that inputs were truncated.
 
 import type { EmbeddingResult } from "../domain/embedding.ts";
 

@@ -1,4 +1,4 @@
-// Limits the requests in flight and tells refused clients when to retry.
+// Limits the requests in flight and estimates when refused clients may retry.
 
 import { retryAfterSeconds, SvcError } from "../domain/errors.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";

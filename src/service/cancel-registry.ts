@@ -8,7 +8,7 @@ type Owned = Pick<RequestOrigin, "id" | "client">;
 /** A live request: `keys` are the ids of its jobs in the engine, unique among live ones. */
 interface Registration {
   readonly id: string;
-  /** The client that may cancel the request, where clients are told apart. */
+  /** The client that may cancel the request, where clients are distinguished. */
   readonly client: string | undefined;
   readonly keys: readonly string[];
   /** Ends all jobs of the request, in the engine and in the steps before it. */

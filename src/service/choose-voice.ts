@@ -22,12 +22,12 @@ interface Language {
   readonly language: string;
 }
 
-/** The voice that a request asks for. */
+/** The voice that a request specifies. */
 export interface VoiceWish {
   /** Id or name; undefined: the default voice. */
   readonly name?: string | undefined;
   readonly locale?: string | undefined;
-  /** Text to say; without a locale, its script may determine the language. */
+  /** Text to speak; without a locale, its script may determine the language. */
   readonly text?: string;
 }
 

@@ -30,12 +30,12 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     this.store = new BoundedStore(limits);
   }
 
-  /** Creates a conversation. Throws SvcError `payload_too_large` as `checkRoom` does. */
+  /** Creates a conversation. Throws SvcError `payload_too_large` as `checkSize` does. */
   create(metadata: Readonly<Record<string, string>>, items: readonly Item[]): Conversation<Item> {
     const createdAt = unixSeconds(this.clock);
     const empty = { id: newConversationId(), createdAt, metadata, items: [], bytes: sizeOf([metadata]) };
     const own = withOwnIds(items);
-    return this.keep({ ...empty, items: own, bytes: this.checkRoom(empty, own) });
+    return this.keep({ ...empty, items: own, bytes: this.checkSize(empty, own) });
   }
 
   /** Returns a conversation. Throws SvcError `not_found`. */
@@ -45,7 +45,7 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     throw new SvcError("not_found", "No conversation with this id is stored.", { param: "conversation" });
   }
 
-  /** Replaces the metadata. Throws SvcError `not_found`, and `payload_too_large` when there is no room. */
+  /** Replaces the metadata. Throws SvcError `not_found`, and `payload_too_large` above a limit. */
   setMetadata(id: string, metadata: Readonly<Record<string, string>>): Conversation<Item> {
     const conversation = this.get(id);
     const others = { ...conversation, bytes: conversation.bytes - sizeOf([conversation.metadata]) };
@@ -58,11 +58,11 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
     this.store.delete(id);
   }
 
-  /** Adds items; returns them as stored. Throws SvcError `not_found`, and `payload_too_large` as `checkRoom` does. */
+  /** Adds items; returns them as stored. Throws SvcError `not_found`, and `payload_too_large` as `checkSize` does. */
   add(id: string, items: readonly Item[]): readonly Item[] {
     const conversation = this.get(id);
     const own = withOwnIds(items, conversation.items);
-    this.keep(withItems(conversation, own, this.checkRoom(conversation, own)));
+    this.keep(withItems(conversation, own, this.checkSize(conversation, own)));
     return own;
   }
 
@@ -95,7 +95,7 @@ export class ConversationsService<Item extends { readonly id: string; readonly t
   }
 
   /** Returns a conversation's bytes with `more` added. Throws SvcError `payload_too_large` above a limit. */
-  checkRoom(conversation: Conversation<Item>, more: readonly Item[]): number {
+  checkSize(conversation: Conversation<Item>, more: readonly Item[]): number {
     const count = conversation.items.length + more.length;
     if (count <= MOST_ITEMS) return this.checkBytes(conversation, more);
     const message = `The conversation would have ${count} items; it may have at most ${MOST_ITEMS}.`;

@@ -1,4 +1,4 @@
-// Runs work that many requests may ask for at the same time, and refuses it beyond a limit.
+// Runs work that many requests may need at the same time, and refuses it beyond a limit.
 
 import type { Clock } from "../domain/clock.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
@@ -10,7 +10,7 @@ export const MOST_TOKENIZER_REQUESTS = 128;
 export class FewAtOnce {
   private readonly admission: Admission;
 
-  /** `most`: maximum number of works running or waiting. */
+  /** `most`: maximum number of calls running or waiting. */
   constructor(
     most: number,
     private readonly deps: { readonly metrics: Pick<RequestMetrics, "rejected">; readonly clock: Clock },

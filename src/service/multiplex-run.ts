@@ -111,7 +111,7 @@ export class MultiplexRun {
   }
 
   private beginMore(): void {
-    // Nobody would read their answers.
+    // No client would read their answers.
     if (this.options.signal.aborted) this.waiting.clear();
     for (const item of this.waiting) {
       const { choices } = item.request;

@@ -72,7 +72,7 @@ export class RealtimeService {
     return session;
   }
 
-  /** Makes all sessions recognise what was said, and end; resolves when they have. */
+  /** Makes all sessions recognise the speech received so far, and end; resolves when they have. */
   drain(): Promise<void> {
     for (const session of this.sessions) session.finish("shutdown", endedBy("shutdown"));
     if (this.sessions.size === 0) return Promise.resolve();

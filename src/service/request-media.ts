@@ -63,7 +63,7 @@ export async function withMedia(
   }
   if (backend.takesMediaSources || loadable.length === 0) return { request: withParts(request, others), readInputs };
   const media = await loadAll(loadable, limits, signal, hold);
-  // Sent to the engine with the messages, it would be megabytes for nothing.
+  // Sent to the engine with the messages, it would be megabytes without a use.
   for (const part of loadable) others.set(part, { ...part, source: withoutData(part.source) });
   return { request: { ...withParts(request, others), media }, readInputs };
 }

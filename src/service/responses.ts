@@ -7,7 +7,7 @@ import { EventLog } from "./event-log.ts";
 
 /** The generation of a response. */
 interface Generating {
-  /** The client that began it, where clients are told apart. */
+  /** The client that began it, where clients are distinguished. */
   readonly client: string | undefined;
   readonly stop: () => void;
 }

@@ -12,8 +12,8 @@ export const soundReader = (transcriptions: TranscriptionService): InputReader<S
   open: async ({ data, language: named }, param) => {
     const languageField = param.replace(/data$/, "language");
     const spoken = spokenLanguage(named, languageField);
-    const asked = spoken === undefined ? {} : { language: spoken, languageField };
-    const work = { translate: false, temperature: 0, words: false, ...asked };
+    const fields = spoken === undefined ? {} : { language: spoken, languageField };
+    const work = { translate: false, temperature: 0, words: false, ...fields };
     const read: Readable["read"] = async (part, signal) => {
       const { name: model } = transcriptions.model();
       const recording = await transcriptions.recording({ kind: "data", data, field: param }, signal);

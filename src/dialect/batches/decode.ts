@@ -28,20 +28,20 @@ const checkBatch = checker(BatchRequest);
 const checkLine = checker(BatchInputLine);
 
 /** Throws SvcError with a code of the 400 family, naming the field. `more`: allow endpoints beyond the usual one. */
-export function decodeBatch(body: unknown, more: boolean): BatchCall {
-  const asked = checkBatch(body);
-  if (!more && asked.endpoint !== BATCH_ENDPOINT) {
+export function decodeBatch(raw: unknown, more: boolean): BatchCall {
+  const body = checkBatch(raw);
+  if (!more && body.endpoint !== BATCH_ENDPOINT) {
     const sentence = `must be "${BATCH_ENDPOINT}"; the server's option --batch-endpoints allows others`;
     throw fieldError("invalid_value", "endpoint", sentence);
   }
-  const window = asked.completion_window ?? "24h";
+  const window = body.completion_window ?? "24h";
   return {
-    inputFileId: asked.input_file_id,
-    endpoint: asked.endpoint,
+    inputFileId: body.input_file_id,
+    endpoint: body.endpoint,
     window,
     windowSeconds: secondsOf(window),
-    metadata: checkedMetadata(asked.metadata),
-    ...(asked.output_expires_after && { outputSeconds: asked.output_expires_after.seconds }),
+    metadata: checkedMetadata(body.metadata),
+    ...(body.output_expires_after && { outputSeconds: body.output_expires_after.seconds }),
   };
 }
 

@@ -60,8 +60,8 @@ export function tallyLine({ custom_id, response, error }: BatchOutputLine): Outp
 }
 
 /**
- * Reads token counts from an endpoint's answer. Some answers say input and output instead of prompt and completion, and
- * some have no counts.
+ * Reads token counts from an endpoint's answer. Some answers name them input and output instead of prompt and
+ * completion, and some have no counts.
  */
 function usageIn(body: unknown): BatchUsage {
   const usage = fieldsOf(fieldsOf(body)["usage"]);

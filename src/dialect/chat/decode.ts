@@ -47,7 +47,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   refuseUnsupported(body, UNSUPPORTED);
   const topLogprobs = decodeLogprobs(chat, settings.maxLogprobs);
   const tools = decodeTools(chat, settings.preparedSchemas);
-  const { constraint, asked, param } = decodeConstraint(chat, tools, settings.guidedJson);
+  const { constraint, schema, param } = decodeConstraint(chat, tools, settings.guidedJson);
   const [limit, limitParam] = limitOf(chat, ["max_tokens", "max_completion_tokens", "n_predict"], settings.maxTokens);
   const reasoning = decodeReasoning(chat, settings, constraint !== undefined);
   const messages = decodeMessages(chat.messages);
@@ -56,7 +56,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   return {
     request: {
       ...decodeModel(chat.model),
-      messages: settings.constrain ? messages : withInstruction(messages, asked),
+      messages: settings.constrain ? messages : withInstruction(messages, schema),
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
       ...reasoning,
       ...fieldNames({

@@ -43,11 +43,13 @@ export function chatWriter(
   let profile: Profile | undefined;
   return {
     begin() {
-      const told = Object.entries(encodeReadInputs(options))
+      const readInputs = Object.entries(encodeReadInputs(options))
         .map(([field, inputs]) => `,"${field}":${JSON.stringify(inputs)}`)
         .join("");
       for (let choice = 0; choice < choices; choice++) {
-        put(`${open(choice)}{"role":"assistant","content":""},"finish_reason":null}]${choice === 0 ? told : ""}}`);
+        put(
+          `${open(choice)}{"role":"assistant","content":""},"finish_reason":null}]${choice === 0 ? readInputs : ""}}`,
+        );
       }
     },
     event(event) {

@@ -91,8 +91,8 @@ function decodePart(part: WirePart, path: string): ContentPart[] {
       if (part.image_url == null) throw absent("image_url", "an object");
       const param = `${path}.image_url`;
       if (typeof part.image_url === "string") return [imagePart(part.image_url, param)];
-      const { url, detail: asked, languages } = part.image_url;
-      const detail = asked === "original" ? "high" : (asked ?? "auto");
+      const { url, detail: named, languages } = part.image_url;
+      const detail = named === "original" ? "high" : (named ?? "auto");
       return [imagePart(url, `${param}.url`, { detail, ...(languages && { languages }) })];
     }
     case "input_audio": {

@@ -12,8 +12,8 @@ const param = "X-Svc-Profile";
 /** Returns the requested profile, undefined without the header. Throws SvcError `invalid_value` about other values. */
 export function decodeProfile(header: string | null): ProfileDetail | undefined {
   if (header === null) return undefined;
-  const asked = header.trim().toLowerCase();
-  if (asked === "true" || asked === "extended") return asked;
+  const detail = header.trim().toLowerCase();
+  if (detail === "true" || detail === "extended") return detail;
   throw invalidValue(param, "be one of true, extended", `a string of length ${header.length}`);
 }
 

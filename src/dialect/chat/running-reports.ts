@@ -10,7 +10,7 @@ export interface RunningReports {
   readonly progress: boolean;
 }
 
-interface Asked {
+interface ReportFields {
   readonly stream?: boolean | null | undefined;
   readonly stream_options?: { readonly continuous_usage_stats?: boolean | null } | null;
   readonly timings_per_token?: boolean | null;
@@ -18,13 +18,13 @@ interface Asked {
 }
 
 /** Decodes what chunks report. `includeUsage`: the stream ends with its usage; otherwise no chunk has any. */
-export function decodeRunning(asked: Asked, includeUsage: boolean): RunningReports {
+export function decodeRunning(fields: ReportFields, includeUsage: boolean): RunningReports {
   // An answer that is not streamed has all of this at its end.
-  if (!asked.stream) return { usage: false, timings: false, progress: false };
+  if (!fields.stream) return { usage: false, timings: false, progress: false };
   return {
-    usage: includeUsage && asked.stream_options?.continuous_usage_stats === true,
-    timings: asked.timings_per_token === true,
-    progress: asked.return_progress === true,
+    usage: includeUsage && fields.stream_options?.continuous_usage_stats === true,
+    timings: fields.timings_per_token === true,
+    progress: fields.return_progress === true,
   };
 }
 

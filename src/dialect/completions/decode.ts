@@ -42,31 +42,31 @@ const check = checker(CompletionRequest);
 const UNSUPPORTED = { ...STRUCTURE_UNSUPPORTED, ...COMPLETION_PEER_UNSUPPORTED };
 
 /** Decodes a request body. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeCompletion(body: unknown, settings: CompletionSettings): CompletionCall {
-  const asked = check(body);
+export function decodeCompletion(raw: unknown, settings: CompletionSettings): CompletionCall {
+  const body = check(raw);
   refuseUnsupported(body, UNSUPPORTED);
-  const [limit, limitParam] = limitOf(asked, ["max_tokens", "n_predict"], settings.maxTokens);
-  const [alternatives, alternativesParam] = alternativesOf(asked);
-  const prompts = splitPrompts(asked.prompt);
-  const given = asked.n ?? 1;
-  const made = Math.max(asked.best_of ?? given, given);
+  const [limit, limitParam] = limitOf(body, ["max_tokens", "n_predict"], settings.maxTokens);
+  const [alternatives, alternativesParam] = alternativesOf(body);
+  const prompts = splitPrompts(body.prompt);
+  const given = body.n ?? 1;
+  const made = Math.max(body.best_of ?? given, given);
   const withLogprobs = alternatives !== undefined;
-  refuse(asked, prompts, given, withLogprobs);
+  refuse(body, prompts, given, withLogprobs);
   const echoAlone = limit === 0;
-  if (echoAlone && asked.echo !== true) throw invalidValue(limitParam, "be at least 1 without echo", limit);
+  if (echoAlone && body.echo !== true) throw invalidValue(limitParam, "be at least 1 without echo", limit);
   checkAnswers(prompts.length, made, made > given ? "best_of" : "n");
   if (withLogprobs) checkAlternatives(alternatives, settings.maxLogprobs, alternativesParam);
   // Choosing the likeliest candidates requires the log probabilities of each.
   const topLogprobs = alternatives ?? (made > given ? 0 : undefined);
-  const { constraint, param: structureParam } = decodeStructure(asked) ?? {};
+  const { constraint, param: structureParam } = decodeStructure(body) ?? {};
   // Some clients always send a suffix, which may be empty.
-  const suffix = asked.suffix || undefined;
-  const includeUsage = asked.stream_options?.include_usage ?? false;
-  const running = decodeRunning(asked, includeUsage);
-  const isList = Array.isArray(asked.prompt) && typeof asked.prompt[0] !== "number";
+  const suffix = body.suffix || undefined;
+  const includeUsage = body.stream_options?.include_usage ?? false;
+  const running = decodeRunning(body, includeUsage);
+  const isList = Array.isArray(body.prompt) && typeof body.prompt[0] !== "number";
   // Decoded once: all prompts share it, however much there is.
   const common: Generation = {
-    ...decodeModel(asked.model),
+    ...decodeModel(body.model),
     ...PLAIN,
     ...(suffix !== undefined && { suffix }),
     ...(constraint && { constraint }),
@@ -76,17 +76,17 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
       top_logprobs: alternativesParam,
       ...structureNames(structureParam),
     }),
-    sampling: decodeSampling(asked, CompletionRequest),
+    sampling: decodeSampling(body, CompletionRequest),
     ...decodeForeign(body, COMPLETION_FOREIGN),
-    ...hintsOf(asked, ["user"]),
-    ...decodeAdapters(asked, settings),
-    stop: decodeStop(asked.stop ?? [], settings.stop),
+    ...hintsOf(body, ["user"]),
+    ...decodeAdapters(body, settings),
+    stop: decodeStop(body.stop ?? [], settings.stop),
     ...decodeMaxTokens(echoAlone ? 1 : limit, limitParam),
     ...(topLogprobs !== undefined && { topLogprobs }),
-    ...(asked.echo === true && withLogprobs && { promptLogprobs: true as const }),
-    ...(asked.cache_prompt === false && { fresh: true as const }),
-    ...decodeIdSlot(asked),
-    ...(asked.t_max_predict_ms && { maxPredictMs: asked.t_max_predict_ms }),
+    ...(body.echo === true && withLogprobs && { promptLogprobs: true as const }),
+    ...(body.cache_prompt === false && { fresh: true as const }),
+    ...decodeIdSlot(body),
+    ...(body.t_max_predict_ms && { maxPredictMs: body.t_max_predict_ms }),
     ...runningFields(running),
     choices: made,
   };
@@ -97,12 +97,12 @@ export function decodeCompletion(body: unknown, settings: CompletionSettings): C
   }));
   return {
     requests: requests as [Generation, ...Generation[]],
-    stream: asked.stream ?? false,
+    stream: body.stream ?? false,
     includeUsage,
     running,
     given,
     made,
-    echoes: prompts.map((prompt) => (asked.echo === true && typeof prompt === "string" ? prompt : "")),
+    echoes: prompts.map((prompt) => (body.echo === true && typeof prompt === "string" ? prompt : "")),
     withLogprobs,
     echoAlone,
   };
@@ -122,22 +122,22 @@ function splitPrompts(prompt: CompletionRequest["prompt"]): readonly [Prompt, ..
 }
 
 /** Throws SvcError about combinations of fields that have no meaning or are not supported. */
-function refuse(asked: CompletionRequest, prompts: readonly Prompt[], given: number, withLogprobs: boolean): void {
+function refuse(body: CompletionRequest, prompts: readonly Prompt[], given: number, withLogprobs: boolean): void {
   const invalid = (param: string, rule: string) => fieldError("invalid_value", param, rule);
   const unsupported = (param: string, rule: string) =>
     new SvcError("unsupported_parameter", `'${param}': ${rule}.`, { param });
   const isText = prompts.every((prompt) => typeof prompt === "string");
-  if (asked.best_of != null && asked.best_of < given) throw invalid("best_of", `must be at least n, which is ${given}`);
-  if (asked.stream === true && (asked.best_of ?? given) > given) {
+  if (body.best_of != null && body.best_of < given) throw invalid("best_of", `must be at least n, which is ${given}`);
+  if (body.stream === true && (body.best_of ?? given) > given) {
     throw unsupported("best_of", "must equal n in a stream");
   }
-  if (asked.echo === true && withLogprobs && asked.stream === true) {
+  if (body.echo === true && withLogprobs && body.stream === true) {
     throw unsupported("echo", "cannot be streamed with log probabilities");
   }
-  if (asked.echo === true && withLogprobs && asked.suffix) {
+  if (body.echo === true && withLogprobs && body.suffix) {
     throw unsupported("echo", "cannot be combined with log probabilities and a suffix");
   }
-  if (asked.echo === true && !withLogprobs && !isText)
+  if (body.echo === true && !withLogprobs && !isText)
     throw unsupported("echo", "a prompt of token ids cannot be echoed without log probabilities");
-  if (asked.suffix && !isText) throw invalid("suffix", "needs a prompt of text");
+  if (body.suffix && !isText) throw invalid("suffix", "needs a prompt of text");
 }

@@ -40,27 +40,27 @@ const RERANK_UNSUPPORTED = {
 };
 
 /** Decodes a request for embeddings. Throws SvcError naming the invalid field. */
-export function decodeEmbeddings(body: unknown): DecodedEmbeddings {
-  const asked = checkEmbeddings(body);
-  const { input, model } = asked;
-  const dimensions = asked.dimensions ?? asked.output_dimension;
+export function decodeEmbeddings(raw: unknown): DecodedEmbeddings {
+  const body = checkEmbeddings(raw);
+  const { input, model } = body;
+  const dimensions = body.dimensions ?? body.output_dimension;
   refuseUnsupported(body, EMBEDDING_PEER_UNSUPPORTED);
   const inputs = isSeveral(input) ? input : [input];
   inputs.forEach((one, at) => refuseBlank(one, inputs.length === 1 && inputs[0] === input ? "input" : `input.${at}`));
   return {
     inputs,
-    base64: (asked.encoding_format ?? asked.embedding_type) === "base64",
+    base64: (body.encoding_format ?? body.embedding_type) === "base64",
     ...(model && { model }),
-    ...(refusesLong(asked) && { refuseLong: "input" }),
+    ...(refusesLong(body) && { refuseLong: "input" }),
     ...(typeof dimensions === "number" && { dimensions }),
     ...decodeForeign(body, EMBEDDING_FOREIGN),
   };
 }
 
 /** Decodes a request for a ranking. Throws SvcError naming the invalid field. */
-export function decodeRerank(body: unknown): DecodedRerank {
-  const asked = checkRerank(body);
-  const { query, documents: named, texts, model, return_documents, return_text } = asked;
+export function decodeRerank(raw: unknown): DecodedRerank {
+  const body = checkRerank(raw);
+  const { query, documents: named, texts, model, return_documents, return_text } = body;
   refuseUnsupported(body, RERANK_UNSUPPORTED);
   const given = named ?? texts;
   if (!given) {
@@ -71,11 +71,11 @@ export function decodeRerank(body: unknown): DecodedRerank {
   return {
     query,
     documents: given.map((document) => (typeof document === "string" ? document : document.text)),
-    topN: Math.min(asked.top_n ?? asked.top_k ?? given.length, given.length),
+    topN: Math.min(body.top_n ?? body.top_k ?? given.length, given.length),
     returnDocuments: return_documents === true || return_text === true,
     plain: !named,
-    raw: asked.raw_scores ?? named != null,
-    ...(refusesLong(asked) && { refuseLong: named ? "documents" : "texts" }),
+    raw: body.raw_scores ?? named != null,
+    ...(refusesLong(body) && { refuseLong: named ? "documents" : "texts" }),
     ...(model && { model }),
   };
 }

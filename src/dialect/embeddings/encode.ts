@@ -20,16 +20,16 @@ export async function encodeEmbeddings(
 }
 
 /** Returns the best documents, the most relevant first; documents with equal scores keep their order. */
-export function encodeRerank(result: EmbeddingResult, model: string, asked: DecodedRerank): RerankList | RerankTexts {
+export function encodeRerank(result: EmbeddingResult, model: string, rerank: DecodedRerank): RerankList | RerankTexts {
   const results = [...result.values]
     .map((score, index) => {
-      const relevance_score = asked.raw ? score : 1 / (1 + Math.exp(-score));
-      const document = asked.returnDocuments && { document: { text: asked.documents[index] ?? "" } };
+      const relevance_score = rerank.raw ? score : 1 / (1 + Math.exp(-score));
+      const document = rerank.returnDocuments && { document: { text: rerank.documents[index] ?? "" } };
       return { index, relevance_score, ...document };
     })
     .sort((a, b) => b.relevance_score - a.relevance_score)
-    .slice(0, asked.topN);
-  if (!asked.plain) return { object: "list", model, results, usage: usageOf(result) };
+    .slice(0, rerank.topN);
+  if (!rerank.plain) return { object: "list", model, results, usage: usageOf(result) };
   return results.map(({ index, relevance_score: score, document }) => ({
     index,
     score,

@@ -10,7 +10,7 @@ export interface AdapterSettings {
   readonly lora: readonly Adapter[];
 }
 
-interface AskedAdapters {
+interface AdapterFields {
   readonly model?: string | null | undefined;
   readonly lora?: readonly AdapterScale[] | null;
 }
@@ -20,7 +20,7 @@ interface AskedAdapters {
  * it does neither. Throws SvcError `invalid_value` when an adapter is not on offer or named twice.
  */
 export function decodeAdapters(
-  { model, lora }: AskedAdapters,
+  { model, lora }: AdapterFields,
   { lora: offered }: AdapterSettings,
 ): Pick<GenerateRequest, "adapters"> {
   if (lora?.length) return { adapters: decodeLora(lora, offered.length) };

@@ -6,16 +6,16 @@ import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 const MOST_TOKENS = 2 ** 31 - 1;
 
 /** Returns the model that a request names; an empty name counts as absent. */
-export const decodeModel = (asked: string | null | undefined): { model?: string } => (asked ? { model: asked } : {});
+export const decodeModel = (model: string | null | undefined): { model?: string } => (model ? { model } : {});
 
 /**
  * Returns the output limit within the engine's range. It is absent for -1 or without a limit: then the remaining
  * context is the limit. Throws SvcError `invalid_value` about 0.
  */
-export function decodeMaxTokens(asked: number | null | undefined, param = "max_tokens"): { maxTokens?: number } {
-  if (asked == null || asked === -1) return {};
-  if (asked > 0) return { maxTokens: Math.min(asked, MOST_TOKENS) };
-  throw invalidValue(param, "be at least 1, or -1 for no limit", asked);
+export function decodeMaxTokens(limit: number | null | undefined, param = "max_tokens"): { maxTokens?: number } {
+  if (limit == null || limit === -1) return {};
+  if (limit > 0) return { maxTokens: Math.min(limit, MOST_TOKENS) };
+  throw invalidValue(param, "be at least 1, or -1 for no limit", limit);
 }
 
 /**
@@ -23,12 +23,12 @@ export function decodeMaxTokens(asked: number | null | undefined, param = "max_t
  * for errors.
  */
 export function limitOf<Name extends string>(
-  asked: { readonly [Key in Name]?: number | null | undefined },
+  fields: { readonly [Key in Name]?: number | null | undefined },
   names: readonly [Name, ...Name[]],
   launch: number | undefined,
 ): [limit: number | undefined, param: Name] {
-  const param = names.find((name) => asked[name] != null);
-  return param === undefined ? [launch, names[0]] : [asked[param] ?? undefined, param];
+  const param = names.find((name) => fields[name] != null);
+  return param === undefined ? [launch, names[0]] : [fields[param] ?? undefined, param];
 }
 
 /** Returns the slot that a request names; -1, which llama.cpp's clients send, means none. */
@@ -47,13 +47,13 @@ export function checkAlternatives(alternatives: number, most: number, param: str
   throw invalidValue(param, `be at most ${most}, the limit set by --max-logprobs`, alternatives);
 }
 
-interface AskedLogprobs {
+interface LogprobsFields {
   readonly logprobs?: boolean | null;
   readonly top_logprobs?: number | null;
 }
 
 /** Returns the alternatives per token, undefined without log probabilities. Throws SvcError `invalid_value`. */
-export function decodeLogprobs({ logprobs, top_logprobs }: AskedLogprobs, most: number): number | undefined {
+export function decodeLogprobs({ logprobs, top_logprobs }: LogprobsFields, most: number): number | undefined {
   const alternatives = top_logprobs ?? 0;
   const param = "top_logprobs";
   checkAlternatives(alternatives, most, param);

@@ -26,10 +26,10 @@ export function decodePage(query: URLSearchParams, limits: PageLimits = usualPag
 
 /** Returns the number of items on a page. Throws SvcError `invalid_value` when the limit is invalid. */
 export function decodePageLimit(query: URLSearchParams, { usual, most }: PageLimits): number {
-  const asked = query.get("limit");
-  const limit = asked === null ? usual : /^\d{1,9}$/.test(asked) ? Number(asked) : Number.NaN;
+  const given = query.get("limit");
+  const limit = given === null ? usual : /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
   if (limit >= 1 && limit <= most) return limit;
-  throw invalidValue("limit", `be an integer from 1 to ${most}`, received(Number.isNaN(limit) ? asked : limit));
+  throw invalidValue("limit", `be an integer from 1 to ${most}`, received(Number.isNaN(limit) ? given : limit));
 }
 
 /** Returns a page of items that have ids, in the list layout of OpenAI's API. */

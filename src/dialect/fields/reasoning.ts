@@ -3,7 +3,7 @@
 import { received } from "../../contract/schema.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
 import type { TemplateKwargs } from "../../domain/generate.ts";
-import type { AskedReasoning } from "../../domain/reasoning.ts";
+import type { ReasoningRequest } from "../../domain/reasoning.ts";
 
 /** Template values that svc itself sets from other, checked fields. */
 const OWN = ["messages", "tools", "add_generation_prompt"];
@@ -13,8 +13,8 @@ const OWN = ["messages", "tools", "add_generation_prompt"];
  * SvcError `invalid_type` when that is not a boolean, and `invalid_value` when a name is not well-formed Unicode or
  * other fields set it.
  */
-export function decodeKwargs(asked: TemplateKwargs | null | undefined): Pick<AskedReasoning, "kwargs" | "enabled"> {
-  const kwargs = asked ?? {};
+export function decodeKwargs(given: TemplateKwargs | null | undefined): Pick<ReasoningRequest, "kwargs" | "enabled"> {
+  const kwargs = given ?? {};
   const broken = Object.keys(kwargs).filter((name) => !name.isWellFormed()).length;
   if (broken > 0) {
     throw invalidValue(

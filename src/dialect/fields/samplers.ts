@@ -45,10 +45,10 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
  * as by llama.cpp, which has dropped samplers that clients still name. `adapts`: the request sets `adaptive_target`.
  * Throws SvcError about an unknown sampler or order.
  */
-export function decodeSamplers(asked: string | readonly string[] | null | undefined, adapts: boolean): Sampling {
-  if (asked == null) return {};
-  const letters = typeof asked === "string";
-  const samplers = letters ? [...asked].flatMap((letter) => LETTERS.get(letter) ?? []) : asked;
+export function decodeSamplers(given: string | readonly string[] | null | undefined, adapts: boolean): Sampling {
+  if (given == null) return {};
+  const letters = typeof given === "string";
+  const samplers = letters ? [...given].flatMap((letter) => LETTERS.get(letter) ?? []) : given;
   const places = new Set<number>();
   let last = -1;
   for (const [at, name] of samplers.entries()) {

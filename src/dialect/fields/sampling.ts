@@ -23,11 +23,11 @@ const BAN = -100;
 const BANNED = -1e9;
 
 /**
- * Decodes the sampling fields of `asked`, which was checked against `schema`. Fields that the schema lacks are
+ * Decodes the sampling fields of `body`, which was checked against `schema`. Fields that the schema lacks are
  * unchecked and ignored. Throws SvcError `invalid_value` when `logit_bias` has a key that is not a token id.
  */
-export function decodeSampling(asked: SamplingFields, schema: { readonly properties: object }): Sampling {
-  const known = Object.entries(asked).filter(([name]) => Object.hasOwn(schema.properties, name));
+export function decodeSampling(body: SamplingFields, schema: { readonly properties: object }): Sampling {
+  const known = Object.entries(body).filter(([name]) => Object.hasOwn(schema.properties, name));
   const fields: SamplingFields = Object.fromEntries(known);
   const plain = Object.entries(PLAIN).flatMap(([wire, name]) => {
     const value = fields[wire as keyof SamplingFields];
@@ -39,7 +39,7 @@ export function decodeSampling(asked: SamplingFields, schema: { readonly propert
     ...(fields.top_k != null && { topK: Math.min(Math.max(fields.top_k, 0), MOST) }),
     ...decodeSamplers(
       fields.samplers,
-      setsAdaptiveTarget((asked as Readonly<Record<string, unknown>>)["adaptive_target"]),
+      setsAdaptiveTarget((body as Readonly<Record<string, unknown>>)["adaptive_target"]),
     ),
     ...(fields.logit_bias != null && { logitBias: decodeBias(fields.logit_bias) }),
     ...(fields.seed != null && { seed: decodeSeed(fields.seed) }),

@@ -11,7 +11,7 @@ export interface GenerationSettings extends ReasoningSettings, AdapterSettings {
   readonly maxTokens?: number;
   /** Schema for answers to requests without a format. */
   readonly guidedJson?: JsonSchema;
-  /** Whether a stream has a usage chunk when its request does not say; absent: it has one. */
+  /** Whether a stream has a usage chunk when its request does not set this; absent: it has one. */
   readonly streamUsage?: "default" | "requested";
   /** False: schemas are stated in the prompt instead of being enforced. */
   readonly constrain: boolean;

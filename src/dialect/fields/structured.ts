@@ -14,7 +14,7 @@ import { schemaConstraint } from "../../json-schema/constraint.ts";
 /** A constraint, and the client's own schema for prompts that must state it in words. */
 export interface Structure {
   readonly constraint: Constraint;
-  readonly asked?: JsonSchema;
+  readonly schema?: JsonSchema;
   /** The field that the structure came in. */
   readonly param: string;
 }
@@ -38,11 +38,11 @@ export const STRUCTURE_UNSUPPORTED = {
 };
 
 /**
- * Returns the structure that a request asks for, or undefined. Throws SvcError when a schema, grammar or expression is
+ * Returns the structure that a request specifies, or undefined. Throws SvcError when a schema, grammar or expression is
  * invalid, or when several are given.
  */
-export function decodeStructure(asked: StructuredFields): Structure | undefined {
-  const [first, second] = structures(asked);
+export function decodeStructure(fields: StructuredFields): Structure | undefined {
+  const [first, second] = structures(fields);
   if (!first) return undefined;
   if (second) {
     throw fieldError("invalid_value", first.param, `cannot be used together with '${second.param}'`);
@@ -55,18 +55,18 @@ export function decodeStructure(asked: StructuredFields): Structure | undefined 
  * SvcError when a schema or grammar is invalid, or when a grammar is given together with tools.
  */
 export function decodeConstraint(
-  asked: StructuredFields,
+  fields: StructuredFields,
   { tools }: ChosenTools,
   guided: JsonSchema | undefined,
 ): Partial<Structure> {
-  const own = decodeStructure(asked);
+  const own = decodeStructure(fields);
   if (own) {
     const { param, constraint } = own;
     if (constraint.grammar === undefined || tools.length === 0) return own;
     throw fieldError("invalid_value", param, "cannot be used together with 'tools'");
   }
-  if (guided === undefined || asked.response_format != null) return {};
-  return { asked: guided, constraint: schemaConstraint(guided, false, "response_format.json_schema.schema") };
+  if (guided === undefined || fields.response_format != null) return {};
+  return { schema: guided, constraint: schemaConstraint(guided, false, "response_format.json_schema.schema") };
 }
 
 /** Maps the usual names in errors about the structure to the field that it came in. */
@@ -79,19 +79,19 @@ interface GivenField {
   readonly make: () => Decoded;
 }
 
-function structures(asked: StructuredFields): GivenField[] {
-  const { structured_outputs: outputs } = asked;
+function structures(fields: StructuredFields): GivenField[] {
+  const { structured_outputs: outputs } = fields;
   if (outputs != null) refuseUnsupported(outputs, OUTPUTS_UNSUPPORTED, "structured_outputs.");
   return [
-    ...given("grammar", asked.grammar, grammar),
-    ...formatOf(asked.response_format),
-    ...given("json_schema", asked.json_schema, json),
-    ...given("guided_json", asked.guided_json, json),
-    ...given("guided_regex", asked.guided_regex, regex),
-    ...given("guided_choice", asked.guided_choice, choice),
-    ...given("guided_grammar", asked.guided_grammar, grammar),
-    ...given("regex", asked.regex, regex),
-    ...given("ebnf", asked.ebnf, grammar),
+    ...given("grammar", fields.grammar, grammar),
+    ...formatOf(fields.response_format),
+    ...given("json_schema", fields.json_schema, json),
+    ...given("guided_json", fields.guided_json, json),
+    ...given("guided_regex", fields.guided_regex, regex),
+    ...given("guided_choice", fields.guided_choice, choice),
+    ...given("guided_grammar", fields.guided_grammar, grammar),
+    ...given("regex", fields.regex, regex),
+    ...given("ebnf", fields.ebnf, grammar),
     ...given("structured_outputs.json", outputs?.json, json),
     ...given("structured_outputs.regex", outputs?.regex, regex),
     ...given("structured_outputs.choice", outputs?.choice, choice),
@@ -121,8 +121,8 @@ function formatOf(format: StructuredFields["response_format"]): GivenField[] {
       throw missing(param, "an object");
     }
     const { schema: own, strict, name } = format.json_schema;
-    const { asked, constraint } = schema(own ?? ANY_OBJECT, `${param}.schema`, strict === true || strict === "true");
-    return { ...(asked && { asked }), constraint: { ...constraint, ...schemaName(name) } };
+    const decoded = schema(own ?? ANY_OBJECT, `${param}.schema`, strict === true || strict === "true");
+    return { ...decoded, constraint: { ...decoded.constraint, ...schemaName(name) } };
   };
   return [{ param: format.type === "grammar" ? "response_format.grammar" : "response_format", make }];
 }
@@ -131,16 +131,16 @@ function formatOf(format: StructuredFields["response_format"]): GivenField[] {
 export const schemaName = (name: string | null | undefined): Pick<Constraint, "name"> =>
   name != null && /^[\w-]{1,64}$/.test(name) ? { name } : {};
 
-const schema = (asked: JsonSchema, param: string, strict = false): Decoded => ({
-  asked,
-  constraint: schemaConstraint(asked, strict, param),
+const schema = (own: JsonSchema, param: string, strict = false): Decoded => ({
+  schema: own,
+  constraint: schemaConstraint(own, strict, param),
 });
 
-function json(asked: JsonSchema | string | object, param: string): Decoded {
-  if (typeof asked !== "string") return schema(asked as JsonSchema, param);
-  const parsed = parsedObject(asked);
+function json(value: JsonSchema | string | object, param: string): Decoded {
+  if (typeof value !== "string") return schema(value as JsonSchema, param);
+  const parsed = parsedObject(value);
   if (parsed) return schema(parsed, param);
-  throw invalidValue(param, "be a JSON schema", `a string of length ${asked.length} that is not a JSON object`);
+  throw invalidValue(param, "be a JSON schema", `a string of length ${value.length} that is not a JSON object`);
 }
 
 function parsedObject(text: string): JsonSchema | undefined {
@@ -152,24 +152,24 @@ function parsedObject(text: string): JsonSchema | undefined {
   }
 }
 
-const grammar = (asked: string, param: string): Decoded => ({ constraint: grammarConstraint(asked, param) });
+const grammar = (text: string, param: string): Decoded => ({ constraint: grammarConstraint(text, param) });
 
-function choice(asked: readonly string[], param: string): Decoded {
-  for (const [at, one] of asked.entries()) refuseHalves(one, `${param}.${at}`);
-  const characters = asked.reduce((sum, one) => sum + one.length, 0);
+function choice(texts: readonly string[], param: string): Decoded {
+  for (const [at, one] of texts.entries()) refuseHalves(one, `${param}.${at}`);
+  const characters = texts.reduce((sum, one) => sum + one.length, 0);
   if (characters > MAX_CHARACTERS) {
     throw invalidValue(param, `have at most ${MAX_CHARACTERS} characters in all`, String(characters));
   }
-  const problem = tooMany(textAlternatives(asked), characters);
+  const problem = tooMany(textAlternatives(texts), characters);
   if (problem !== undefined) throw new SvcError("invalid_value", `'${param}': ${problem}.`, { param });
-  const grammar = choiceGrammar(asked);
-  return { constraint: { grammar, strict: false, inexpressible: false, choice: asked } };
+  const grammar = choiceGrammar(texts);
+  return { constraint: { grammar, strict: false, inexpressible: false, choice: texts } };
 }
 
-function regex(asked: string, param: string): Decoded {
-  refuseHalves(asked, param);
-  const found = regexGrammar(asked);
-  if (found !== undefined) return { constraint: { ...grammarConstraint(found, param), regex: asked } };
+function regex(expression: string, param: string): Decoded {
+  refuseHalves(expression, param);
+  const found = regexGrammar(expression);
+  if (found !== undefined) return { constraint: { ...grammarConstraint(found, param), regex: expression } };
   const sentence = `must be a regular expression without lookaround, backreferences, \\b and \\p`;
   throw fieldError("invalid_value", param, sentence);
 }

@@ -97,12 +97,12 @@ function decodeTool(definition: ToolDefinition, budget: SchemaBudget, schemas: P
 
 /** Returns a tool without checking its schema. */
 function unchecked({ name, description, parameters, strict, described }: ToolDefinition): Tool {
-  const asked = parametersOf(parameters);
+  const schema = parametersOf(parameters);
   return {
     name,
     description: description ?? "",
-    parameters: asked,
-    enforced: asked,
+    parameters: schema,
+    enforced: schema,
     ...(strict === true && { strict }),
     ...(described === true && { described }),
   };

@@ -47,26 +47,26 @@ const QUALITIES = {
 const STEP_SHARES: Readonly<Record<ImageQuality, number>> = { low: 0.5, medium: 1, high: 2 };
 
 /** Decodes a request to generate images. Throws SvcError naming the invalid field. */
-export function decodeGeneration(body: unknown): ImageCall {
-  const asked = checkGeneration(body);
-  refuseUnknown(asked, ImageRequest);
-  return callOf(asked);
+export function decodeGeneration(raw: unknown): ImageCall {
+  const body = checkGeneration(raw);
+  refuseUnknown(body, ImageRequest);
+  return callOf(body);
 }
 
 /** Decodes the fields of an edit form, without its images. Throws SvcError naming the invalid field. */
-export function decodeEdit(body: object): ImageEditCall {
-  refuseTexts(body, ["image", "mask"]);
-  const asked = checkEdit(body);
-  refuseUnknown(asked, ImageEditRequest);
-  return { ...callOf(asked), ...(asked.strength != null && { strength: asked.strength }) };
+export function decodeEdit(form: object): ImageEditCall {
+  refuseTexts(form, ["image", "mask"]);
+  const body = checkEdit(form);
+  refuseUnknown(body, ImageEditRequest);
+  return { ...callOf(body), ...(body.strength != null && { strength: body.strength }) };
 }
 
 /** Decodes the fields of an upscaling form, without its image. Throws SvcError naming the invalid field. */
-export function decodeUpscale(body: object): ImageCall {
-  refuseTexts(body, ["image"]);
-  const asked = checkUpscale(body);
-  refuseUnknown(asked, UpscaleRequest);
-  const { model, scale, response_format } = asked;
+export function decodeUpscale(form: object): ImageCall {
+  refuseTexts(form, ["image"]);
+  const body = checkUpscale(form);
+  refuseUnknown(body, UpscaleRequest);
+  const { model, scale, response_format } = body;
   return {
     ...(model && { model }),
     work: {
@@ -75,7 +75,7 @@ export function decodeUpscale(body: object): ImageCall {
       seed: 0,
       previews: 0,
       upscale: { ...(scale != null && { scale }) },
-      encoding: { ...decodeEncoding(asked), tellsHow: false },
+      encoding: { ...decodeEncoding(body), tellsHow: false },
     },
     answer: response_format ?? "b64_json",
     stream: false,
@@ -84,27 +84,27 @@ export function decodeUpscale(body: object): ImageCall {
 }
 
 /** Throws SvcError about files that came as parts without a file name. */
-function refuseTexts(body: object, params: readonly string[]): void {
-  const param = params.find((name) => name in body);
+function refuseTexts(form: object, params: readonly string[]): void {
+  const param = params.find((name) => name in form);
   if (param !== undefined) throw invalidValue(param, "be a part of the form with a file name", "text");
 }
 
-function callOf(asked: ImageRequest): ImageCall {
-  const { model, negative_prompt, cfg_scale, sampler, scheduler, lora } = asked;
-  const stream = asked.stream ?? false;
-  const count = asked.n ?? 1;
-  const size = decodeSize(asked.size);
-  const seed = decodeSeed(asked.seed, count);
-  checkPrompt(asked.prompt);
-  checkStream(asked, stream);
-  if (asked.background === "transparent") {
+function callOf(body: ImageRequest): ImageCall {
+  const { model, negative_prompt, cfg_scale, sampler, scheduler, lora } = body;
+  const stream = body.stream ?? false;
+  const count = body.n ?? 1;
+  const size = decodeSize(body.size);
+  const seed = decodeSeed(body.seed, count);
+  checkPrompt(body.prompt);
+  checkStream(body, stream);
+  if (body.background === "transparent") {
     throw unsupported("background", "must be auto or opaque: no model draws transparent images");
   }
-  const { quality, ...steps } = decodeSteps(asked);
+  const { quality, ...steps } = decodeSteps(body);
   return {
     ...(model && { model }),
     work: {
-      prompt: asked.prompt,
+      prompt: body.prompt,
       ...(negative_prompt && { negativePrompt: negative_prompt }),
       ...(size && { size }),
       count,
@@ -114,13 +114,13 @@ function callOf(asked: ImageRequest): ImageCall {
       ...(sampler != null && { sampler }),
       ...(scheduler != null && { scheduler }),
       ...(lora && lora.length > 0 && { adapters: lora.map(({ name, scale }) => ({ name, scale: scale ?? 1 })) }),
-      previews: asked.partial_images ?? 0,
-      encoding: decodeEncoding(asked),
+      previews: body.partial_images ?? 0,
+      encoding: decodeEncoding(body),
     },
     ...(quality && { quality }),
-    answer: asked.response_format ?? "b64_json",
+    answer: body.response_format ?? "b64_json",
     stream,
-    progress: asked.progress ?? false,
+    progress: body.progress ?? false,
   };
 }
 
@@ -131,11 +131,11 @@ export function checkPrompt(prompt: string): void {
 }
 
 /** Returns the image size; undefined: the model's own. Throws SvcError. */
-function decodeSize(asked: string | null | undefined): ImageSize | undefined {
-  if (asked == null || asked === "" || asked === "auto") return undefined;
-  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/i.exec(asked) ?? [];
+function decodeSize(size: string | null | undefined): ImageSize | undefined {
+  if (size == null || size === "" || size === "auto") return undefined;
+  const [, width, height] = /^(\d{1,5})x(\d{1,5})$/i.exec(size) ?? [];
   if (width === undefined || height === undefined) {
-    throw invalidValue("size", "be auto or WIDTHxHEIGHT in pixels", received(asked));
+    throw invalidValue("size", "be auto or WIDTHxHEIGHT in pixels", received(size));
   }
   return checkSize({ width: Number(width), height: Number(height) }, "size");
 }
@@ -150,10 +150,10 @@ export function checkSize({ width, height }: ImageSize, param: string): ImageSiz
 }
 
 /** Throws SvcError when the last image's seed would exceed the largest seed. */
-export function decodeSeed(asked: number | null | undefined, count: number): number | undefined {
-  if (asked == null) return undefined;
-  if (asked + count - 1 <= LARGEST_SEED) return asked;
-  throw invalidValue("seed", `be at most ${LARGEST_SEED - count + 1} for ${count} images`, String(asked));
+export function decodeSeed(seed: number | null | undefined, count: number): number | undefined {
+  if (seed == null) return undefined;
+  if (seed + count - 1 <= LARGEST_SEED) return seed;
+  throw invalidValue("seed", `be at most ${LARGEST_SEED - count + 1} for ${count} images`, String(seed));
 }
 
 /** Returns the steps for a quality, or the number of steps that the request gives. */

@@ -55,45 +55,44 @@ const checkCompletion = checker(LlamaCompletionRequest);
 const checkInfill = checker(LlamaInfillRequest);
 
 /** Decodes a completion. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeLlamaCompletion(body: unknown, settings: LlamaSettings): LlamaCall {
-  const asked = checkCompletion(body);
-  const prompts = splitPrompts(asked.prompt);
+export function decodeLlamaCompletion(raw: unknown, settings: LlamaSettings): LlamaCall {
+  const body = checkCompletion(raw);
+  const prompts = splitPrompts(body.prompt);
   checkTexts(prompts);
-  return { ...common(body, asked, prompts.length, settings), prompts };
+  return { ...common(body, prompts.length, settings), prompts };
 }
 
 /** Names of the infill route's fields for errors. */
 const INFILL_FIELDS = { messages: "input_prefix", prompt: "input_prefix", suffix: "input_suffix" };
 
 /** Decodes an infill request. Throws like `decodeLlamaCompletion`. */
-export function decodeLlamaInfill(body: unknown, settings: LlamaSettings): LlamaCall {
-  const asked = checkInfill(body);
-  const call = common(body, asked, 1, settings);
-  const files = (asked.input_extra ?? []).map(({ filename, text }) => ({ filename: filename ?? "tmp", text }));
-  const gap = { begun: asked.prompt ?? "", files };
+export function decodeLlamaInfill(raw: unknown, settings: LlamaSettings): LlamaCall {
+  const body = checkInfill(raw);
+  const call = common(body, 1, settings);
+  const files = (body.input_extra ?? []).map(({ filename, text }) => ({ filename: filename ?? "tmp", text }));
+  const gap = { begun: body.prompt ?? "", files };
   const names = { ...call.request.fieldNames, ...INFILL_FIELDS };
-  const request = { ...call.request, suffix: asked.input_suffix, gap, fieldNames: names };
-  return { ...call, prompts: [asked.input_prefix], request };
+  const request = { ...call.request, suffix: body.input_suffix, gap, fieldNames: names };
+  return { ...call, prompts: [body.input_prefix], request };
 }
 
 function common(
-  body: unknown,
-  asked: Omit<Completion, "prompt"> | Omit<Infill, "prompt">,
+  body: Omit<Completion, "prompt"> | Omit<Infill, "prompt">,
   prompts: number,
   settings: LlamaSettings,
 ): Omit<LlamaCall, "prompts"> {
   refuseUnsupported(body, settings.contextShift ? LLAMA_SHIFT_UNSUPPORTED : LLAMA_UNSUPPORTED);
   refuseUnsupported(body, STRUCTURE_UNSUPPORTED);
-  const made = asked.n_cmpl ?? asked.n ?? 1;
+  const made = body.n_cmpl ?? body.n ?? 1;
   checkAnswers(prompts, made, "n_cmpl");
-  checkAlternatives(asked.n_probs ?? 0, settings.maxLogprobs, "n_probs");
-  const [limit, limitParam] = limitOf(asked, ["n_predict", "max_tokens"], settings.maxTokens);
-  const structure = decodeStructure(asked);
-  const { t_max_predict_ms: predictMs } = asked;
-  const running = decodeRunning(asked, false);
+  checkAlternatives(body.n_probs ?? 0, settings.maxLogprobs, "n_probs");
+  const [limit, limitParam] = limitOf(body, ["n_predict", "max_tokens"], settings.maxTokens);
+  const structure = decodeStructure(body);
+  const { t_max_predict_ms: predictMs } = body;
+  const running = decodeRunning(body, false);
   return {
     request: {
-      ...decodeModel(asked.model),
+      ...decodeModel(body.model),
       ...PLAIN,
       parseSpecial: true,
       ...(structure && { constraint: structure.constraint }),
@@ -103,27 +102,27 @@ function common(
         top_logprobs: "n_probs",
         ...structureNames(structure?.param),
       }),
-      sampling: decodeSampling(asked, LlamaCompletionRequest),
-      ...decodeAdapters(asked, settings),
-      stop: decodeStop(asked.stop ?? [], settings.stop),
+      sampling: decodeSampling(body, LlamaCompletionRequest),
+      ...decodeAdapters(body, settings),
+      stop: decodeStop(body.stop ?? [], settings.stop),
       ...decodeMaxTokens(limit === 0 ? 1 : limit, limitParam),
-      ...(asked.n_keep && settings.contextShift && { keepTokens: asked.n_keep }),
-      ...(asked.n_probs && { topLogprobs: asked.n_probs }),
-      ...(asked.cache_prompt === false && { fresh: true as const }),
-      ...decodeIdSlot(asked),
+      ...(body.n_keep && settings.contextShift && { keepTokens: body.n_keep }),
+      ...(body.n_probs && { topLogprobs: body.n_probs }),
+      ...(body.cache_prompt === false && { fresh: true as const }),
+      ...decodeIdSlot(body),
       ...(predictMs && { maxPredictMs: predictMs }),
       // Needed by streams, too, to count tokens.
       returnTokens: true,
       ...runningFields(running),
       choices: made,
     },
-    stream: asked.stream ?? false,
+    stream: body.stream ?? false,
     made,
     promptAlone: limit === 0,
-    slot: decodeIdSlot(asked).slot ?? 0,
-    returnTokens: asked.return_tokens ?? false,
+    slot: decodeIdSlot(body).slot ?? 0,
+    returnTokens: body.return_tokens ?? false,
     running,
-    fields: asked.response_fields ?? [],
+    fields: body.response_fields ?? [],
   };
 }
 

@@ -49,7 +49,7 @@ function decodeMessage({ role, content }: WireMessage, path: string, { describe,
     if (block.type === "tool_result" && role === "user") results.push(decodeResult(block, at, describe));
     else parts.push(...decodePart(block, at, role));
   }
-  // In one turn, templates know either results or a user's words. Results come first: they answer the previous turn.
+  // In one turn, templates support either results or user text. Results come first: they answer the previous turn.
   return parts.length === 0 && results.length > 0 ? results : [...results, { role, content: joinedParts(parts) }];
 }
 

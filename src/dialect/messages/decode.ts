@@ -37,49 +37,49 @@ const checkCount = checker(CountMessageTokensRequest);
 const UNSUPPORTED = { container: always, mcp_servers: notEmpty, ...MESSAGES_PEER_UNSUPPORTED };
 
 /** Decodes a request. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeMessages(body: unknown, settings: MessagesSettings): MessagesCall {
-  const asked = checkMessages(body);
+export function decodeMessages(raw: unknown, settings: MessagesSettings): MessagesCall {
+  const body = checkMessages(raw);
   refuseUnsupported(body, UNSUPPORTED);
-  const stopSequences = asked.stop_sequences ?? [];
+  const stopSequences = body.stop_sequences ?? [];
   return {
     request: {
-      ...decodePrompt(asked, settings),
-      sampling: decodeSampling(asked, MessagesRequest),
-      ...decodeAdapters({ model: asked.model }, settings),
-      ...decodeMaxTokens(asked.max_tokens),
+      ...decodePrompt(body, settings),
+      sampling: decodeSampling(body, MessagesRequest),
+      ...decodeAdapters({ model: body.model }, settings),
+      ...decodeMaxTokens(body.max_tokens),
       stop: decodeStop(stopSequences, settings.stop),
     },
-    stream: asked.stream ?? false,
-    showThinking: asked.thinking != null && asked.thinking.type !== "disabled",
+    stream: body.stream ?? false,
+    showThinking: body.thinking != null && body.thinking.type !== "disabled",
     stopSequences,
   };
 }
 
 /** Decodes the prompt of a request to count tokens. Throws like `decodeMessages`. */
-export function decodeMessagesPrompt(body: unknown, settings: MessagesSettings): Generation {
-  return { ...decodePrompt(checkCount(body), settings), sampling: {}, stop: [] };
+export function decodeMessagesPrompt(raw: unknown, settings: MessagesSettings): Generation {
+  return { ...decodePrompt(checkCount(raw), settings), sampling: {}, stop: [] };
 }
 
-function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<Generation, "sampling" | "stop"> {
-  refuseThread(asked);
-  const conversation = decodeConversation(asked);
-  const { constraint, schema, param } = decodeFormat(asked, settings.guidedJson);
-  const { type: thinking, budget_tokens: budget } = asked.thinking ?? {};
-  const effort = asked.output_config?.effort ?? undefined;
+function decodePrompt(body: MessagesPrompt, settings: MessagesSettings): Omit<Generation, "sampling" | "stop"> {
+  refuseThread(body);
+  const conversation = decodeConversation(body);
+  const { constraint, schema, param } = decodeFormat(body, settings.guidedJson);
+  const { type: thinking, budget_tokens: budget } = body.thinking ?? {};
+  const effort = body.output_config?.effort ?? undefined;
   return {
-    ...decodeModel(asked.model),
+    ...decodeModel(body.model),
     messages: settings.constrain ? conversation : withInstruction(conversation, schema),
     // A final assistant message is an assistant prefill.
     continueLast: conversation.at(-1)?.role === "assistant" && !conversation.at(-1)?.toolCalls,
     ...withTools(
-      decodeTools(asked, settings.preparedSchemas),
-      asked.tool_choice?.disable_parallel_tool_use !== true,
+      decodeTools(body, settings.preparedSchemas),
+      body.tool_choice?.disable_parallel_tool_use !== true,
       constraint,
     ),
     ...resolveReasoning(
       {
         usual: false,
-        ...decodeKwargs(asked.chat_template_kwargs),
+        ...decodeKwargs(body.chat_template_kwargs),
         // Without `thinking`, an answer does not show its thoughts: the client would wait and pay for nothing.
         ...(thinking == null ? { effortDecides: false } : { enabled: thinking !== "disabled" }),
         ...(effort !== undefined && { effort }),
@@ -87,15 +87,15 @@ function decodePrompt(asked: MessagesPrompt, settings: MessagesSettings): Omit<G
       },
       settings,
     ),
-    ...fieldNames(structureNames(param ?? (asked.tools?.length ? "tools" : undefined))),
+    ...fieldNames(structureNames(param ?? (body.tools?.length ? "tools" : undefined))),
     choices: 1,
   };
 }
 
 /** Throws SvcError about a turn of a conversation stored on the server: svc would answer this turn alone. */
-function refuseThread(asked: MessagesPrompt): void {
+function refuseThread(body: MessagesPrompt): void {
   const param = "thread";
-  if ((asked as Readonly<Record<string, unknown>>)[param] == null) return;
+  if ((body as Readonly<Record<string, unknown>>)[param] == null) return;
   throw fieldError("unsupported_parameter", param, "is not supported: send the whole conversation");
 }
 
@@ -103,17 +103,17 @@ function decodeFormat(
   { output_config: config, output_format: older }: MessagesPrompt,
   guidedJson: JsonSchema | undefined,
 ): { constraint?: Constraint; schema?: JsonSchema; param?: string } {
-  const asked = config?.format?.schema ?? older?.schema;
-  const schema = asked ?? guidedJson;
+  const own = config?.format?.schema ?? older?.schema;
+  const schema = own ?? guidedJson;
   if (schema === undefined) return {};
   const param = config?.format == null ? "output_format.schema" : "output_config.format.schema";
-  return { constraint: schemaConstraint(schema, asked !== undefined, param), schema, ...(asked && { param }) };
+  return { constraint: schemaConstraint(schema, own !== undefined, param), schema, ...(own && { param }) };
 }
 
-function decodeTools(asked: MessagesPrompt, schemas: PreparedSchemas | undefined) {
-  const { tools, tool_choice: choice } = asked;
+function decodeTools(body: MessagesPrompt, schemas: PreparedSchemas | undefined) {
+  const { tools, tool_choice: choice } = body;
   // Server tools have a type of their own and run in Anthropic's service, not here.
-  const own = callableTools(asked).filter(({ tool: { type } }) => type == null || type === "custom");
+  const own = callableTools(body).filter(({ tool: { type } }) => type == null || type === "custom");
   const definitions = own.map(({ tool, described }) => {
     const { input_schema: parameters, ...rest } = tool;
     const path = `tools.${tools?.indexOf(tool)}`;

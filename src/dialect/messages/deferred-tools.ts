@@ -32,12 +32,12 @@ export type DescribeTool = (name: string) => ContentPart;
  */
 export function toolDescriptions(tools: readonly WireTool[]): DescribeTool {
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
-  const told = new Set<string>();
+  const described = new Set<string>();
   const describe = (name: string): string => {
     const tool = byName.get(name);
     if (!tool) return `The tool ${name} is not available.`;
-    if (told.has(name)) return `The tool ${name} can be called, as described above.`;
-    told.add(name);
+    if (described.has(name)) return `The tool ${name} can be called, as described above.`;
+    described.add(name);
     const { description, input_schema: parameters } = tool;
     const definition = JSON.stringify({ type: "function", function: { name, description, parameters } });
     return `This tool can be called now:\n${definition}`;

@@ -43,48 +43,48 @@ const checkChat = checker(OllamaChatRequest);
 const checkGenerate = checker(OllamaGenerateRequest);
 
 /** Decodes a chat request. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeOllamaChat(body: unknown, settings: OllamaSettings): OllamaCall {
-  const asked = checkChat(body);
+export function decodeOllamaChat(raw: unknown, settings: OllamaSettings): OllamaCall {
+  const body = checkChat(raw);
   refuseUnsupported(body, ollamaUnsupported(settings.contextShift));
-  const call = { ...decodeModel(asked.model), stream: asked.stream ?? true, unloads: unloads(asked.keep_alive) };
-  if (!asked.messages?.length) return call;
-  const definitions = (asked.tools ?? []).map((tool, index) => {
+  const call = { ...decodeModel(body.model), stream: body.stream ?? true, unloads: unloads(body.keep_alive) };
+  if (!body.messages?.length) return call;
+  const definitions = (body.tools ?? []).map((tool, index) => {
     const path = `tools.${index}.function`;
     return { ...tool.function, param: { name: `${path}.name`, parameters: `${path}.parameters` } };
   });
   const choice = { mode: "auto", param: { choice: "tools", name: "tools" } } as const;
   const tools = chooseTools(definitions, choice, settings.preparedSchemas);
   const texts = new CallArguments("messages");
-  const decoded = asked.messages.map((message, index) => decodeMessage(message, index, texts));
+  const decoded = body.messages.map((message, index) => decodeMessage(message, index, texts));
   const messages = withOrderedResults(withCallIds(decoded));
-  return { ...call, request: { ...common(asked, messages, settings, tools), choices: 1 } };
+  return { ...call, request: { ...common(body, messages, settings, tools), choices: 1 } };
 }
 
 /** Decodes a generate request. Throws like `decodeOllamaChat`. */
-export function decodeOllamaGenerate(body: unknown, settings: OllamaSettings): OllamaCall {
-  const asked = checkGenerate(body);
+export function decodeOllamaGenerate(raw: unknown, settings: OllamaSettings): OllamaCall {
+  const body = checkGenerate(raw);
   refuseUnsupported(body, ollamaUnsupported(settings.contextShift));
-  const call = { ...decodeModel(asked.model), stream: asked.stream ?? true, unloads: unloads(asked.keep_alive) };
-  const prompt = asked.prompt ?? "";
-  if (prompt === "" && !asked.images?.length) return call;
+  const call = { ...decodeModel(body.model), stream: body.stream ?? true, unloads: unloads(body.keep_alive) };
+  const prompt = body.prompt ?? "";
+  if (prompt === "" && !body.images?.length) return call;
   const tools = chooseTools([], { mode: "auto", param: { choice: "tools", name: "tools" } });
   // Some clients always send a suffix, which may be empty.
-  const suffix = asked.suffix || undefined;
-  if (asked.raw === true || suffix !== undefined) {
-    if (asked.images?.length) throw withoutTemplate("images", "'raw' and 'suffix' go without");
-    if (asked.context?.length) throw withoutTemplate("context", "'raw' and 'suffix' go without");
-    const request = { ...common(asked, [], settings, tools), prompt, choices: 1 };
+  const suffix = body.suffix || undefined;
+  if (body.raw === true || suffix !== undefined) {
+    if (body.images?.length) throw withoutTemplate("images", "'raw' and 'suffix' go without");
+    if (body.context?.length) throw withoutTemplate("context", "'raw' and 'suffix' go without");
+    const request = { ...common(body, [], settings, tools), prompt, choices: 1 };
     // A raw prompt is what a template has made.
-    const parsed = asked.raw === true && { parseSpecial: true as const };
+    const parsed = body.raw === true && { parseSpecial: true as const };
     return { ...call, request: { ...request, ...parsed, ...(suffix !== undefined && { suffix }) } };
   }
-  const system: ChatMessage[] = asked.system ? [{ role: "system", content: asked.system }] : [];
-  const user: ChatMessage = { role: "user", content: withImages(prompt, asked.images, "images") };
+  const system: ChatMessage[] = body.system ? [{ role: "system", content: body.system }] : [];
+  const user: ChatMessage = { role: "user", content: withImages(prompt, body.images, "images") };
   // The answer returns the whole conversation as tokens in `context`.
-  const request = { ...common(asked, [...system, user], settings, tools), choices: 1, returnTokens: true as const };
-  if (!asked.context?.length) return { ...call, request };
-  if (asked.images?.length) throw withoutTemplate("images", "does not hold images with 'context'");
-  return { ...call, request, context: asked.context };
+  const request = { ...common(body, [...system, user], settings, tools), choices: 1, returnTokens: true as const };
+  if (!body.context?.length) return { ...call, request };
+  if (body.images?.length) throw withoutTemplate("images", "does not hold images with 'context'");
+  return { ...call, request, context: body.context };
 }
 
 /** Returns whether `keep_alive` is zero, also as text with a unit: the client no longer needs the model. */
@@ -94,18 +94,18 @@ const withoutTemplate = (param: string, why: string): SvcError =>
   fieldError("unsupported_parameter", param, `needs the chat template, which ${why}`);
 
 function common(
-  asked: Common,
+  body: Common,
   messages: readonly ChatMessage[],
   settings: OllamaSettings,
   tools: ReturnType<typeof chooseTools>,
 ): Omit<Generation, "choices"> {
-  const options = asked.options ?? {};
-  const { constraint, schema } = decodeFormat(asked.format);
+  const options = body.options ?? {};
+  const { constraint, schema } = decodeFormat(body.format);
   const limit = options.num_predict != null && options.num_predict > 0 ? options.num_predict : settings.maxTokens;
-  const { think } = asked;
-  const topLogprobs = decodeLogprobs(asked, settings.maxLogprobs);
+  const { think } = body;
+  const topLogprobs = decodeLogprobs(body, settings.maxLogprobs);
   return {
-    ...decodeModel(asked.model),
+    ...decodeModel(body.model),
     messages: settings.constrain ? messages : withInstruction(messages, schema),
     ...withTools(tools, true, constraint),
     ...resolveReasoning(
@@ -117,11 +117,11 @@ function common(
       settings,
     ),
     sampling: decodeSampling(options, OllamaOptions),
-    ...decodeAdapters({ model: asked.model }, settings),
+    ...decodeAdapters({ model: body.model }, settings),
     stop: decodeStop(options.stop ?? [], settings.stop),
     ...decodeMaxTokens(limit),
     ...fieldNames({
-      ...("prompt" in asked && { messages: "prompt" }),
+      ...("prompt" in body && { messages: "prompt" }),
       max_tokens: "options.num_predict",
       n_keep: "options.num_keep",
       ...structureNames(constraint ? "format" : tools.tools.length > 0 ? "tools" : undefined),

@@ -104,7 +104,7 @@ function piece(context: OllamaContext, { content = "", thinking, calls = [], log
 
 const nanoseconds = (ms: number): number => Math.round(ms * 1e6);
 
-/** Returns the reason in this API, which knows no others for an answer that ends with a call or was cut. */
+/** Returns the reason in this API, which has no others for an answer that ends with a call or was cut. */
 function doneReason(reason: FinishReason): string {
   if (reason === "tool_calls") return "stop";
   return reason === "content_filter" ? "length" : reason;

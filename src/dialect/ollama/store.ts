@@ -10,13 +10,13 @@ const checkPull = checker(OllamaPullRequest);
 const checkDelete = checker(OllamaDeleteRequest);
 
 /** Decodes a download request. Throws SvcError naming the invalid field. */
-export function decodePull(body: unknown): { readonly model: string; readonly stream: boolean } {
-  const asked = checkPull(body);
-  return { model: modelOf(asked), stream: asked.stream ?? true };
+export function decodePull(raw: unknown): { readonly model: string; readonly stream: boolean } {
+  const body = checkPull(raw);
+  return { model: modelOf(body), stream: body.stream ?? true };
 }
 
 /** Decodes a removal request. Throws SvcError naming the invalid field. */
-export const decodeDelete = (body: unknown): { readonly model: string } => ({ model: modelOf(checkDelete(body)) });
+export const decodeDelete = (raw: unknown): { readonly model: string } => ({ model: modelOf(checkDelete(raw)) });
 
 function modelOf({ model, name }: { readonly model?: string | null; readonly name?: string | null }): string {
   const named = model || name;

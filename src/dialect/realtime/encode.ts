@@ -80,10 +80,10 @@ const faultOf = ({ code, message, details }: SvcError) => ({
 function committed(id: string, previous_item_id: string | null, { isFlat }: Form): ServerEvent[] {
   const content = [{ type: "input_audio" }];
   const item = { id, object: "realtime.item", type: "message", status: "completed", role: "user", content };
-  const told = (type: string) => ({ type: `conversation.item.${type}`, previous_item_id, item });
+  const itemEvent = (type: string) => ({ type: `conversation.item.${type}`, previous_item_id, item });
   return [
     { type: "input_audio_buffer.committed", previous_item_id, item_id: id },
-    ...(isFlat ? ["created"] : ["added", "done"]).map(told),
+    ...(isFlat ? ["created"] : ["added", "done"]).map(itemEvent),
   ];
 }
 

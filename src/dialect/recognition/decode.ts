@@ -43,30 +43,30 @@ export const FORM_FIELDS = formFields(RecognitionForm);
 const check = checker(RecognitionRequest);
 
 /** Decodes a JSON request and its documents' sources. Throws SvcError naming the invalid field. */
-export function decodeRecognition(body: unknown): { readonly call: RecognitionCall; readonly sources: NamedSource[] } {
-  const asked = check(body);
-  return { call: callOf(asked), sources: decodeSources(asked) };
+export function decodeRecognition(raw: unknown): { readonly call: RecognitionCall; readonly sources: NamedSource[] } {
+  const body = check(raw);
+  return { call: callOf(body), sources: decodeSources(body) };
 }
 
 /** Decodes the fields of a form that contains the document. Throws SvcError naming the invalid field. */
-export function decodeRecognitionForm(body: object): RecognitionCall {
-  const asked = check(body);
-  const more = (["data", "image_url", "messages"] as const).find((name) => asked[name] != null);
-  if (more === undefined) return callOf(asked);
+export function decodeRecognitionForm(form: object): RecognitionCall {
+  const body = check(form);
+  const more = (["data", "image_url", "messages"] as const).find((name) => body[name] != null);
+  if (more === undefined) return callOf(body);
   throw fieldError("invalid_value", more, "must be absent where 'file' is given");
 }
 
-function callOf(asked: RecognitionRequest): RecognitionCall {
-  const mode = modeOf(asked);
+function callOf(body: RecognitionRequest): RecognitionCall {
+  const mode = modeOf(body);
   const isTextual = mode !== "barcode" && mode !== "saliency" && mode !== "classify";
-  const { recognition_level: level, detail, uses_language_correction, languages, max_pages, pages, origin } = asked;
-  const format = asked.response_format ?? "json";
+  const { recognition_level: level, detail, uses_language_correction, languages, max_pages, pages, origin } = body;
+  const format = body.response_format ?? "json";
   if (format !== "json" && !isTextual) {
     throw invalidValue("response_format", `be json with mode ${mode}`, received(format));
   }
   return {
     mode,
-    ...(asked.model && { model: asked.model }),
+    ...(body.model && { model: body.model }),
     task: {
       ...(isTextual && {
         text: {
@@ -78,19 +78,19 @@ function callOf(asked: RecognitionRequest): RecognitionCall {
       ...((mode === "table" || (isTextual && format === "markdown")) && { tables: true as const }),
       ...((mode === "barcode" || mode === "auto") && { barcodes: true as const }),
       ...(mode === "saliency" && {
-        saliency: { type: asked.saliency_type ?? "attention", heatMap: asked.include_heat_map ?? false },
+        saliency: { type: body.saliency_type ?? "attention", heatMap: body.include_heat_map ?? false },
       }),
-      // The answer also says where in the picture the labeled things are.
+      // The answer also has the positions of the labeled things in the picture.
       ...(mode === "classify" && { saliency: { type: "attention" as const, heatMap: false } }),
-      ...(isTextual && asked.auto_crop && { crop: true as const }),
+      ...(isTextual && body.auto_crop && { crop: true as const }),
     },
     ...(pages && { pages: decodePages(pages) }),
     maxPages: max_pages ?? USUAL_MAX_PAGES,
     format,
     origin: origin ?? "bottom-left",
-    maxLabels: asked.max_labels ?? USUAL_MAX_LABELS,
-    words: asked.include_words ?? false,
-    debug: mode === "debug" || (asked.verbose ?? false),
+    maxLabels: body.max_labels ?? USUAL_MAX_LABELS,
+    words: body.include_words ?? false,
+    debug: mode === "debug" || (body.verbose ?? false),
   };
 }
 

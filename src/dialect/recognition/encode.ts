@@ -221,7 +221,7 @@ export function encodeAnything(
 }
 
 function debugOutput({ name, pages }: RecognizedDocument): string {
-  const told = pages.map((page) => {
+  const sections = pages.map((page) => {
     const { number, source, lines, notes } = page;
     const head = `page ${number} (${source}): ${[...notes, `${lines.length} lines`].join(", ")}`;
     const each = lines.map(({ text, confidence, box: { x, y, width, height } }) => {
@@ -230,7 +230,7 @@ function debugOutput({ name, pages }: RecognizedDocument): string {
     });
     return [head, ...each].join("\n");
   });
-  return [name, ...told].join("\n");
+  return [name, ...sections].join("\n");
 }
 
 /** Converts a rectangle to shares of its page. */

@@ -49,7 +49,7 @@ export interface History {
 }
 
 export interface ResponsesCall {
-  readonly asked: ResponsesRequest;
+  readonly body: ResponsesRequest;
   readonly request: Generation;
   /** What a next turn continues from, before the answer: earlier turns and this input, without the instructions. */
   readonly conversation: readonly ChatMessage[];
@@ -68,72 +68,72 @@ const UNSUPPORTED = {
 };
 
 /** Throws SvcError with a code of the 400 family, naming the field, or 404 `not_found` for a response not stored. */
-export function decodeResponses(body: unknown, settings: ResponsesSettings, history: History): ResponsesCall {
-  const asked = checkRequest(body);
+export function decodeResponses(raw: unknown, settings: ResponsesSettings, history: History): ResponsesCall {
+  const body = checkRequest(raw);
   refuseUnsupported(body, UNSUPPORTED);
-  refuseBackground(asked);
-  checkedMetadata(asked.metadata);
-  const topLogprobs = decodeLogprobs(asked, settings.maxLogprobs);
-  const { conversation, prompt } = decodePrompt(asked, settings, history, asked.reasoning_budget_tokens);
+  refuseBackground(body);
+  checkedMetadata(body.metadata);
+  const topLogprobs = decodeLogprobs(body, settings.maxLogprobs);
+  const { conversation, prompt } = decodePrompt(body, settings, history, body.reasoning_budget_tokens);
   return {
-    asked,
+    body,
     conversation,
     request: {
       ...prompt,
-      sampling: decodeSampling(asked, ResponsesRequest),
+      sampling: decodeSampling(body, ResponsesRequest),
       ...decodeForeign(body, CHAT_FOREIGN),
       // svc itself stores responses with their metadata.
-      ...hintsOf({ ...asked, verbosity: asked.text?.verbosity, store: null, metadata: null }),
-      ...decodeAdapters(asked, settings),
-      ...decodeMaxTokens(asked.max_output_tokens ?? settings.maxTokens, "max_output_tokens"),
-      stop: decodeStop(asked.stop ?? [], settings.stop),
+      ...hintsOf({ ...body, verbosity: body.text?.verbosity, store: null, metadata: null }),
+      ...decodeAdapters(body, settings),
+      ...decodeMaxTokens(body.max_output_tokens ?? settings.maxTokens, "max_output_tokens"),
+      stop: decodeStop(body.stop ?? [], settings.stop),
       ...(topLogprobs !== undefined && { topLogprobs }),
     },
-    stream: asked.stream ?? false,
-    store: asked.store ?? true,
-    background: asked.background ?? false,
+    stream: body.stream ?? false,
+    store: body.store ?? true,
+    background: body.background ?? false,
   };
 }
 
 /** Decodes the prompt of a request to count tokens. Throws like `decodeResponses`. */
-export function decodeResponsesPrompt(body: unknown, settings: ResponsesSettings, history: History): Generation {
-  return { ...decodePrompt(checkCount(body), settings, history, null).prompt, sampling: {}, stop: [] };
+export function decodeResponsesPrompt(raw: unknown, settings: ResponsesSettings, history: History): Generation {
+  return { ...decodePrompt(checkCount(raw), settings, history, null).prompt, sampling: {}, stop: [] };
 }
 
-function refuseBackground(asked: ResponsesRequest): void {
-  if (asked.background === true && asked.store === false) {
+function refuseBackground(body: ResponsesRequest): void {
+  if (body.background === true && body.store === false) {
     throw fieldError("invalid_value", "background", "needs 'store' to be true");
   }
 }
 
-function decodeLogprobs({ top_logprobs: asked, include }: ResponsesRequest, most: number): number | undefined {
+function decodeLogprobs({ top_logprobs: alternatives, include }: ResponsesRequest, most: number): number | undefined {
   const wanted = include?.includes("message.output_text.logprobs") === true;
-  if (asked == null && !wanted) return undefined;
-  checkAlternatives(asked ?? 0, most, "top_logprobs");
-  return asked ?? 0;
+  if (alternatives == null && !wanted) return undefined;
+  checkAlternatives(alternatives ?? 0, most, "top_logprobs");
+  return alternatives ?? 0;
 }
 
 function decodePrompt(
-  asked: ResponsesPrompt,
+  body: ResponsesPrompt,
   settings: ResponsesSettings,
   history: History,
   budget: number | null | undefined,
 ) {
-  const conversation = [...earlier(asked, history), ...decodeInput(asked.input, history.item)];
-  if (conversation.length === 0) throw withoutInput(asked.input);
-  const tools = decodeTools(asked, settings.preparedSchemas);
-  const { constraint, asked: schema, param } = decodeFormat(asked, tools, settings.guidedJson);
-  const instructions: ChatMessage[] = asked.instructions ? [{ role: "system", content: asked.instructions }] : [];
+  const conversation = [...earlier(body, history), ...decodeInput(body.input, history.item)];
+  if (conversation.length === 0) throw withoutInput(body.input);
+  const tools = decodeTools(body, settings.preparedSchemas);
+  const { constraint, schema, param } = decodeFormat(body, tools, settings.guidedJson);
+  const instructions: ChatMessage[] = body.instructions ? [{ role: "system", content: body.instructions }] : [];
   const messages = withOrderedResults(joinTurns([...instructions, ...conversation]));
-  const effort = asked.reasoning?.effort ?? undefined;
+  const effort = body.reasoning?.effort ?? undefined;
   const prompt = {
-    ...decodeModel(asked.model),
+    ...decodeModel(body.model),
     messages: settings.constrain ? messages : withInstruction(messages, schema),
-    ...withTools(tools, asked.parallel_tool_calls ?? true, constraint),
+    ...withTools(tools, body.parallel_tool_calls ?? true, constraint),
     ...resolveReasoning(
       {
         usual: constraint ? false : undefined,
-        ...decodeKwargs(asked.chat_template_kwargs),
+        ...decodeKwargs(body.chat_template_kwargs),
         ...(effort !== undefined && { effort }),
         ...(budget != null && { budget, budgetField: "reasoning_budget_tokens" }),
       },
@@ -182,19 +182,19 @@ function itemsOf(id: string, history: History): readonly ChatMessage[] {
 }
 
 function decodeFormat(
-  asked: ResponsesPrompt,
+  body: ResponsesPrompt,
   tools: ChosenTools,
   guidedJson: JsonSchema | undefined,
 ): Partial<Structure> {
-  return formatOf(asked) ?? decodeConstraint(asked, tools, asked.text?.format ? undefined : guidedJson);
+  return formatOf(body) ?? decodeConstraint(body, tools, body.text?.format ? undefined : guidedJson);
 }
 
 /** Returns the structure for `text.format`, or undefined. Throws SvcError when another field sets a structure too. */
-function formatOf(asked: ResponsesPrompt): Structure | undefined {
-  const format = asked.text?.format;
+function formatOf(body: ResponsesPrompt): Structure | undefined {
+  const format = body.text?.format;
   const schema = format && schemaOf(format);
   if (!schema) return undefined;
-  const other = decodeStructure(asked);
+  const other = decodeStructure(body);
   if (other) {
     const { param } = other;
     throw fieldError("invalid_value", param, "cannot be used together with 'text.format'");
@@ -202,7 +202,7 @@ function formatOf(asked: ResponsesPrompt): Structure | undefined {
   // Strict unless the request turns it off, as in OpenAI's API.
   const strict = format.type === "json_schema" && format.strict !== false;
   return {
-    asked: schema,
+    schema,
     constraint: { ...schemaConstraint(schema, strict, "text.format.schema"), ...schemaName(format.name) },
     param: "text.format",
   };

@@ -207,8 +207,8 @@ function decodePart(value: unknown, path: string): ContentPart[] {
     case "input_image": {
       const param = `${path}.image_url`;
       const url = need(part.image_url, param);
-      const { detail: asked } = part;
-      const detail = asked === "original" ? "high" : asked === "low" || asked === "high" ? asked : "auto";
+      const { detail: named } = part;
+      const detail = named === "original" ? "high" : named === "low" || named === "high" ? named : "auto";
       const written = part.languages == null ? {} : { languages: tags(part.languages, `${path}.languages`) };
       return [imagePart(url, param, { detail, ...written })];
     }

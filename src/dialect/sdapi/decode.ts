@@ -102,48 +102,48 @@ const SCHEDULERS: ReadonlyMap<string, string> = new Map([
 const checkOptions = checker(SdapiOptionsRequest);
 
 /** Decodes a txt2img request. Throws SvcError naming the invalid field. */
-export function decodeTextToImage(body: unknown): SdapiCall {
-  const asked = checkText(body);
-  refuseOthers(asked, TextToImageRequest.properties);
-  return callOf(asked);
+export function decodeTextToImage(raw: unknown): SdapiCall {
+  const body = checkText(raw);
+  refuseOthers(body, TextToImageRequest.properties);
+  return callOf(body);
 }
 
 /** Decodes an img2img request. Throws SvcError naming the invalid field. */
-export function decodeImageToImage(body: unknown): SdapiEditCall {
-  const asked = checkImage(body);
-  refuseOthers(asked, ImageToImageRequest.properties);
-  const [image = ""] = asked.init_images;
-  return { ...callOf(asked), image, strength: asked.denoising_strength ?? USUAL_STRENGTH };
+export function decodeImageToImage(raw: unknown): SdapiEditCall {
+  const body = checkImage(raw);
+  refuseOthers(body, ImageToImageRequest.properties);
+  const [image = ""] = body.init_images;
+  return { ...callOf(body), image, strength: body.denoising_strength ?? USUAL_STRENGTH };
 }
 
 /**
  * Returns the model that draws from now on. Clients send all options back as they received them; other settings are
  * refused. Throws SvcError naming the invalid field.
  */
-export function decodeOptions(body: unknown): string | undefined {
-  const asked = checkOptions(body);
-  for (const [name, value] of Object.entries(asked)) {
+export function decodeOptions(raw: unknown): string | undefined {
+  const body = checkOptions(raw);
+  for (const [name, value] of Object.entries(body)) {
     const isOwn = name === CHECKPOINT || (name === "samples_format" && value === "png");
     if (!isOwn && isWanted(name, value)) throw unsupported(shownName(name));
   }
-  return asked.sd_model_checkpoint || undefined;
+  return body.sd_model_checkpoint || undefined;
 }
 
-function callOf(asked: TextToImageRequest): SdapiCall {
-  const { negative_prompt, steps, cfg_scale } = asked;
-  const { prompt, adapters } = decodePrompt(asked.prompt ?? "");
+function callOf(body: TextToImageRequest): SdapiCall {
+  const { negative_prompt, steps, cfg_scale } = body;
+  const { prompt, adapters } = decodePrompt(body.prompt ?? "");
   checkPrompt(prompt);
-  const size = decodeSize(asked);
-  const count = (asked.batch_size ?? 1) * (asked.n_iter ?? 1);
+  const size = decodeSize(body);
+  const count = (body.batch_size ?? 1) * (body.n_iter ?? 1);
   if (count > MOST_IMAGES) {
     throw invalidValue("batch_size", `be at most ${MOST_IMAGES} times 'n_iter' together`, `${count} images`);
   }
-  const seed = decodeSeed(asked.seed === -1 ? undefined : asked.seed, count);
-  const { sampler, scheduler } = methodsOf(asked);
-  const model = modelOf(asked.override_settings);
+  const seed = decodeSeed(body.seed === -1 ? undefined : body.seed, count);
+  const { sampler, scheduler } = methodsOf(body);
+  const model = modelOf(body.override_settings);
   return {
     ...(model && { model }),
-    fields: { ...FIELDS, sampler: asked.sampler_name ? "sampler_name" : "sampler_index" },
+    fields: { ...FIELDS, sampler: body.sampler_name ? "sampler_name" : "sampler_index" },
     work: {
       prompt,
       ...(negative_prompt && { negativePrompt: negative_prompt }),
@@ -222,8 +222,8 @@ function modelOf(settings: TextToImageRequest["override_settings"]): string | un
 }
 
 /** Refuses unknown fields. Clients send the web interface's whole form: values off or empty request nothing. */
-function refuseOthers(asked: object, known: object): void {
-  for (const [name, value] of Object.entries(asked)) {
+function refuseOthers(body: object, known: object): void {
+  for (const [name, value] of Object.entries(body)) {
     if (Object.hasOwn(known, name) || IGNORED.has(name)) continue;
     const param = shownName(name);
     if (name === REQUIRED_TRUE ? value === false : isWanted(name, value)) throw unsupported(param);

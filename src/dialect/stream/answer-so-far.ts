@@ -10,7 +10,7 @@ export class AnswerSoFar {
   private firstAt: number | undefined;
   private lastAt: number;
 
-  /** `begunAt`: start of the prompt's computation until an event says when it began. */
+  /** `begunAt`: start of the prompt's computation until an event reports when it began. */
   constructor(
     private readonly promptTokens: number,
     private begunAt: number,

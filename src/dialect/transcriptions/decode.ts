@@ -30,28 +30,32 @@ const UNSUPPORTED = {
   ...SPEECH_PEER_UNSUPPORTED,
 };
 /** Translations are always into English. */
-const TRANSLATION_UNSUPPORTED = { ...UNSUPPORTED, stream: Boolean, to_language: (asked: unknown) => asked !== "en" };
+const TRANSLATION_UNSUPPORTED = {
+  ...UNSUPPORTED,
+  stream: Boolean,
+  to_language: (language: unknown) => language !== "en",
+};
 
 /** Decodes a request. Throws SvcError naming the invalid field. */
-export function decodeTranscription(body: unknown, task: "transcribe" | "translate"): TranscriptionCall {
+export function decodeTranscription(raw: unknown, task: "transcribe" | "translate"): TranscriptionCall {
   const translate = task === "translate";
-  const asked: TranscriptionRequest = translate ? checkTranslation(body) : checkTranscription(body);
+  const body: TranscriptionRequest = translate ? checkTranslation(raw) : checkTranscription(raw);
   refuseUnsupported(body, translate ? TRANSLATION_UNSUPPORTED : UNSUPPORTED);
-  const { file, data, model, prompt, response_format, temperature, stream } = asked;
+  const { file, data, model, prompt, response_format, temperature, stream } = body;
   const format = response_format ?? "json";
   if (stream && (format === "srt" || format === "vtt")) {
     throw fieldError("unsupported_parameter", "stream", `sends text; with response_format ${format} it must be false`);
   }
-  if (stream && asked.timestamp_granularities?.length) {
+  if (stream && body.timestamp_granularities?.length) {
     throw fieldError("unsupported_parameter", "timestamp_granularities", "needs an answer that is not streamed");
   }
   if (file && data) {
     throw fieldError("invalid_value", "data", "must be absent where 'file' is given");
   }
-  const wanted = asked.timestamp_granularities ?? ["segment"];
-  const languageField = asked.language ? "language" : "locale";
-  const language = spokenLanguage(asked[languageField], languageField);
-  const detection = detectionOf(asked);
+  const wanted = body.timestamp_granularities ?? ["segment"];
+  const languageField = body.language ? "language" : "locale";
+  const language = spokenLanguage(body[languageField], languageField);
+  const detection = detectionOf(body);
   return {
     ...(model && { model }),
     ...(file && { source: { kind: "path", path: file, field: "file" } }),

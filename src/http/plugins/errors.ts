@@ -79,10 +79,10 @@ const LONGEST = 80;
 
 /** Returns the pattern with the fewest edits, else one with another prefix than `path`; undefined when none is near. */
 function nearestRoute(path: string, patterns: readonly string[]): string | undefined {
-  const asked = path.replace(/\/+$/, "").toLowerCase();
-  if (asked.length > LONGEST || asked.length < 2) return undefined;
+  const normalized = path.replace(/\/+$/, "").toLowerCase();
+  if (normalized.length > LONGEST || normalized.length < 2) return undefined;
   const byEnd = patterns.filter(
-    (pattern) => pattern.length > 4 && (asked.endsWith(pattern) || pattern.endsWith(asked)),
+    (pattern) => pattern.length > 4 && (normalized.endsWith(pattern) || pattern.endsWith(normalized)),
   );
-  return nearest(asked, patterns) ?? byEnd.toSorted((a, b) => b.length - a.length)[0];
+  return nearest(normalized, patterns) ?? byEnd.toSorted((a, b) => b.length - a.length)[0];
 }

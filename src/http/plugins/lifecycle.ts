@@ -128,7 +128,7 @@ export class Lifecycle {
     const { log, clock, routes, metrics } = this.deps;
     const route = routes().find(pathname ?? "")?.pattern ?? "unknown";
     metrics.requestEnded(route, status, context.apiKey);
-    // A page that monitors the server asks every second.
+    // A page that monitors the server polls it every second.
     log[isLook(pathname) && status < 400 ? "debug" : "info"]("request", {
       id: context.id,
       method: request.method,

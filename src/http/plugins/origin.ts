@@ -77,7 +77,7 @@ export function checkLocal(
   );
 }
 
-/** Headers by which a proxy names the client that it speaks for. */
+/** Headers by which a proxy names the client that it forwards for. */
 const FORWARDED = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
 
 /**
@@ -110,9 +110,9 @@ export function preflight(request: Headers, methods: readonly string[]): Respons
   const allow = [...methods, "OPTIONS"].join(", ");
   const headers = new Headers({ allow });
   if (request.has("access-control-request-method")) {
-    const asked = request.get("access-control-request-headers") ?? "";
+    const requested = request.get("access-control-request-headers") ?? "";
     headers.set("access-control-allow-methods", allow);
-    headers.set("access-control-allow-headers", /^[\w\-, ]+$/.test(asked) ? asked : DEFAULT_HEADERS);
+    headers.set("access-control-allow-headers", /^[\w\-, ]+$/.test(requested) ? requested : DEFAULT_HEADERS);
     headers.set("access-control-max-age", PREFLIGHT_SECONDS);
     if (request.get("access-control-request-private-network") === "true") {
       headers.set("access-control-allow-private-network", "true");

@@ -30,8 +30,8 @@ export const chatRoutes = (deps: AppDeps) =>
     .post(
       "/v1/chat/completions/input_tokens",
       async ({ request }) => {
-        const { request: asked } = decodeChat(await deps.bodies.read(request, bodyCeilings.generation), deps.settings);
-        const tokens = await countTokens(deps, request, asked);
+        const { request: prompt } = decodeChat(await deps.bodies.read(request, bodyCeilings.generation), deps.settings);
+        const tokens = await countTokens(deps, request, prompt);
         return Response.json({ object: "response.input_tokens", input_tokens: tokens });
       },
       jsonRoute(ChatCompletionRequest, CountResponseTokensResponse),

@@ -33,20 +33,20 @@ export const embeddingRoutes = (deps: AppDeps) => {
     .post(
       "/v1/embeddings",
       async ({ request }) => {
-        const asked = decodeEmbeddings(await bodies.read(request, bodyCeilings.embeddings));
+        const call = decodeEmbeddings(await bodies.read(request, bodyCeilings.embeddings));
         const origin = requestOrigin(deps, request);
-        const computed = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
-        return answer(request, computed, await encodeEmbeddings(computed.result, computed.model, asked.base64));
+        const computed = await embeddings.embed(call.inputs, { ...call, origin }, request.signal);
+        return answer(request, computed, await encodeEmbeddings(computed.result, computed.model, call.base64));
       },
       jsonRoute(EmbeddingsRequest, EmbeddingList),
     )
     .post(
       "/v1/rerank",
       async ({ request }) => {
-        const asked = decodeRerank(await bodies.read(request, bodyCeilings.embeddings));
+        const call = decodeRerank(await bodies.read(request, bodyCeilings.embeddings));
         const origin = requestOrigin(deps, request);
-        const computed = await embeddings.rank(asked.query, asked.documents, { ...asked, origin }, request.signal);
-        return answer(request, computed, encodeRerank(computed.result, computed.model, asked));
+        const computed = await embeddings.rank(call.query, call.documents, { ...call, origin }, request.signal);
+        return answer(request, computed, encodeRerank(computed.result, computed.model, call));
       },
       jsonRoute(RerankRequest, t.Union([RerankList, RerankTexts])),
     );

@@ -112,7 +112,11 @@ const matchesTag = (condition: string | null, etag: string): boolean =>
   condition?.split(",").some((one) => ["*", etag, `W/${etag}`].includes(one.trim())) ?? false;
 
 /** Answers with a file's content. Content never changes, so the file's id identifies it. */
-function contentOf(file: ReturnType<FilesService["content"]>, { headers: asked }: Request, context: RequestContext) {
+function contentOf(
+  file: ReturnType<FilesService["content"]>,
+  { headers: requestHeaders }: Request,
+  context: RequestContext,
+) {
   const { id, path, bytes, filename, purpose } = file;
   const etag = `"${id}"`;
   const headers = {
@@ -121,9 +125,9 @@ function contentOf(file: ReturnType<FilesService["content"]>, { headers: asked }
     "Accept-Ranges": "bytes",
     ETag: etag,
   };
-  if (matchesTag(asked.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
-  const condition = asked.get("if-range");
-  const range = byteRange(condition === null || condition === etag ? asked.get("range") : null, bytes);
+  if (matchesTag(requestHeaders.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
+  const condition = requestHeaders.get("if-range");
+  const range = byteRange(condition === null || condition === etag ? requestHeaders.get("range") : null, bytes);
   // As a stream: for a file, Bun would answer Range in its own way.
   if (range === "all")
     return new Response(Bun.file(path).stream(), { headers: { ...headers, "Content-Length": String(bytes) } });

@@ -160,9 +160,9 @@ async function answerDrawn(
   });
 }
 
-/** Returns headers that tell a client when another model answers in place of the one it named. */
-function standInHeaders(asked: string | undefined, answering: string): Record<string, string> {
-  if (asked === undefined || asked === answering) return {};
+/** Returns headers that report when another model answers in place of the one that the request names. */
+function standInHeaders(named: string | undefined, answering: string): Record<string, string> {
+  if (named === undefined || named === answering) return {};
   return { "X-Svc-Compatibility": "emulated", "X-Svc-Emulated-Parameters": "model" };
 }
 

@@ -78,14 +78,14 @@ export const llamaRoutes = (deps: AppDeps) => {
     .get("/lora-adapters", () => Response.json(encodeLoraAdapters(engine.status().adapters)), jsonAnswer(LoraAdapters));
 };
 
-async function tokenize(deps: AppDeps, asked: ReturnType<typeof checkTokenize>, request: Request): Promise<Response> {
+async function tokenize(deps: AppDeps, body: ReturnType<typeof checkTokenize>, request: Request): Promise<Response> {
   const { contexts, engine, tokenizer } = deps;
   const { signal } = request;
   const context = contexts.of(request);
   const { client } = context;
-  const options = { addSpecial: asked.add_special ?? false, parseSpecial: asked.parse_special ?? true, client };
-  const tokens = await tokenizer.run(() => engine.tokenize(asked.content, signal, options));
-  const named = asked.with_pieces === true;
+  const options = { addSpecial: body.add_special ?? false, parseSpecial: body.parse_special ?? true, client };
+  const tokens = await tokenizer.run(() => engine.tokenize(body.content, signal, options));
+  const named = body.with_pieces === true;
   return tokensAnswer(deps, tokens, { named, context }, (pieces) => ({
     tokens: named ? pieces.map((piece, at) => ({ id: tokens[at], piece })) : tokens,
   }));
@@ -107,9 +107,11 @@ const tokenizerInfo = ({ chatTemplate }: ModelInfo) => ({
 
 async function applyTemplate(deps: AppDeps, request: Request): Promise<Response> {
   const { bodies, contexts, engine, settings, tokenizer } = deps;
-  const { request: asked } = decodeChat(await bodies.read(request, bodyCeilings.generation), settings);
+  const { request: generation } = decodeChat(await bodies.read(request, bodyCeilings.generation), settings);
   const { id, client } = contexts.of(request);
-  return Response.json({ prompt: await tokenizer.run(() => engine.render({ ...asked, id, client }, request.signal)) });
+  return Response.json({
+    prompt: await tokenizer.run(() => engine.render({ ...generation, id, client }, request.signal)),
+  });
 }
 
 const props = ({ config, version }: AppDeps, model: ModelInfo) => {
@@ -144,9 +146,9 @@ async function slots(deps: AppDeps, request: Request): Promise<Response> {
 
 async function scaleAdapters({ bodies, config, engine }: AppDeps, request: Request): Promise<Response> {
   checkLocal(request.headers, config, "Adapters are set for all requests");
-  const asked = checkScales(await bodies.read(request, bodyCeilings.small));
+  const scales = checkScales(await bodies.read(request, bodyCeilings.small));
   const { adapters } = engine.status();
-  const chosen = new Map(decodeLora(asked, adapters.length, "").map(({ id, scale }) => [id, scale]));
+  const chosen = new Map(decodeLora(scales, adapters.length, "").map(({ id, scale }) => [id, scale]));
   engine.scaleAdapters?.(adapters.map((_, id) => chosen.get(id) ?? 0));
   return Response.json({ success: true });
 }

@@ -45,9 +45,9 @@ export const messagesRoutes = (deps: AppDeps) =>
     .post(
       "/v1/messages/count_tokens",
       async ({ request }) => {
-        const asked = decodeMessagesPrompt(await deps.bodies.read(request, bodyCeilings.generation), deps.settings);
-        const { model } = deps.router.find(asked.model, "chat");
-        const tokens = await countTokens(deps, request, asked);
+        const prompt = decodeMessagesPrompt(await deps.bodies.read(request, bodyCeilings.generation), deps.settings);
+        const { model } = deps.router.find(prompt.model, "chat");
+        const tokens = await countTokens(deps, request, prompt);
         return Response.json({ input_tokens: tokens, model });
       },
       jsonRoute(CountMessageTokensRequest, CountMessageTokensResponse),

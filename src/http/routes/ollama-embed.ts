@@ -21,17 +21,17 @@ import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
 import { truncationHeaders } from "../truncation-headers.ts";
 
-/** Converts texts to vectors, for tools that know no other API. */
+/** Converts texts to vectors, for tools that support no other API. */
 export const ollamaEmbedRoutes = (deps: AppDeps) => {
   const { bodies, embeddings, clock, router } = deps;
-  const compute = async (request: Request, asked: DecodedEmbed) => {
+  const compute = async (request: Request, call: DecodedEmbed) => {
     const context = deps.contexts.of(request);
     const origin = requestOrigin(deps, request);
     const started = clock.now();
-    const { model, recorded, result } = await embeddings.embed(asked.inputs, { ...asked, origin }, request.signal);
+    const { model, recorded, result } = await embeddings.embed(call.inputs, { ...call, origin }, request.signal);
     context.logFields = () => ({ model: recorded, prompt: result.tokens });
     // The answer does not wait until the process has ended, and the model may be gone meanwhile.
-    if (asked.unloads) router.unload(model).catch(() => {});
+    if (call.unloads) router.unload(model).catch(() => {});
     return { context, model, result, ms: clock.now() - started };
   };
 
@@ -39,8 +39,8 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
     .post(
       "/api/embed",
       async ({ request }) => {
-        const asked = decodeEmbed(await bodies.read(request, bodyCeilings.embeddings));
-        const computed = await compute(request, asked);
+        const call = decodeEmbed(await bodies.read(request, bodyCeilings.embeddings));
+        const computed = await compute(request, call);
         const { context, result } = computed;
         return jsonResponse(context, await encodeEmbed(result, computed), truncationHeaders(result));
       },
@@ -49,8 +49,8 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
     .post(
       "/api/embeddings",
       async ({ request }) => {
-        const asked = decodeOlderEmbed(await bodies.read(request, bodyCeilings.embeddings));
-        const { context, result } = await compute(request, asked);
+        const call = decodeOlderEmbed(await bodies.read(request, bodyCeilings.embeddings));
+        const { context, result } = await compute(request, call);
         return jsonResponse(context, encodeOlderEmbed(result), truncationHeaders(result));
       },
       jsonRoute(OllamaEmbeddingsRequest, OllamaEmbeddingsAnswer),

@@ -38,14 +38,14 @@ const SHOW_UNSUPPORTED = {
   verbose: unless(false),
   system: notEmpty,
   template: notEmpty,
-  options: (asked: unknown) => JSON.stringify(asked) !== "{}",
+  options: (options: unknown) => JSON.stringify(options) !== "{}",
 };
 
 const checkShow = checker(OllamaShowRequest);
 
 const sha256 = (text: string): string => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 
-/** Routes for tools that know no other API. */
+/** Routes for tools that support no other API. */
 export const ollamaRoutes = (deps: AppDeps) => {
   const { bodies, version } = deps;
   return new Elysia({ name: "route.ollama" })
@@ -62,9 +62,9 @@ export const ollamaRoutes = (deps: AppDeps) => {
     .post(
       "/api/show",
       async ({ request }) => {
-        const asked = checkShow(await bodies.read(request, bodyCeilings.small));
-        const { model, name } = asked;
-        refuseUnsupported(asked, SHOW_UNSUPPORTED);
+        const body = checkShow(await bodies.read(request, bodyCeilings.small));
+        const { model, name } = body;
+        refuseUnsupported(body, SHOW_UNSUPPORTED);
         return Response.json(encodeShow(described(deps, request, model || name || undefined)));
       },
       jsonRoute(OllamaShowRequest, OllamaModel),
@@ -85,7 +85,7 @@ export const ollamaRoutes = (deps: AppDeps) => {
 /** Returns a request that continues from the tokens `before`, followed by those of its own conversation. */
 async function goingOn(
   deps: AppDeps,
-  asked: Generation,
+  generation: Generation,
   before: readonly number[],
   { engine: own, surface }: TextBackend,
   request: Request,
@@ -93,30 +93,30 @@ async function goingOn(
   const { signal } = request;
   if (surface) throw surface.noTokenizer;
   const { id, client } = deps.contexts.of(request);
-  const render = deps.tokenizer.run(() => own.render({ ...asked, id, client }, signal));
+  const render = deps.tokenizer.run(() => own.render({ ...generation, id, client }, signal));
   const text = await render.catch((error: unknown) => {
-    throw withFieldNames(error, asked.fieldNames);
+    throw withFieldNames(error, generation.fieldNames);
   });
   const tokens = await deps.tokenizer.run(() => own.tokenize(text, signal, { parseSpecial: true, client }));
-  return { ...asked, messages: [], prompt: [...before, ...tokens], promptField: "context" };
+  return { ...generation, messages: [], prompt: [...before, ...tokens], promptField: "context" };
 }
 
 async function answer(deps: AppDeps, request: Request, decode: typeof decodeOllamaChat, form: OllamaForm) {
   const { bodies, clock, router, settings } = deps;
   const call = decode(await bodies.read(request, bodyCeilings.generation), settings);
-  const { model, request: asked, stream, context: before } = call;
-  if (!asked && call.unloads) {
+  const { model, request: generation, stream, context: before } = call;
+  if (!generation && call.unloads) {
     const { isUnloaded, ...named } = await router.unload(model);
     return Response.json(loadedAnswer({ form, ...named, wall: clock.wall }, isUnloaded));
   }
   const backend = router.find(model, "chat");
   const context = { form, model: backend.model, wall: clock.wall };
-  if (!asked) return Response.json(loadedAnswer(context, false));
+  if (!generation) return Response.json(loadedAnswer(context, false));
   const since = LOADS.has(backend.engine.status().state) ? clock.now() : undefined;
   // Called once the request was accepted: by then the model is loaded.
   const loaded = () => (since === undefined ? {} : { loadMs: clock.now() - since });
   return respond(deps, request, {
-    requests: [before ? await goingOn(deps, asked, before, backend, request) : asked],
+    requests: [before ? await goingOn(deps, generation, before, backend, request) : generation],
     stream,
     json: (events, { readInputs }) => encodeOllama(events, { ...context, ...loaded(), readInputs }),
     writer: (put, { readInputs }) => ollamaWriter(put, { ...context, ...loaded(), readInputs }),

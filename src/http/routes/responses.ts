@@ -110,15 +110,15 @@ export const responsesRoutes = (deps: AppDeps, kept: StoredResponses) =>
     );
 
 async function create(deps: AppDeps, kept: StoredResponses, request: Request): Promise<Response> {
-  const asked = decodeResponses(await readGenerationBody(deps, request), deps.settings, kept.history);
+  const decoded = decodeResponses(await readGenerationBody(deps, request), deps.settings, kept.history);
   const report: RequestReport = {};
-  const log = asked.background && isStreamed(deps, asked.stream) ? new EventLog<NamedEvent>() : undefined;
-  const context = begin(deps, kept, asked, request, report, log);
+  const log = decoded.background && isStreamed(deps, decoded.stream) ? new EventLog<NamedEvent>() : undefined;
+  const context = begin(deps, kept, decoded, request, report, log);
   const { id } = context.resource;
   const call: GenerationCall = {
     report,
-    requests: [asked.request],
-    stream: asked.stream,
+    requests: [decoded.request],
+    stream: decoded.stream,
     json: (events, known) => {
       const reported = withReadInputs(context, known);
       if (!log) return encodeResponse(events, reported);
@@ -128,12 +128,12 @@ async function create(deps: AppDeps, kept: StoredResponses, request: Request): P
     framing: { terminator: DONE },
   };
   try {
-    if (!asked.background) return await respond(deps, request, call);
+    if (!decoded.background) return await respond(deps, request, call);
     const headers = await respondLater(deps, request, call);
     if (log) return follow(deps, request, log, 0, headers);
     return jsonResponse(deps.contexts.of(request), context.resource, headers);
   } catch (error) {
-    // The client gets an error instead of the id, so nobody can fetch it.
+    // The client gets an error instead of the id, so the response cannot be fetched.
     kept.responses.forget(id);
     throw error;
   }
@@ -150,14 +150,14 @@ function begin(
 ): ResponseContext {
   const id = newResponseId();
   const resource = beginResource(deps, id, call);
-  const input = inputItems(call.asked.input);
+  const input = inputItems(call.body.input);
   const goOn = continued(kept, input, resource);
   const fetchable = call.store ? { resource, input, ...(events && { events }) } : undefined;
   const { apiKey: client } = deps.contexts.of(request);
   kept.responses.begin(id, { client, stop: () => report.cancel?.() }, fetchable);
   return {
     resource,
-    names: functionNames(call.asked.tools),
+    names: functionNames(call.body.tools),
     now: () => unixSeconds(deps.clock),
     onEnd: (end) => {
       kept.responses.end(id, end.resource, [...call.conversation, end.message]);
@@ -174,7 +174,7 @@ function continued(
 ) {
   if (!named) return undefined;
   const items = withReferred(input, history.item);
-  conversations.checkRoom(conversations.get(named.id), items);
+  conversations.checkSize(conversations.get(named.id), items);
   return ({ status, output }: ResponseResource) => {
     if (status === "completed" || status === "incomplete") conversations.append(named.id, [...items, ...output]);
   };

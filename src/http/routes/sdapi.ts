@@ -45,7 +45,7 @@ interface Running {
   readonly report: RequestReport;
 }
 
-/** For tools that know no other API. In this API, the model that draws is a setting of the server. */
+/** For tools that support no other API. In this API, the model that draws is a setting of the server. */
 export const sdapiRoutes = (deps: AppDeps) => {
   const { bodies, images } = deps;
   const running = new Set<Running>();

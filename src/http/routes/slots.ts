@@ -25,11 +25,11 @@ export const slotRoutes = ({ bodies, clock, config, engine, metrics }: AppDeps) 
     async ({ request, params }) => {
       slots.check();
       const { slot, type } = decodeSlot(params.id_slot, new URL(request.url).searchParams.get("action"));
-      const asked =
+      const slotAction =
         type === "erase"
           ? { type, slot }
           : { type, slot, filename: decodeSlotFile(await bodies.read(request, bodyCeilings.small)) };
-      return Response.json(encodeSlot(asked, await slots.run(asked, request.signal)));
+      return Response.json(encodeSlot(slotAction, await slots.run(slotAction, request.signal)));
     },
     optionalRoute(SlotFile, SlotAnswer, [action]),
   );

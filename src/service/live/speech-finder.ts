@@ -15,7 +15,7 @@ export class SpeechFinder {
   private frames = 0;
   private speaking = false;
 
-  /** Position where the current speech began; undefined while nobody speaks. */
+  /** Position where the current speech began; undefined during silence. */
   get since(): number | undefined {
     return this.speaking ? this.candidate : undefined;
   }

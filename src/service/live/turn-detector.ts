@@ -149,7 +149,7 @@ export class TurnDetector {
   /** Ends an utterance that is too long; speech continues in the next one. */
   private cutOff(settings: LiveSettings): void {
     if (!this.utterance) {
-      // Nothing was said for that long.
+      // There was no speech for that long.
       this.begin = this.heard;
       return;
     }
