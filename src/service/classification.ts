@@ -52,13 +52,10 @@ export class ClassificationService {
     const { generation } = this.deps;
     const answer = new WrittenLabels();
     // The picture comes from a request that has been admitted already.
-    const options = { partOf: true, asMedia: true } as const;
+    const options = { partOf: true, asMedia: true, wholeOnly: true } as const;
     try {
       for await (const event of generation.generate([question(picture, most)], origin, signal, {}, options)) {
         if (event.type === "text") answer.add(event);
-        if (event.type === "finish" && event.reason === "cancelled") {
-          throw new SvcError("request_cancelled", "The request was cancelled.");
-        }
       }
     } catch (error) {
       throw error instanceof SvcError && BLIND.has(error.code) ? unavailable() : error;

@@ -41,6 +41,8 @@ interface GenerationDeps {
 interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
   /** Media go to the model itself: text in their place would change the question. */
   readonly asMedia?: boolean;
+  /** Part of an answer is of no use: at a cancel or the deadline, the generation throws. */
+  readonly wholeOnly?: boolean;
   /** Set if the client sees nothing of the answer before its end; counts the answer, and the caller must close it. */
   readonly held?: HeldAnswer | undefined;
 }
@@ -74,7 +76,7 @@ export class GenerationService {
     origin: RequestOrigin,
     signal: AbortSignal,
     report: RequestReport = {},
-    { assured, partOf, asMedia = false, held }: GenerationOptions = {},
+    { assured, partOf, asMedia = false, wholeOnly = false, held }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests = generations.map(({ fieldNames: _names, ...one }) => ({
       ...one,
@@ -86,7 +88,7 @@ export class GenerationService {
     for (const request of requests) refuseForeign(request, backend);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
-    const spec = { assured, partOf, backend, id, client, places, deadline, background, cancel };
+    const spec = { assured, partOf, backend, id, client, places, deadline, background, ...(!wholeOnly && { cancel }) };
     const media = this.mediaBudget.open();
     try {
       yield* this.deps.requests.run(spec, signal, report, {
