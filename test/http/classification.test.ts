@@ -130,14 +130,4 @@ describe("refusals", () => {
     expect(server.engine.requests).toEqual([]);
     expect(leftovers(server)).toEqual([]);
   });
-
-  test("a request is cancelled by its id", async () => {
-    const server = serve(() => ({ steps: [{ text: "{" }, { wait: new Promise(() => {}) }] }));
-    server.engine.model = { ...fakeModel, vision: true };
-    const running = server.post(PATH, body, { "x-request-id": "mine" });
-    await until(() => server.engine.live === 1);
-    await server.post("/v1/chat/completions/mine/cancel", {});
-    expect(await fault(await running)).toEqual([499, "request_cancelled", null]);
-    expect(leftovers(server)).toEqual([]);
-  });
 });

@@ -174,21 +174,6 @@ describe("POST /v1/embeddings", () => {
     expect((await post("/v1/embeddings", { input: "d" })).status).toBe(200);
   });
 
-  test("a client that disconnects frees its place", async () => {
-    const { url, post, embedders } = serve(undefined, { parallel: 1, maxQueue: 0 });
-    const gate = Promise.withResolvers<void>();
-    const [engine] = embedders;
-    if (engine) engine.gate = gate.promise;
-    const leave = new AbortController();
-    const body = JSON.stringify({ input: "a" });
-    const left = fetch(`${url}/v1/embeddings`, { method: "POST", body, signal: leave.signal }).catch(() => "left");
-    await until(() => engine?.asked.length === 1);
-    leave.abort();
-    gate.resolve();
-    expect(await left).toBe("left");
-    await until(async () => (await post("/v1/embeddings", { input: "b" })).status === 200);
-  });
-
   test("neither inputs nor vectors are logged", async () => {
     const { post, log } = serve();
     await post("/v1/embeddings", { input: "a very private sentence" });

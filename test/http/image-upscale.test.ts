@@ -6,7 +6,6 @@ import type { ModelList } from "../../src/contract/model.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { pngHeader } from "../media/files.ts";
 import { errorOf, fault } from "../support/fault.ts";
-import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
 import { leftovers, serve, type TestServer } from "./harness.ts";
 
@@ -15,16 +14,11 @@ const start = () => serve(undefined, { imageUpscaleModels: ["/esrgan.safetensors
 
 type Fields = Readonly<Record<string, string>>;
 
-function send(
-  server: TestServer,
-  fields: Fields = {},
-  file: Uint8Array<ArrayBuffer> | null = image,
-  init: RequestInit = {},
-) {
+function send(server: TestServer, fields: Fields = {}, file: Uint8Array<ArrayBuffer> | null = image) {
   const body = new FormData();
   for (const [name, value] of Object.entries(fields)) body.append(name, value);
   if (file) body.append("image", new Blob([file]), "image.png");
-  return fetch(`${server.url}/v1/images/upscale`, { method: "POST", body, ...init });
+  return fetch(`${server.url}/v1/images/upscale`, { method: "POST", body });
 }
 
 test("the enlarged image is the response, without headers about generation", async () => {
@@ -65,17 +59,6 @@ test("the model is listed with its ability to upscale and cannot generate images
   const response = await server.post("/v1/images/generations", { prompt: "a cat", model: "fake-upscaler" });
   expect(response.headers.get("x-svc-emulated-parameters")).toBe("model");
   expect([server.drawer.asked.length, server.upscaler.asked.length]).toEqual([1, 0]);
-});
-
-test("a client that disconnects cancels the request", async () => {
-  const server = start();
-  server.upscaler.gate = new Promise(() => {});
-  const leave = new AbortController();
-  const answer = send(server, {}, image, { signal: leave.signal }).catch((error: Error) => error.name);
-  await until(() => server.upscaler.asked.length === 1);
-  leave.abort();
-  expect(await answer).toBe("AbortError");
-  await until(() => leftovers(server).length === 0);
 });
 
 describe("refuses", () => {

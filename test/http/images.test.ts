@@ -309,38 +309,6 @@ describe("GET /v1/images/files/{id}", () => {
 describe("while an image is generated", () => {
   const never = new Promise(() => {});
 
-  test("a request can be cancelled by its id, streamed or not", async () => {
-    const { post, drawer, requests } = serve();
-    drawer.gate = never;
-    const whole = post(PATH, { prompt }, { "x-request-id": "whole" });
-    await until(() => drawer.asked.length === 1);
-    await post("/v1/chat/completions/whole/cancel", {});
-    expect(await fault(await whole)).toEqual([499, "request_cancelled", null]);
-    const stream = await post(PATH, { prompt, stream: true }, { "x-request-id": "stream" });
-    await post("/v1/chat/completions/stream/cancel", {});
-    const told = await eventsOf(stream);
-    expect(told.map(({ type, error }) => [type, (error as { code: string }).code])).toEqual([
-      ["error", "request_cancelled"],
-    ]);
-    await until(() => requests.activeCount === 0 && requests.registeredCount === 0);
-  });
-
-  test("a client that disconnects cancels the request", async () => {
-    const { url, drawer, requests, log } = serve();
-    drawer.gate = never;
-    for (const stream of [false, true]) {
-      const controller = new AbortController();
-      const body = JSON.stringify({ prompt, stream });
-      const headers = { "content-type": "application/json" };
-      const response = fetch(url + PATH, { method: "POST", body, headers, signal: controller.signal });
-      response.catch(() => {});
-      await until(() => requests.activeCount === 1);
-      controller.abort();
-      await until(() => requests.activeCount === 0);
-    }
-    expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
-  });
-
   test("a deadline ends the request, even after the first steps", async () => {
     const { post, drawer, clock, requests } = serve();
     const steps = [Promise.resolve(), never];

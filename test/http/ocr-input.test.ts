@@ -392,16 +392,4 @@ describe("failures", () => {
     expect(await fault(await server.chat({ messages: user(...many) }))).toEqual([400, "invalid_value", "messages"]);
     expect(contents(server)).toEqual([]);
   });
-
-  test("by cancelling while an image is read end the answer before it begins", async () => {
-    const server = serve(hello, on);
-    server.reader.gate = Promise.withResolvers<never>().promise;
-    const answer = server.chat({ messages }, { "x-request-id": "mine" });
-    await until(() => server.reader.told === 1);
-    expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
-    const body = (await (await answer).json()) as { choices: { finish_reason: string }[] };
-    expect(body.choices[0]?.finish_reason).toBe("cancelled");
-    await until(() => server.requests.activeCount === 0 && leftovers(server).length === 0);
-    expect([prompts(server), server.requests.registeredCount]).toEqual([[], 0]);
-  });
 });

@@ -372,34 +372,6 @@ describe("refusals", () => {
   });
 });
 
-describe("ending early", () => {
-  test("a request is cancelled by its id", async () => {
-    const server = serve();
-    server.reader.gate = new Promise(() => {});
-    const running = server.post(PATH, { data }, { "x-request-id": "mine" });
-    await until(() => server.reader.asked.length === 1);
-    expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
-    expect(await fault(await running)).toEqual([499, "request_cancelled", null]);
-    expect(leftovers(server)).toEqual([]);
-  });
-
-  test("a client that disconnects has its documents removed", async () => {
-    const server = serve();
-    server.reader.gate = new Promise(() => {});
-    const leave = new AbortController();
-    const body = JSON.stringify({ data });
-    const headers = { "content-type": "application/json" };
-    const running = fetch(server.url + PATH, { method: "POST", body, headers, signal: leave.signal }).catch(
-      () => "left",
-    );
-    await until(() => server.reader.asked.length === 1);
-    leave.abort();
-    expect(await running).toBe("left");
-    await until(() => server.requests.activeCount === 0 && leftovers(server).length === 0);
-    expect(server.metrics.calls).toContain("recognition finished cancelled");
-  });
-});
-
 test("the progress of a request is available until its end", async () => {
   const server = serve();
   const gate = Promise.withResolvers<void>();

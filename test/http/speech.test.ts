@@ -140,30 +140,6 @@ describe("POST /v1/audio/speech", () => {
     expect(error.message).toContain("en-GB, en-US");
   });
 
-  test("stops the work when the client disconnects", async () => {
-    const { url, speaker, requests, log } = serve();
-    speaker.gate = new Promise(() => {});
-    const controller = new AbortController();
-    const body = JSON.stringify({ input });
-    const headers = { "content-type": "application/json" };
-    const response = await fetch(url + PATH, { method: "POST", body, headers, signal: controller.signal });
-    expect(requests.activeCount).toBe(1);
-    controller.abort();
-    await response.text().catch(() => {});
-    await until(() => requests.activeCount === 0);
-    // A disconnect is not an error.
-    expect(log.lines.filter(({ level }) => level === "error")).toEqual([]);
-  });
-
-  test("can be cancelled by id", async () => {
-    const { post, speaker, requests } = serve();
-    speaker.gate = new Promise(() => {});
-    const response = await post(PATH, { input }, id);
-    expect((await post("/v1/chat/completions/golden/cancel", {})).status).toBe(200);
-    expect(await response.text().catch(() => "broken off")).toBe("broken off");
-    await until(() => requests.activeCount === 0);
-  });
-
   test("refuses an invalid speed", async () => {
     await expectGolden("speech-refused.json", await (await serve().post(PATH, { input, speed: 9 }, id)).text());
   });

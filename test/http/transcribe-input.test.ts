@@ -8,7 +8,6 @@ import { fakeModel } from "../support/fake-text-engine.ts";
 import { errorOf, fault } from "../support/fault.ts";
 import { assembleChat } from "../support/streams/chat.ts";
 import { assembleResponse } from "../support/streams/responses.ts";
-import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
 import { hello, leftovers, serve, type TestServer } from "./harness.ts";
 
@@ -229,55 +228,5 @@ describe("failures", () => {
     const many = Array.from({ length: 33 }, () => sound("one"));
     expect(await fault(await server.chat({ messages: user(...many) }))).toEqual([400, "invalid_value", "messages"]);
     expect(server.transcriber.asked).toEqual([]);
-  });
-});
-
-describe("while sound is transcribed", () => {
-  const messages = user(sound("one"));
-  const never = Promise.withResolvers<never>().promise;
-
-  const hearing = async () => {
-    const server = serve(hello, on);
-    server.transcriber.gate = never;
-    return server;
-  };
-  const begun = (server: TestServer) => until(() => server.transcriber.told === 1);
-  const isOver = async (server: TestServer) => {
-    await until(() => server.requests.activeCount === 0 && leftovers(server).length === 0);
-    expect([prompts(server), server.requests.registeredCount]).toEqual([[], 0]);
-  };
-
-  test("a cancel by id ends the answer before it begins", async () => {
-    const server = await hearing();
-    const answer = server.chat({ messages }, { "x-request-id": "mine" });
-    await begun(server);
-    expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
-    const body = (await (await answer).json()) as { choices: { finish_reason: string }[] };
-    expect(body.choices[0]?.finish_reason).toBe("cancelled");
-    await isOver(server);
-  });
-
-  test("a client that disconnects cancels the request", async () => {
-    const server = await hearing();
-    const leave = new AbortController();
-    const answer = fetch(`${server.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ messages }),
-      signal: leave.signal,
-    });
-    answer.catch(() => {});
-    await begun(server);
-    leave.abort();
-    await isOver(server);
-  });
-
-  test("a deadline that passes ends the request", async () => {
-    const server = await hearing();
-    const answer = server.chat({ messages }, { "x-svc-deadline-ms": "5000" });
-    await begun(server);
-    server.clock.pass(5000);
-    expect(await fault(await answer)).toEqual([504, "deadline_exceeded", null]);
-    await isOver(server);
   });
 });

@@ -6,6 +6,8 @@ export abstract class FakeEngine {
   state: ProcessState = "unloaded";
   /** Work that calls `opened` waits until the test settles this promise. */
   gate: Promise<unknown> = Promise.resolve();
+  /** How much work waits there. */
+  held = 0;
 
   constructor(readonly modelId: string) {}
 
@@ -26,6 +28,7 @@ export abstract class FakeEngine {
     signal.throwIfAborted();
     const aborted = Promise.withResolvers<never>();
     signal.addEventListener("abort", () => aborted.reject(signal.reason), { once: true });
-    await Promise.race([this.gate, aborted.promise]);
+    this.held++;
+    await Promise.race([this.gate, aborted.promise]).finally(() => this.held--);
   }
 }
