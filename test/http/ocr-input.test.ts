@@ -3,11 +3,9 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SvcError } from "../../src/domain/errors.ts";
 import { OfferedModels } from "../../src/service/offered-models.ts";
 import { SYSTEM_MODEL, systemModel } from "../../src/service/system-model.ts";
-import { fixtureServer, helloStream } from "../gateway/fixture-server.ts";
-import { remote } from "../gateway/remote.ts";
+import { fixtureServer } from "../gateway/fixture-server.ts";
 import { FakeEngine, fakeModel } from "../support/fake-text-engine.ts";
 import { errorOf, fault } from "../support/fault.ts";
 import { assembleChat } from "../support/streams/chat.ts";
@@ -17,23 +15,12 @@ import { assembleResponse } from "../support/streams/responses.ts";
 import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
 import { hello, isDraining, leftovers, serve, temporaryFolder, type TestServer } from "./harness.ts";
+import { image, pictureUrl as url, prompts, READ, sound, text, user } from "./input-parts.ts";
 
 const id = { "x-request-id": "golden" };
 const on = { ocrInput: true };
-/** The text of the fake reader's pages: the first with its table in place of the line, then the second. */
-const READ = "Invoice 7\n\n| Name | Sum |\n| --- | --- |\n| a | 12.50 |\n\nSum: 12.50\n\nThe end.";
-
-const url = (content: string) => `data:image/png;base64,${Buffer.from(content).toBase64()}`;
-const image = (content: string, more: object = {}) => ({
-  type: "image_url",
-  image_url: { url: url(content), ...more },
-});
-const text = (content: string) => ({ type: "text", text: content });
-const user = (...content: unknown[]) => [{ role: "user", content }];
-
-const prompts = ({ engine }: TestServer) => engine.requests.map(({ messages }) => messages);
-
 const contents = ({ reader }: TestServer) => reader.asked.map(({ content }) => content);
+
 describe("an image to a model without vision", () => {
   test("is replaced by its text with tables, and its file is removed", async () => {
     const server = serve(hello, on);
@@ -88,22 +75,6 @@ describe("an image to a model without vision", () => {
     const shown = { model: "m", messages: [{ role: "user", content: "", images: [source.data] }] };
     await answers("ollama-chat-recognized", "/api/chat", shown, "ndjson", assembleOllama);
     expect(contents(server)).toEqual(["one"]);
-  });
-
-  test("is reported in each item of a multiplex batch", async () => {
-    const server = serve(hello, on);
-    const body = { messages: user(image("one")) };
-    const response = await server.post("/v1/batch/completions", { requests: [{ custom_id: "a", body }] });
-    expect(await response.text()).toContain(`"svc_recognitions":[{"param":"messages.0.content.0.image_url.url"`);
-  });
-
-  test("is read once per detail level, however often a conversation repeats it", async () => {
-    const server = serve(hello, on);
-    const first = user(image("one"));
-    await server.chat({ messages: first });
-    await server.chat({ messages: [...first, { role: "assistant", content: "Hello" }, ...user(image("two"))] });
-    await server.chat({ messages: user(image("one", { detail: "low" })) });
-    expect(contents(server)).toEqual(["one", "two", "one"]);
   });
 
   test("without text is not an error: a sentence replaces it, and the reported text is empty", async () => {
@@ -170,23 +141,10 @@ describe("an image to a model without vision", () => {
     const server = serve(hello, { ...on, transcribeInput: true });
     server.reader.pages = server.reader.pages.slice(1);
     server.transcriber.segments = server.transcriber.segments.slice(0, 1);
-    const sound = { type: "input_audio", input_audio: { data: Buffer.from("x").toBase64() } };
-    const answer = await (await server.chat({ messages: user(sound, image("one")) })).json();
+    const answer = await (await server.chat({ messages: user(sound("x"), image("one")) })).json();
     expect(prompts(server)[0]?.[0]?.content).toBe("Hello there.\nThe end.");
     const { svc_recognitions, svc_transcriptions } = answer as Record<string, { text: string }[]>;
     expect([svc_recognitions?.[0]?.text, svc_transcriptions?.[0]?.text]).toEqual(["The end.", "Hello there."]);
-  });
-
-  test("is passed on unchanged when the model has vision", async () => {
-    const server = serve(hello, on);
-    server.engine.model = { ...fakeModel, vision: true };
-    const param = "messages.0.content.0.image_url.url";
-    expect(await fault(await server.chat({ messages: user(image("no picture")) }))).toEqual([
-      400,
-      "invalid_value",
-      param,
-    ]);
-    expect(contents(server)).toEqual([]);
   });
 
   test("is not classified by its text", async () => {
@@ -194,18 +152,6 @@ describe("an image to a model without vision", () => {
     const asked = { mode: "classify", data: Buffer.from("one").toBase64() };
     expect(await fault(await server.post("/v1/vision/ocr", asked))).toEqual([501, "mode_unavailable", "mode"]);
     expect(prompts(server)).toEqual([]);
-  });
-
-  test("makes the model report image input as a capability", async () => {
-    for (const ocrInput of [false, true]) {
-      const { url } = serve(hello, { ocrInput });
-      const { models } = (await (await fetch(`${url}/v1/models`)).json()) as {
-        models: { name: string; capabilities: string[] }[];
-      };
-      const props = (await (await fetch(`${url}/props`)).json()) as { modalities: { vision: boolean } };
-      const listed = models.find(({ name }) => name === "fake-model")?.capabilities.includes("vision");
-      expect([listed, props.modalities.vision]).toEqual([ocrInput, ocrInput]);
-    }
   });
 });
 
@@ -293,46 +239,16 @@ describe("a document", () => {
   });
 });
 
-describe("an image to an upstream", () => {
-  /** Returns the model entry of the upstream and what it received for the image. */
-  async function sent(capabilities: readonly string[] | undefined, ocrInput = true) {
-    const far = fixtureServer(({ path }) => {
-      if (path === "/v1/chat/completions") return helloStream();
-      if (path !== "/v1/models") return undefined;
-      const models = capabilities && { models: [{ name: "far", capabilities }] };
-      const headers = capabilities ? { "compat-request-id": "r" } : {};
-      return Response.json({ object: "list", data: [{ id: "far" }], ...models }, { headers });
-    });
-    const { gateway } = await remote([far.url]);
-    const server = serve(hello, { ocrInput }, [gateway]);
-    const response = await server.chat({ model: "up/far", messages: user(image("one")) });
-    if (!response.ok) return fault(response);
-    const messages = far.asked.at(-1)?.body["messages"] as { content: unknown }[] | undefined;
-    return messages?.[0]?.content;
-  }
-
-  test("is sent there, unless the upstream declares no image input", async () => {
-    const passedOn = [expect.objectContaining({ type: "image_url" })];
-    expect(await sent(["chat", "vision"])).toEqual(passedOn);
-    expect(await sent(undefined)).toEqual(passedOn);
-    expect(await sent(["chat"])).toBe(READ);
-    const param = "messages.0.content.0.image_url.url";
-    expect(await sent(["chat"], false)).toEqual([400, "unsupported_media_input", param]);
-  });
-});
-
 describe("failures", () => {
   const param = "messages.0.content.1.image_url.url";
   const messages = user(text("hi"), image("one"));
 
   test("without the option name it in the refusal, for the system model as well", async () => {
     const server = serve(hello, {}, [new OfferedModels([systemModel(new FakeEngine(() => hello), 1)])]);
-    for (const model of ["fake-model", SYSTEM_MODEL]) {
-      const response = await server.chat({ model, messages });
-      const error = await errorOf(response);
-      expect([response.status, error.code, error.param]).toEqual([400, "unsupported_media_input", param]);
-      expect(error.message).toContain("--ocr-input");
-    }
+    const response = await server.chat({ model: SYSTEM_MODEL, messages });
+    const error = await errorOf(response);
+    expect([response.status, error.code, error.param]).toEqual([400, "unsupported_media_input", param]);
+    expect(error.message).toContain("--ocr-input");
   });
 
   test.each([
@@ -370,26 +286,5 @@ describe("failures", () => {
     server.reader.pages = Array.from({ length: 50 }, () => full);
     expect(await fault(await server.chat({ messages }))).toEqual([422, "unprocessable_media", param]);
     expect([prompts(server), leftovers(server), server.reader.told]).toEqual([[], [], 3]);
-  });
-
-  test("of recognition are returned as errors of the answer", async () => {
-    for (const [code, status] of [
-      ["unprocessable_media", 422],
-      ["unsupported_media_input", 400],
-      ["engine_crashed", 500],
-      ["engine_unavailable", 503],
-    ] as const) {
-      const server = serve(hello, on);
-      server.reader.refusal = new SvcError(code, "It cannot be read.", { param });
-      expect(await fault(await server.chat({ messages }))).toEqual([status, code, param]);
-      expect([prompts(server), leftovers(server), server.requests.activeCount]).toEqual([[], [], 0]);
-    }
-  });
-
-  test("by too many images come before any image is read", async () => {
-    const server = serve(hello, on);
-    const many = Array.from({ length: 33 }, () => image("one"));
-    expect(await fault(await server.chat({ messages: user(...many) }))).toEqual([400, "invalid_value", "messages"]);
-    expect(contents(server)).toEqual([]);
   });
 });
