@@ -1,12 +1,13 @@
 // `svc transcribe` and `svc say` as programs: what they refuse before anything is computed, and an interrupt.
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { childrenOf } from "../support/processes.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { isBuilt } from "../native/whisper-harness.ts";
+import { wavOf } from "../support/wav.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "svc-sound-commands-"));
@@ -14,17 +15,9 @@ const at = (name: string) => join(folder, name);
 /** "And so my fellow Americans", of a longer recording. */
 const clip = at("clip.wav");
 
-/** The first seconds of a WAV file of 16-bit samples, 16,000 a second. */
-function clipOf(file: Buffer, seconds = 2.3): Buffer {
-  const [head, bytes] = [44, Math.round(seconds * 16_000) * 2];
-  const cut = Buffer.from(file.subarray(0, head + bytes));
-  cut.writeUInt32LE(head - 8 + bytes, 4);
-  cut.writeUInt32LE(bytes, head - 4);
-  return cut;
-}
-
-beforeAll(() => {
-  writeFileSync(clip, clipOf(readFileSync(join(import.meta.dir, "../fixtures/sounds/jfk.wav"))));
+beforeAll(async () => {
+  const recording = await Bun.file(join(import.meta.dir, "../fixtures/sounds/jfk.wav")).arrayBuffer();
+  writeFileSync(clip, wavOf(new Int16Array(recording, 44, 2.3 * 16_000)));
   for (const name of ["a.wav", "a.mp3", "b.wav"]) writeFileSync(at(name), "no sound");
   writeFileSync(at("taken"), "");
 });

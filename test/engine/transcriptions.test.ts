@@ -7,23 +7,13 @@ import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { isBuilt, JFK_WORDS, wordsOf } from "../native/whisper-harness.ts";
 import { until } from "../support/until.ts";
+import { wavOf } from "../support/wav.ts";
 
 const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1"];
 const sounds = join(import.meta.dir, "../fixtures/sounds");
 const jfk = Bun.file(join(sounds, "jfk.wav"));
 
-function wav(samples: Int16Array): Blob {
-  const head = Buffer.alloc(44);
-  head.write("RIFF\0\0\0\0WAVEfmt ", "latin1");
-  head.writeUInt32LE(36 + samples.byteLength, 4);
-  head.writeUInt32LE(16, 16);
-  for (const [at, value] of [1, 1].entries()) head.writeUInt16LE(value, 20 + 2 * at);
-  for (const [at, value] of [16_000, 32_000].entries()) head.writeUInt32LE(value, 24 + 4 * at);
-  for (const [at, value] of [2, 16].entries()) head.writeUInt16LE(value, 32 + 2 * at);
-  head.write("data", 36);
-  head.writeUInt32LE(samples.byteLength, 40);
-  return new Blob([head, new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)]);
-}
+const wav = (samples: Int16Array): Blob => new Blob([wavOf(samples)]);
 
 /** What is said until the first pause. */
 const clip = async (): Promise<Blob> =>

@@ -1,6 +1,7 @@
-// Computed pictures and sounds, and just enough of PNG and WAV to write them.
+// Computed pictures and sounds, and just enough of PNG to write them.
 
 import { pngOfRows } from "../support/png.ts";
+import { wavOf } from "../support/wav.ts";
 
 export interface Picture {
   readonly width: number;
@@ -36,18 +37,5 @@ export function wavFile(seconds: number, rate: number): Uint8Array {
     const time = index / rate;
     return Math.round(12_000 * Math.sin(2 * Math.PI * (200 + 40 * time) * time));
   });
-  const header = Buffer.alloc(44);
-  header.write("RIFF", 0);
-  header.writeUInt32LE(36 + samples.byteLength, 4);
-  header.write("WAVEfmt ", 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(rate, 24);
-  header.writeUInt32LE(rate * 2, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write("data", 36);
-  header.writeUInt32LE(samples.byteLength, 40);
-  return Buffer.concat([header, Buffer.from(samples.buffer)]);
+  return wavOf(samples, rate);
 }
