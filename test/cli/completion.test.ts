@@ -5,6 +5,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { completion } from "../../src/cli/completion.ts";
 import { temporaryFolder } from "../http/harness.ts";
+import { runToEnd } from "../support/program.ts";
 
 /** Stands in for svc and prints what was downloaded. */
 const LIST = "svc() { printf 'NAME              SIZE\\nmaker/tiny:Q8_0   1 GB\\nmine/other:Q4_0   1 GB\\n'; }";
@@ -17,8 +18,7 @@ async function completed(...words: string[]): Promise<string[]> {
   await Bun.write(join(folder, "a model.gguf"), "");
   const quoted = ["svc", ...words].map((word) => `'${word}'`).join(" ");
   const script = `${LIST}\n${completion("bash")}\nCOMP_WORDS=(${quoted}) COMP_CWORD=${words.length}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
-  const run = Bun.spawn(["bash", "-c", script], { cwd: folder, stdout: "pipe", stderr: "pipe" });
-  const [out, err] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  const { out, err } = await runToEnd(["bash", "-c", script], { cwd: folder });
   expect(err).toBe("");
   return out.trim().split("\n").toSorted();
 }
@@ -74,8 +74,7 @@ test.skipIf(!hasZsh).each(["_arguments", "compdef"])("zsh: %s comes first, autol
   // The file of a package is autoloaded and must complete at its first call.
   const begin = first === "compdef" ? "source ./_svc" : "fpath=(.); autoload -U _svc; words=(svc launch); _svc";
   const script = `_arguments() { print _arguments; print -r -- "$@" }; compdef() { print compdef }; ${begin}`;
-  const run = Bun.spawn(["zsh", "-fc", script], { cwd: folder, stdout: "pipe", stderr: "pipe" });
-  const [out, err] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  const { out, err } = await runToEnd(["zsh", "-fc", script], { cwd: folder });
   expect([out.split("\n")[0], err]).toEqual([first, ""]);
   expect(out.includes("*:operand:(codex claude opencode aider)")).toBe(first === "_arguments");
 });
@@ -92,8 +91,7 @@ test.skipIf(Bun.which("fish") === null).each([
   await Bun.write(join(folder, "svc.fish"), completion("fish"));
   const script = `source svc.fish; complete -C ${JSON.stringify(line)}`;
   const env = { ...process.env, HOME: folder, PATH: `${folder}:${process.env["PATH"]}` };
-  const run = Bun.spawn(["fish", "-c", script], { cwd: folder, env, stdout: "pipe", stderr: "pipe" });
-  const [out, err] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  const { out, err } = await runToEnd(["fish", "-c", script], { cwd: folder, env });
   expect(err).toBe("");
   const names = out.split("\n").map((one) => one.split("\t")[0] ?? "");
   expect(names.filter((name) => name !== "").toSorted()).toEqual(expected);
@@ -105,8 +103,7 @@ for (const shell of ["zsh", "fish"]) {
   test.skipIf(!isThere)(`${shell} reads its script`, async () => {
     const path = join(temporaryFolder(), "completion");
     await Bun.write(path, completion(shell));
-    const run = Bun.spawn([shell, "-n", path], { stderr: "pipe" });
-    expect([await run.stderr.text(), await run.exited]).toEqual(["", 0]);
+    expect(await runToEnd([shell, "-n", path])).toMatchObject({ code: 0, err: "" });
   });
 }
 

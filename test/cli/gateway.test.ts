@@ -7,10 +7,9 @@ import { join } from "node:path";
 import type { UpstreamList } from "../../src/contract/upstreams.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
 import { temporaryFolder } from "../http/harness.ts";
+import { runSvc } from "../support/program.ts";
 import { startServer, withServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 test("--no-model with an upstream and a discovered server serves both, and stops cleanly", async () => {
   const [named, found] = [chatServer(helloStream), chatServer(helloStream)];
@@ -111,13 +110,8 @@ test("embeddings come from an upstream when a request names one", async () => {
 }, 90_000);
 
 test("a single answer on the command line needs a local model", async () => {
-  const child = Bun.spawn([process.execPath, MAIN, "--no-model", "-s", "hi"], {
-    env: { HOME: "/nonexistent" },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  expect([await child.exited, await child.stderr.text()]).toEqual([2, expect.stringContaining("--no-model")]);
+  const { code, err } = await runSvc(["--no-model", "-s", "hi"], { env: { HOME: "/nonexistent" } });
+  expect([code, err]).toEqual([2, expect.stringContaining("--no-model")]);
 }, 30_000);
 
 test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc upstreams lists them", async () => {
@@ -148,13 +142,9 @@ test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc
     write([`up=${second.url}`]);
     await reloaded(1);
     const upstreams = async (...flags: readonly string[]) => {
-      const command = [process.execPath, MAIN, "upstreams", "--port", String(server.port), ...flags];
-      const child = Bun.spawn(command, { env: { HOME: "/nonexistent" }, stdout: "pipe", stderr: "pipe" });
-      return {
-        rows: (await child.stdout.text()).split("\n"),
-        error: await child.stderr.text(),
-        status: await child.exited,
-      };
+      const args = ["upstreams", "--port", String(server.port), ...flags];
+      const { out, ...ended } = await runSvc(args, { env: { HOME: "/nonexistent" } });
+      return { rows: out.split("\n"), ...ended };
     };
     const { rows } = await upstreams();
     expect(rows[0]).toMatch(/^NAME +REPLICA +KIND +STATE/);
@@ -162,7 +152,7 @@ test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc
     expect((await upstreams("--drain", "up", "--replica", second.url)).rows[1]).toContain(" drained ");
     expect((await upstreams("--resume", "up")).rows[1]).toContain(" up ");
     const unknown = await upstreams("--drain", "nobody");
-    expect([unknown.status, unknown.error]).toEqual([1, expect.stringContaining("no such upstream")]);
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining("no such upstream")]);
     await server.stop();
   } finally {
     log = await server.kill();

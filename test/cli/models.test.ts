@@ -4,21 +4,12 @@ import { modelTable } from "../../src/cli/models.ts";
 import { readTls } from "../../src/config/tls.ts";
 import { serve } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
+import { runSvc } from "../support/program.ts";
 
 const models = (port: number, ...more: string[]) => ask("models", port, ...more);
 
-async function ask(command: string, port: number, ...more: string[]) {
-  const child = Bun.spawn([process.execPath, MAIN, command, "--port", String(port), ...more], {
-    env: { HOME: "/nonexistent" },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [code, out, err] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
-  return { code, out, err };
-}
+const ask = (command: string, port: number, ...more: string[]) =>
+  runSvc([command, "--port", String(port), ...more], { env: { HOME: "/nonexistent" } });
 
 test("svc models prints the models of the running server", async () => {
   const { code, out } = await models(serve().port);

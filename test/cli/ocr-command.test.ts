@@ -5,10 +5,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { drawn, pdfOf, pngOf, scanned } from "../support/pages.ts";
+import { runSvc } from "../support/program.ts";
+import { FROM_SOURCE } from "../support/server.ts";
 import { english, NO_ENGLISH } from "../support/tessdata.ts";
 
 const PATIENCE_MS = 120_000;
-const main = join(import.meta.dir, "../../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "svc-ocr-command-"));
 const at = (name: string) => join(folder, name);
 
@@ -19,15 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function svc(args: readonly string[], input?: Uint8Array) {
-  const env = { ...process.env, TMPDIR: folder, NO_COLOR: "1" };
-  const child = Bun.spawn([process.execPath, main, "ocr", ...args], {
-    env,
-    stdio: [input ?? "ignore", "pipe", "pipe"],
-  });
-  const [code, out, error] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
-  return { code, out, error };
-}
+const svc = (args: readonly string[], stdin?: Uint8Array) =>
+  runSvc(["ocr", ...args], { env: { ...process.env, TMPDIR: folder, NO_COLOR: "1" }, stdin });
 
 test.each([
   ["no file", [], 2, "needs the names of images or documents"],
@@ -35,27 +29,27 @@ test.each([
   ["an unknown form", [at("a.pdf"), "--format", "xml"], 2, "--format must be one of text, json, csv, markdown."],
   ["a file that is not there", [at("c.png")], 1, "c.png: there is no such file."],
 ] as const)("refuses %s in one sentence", async (_, args, code, sentence) => {
-  const { code: exit, error } = await svc(args);
-  expect([exit, error]).toEqual([code, expect.stringContaining(sentence)]);
-  expect(error.trimEnd().split("\n")).toHaveLength(1);
+  const { code: exit, err } = await svc(args);
+  expect([exit, err]).toEqual([code, expect.stringContaining(sentence)]);
+  expect(err.trimEnd().split("\n")).toHaveLength(1);
 });
 
 test.skipIf(process.getuid?.() === 0)("refuses a file that its user may not read in one sentence", async () => {
   writeFileSync(at("locked.png"), "", { mode: 0 });
-  const { code, error } = await svc([at("locked.png")]);
-  expect([code, error]).toEqual([1, `svc: ${at("locked.png")}: it cannot be read: there is no permission.\n`]);
+  const { code, err } = await svc([at("locked.png")]);
+  expect([code, err]).toEqual([1, `svc: ${at("locked.png")}: it cannot be read: there is no permission.\n`]);
 });
 
 test(
   "prints what documents say, of some pages alone, and says which file is none",
   async () => {
-    expect(await svc([at("a.pdf")])).toEqual({ code: 0, out: "First page\n\nSecond page\n", error: "" });
+    expect(await svc([at("a.pdf")])).toEqual({ code: 0, out: "First page\n\nSecond page\n", err: "" });
     const some = await svc([at("a.pdf"), "--pages", "2", "--format", "markdown", "-o", at("some")]);
     expect([some.code, readFileSync(at("some/a.md"), "utf8")]).toEqual([0, "Second page\n"]);
     const wrong = await svc([at("a.pdf"), "--pages", "x"]);
-    expect([wrong.code, wrong.error]).toEqual([2, expect.stringContaining("a.pdf: --pages must be numbers of pages")]);
-    const { code, error } = await svc([at("a.txt")]);
-    expect([code, error]).toEqual([1, expect.stringContaining(`${at("a.txt")}: it must be a PNG`)]);
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("a.pdf: --pages must be numbers of pages")]);
+    const { code, err } = await svc([at("a.txt")]);
+    expect([code, err]).toEqual([1, expect.stringContaining(`${at("a.txt")}: it must be a PNG`)]);
   },
   PATIENCE_MS,
 );
@@ -72,7 +66,7 @@ test.skipIf(process.platform === "win32" || !english)(
       data: (_: unknown, bytes: Uint8Array) => void (shown += new TextDecoder().decode(bytes)),
     };
     const env = { ...process.env, TMPDIR: folder, TERM: "xterm" };
-    const command = [process.execPath, main, "ocr", at("many.pdf"), "-o", at("many.txt")];
+    const command = [...FROM_SOURCE, "ocr", at("many.pdf"), "-o", at("many.txt")];
     expect(await Bun.spawn(command, { env, terminal }).exited).toBe(0);
     expect(shown).toMatch(/[0-9]+ of 8 pages/);
   },

@@ -17,6 +17,7 @@ import { join } from "node:path";
 import { writeAdapter, type AdapterChanges } from "../models/make-adapter.ts";
 import { freePort } from "../support/free-port.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
+import { runSvc, runToEnd } from "../support/program.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
@@ -28,21 +29,18 @@ beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-cli-"))));
 afterAll(() => rmSync(home, { recursive: true }));
 
 /** A number is a descriptor. */
-type Input = "ignore" | "pipe" | Blob | number;
+type Input = "ignore" | Blob | number;
 
-const start = (args: readonly string[], stdin: Input = "ignore", env = {}) =>
+const start = (args: readonly string[], stdin: Input | "pipe" = "ignore") =>
   Bun.spawn([process.execPath, MAIN, ...args], {
-    env: ownEnvironment({ HOME: home, ...env }),
+    env: ownEnvironment({ HOME: home }),
     stdin,
     stdout: "pipe",
     stderr: "pipe",
   });
 
-async function finish(args: readonly string[], stdin?: Input, env?: Readonly<Record<string, string>>) {
-  const child = start(args, stdin, env);
-  const [code, out, err] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
-  return { code, out, err };
-}
+const finish = (args: readonly string[], stdin?: Input, env = {}) =>
+  runSvc(args, { stdin, env: ownEnvironment({ HOME: home, ...env }) });
 
 /** A pipe that says nothing and never ends, because it is open for writing too. */
 function openSilentPipe(): number {
@@ -151,15 +149,10 @@ describe("information and mistakes", () => {
       '{ listStored: () => { setInterval(() => {}, 1000); throw new TypeError("this is broken\\n  in two places"); } }';
     const code = `import { mock } from "bun:test"; mock.module(${JSON.stringify(list)}, () => (${broken}));`;
     writeFileSync(preload, code);
-    const run = async (...args: string[]) => {
-      const child = Bun.spawn([process.execPath, "--preload", preload, MAIN, "list", ...args], {
-        env: { HOME: home },
-        stderr: "pipe",
-      });
-      return [await child.exited, await child.stderr.text()];
-    };
-    expect(await run()).toEqual([1, "svc: this is broken in two places\n"]);
-    const [exitCode, err] = await run("--log-level", "debug");
+    const run = (...args: string[]) =>
+      runToEnd([process.execPath, "--preload", preload, MAIN, "list", ...args], { env: { HOME: home } });
+    expect(await run()).toMatchObject({ code: 1, err: "svc: this is broken in two places\n" });
+    const { code: exitCode, err } = await run("--log-level", "debug");
     expect([exitCode, err]).toEqual([1, expect.stringMatching(/^svc: TypeError: this is broken[^]*\n +at .*main\.ts/)]);
   });
 
@@ -278,7 +271,7 @@ describe("serving", () => {
     TIMEOUT_MS,
   );
 
-  test.each<[string, Input, string[]]>([
+  test.each<[string, Input | "pipe", string[]]>([
     ["a socket", "pipe", []],
     ["an empty input", new Blob([]), []],
     ["blank input", new Blob([" \n"]), []],
@@ -401,13 +394,8 @@ describe("one answer", () => {
     "text in a pipe is the prompt",
     async () => {
       const piped = ["sh", "-c", 'printf %s "$0" | "$@"', QUESTION, process.execPath, MAIN, ...greedy];
-      const child = Bun.spawn(piped, {
-        env: ownEnvironment({ HOME: home, PATH: "/usr/bin:/bin" }),
-        stdout: "pipe",
-        stderr: "inherit",
-      });
-      expect(await child.stdout.text()).toContain("Paris");
-      expect(await child.exited).toBe(0);
+      const ended = await runToEnd(piped, { env: ownEnvironment({ HOME: home, PATH: "/usr/bin:/bin" }) });
+      expect(ended).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
     },
     TIMEOUT_MS,
   );

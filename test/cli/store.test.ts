@@ -8,11 +8,12 @@ import { ggufBytes, llama } from "../support/gguf-bytes.ts";
 import { KOKORO } from "../../src/store/models/kokoro.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
+import { runSvc } from "../support/program.ts";
+import { FROM_SOURCE } from "../support/server.ts";
 import { until } from "../support/until.ts";
 import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const MAIN = join(ROOT, "src/main.ts");
 const MODEL = bytesContent(readFileSync(join(ROOT, "vendor/svc-mini/svc-mini-q8_0.gguf")));
 const REPO = "maker/Mini-GGUF";
 const NAME = `${REPO}:Q8_0`;
@@ -31,21 +32,12 @@ afterEach(async () => {
   rmSync(join(home, ".local/share/svc/models"), { recursive: true, force: true });
 });
 
-function start(args: readonly string[], env: Record<string, string> = {}) {
-  const environment = ownEnvironment({ HOME: home, HF_ENDPOINT: hub.endpoint, ...env });
-  return Bun.spawn([process.execPath, MAIN, ...args], {
-    env: environment,
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-}
+const environment = (more = {}) => ownEnvironment({ HOME: home, HF_ENDPOINT: hub.endpoint, ...more });
 
-async function finish(args: readonly string[], env?: Record<string, string>) {
-  const child = start(args, env);
-  const [code, out, err] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
-  return { code, out, err };
-}
+const start = (args: readonly string[], env = {}) =>
+  Bun.spawn([...FROM_SOURCE, ...args], { env: environment(env), stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+
+const finish = (args: readonly string[], env = {}) => runSvc(args, { env: environment(env) });
 
 /** Waits until so many bytes were sent. */
 async function sent(bytes: number): Promise<void> {
@@ -368,13 +360,8 @@ describe("refusals", () => {
 test("a file wins over a model of its name", async () => {
   mkdirSync(join(home, "maker"), { recursive: true });
   writeFileSync(join(home, "maker/model"), "no model");
-  const child = Bun.spawn([process.execPath, MAIN, "--model", "maker/model"], {
-    cwd: home,
-    env: { HOME: home },
-    stderr: "pipe",
-  });
-  expect(await child.exited).toBe(3);
-  expect(await child.stderr.text()).toContain("model is not a GGUF file");
+  const { code, err } = await runSvc(["--model", "maker/model"], { cwd: home, env: { HOME: home } });
+  expect([code, err]).toEqual([3, expect.stringContaining("model is not a GGUF file")]);
 });
 
 test("what gives vectors is served by another option, which takes its name", async () => {

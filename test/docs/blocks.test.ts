@@ -12,6 +12,7 @@ import type { Config } from "../../src/config/config.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { hello, serve, temporaryFolder } from "../http/harness.ts";
+import { runToEnd } from "../support/program.ts";
 import { transparentPng } from "../support/transparent-png.ts";
 import { blocksOf, pages, type Block } from "./markdown.ts";
 
@@ -107,20 +108,15 @@ async function runTypeScript({ code }: Block): Promise<void> {
   const path = join(import.meta.dir, `block-${process.pid}-${Bun.hash(code).toString(36)}.ts`);
   try {
     await Bun.write(path, code.replaceAll(ADDRESS, new URL(server.url).host));
-    const run = Bun.spawn([process.execPath, path], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-    const [output, errors] = await Promise.all([run.stdout.text(), run.stderr.text()]);
-    expect([await run.exited, output, errors]).toEqual([0, "Hello\n", ""]);
+    expect(await runToEnd([process.execPath, path])).toEqual({ code: 0, out: "Hello\n", err: "" });
   } finally {
     await Bun.file(path).delete();
   }
 }
 
 async function parsePython({ code }: Block): Promise<void> {
-  const run = Bun.spawn(["python3", "-c", "import ast, sys; ast.parse(sys.stdin.read())"], {
-    stdin: new TextEncoder().encode(code),
-    stderr: "pipe",
-  });
-  expect([await run.stderr.text(), await run.exited]).toEqual(["", 0]);
+  const parse = ["python3", "-c", "import ast, sys; ast.parse(sys.stdin.read())"];
+  expect(await runToEnd(parse, { stdin: new Blob([code]) })).toMatchObject({ code: 0, err: "" });
 }
 
 const notRun: string[] = [];

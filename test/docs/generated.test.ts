@@ -8,6 +8,7 @@ import { environmentName } from "../../src/config/option.ts";
 import { options } from "../../src/config/options.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import { temporaryFolder } from "../http/harness.ts";
+import { runToEnd } from "../support/program.ts";
 
 const root = join(import.meta.dir, "../..");
 const pages = await generatedPages();
@@ -25,11 +26,7 @@ test.each([...pages])("%s is current (otherwise run `bun build.ts docs`)", async
 const groff = Bun.which("groff");
 if (groff === null) console.log("svc.1 is not formatted: groff is not installed");
 test.skipIf(groff === null)("the man page is formatted without warnings", async () => {
-  const run = Bun.spawn(["groff", "-man", "-Tutf8", "-ww", join(REFERENCE, "svc.1")], {
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([run.stdout.text(), run.stderr.text()]);
+  const { out, err } = await runToEnd(["groff", "-man", "-Tutf8", "-ww", join(REFERENCE, "svc.1")]);
   expect(err).toBe("");
   expect(Bun.stripANSI(out).replaceAll(/.[\b]/g, "")).toContain('svc -s "prompt" [options]');
 });

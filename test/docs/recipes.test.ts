@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fill } from "../../packaging/template.ts";
 import { temporaryFolder, serve, type TestServer } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
+import { runToEnd } from "../support/program.ts";
 import { blocksOf, pages } from "./markdown.ts";
 
 const page = pages().find(({ path }) => path === "docs/team.md");
@@ -135,9 +136,8 @@ test.skipIf(Bun.which("systemd-analyze") === null).each([
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
   writeFileSync(join(folder, "svc.service"), adapted(unit(), { [installed]: program }));
   const verify = ["systemd-analyze", "verify", "--man=no", join(folder, "svc.service")];
-  const run = Bun.spawn(verify, { stdout: "pipe", stderr: "pipe" });
-  const [said, code] = await Promise.all([run.stderr.text(), run.exited]);
-  expect([said.split("\n").filter((line) => line.includes("svc.service")), code]).toEqual([[], 0]);
+  const { err, code } = await runToEnd(verify);
+  expect([err.split("\n").filter((line) => line.includes("svc.service")), code]).toEqual([[], 0]);
 });
 
 test.each([

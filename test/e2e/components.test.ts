@@ -4,7 +4,8 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../src/config/version.ts";
-import { ARCHIVES, runToEnd, withSandbox, type Sandbox } from "../support/binary.ts";
+import { ARCHIVES, withSandbox, type Sandbox } from "../support/binary.ts";
+import { runToEnd } from "../support/program.ts";
 import { withServer } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
@@ -128,7 +129,7 @@ test("svc pull downloads a component of svc-slim; a server then needs no permiss
     const { flags } = releases();
     const command = sandbox.command({ binary: "svc-slim" });
     const run = await runToEnd([...command, ...flags, "pull", "component:embeddings"]);
-    expect(run).toMatchObject({ status: 0, stdout: "component:embeddings: it is installed and used from now on.\n" });
+    expect(run).toMatchObject({ code: 0, out: "component:embeddings: it is installed and used from now on.\n" });
     const use = (expected: number) =>
       withServer(FLAGS, async ({ url }) => expect((await embeddings(url)).status).toBe(expected), command);
     await use(200);
@@ -143,9 +144,9 @@ test("svc pull lists the components when it is asked for an unknown one", () =>
   withSandbox(async ({ command }) => {
     const slim = await runToEnd([...command({ binary: "svc-slim" }), "pull", "component:nonsense"]);
     expect(slim).toMatchObject({
-      status: 2,
-      stderr: expect.stringContaining("embeddings, transcription, speech, images"),
+      code: 2,
+      err: expect.stringContaining("embeddings, transcription, speech, images"),
     });
     const full = await runToEnd([...command(), "pull", "component:speech"]);
-    expect(full).toMatchObject({ status: 2, stderr: expect.stringContaining("all components inside") });
+    expect(full).toMatchObject({ code: 2, err: expect.stringContaining("all components inside") });
   }));

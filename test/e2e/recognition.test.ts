@@ -5,7 +5,8 @@ import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RecognitionTask } from "../../src/domain/recognition.ts";
 import { RecognitionEngine } from "../../src/engine/recognition/recognition-engine.ts";
-import { runToEnd, withSandbox } from "../support/binary.ts";
+import { withSandbox } from "../support/binary.ts";
+import { runToEnd } from "../support/program.ts";
 import { compiledLaunch } from "../support/launch.ts";
 import { drawn, pdfOf, pngOf } from "../support/pages.ts";
 
@@ -19,8 +20,8 @@ test(
       const [picture, document] = [join(root, "a.png"), join(root, "b.pdf")];
       writeFileSync(picture, await pngOf(await drawn({ lines: ["From a picture"], paper: [300, 150] })));
       writeFileSync(document, pdfOf([{ lines: ["From a document"] }]));
-      const { status, stdout } = await runToEnd([...command(), "ocr", picture, document]);
-      expect([status, stdout]).toEqual([0, `${picture}:\nFrom a picture\n\n${document}:\nFrom a document\n\n`]);
+      const { code, out } = await runToEnd([...command(), "ocr", picture, document]);
+      expect([code, out]).toEqual([0, `${picture}:\nFrom a picture\n\n${document}:\nFrom a document\n\n`]);
     }),
   PATIENCE_MS,
 );

@@ -3,7 +3,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { chownSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { binaryIn, inventory, runToEnd, withSandbox } from "../support/binary.ts";
+import { binaryIn, inventory, withSandbox } from "../support/binary.ts";
+import { runToEnd } from "../support/program.ts";
 import { streamChat } from "../support/chat-client.ts";
 import { withServer } from "../support/server.ts";
 
@@ -15,9 +16,9 @@ const ANSWER = /Paris/;
 test("--version and --help unpack nothing", () =>
   withSandbox(async ({ command, empty, root }) => {
     const version = await runToEnd([...command(), "--version"]);
-    expect(version).toMatchObject({ status: 0, stderr: "" });
-    expect(version.stdout).toMatch(/^svc \d+\.\d+\.\d+ \([0-9a-f]{7,}\)\n$/);
-    expect((await runToEnd([...command(), "--help"])).stdout).toContain("--model");
+    expect(version).toMatchObject({ code: 0, err: "" });
+    expect(version.out).toMatch(/^svc \d+\.\d+\.\d+ \([0-9a-f]{7,}\)\n$/);
+    expect((await runToEnd([...command(), "--help"])).out).toContain("--model");
     expect(readdirSync(empty)).toEqual([]);
     expect(readdirSync(root)).toEqual(["empty"]);
   }));
@@ -25,11 +26,11 @@ test("--version and --help unpack nothing", () =>
 test("the first start writes only what it unpacks, and the second writes nothing", () =>
   withSandbox(async ({ command, empty, cacheDir }) => {
     const first = await runToEnd([...command(), ...PROMPT]);
-    expect(first).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
+    expect(first).toMatchObject({ code: 0, out: expect.stringMatching(ANSWER) });
     expect(readdirSync(cacheDir)).toEqual([expect.stringMatching(/^lib-[0-9a-f]{16}$/)]);
     const before = await inventory(cacheDir);
     const second = await runToEnd([...command(), ...PROMPT]);
-    expect(second).toMatchObject({ status: 0, stdout: first.stdout });
+    expect(second).toMatchObject({ code: 0, out: first.out });
     expect(await inventory(cacheDir)).toEqual(before);
     expect(readdirSync(empty)).toEqual([]);
   }));
@@ -44,14 +45,14 @@ test.skipIf(setpriv === null)("a user without a password entry, as in containers
     const as = ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "env", "-i"];
     const folders = ["--cache-dir", cacheDir, "--data-dir", join(root, "data")];
     const run = await runToEnd([...as, binaryIn(root), ...folders, ...PROMPT]);
-    expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER), stderr: "" });
+    expect(run).toMatchObject({ code: 0, out: expect.stringMatching(ANSWER), err: "" });
   }),
 );
 
 test("three first starts at the same time all answer, and leave one folder", () =>
   withSandbox(async ({ command, cacheDir }) => {
     const runs = await Promise.all([1, 2, 3].map(() => runToEnd([...command(), ...PROMPT])));
-    for (const run of runs) expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
+    for (const run of runs) expect(run).toMatchObject({ code: 0, out: expect.stringMatching(ANSWER) });
     expect(readdirSync(cacheDir)).toHaveLength(1);
   }));
 
@@ -62,7 +63,7 @@ test("a truncated library is replaced at the next start", () =>
     const library = readdirSync(join(cacheDir, folder)).find((name) => name.startsWith("libsvc_llama")) ?? "";
     truncateSync(join(cacheDir, folder, library), 1000);
     const again = await runToEnd([...command(), ...PROMPT]);
-    expect(again).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
+    expect(again).toMatchObject({ code: 0, out: expect.stringMatching(ANSWER) });
     expect(readdirSync(cacheDir)).toEqual([folder]);
   }));
 
@@ -88,9 +89,9 @@ test("a cache folder that is not writable is replaced by a temporary one, with a
     mkdirSync(join(root, "tmp"));
     const cacheDir = join(root, "file/cache");
     const run = await runToEnd([...command({ cacheDir, variables: [`TMPDIR=${join(root, "tmp")}`] }), ...PROMPT]);
-    expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER) });
-    expect(run.stderr).toContain(cacheDir);
-    expect(run.stderr).toContain(join(root, "tmp"));
+    expect(run).toMatchObject({ code: 0, out: expect.stringMatching(ANSWER) });
+    expect(run.err).toContain(cacheDir);
+    expect(run.err).toContain(join(root, "tmp"));
   }));
 
 test("when nothing can be written anywhere, the error names --cache-dir", () =>
@@ -98,10 +99,10 @@ test("when nothing can be written anywhere, the error names --cache-dir", () =>
     writeFileSync(join(root, "file"), "");
     const nowhere = join(root, "file/cache");
     const run = await runToEnd([...command({ cacheDir: nowhere, variables: [`TMPDIR=${nowhere}`] }), ...PROMPT]);
-    expect(run.status).toBe(1);
-    expect(run.stdout).toBe("");
-    expect(run.stderr.trim().split("\n")).toHaveLength(1);
-    expect(run.stderr).toContain("--cache-dir");
+    expect(run.code).toBe(1);
+    expect(run.out).toBe("");
+    expect(run.err.trim().split("\n")).toHaveLength(1);
+    expect(run.err).toContain("--cache-dir");
   }));
 
 test("files in the working directory change nothing", () =>
@@ -111,12 +112,12 @@ test("files in the working directory change nothing", () =>
     writeFileSync(join(empty, "intruder.ts"), 'console.log("intruder");');
     writeFileSync(join(empty, "libggml-cpu-x64.so"), "not a library");
     const run = await runToEnd([...command(), ...PROMPT]);
-    expect(run.stdout).not.toContain("intruder");
-    expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(ANSWER), stderr: "" });
+    expect(run.out).not.toContain("intruder");
+    expect(run).toMatchObject({ code: 0, out: expect.stringMatching(ANSWER), err: "" });
   }));
 
 test("the binary's self-test passes on this machine", () =>
   withSandbox(async ({ command }) => {
     const run = await runToEnd([...command(), "--threads", "1", "self-test"]);
-    expect(run).toMatchObject({ status: 0, stdout: expect.not.stringContaining("FAIL") });
+    expect(run).toMatchObject({ code: 0, out: expect.not.stringContaining("FAIL") });
   }));

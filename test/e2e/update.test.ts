@@ -4,7 +4,8 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fakeRelease, type FakeRelease } from "../packaging/fake-release.ts";
-import { BINARY, binaryIn, runToEnd } from "../support/binary.ts";
+import { BINARY, binaryIn } from "../support/binary.ts";
+import { runToEnd } from "../support/program.ts";
 import { streamChat } from "../support/chat-client.ts";
 import { withServer } from "../support/server.ts";
 
@@ -25,13 +26,13 @@ test("the newest release replaces the executable, and only when it is requested"
   const svc = installed(release);
   await release.publish({ name: "svc", version: "99.0.0", platform: PLATFORM });
   const check = await update(release, svc, "--check");
-  expect(check).toMatchObject({ status: 0, stderr: "" });
-  expect(check.stdout).toStartWith("svc 99.0.0 is available");
+  expect(check).toMatchObject({ code: 0, err: "" });
+  expect(check.out).toStartWith("svc 99.0.0 is available");
   expect(release.requests).toEqual(["/latest/download/SHA256SUMS"]);
   const { ino } = statSync(svc);
   const run = await update(release, svc);
-  expect(run).toMatchObject({ status: 0, stdout: expect.stringMatching(/^svc 99\.0\.0 has replaced \d/) });
-  expect((await runToEnd([svc, "--version"])).stdout).toBe("svc 99.0.0 (0123abc)\n");
+  expect(run).toMatchObject({ code: 0, out: expect.stringMatching(/^svc 99\.0\.0 has replaced \d/) });
+  expect((await runToEnd([svc, "--version"])).out).toBe("svc 99.0.0 (0123abc)\n");
   expect(statSync(svc).ino).not.toBe(ino);
   expect(readdirSync(join(release.folder, "bin"))).toEqual(["svc"]);
 });
@@ -44,7 +45,7 @@ test("a server keeps its own engines when an update has replaced its executable"
     [],
     async (server) => {
       await release.publish({ name: "svc", version: "99.0.0", platform: PLATFORM });
-      expect((await update(release, svc)).status).toBe(0);
+      expect((await update(release, svc)).code).toBe(0);
       process.kill(server.enginePid(), "SIGKILL");
       const question = { messages: [{ role: "user", content: "What is the capital of France?" }], temperature: 0 };
       expect(await streamChat(server.url, question)).toMatchObject({ status: 200, done: true });
@@ -59,12 +60,12 @@ test("a server keeps its own engines when an update has replaced its executable"
 test("an older release, or none, changes nothing", async () => {
   await using release = fakeRelease();
   const svc = installed(release);
-  expect(await update(release, svc)).toMatchObject({ status: 5, stderr: expect.stringContaining("has no SHA256SUMS") });
+  expect(await update(release, svc)).toMatchObject({ code: 5, err: expect.stringContaining("has no SHA256SUMS") });
   await release.publish({ name: "svc", version: "0.0.1", platform: PLATFORM });
-  expect((await update(release, svc)).stdout).toContain("is the newest release");
+  expect((await update(release, svc)).out).toContain("is the newest release");
   await release.publish({ name: "svc", version: "99.0.0", platform: "plan9-vax" });
-  const { status, stderr } = await update(release, svc);
-  expect({ status, stderr }).toEqual({ status: 5, stderr: `svc: The newest release has no svc for ${PLATFORM}.\n` });
+  const { code, err } = await update(release, svc);
+  expect({ code, err }).toEqual({ code: 5, err: `svc: The newest release has no svc for ${PLATFORM}.\n` });
 });
 
 test("a release that is damaged or does not run leaves the executable unchanged", async () => {
@@ -83,8 +84,8 @@ test("a release that is damaged or does not run leaves the executable unchanged"
     if (fault === "damaged") release.damage();
     const run = await update(release, svc);
     expect(run).toMatchObject({
-      status: 5,
-      stderr: expect.stringContaining(fault === "damaged" ? "wrong checksum" : "nothing was changed"),
+      code: 5,
+      err: expect.stringContaining(fault === "damaged" ? "wrong checksum" : "nothing was changed"),
     });
     expect(statSync(svc).ino).toBe(ino);
     expect(readdirSync(join(release.folder, "bin"))).toEqual(["svc"]);
@@ -92,8 +93,8 @@ test("a release that is damaged or does not run leaves the executable unchanged"
 });
 
 test("checksums from another machine require encryption, and a build without a release says what it needs", async () => {
-  const { status, stderr } = await runToEnd([BINARY, "--releases", "http://example.invalid", "update"]);
-  expect({ status, stderr }).toMatchObject({ status: 2, stderr: expect.stringContaining("https URL") });
+  const { code, err } = await runToEnd([BINARY, "--releases", "http://example.invalid", "update"]);
+  expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("https URL") });
   if (process.env["SVC_RELEASES"] !== undefined) return;
-  expect((await runToEnd(["env", "-i", BINARY, "update", "--check"])).stderr).toContain("--releases");
+  expect((await runToEnd(["env", "-i", BINARY, "update", "--check"])).err).toContain("--releases");
 });

@@ -8,7 +8,8 @@ import { basename, join } from "node:path";
 import { makeEncoder } from "../models/make-encoder.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { isBuilt } from "../native/media-harness.ts";
-import { FROM_SOURCE, withServer } from "../support/server.ts";
+import { runSvc } from "../support/program.ts";
+import { withServer } from "../support/server.ts";
 
 const TIMEOUT_MS = 60_000;
 const folder = mkdtempSync(join(tmpdir(), "svc-damaged-"));
@@ -30,9 +31,8 @@ function damaged(path: string, key: string, value: number): string {
 /** Starts the program with these files, which fails, and returns its exit code and last line of output. */
 async function refused(args: readonly string[]): Promise<{ code: number; said: string | undefined }> {
   const limits = ["--port", "0", "--threads", "1", "--ctx", "512", "--cache-dir", folder];
-  const child = Bun.spawn([...FROM_SOURCE, ...args, ...limits], { stdout: "ignore", stderr: "pipe" });
-  const [code, text] = await Promise.all([child.exited, child.stderr.text()]);
-  return { code, said: text.trim().split("\n").at(-1) };
+  const { code, err } = await runSvc([...args, ...limits]);
+  return { code, said: err.trim().split("\n").at(-1) };
 }
 
 const crashed = (file: string) => ({

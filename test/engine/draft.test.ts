@@ -7,7 +7,8 @@ import { makeVisionModel } from "../models/make-vision-model.ts";
 import { scrambledModel } from "../models/scrambled-model.ts";
 import { MODEL } from "../native/harness.ts";
 import { metricValue } from "../support/metrics-text.ts";
-import { FROM_SOURCE, startServer } from "../support/server.ts";
+import { runSvc } from "../support/program.ts";
+import { startServer } from "../support/server.ts";
 import {
   ask,
   CAPITAL,
@@ -64,14 +65,9 @@ test("requests that give their room back are drafted for again", async () => {
 
 test("a draft model that does not fit is refused at start, in words", async () => {
   const { model } = makeVisionModel("tiles", MODELS);
-  const child = Bun.spawn([...FROM_SOURCE, ...COMMON, "--draft", model, "--port", "0"], {
-    stdin: "ignore",
-    stdout: "ignore",
-    stderr: "pipe",
-  });
-  const [text, status] = await Promise.all([child.stderr.text(), child.exited]);
-  expect(status).toBe(3);
-  expect(text).toContain(`the draft model ${model} does not have the model's vocabulary`);
+  const { code, err } = await runSvc([...COMMON, "--draft", model, "--port", "0"]);
+  expect(code).toBe(3);
+  expect(err).toContain(`the draft model ${model} does not have the model's vocabulary`);
 }, 120_000);
 
 test("a recurrent model that repeats itself goes on to its limit: nothing is guessed for it", async () => {

@@ -4,7 +4,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FROM_SOURCE } from "../support/server.ts";
+import { runSvc } from "../support/program.ts";
 import { conversationTests, FLAGS, kvDirRig } from "./kv-dir-rig.ts";
 
 setDefaultTimeout(240_000);
@@ -15,28 +15,27 @@ const UNIFIED = ["--kv-mode", "unified"];
 describe("unified: a conversation", () => conversationTests(rig, "unified", UNIFIED));
 
 describe("at start", () => {
-  const refused = async (args: readonly string[]) => {
-    const child = Bun.spawn([...FROM_SOURCE, ...FLAGS, "--port", "0", ...args], { stdin: "ignore", stderr: "pipe" });
-    return { status: await child.exited, said: await child.stderr.text() };
-  };
+  const refused = (...args: readonly string[]) => runSvc([...FLAGS, "--port", "0", ...args]);
 
   test("a folder that others can look into is refused, and so is what is no folder", async () => {
     const open = mkdtempSync(join(rig.root, "open-"));
     chmodSync(open, 0o755);
-    const { status, said } = await refused(["--kv-dir", open]);
-    expect([status, said]).toEqual([1, expect.stringContaining("is open to other users (mode 755)")]);
+    expect(await refused("--kv-dir", open)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("is open to other users (mode 755)"),
+    });
     const file = join(rig.root, "file");
     writeFileSync(file, "");
-    expect(await refused(["--kv-dir", file])).toEqual({
-      status: 1,
-      said: expect.stringContaining("cannot be used (EEXIST)"),
+    expect(await refused("--kv-dir", file)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("cannot be used (EEXIST)"),
     });
   });
 
   test("options that leave it nothing to do are refused", async () => {
     const folder = join(rig.root, "unused");
-    expect(await refused(["--kv-dir", folder, "--cache-ram", "0"])).toMatchObject({ status: 2 });
-    expect(await refused(["--kv-dir", folder, "--no-prefix-cache"])).toMatchObject({ status: 2 });
+    expect(await refused("--kv-dir", folder, "--cache-ram", "0")).toMatchObject({ code: 2 });
+    expect(await refused("--kv-dir", folder, "--no-prefix-cache")).toMatchObject({ code: 2 });
   });
 
   test("the log tells what was found, and nothing of what was said", async () => {

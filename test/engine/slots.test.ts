@@ -4,7 +4,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FROM_SOURCE } from "../support/server.ts";
+import { runSvc } from "../support/program.ts";
 import { act, complete, FLAGS, france, germany, slotsRig, slotTests } from "./slots-rig.ts";
 
 setDefaultTimeout(240_000);
@@ -76,8 +76,8 @@ test("saving and restoring beside running requests changes no answer", async () 
 
 test("a folder that others can look into is refused at start, and so is a server without a prefix cache", async () => {
   const refused = async (...args: string[]) => {
-    const child = Bun.spawn([...FROM_SOURCE, ...FLAGS, "--port", "0", ...args], { stdin: "ignore", stderr: "pipe" });
-    return [await child.exited, await child.stderr.text()];
+    const { code, err } = await runSvc([...FLAGS, "--port", "0", ...args]);
+    return [code, err];
   };
   const open = mkdtempSync(join(root, "open-"));
   chmodSync(open, 0o755);

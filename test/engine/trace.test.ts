@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { ChatCompletion, SvcProfileExtended } from "../../src/contract/chat.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { metricValue } from "../support/metrics-text.ts";
+import { runSvc } from "../support/program.ts";
 import { startServer, type ServerProcess } from "../support/server.ts";
 
 interface TraceEvent {
@@ -143,15 +144,9 @@ describe("a trace", () => {
 
 test("a trace file that cannot be written is an error at startup", async () => {
   const file = join(folder, "missing", "trace.json");
-  const child = Bun.spawn([process.execPath, "src/main.ts", "--port", "0", "--trace-file", file], {
-    cwd: join(import.meta.dir, "../.."),
-    stdin: "ignore",
-    stderr: "pipe",
-  });
-  expect(await child.exited).toBe(1);
-  expect(await child.stderr.text()).toContain(
-    `The trace file ${file} cannot be written: there is no such file or folder.`,
-  );
+  const { code, err } = await runSvc(["--port", "0", "--trace-file", file]);
+  expect(code).toBe(1);
+  expect(err).toContain(`The trace file ${file} cannot be written: there is no such file or folder.`);
 });
 
 test("a profile reports what the embedded model's answer cost", async () => {

@@ -5,7 +5,8 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
 import { streamChat } from "../support/chat-client.ts";
 import { freePort } from "../support/free-port.ts";
-import { FROM_SOURCE, withServer } from "../support/server.ts";
+import { runSvc } from "../support/program.ts";
+import { withServer } from "../support/server.ts";
 import { addressOf, ask, SPREAD_FLAGS, textsOf, twoWorkers } from "../support/spread.ts";
 import { until } from "../support/until.ts";
 import { startWorker } from "../support/worker.ts";
@@ -68,17 +69,16 @@ test("who is not on the list is refused at once, also while another is served", 
 
 test("a worker that cannot be used is named at the start", async () => {
   const port = await freePort();
-  const run = async (...flags: readonly string[]) => {
-    const child = Bun.spawn([...FROM_SOURCE, ...flags], { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
-    return { code: await child.exited, said: await child.stderr.text() };
-  };
-  expect(await run(...SPREAD_FLAGS, "--port", "0", "--worker", `127.0.0.1:${port}`)).toEqual({
+  expect(await runSvc([...SPREAD_FLAGS, "--port", "0", "--worker", `127.0.0.1:${port}`])).toMatchObject({
     code: 3,
-    said: `svc: The worker 127.0.0.1:${port} cannot be reached (ECONNREFUSED).\n`,
+    err: `svc: The worker 127.0.0.1:${port} cannot be reached (ECONNREFUSED).\n`,
   });
-  expect(await run("worker", "--host", "0.0.0.0")).toMatchObject({ code: 2, said: expect.stringContaining("--allow") });
-  expect(await run("worker", "--port", String(workers.first.port))).toMatchObject({
+  expect(await runSvc(["worker", "--host", "0.0.0.0"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("--allow"),
+  });
+  expect(await runSvc(["worker", "--port", String(workers.first.port)])).toMatchObject({
     code: 4,
-    said: expect.stringContaining(`cannot listen on 127.0.0.1:${workers.first.port}`),
+    err: expect.stringContaining(`cannot listen on 127.0.0.1:${workers.first.port}`),
   });
 });

@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { fill } from "../../packaging/template.ts";
 import { blocksOf, pages } from "../docs/markdown.ts";
+import { runToEnd } from "../support/program.ts";
 import { fakeRelease, type FakeRelease } from "./fake-release.ts";
 
 const PLATFORM = `${process.platform}-${process.arch}`;
@@ -21,9 +22,7 @@ async function run({ url, folder }: FakeRelease, variables: Record<string, strin
   const script = join(folder, "install.sh");
   writeFileSync(script, SCRIPT);
   mkdirSync(join(folder, "tmp"), { recursive: true });
-  const child = Bun.spawn(["sh", script, ...args], {
-    stdout: "pipe",
-    stderr: "pipe",
+  return runToEnd(["sh", script, ...args], {
     env: {
       PATH: process.env["PATH"],
       HOME: folder,
@@ -33,8 +32,6 @@ async function run({ url, folder }: FakeRelease, variables: Record<string, strin
       ...variables,
     },
   });
-  const [exitCode, stdout, stderr] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
-  return { exitCode, stdout, stderr };
 }
 
 const installed = ({ folder }: FakeRelease) =>
@@ -49,13 +46,13 @@ test("the newest version can be installed, installed again over itself, and remo
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM });
   for (const _ of ["first", "second"]) {
-    const { exitCode, stdout, stderr } = await run(release);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toContain("svc 1.2.3 (0123abc) is installed");
-    expect(stdout).toContain(`export PATH="${join(release.folder, "prefix/bin")}:$PATH"`);
+    const { code, out, err } = await run(release);
+    expect({ code, err }).toEqual({ code: 0, err: "" });
+    expect(out).toContain("svc 1.2.3 (0123abc) is installed");
+    expect(out).toContain(`export PATH="${join(release.folder, "prefix/bin")}:$PATH"`);
     expect(installed(release)).toEqual(FILES);
   }
-  expect(await run(release, {}, "--uninstall")).toMatchObject({ exitCode: 0, stderr: "" });
+  expect(await run(release, {}, "--uninstall")).toMatchObject({ code: 0, err: "" });
   expect(installed(release)).toEqual([]);
   expect(leftovers(release)).toEqual([]);
 });
@@ -64,8 +61,8 @@ test("a strict umask leaves a program that others can run", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM });
   const before = process.umask(0o077);
-  const { exitCode } = await run(release).finally(() => process.umask(before));
-  expect(exitCode).toBe(0);
+  const { code } = await run(release).finally(() => process.umask(before));
+  expect(code).toBe(0);
   const modes = ["", "bin", "bin/svc", "share/man/man1/svc.1.gz"].map((path) =>
     (statSync(join(release.folder, "prefix", path)).mode & 0o777).toString(8),
   );
@@ -75,19 +72,19 @@ test("a strict umask leaves a program that others can run", async () => {
 test("removing svc where none is installed is an error that names the variable for the folder", async () => {
   await using release = fakeRelease();
   expect(await run(release, {}, "--uninstall")).toEqual({
-    exitCode: 1,
-    stdout: "",
-    stderr: `install.sh: no svc is installed in ${join(release.folder, "prefix")}; SVC_PREFIX names another folder\n`,
+    code: 1,
+    out: "",
+    err: `install.sh: no svc is installed in ${join(release.folder, "prefix")}; SVC_PREFIX names another folder\n`,
   });
 });
 
 test("a program that cannot be run may be in a folder without execution, which is told", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM, runsNowhere: true });
-  const { exitCode, stderr } = await run(release);
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain("svc 1.2.3 does not run on this machine; nothing was installed.");
-  expect(stderr).toMatch(/noexec.* TMPDIR/);
+  const { code, err } = await run(release);
+  expect(code).toBe(1);
+  expect(err).toContain("svc 1.2.3 does not run on this machine; nothing was installed.");
+  expect(err).toMatch(/noexec.* TMPDIR/);
   expect(installed(release)).toEqual([]);
   expect(leftovers(release)).toEqual([]);
 });
@@ -99,10 +96,9 @@ test("the commands of docs/install.md install svc-slim and remove it", async () 
   const block = page && blocksOf(page).find(({ code }) => code.includes("sh install.sh"));
   const code = block?.code.replace("https://github.com/OWNER/svc/releases", release.url) ?? "";
   const env = { PATH: process.env["PATH"], HOME: release.folder, SVC_PREFIX: join(release.folder, "prefix") };
-  const child = Bun.spawn(["sh", "-ec", code], { cwd: release.folder, env, stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-  const [first, ...others] = stdout.trimEnd().split("\n");
-  expect(stderr).toBe("");
+  const { out, err } = await runToEnd(["sh", "-ec", code], { cwd: release.folder, env });
+  const [first, ...others] = out.trimEnd().split("\n");
+  expect(err).toBe("");
   expect(first).toStartWith("svc 1.2.3 (0123abc) is installed");
   expect(others.at(-1)).toStartWith("svc is removed from");
 });
@@ -111,8 +107,8 @@ test("a version and svc-slim can be chosen", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc-slim", version: "1.2.3", platform: PLATFORM });
   await release.publish({ name: "svc", version: "2.0.0-rc.1", platform: PLATFORM });
-  expect((await run(release, { SVC_VERSION: "1.2.3", SVC_SLIM: "1" })).stdout).toContain("svc 1.2.3");
-  expect((await run(release)).stdout).toContain("svc 2.0.0-rc.1");
+  expect((await run(release, { SVC_VERSION: "1.2.3", SVC_SLIM: "1" })).out).toContain("svc 1.2.3");
+  expect((await run(release)).out).toContain("svc 2.0.0-rc.1");
   expect(release.requests).toContain(`/download/v1.2.3/svc-slim-1.2.3-${PLATFORM}.tar.xz`);
 });
 
@@ -121,21 +117,21 @@ test("a flavour for GPUs is installed on request", async () => {
   await release.publish({ name: "svc", version: "1.2.3", platform: PLATFORM });
   const gpu = { name: "svc", version: "1.2.3", platform: `${PLATFORM}-vulkan`, says: "svc 1.2.3 (vulkan)" };
   await release.publish(gpu);
-  expect((await run(release, { SVC_FLAVOUR: "vulkan" })).stdout).toStartWith("svc 1.2.3 (vulkan) is installed");
-  expect((await run(release)).stdout).toStartWith("svc 1.2.3 (0123abc) is installed");
-  expect((await run(release, { SVC_FLAVOUR: "cuda" })).stderr).toContain(`no svc for ${PLATFORM}-cuda`);
+  expect((await run(release, { SVC_FLAVOUR: "vulkan" })).out).toStartWith("svc 1.2.3 (vulkan) is installed");
+  expect((await run(release)).out).toStartWith("svc 1.2.3 (0123abc) is installed");
+  expect((await run(release, { SVC_FLAVOUR: "cuda" })).err).toContain(`no svc for ${PLATFORM}-cuda`);
 });
 
 test("a release that is damaged or does not run leaves the installed version unchanged", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.0.0", platform: PLATFORM });
-  expect((await run(release)).exitCode).toBe(0);
+  expect((await run(release)).code).toBe(0);
   const before = readFileSync(join(release.folder, "prefix/bin/svc"));
   await release.publish({ name: "svc", version: "2.0.0", platform: PLATFORM });
   release.damage();
-  const { exitCode, stderr } = await run(release);
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain("arrived damaged; nothing was installed");
+  const { code, err } = await run(release);
+  expect(code).toBe(1);
+  expect(err).toContain("arrived damaged; nothing was installed");
   expect(readFileSync(join(release.folder, "prefix/bin/svc")).equals(before)).toBe(true);
   expect(leftovers(release)).toEqual([]);
 });
@@ -152,9 +148,9 @@ test.skipIf(process.platform !== "linux").each([
   const programs = join(release.folder, "programs");
   mkdirSync(programs);
   writeFileSync(join(programs, "getconf"), `#!/bin/sh\necho "${glibc}"\n`, { mode: 0o755 });
-  const { exitCode, stderr } = await run(release, { PATH: `${programs}:${process.env["PATH"]}` });
+  const { code, err } = await run(release, { PATH: `${programs}:${process.env["PATH"]}` });
   const refusal = `install.sh: svc needs glibc 2.35 or newer; this system has ${glibc}\n`;
-  expect([exitCode, stderr]).toEqual(isInstalled ? [0, ""] : [1, refusal]);
+  expect([code, err]).toEqual(isInstalled ? [0, ""] : [1, refusal]);
   expect(installed(release)).toEqual(isInstalled ? FILES : []);
 });
 
@@ -162,10 +158,10 @@ test("a platform without a release gets an error, and so does an invalid argumen
   await using release = fakeRelease();
   await release.publish({ name: "svc", version: "1.0.0", platform: "plan9-vax" });
   expect(await run(release)).toMatchObject({
-    exitCode: 1,
-    stderr: `install.sh: this release has no svc for ${PLATFORM}\n`,
+    code: 1,
+    err: `install.sh: this release has no svc for ${PLATFORM}\n`,
   });
-  expect((await run(release, {}, "--help")).stderr).toContain("--uninstall");
+  expect((await run(release, {}, "--help")).err).toContain("--uninstall");
   expect(installed(release)).toEqual([]);
 });
 

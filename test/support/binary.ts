@@ -67,15 +67,6 @@ export function binaryIn(folder: string): string {
   return path;
 }
 
-/** Runs a command until it ends. */
-export async function runToEnd(
-  command: readonly string[],
-): Promise<{ status: number; stdout: string; stderr: string }> {
-  const child = Bun.spawn([...command], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr, status] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  return { status, stdout, stderr };
-}
-
 /** Lists name, inode, size and time of every file below a folder. Equal lists: nothing was written between. */
 export async function inventory(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder, { recursive: true });
