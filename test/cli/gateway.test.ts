@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { UpstreamList } from "../../src/contract/upstreams.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
 import { temporaryFolder } from "../http/harness.ts";
+import { post } from "../support/post.ts";
 import { runSvc } from "../support/program.ts";
 import { startServer, withServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
@@ -27,11 +28,11 @@ test("--no-model with an upstream and a discovered server serves both, and stops
     while (data.length < 2) data = await Bun.sleep(50).then(listed);
     expect(data.map(({ id }) => id)).toEqual(["up/far", `localhost:${found.port}/far`]);
     for (const { id: model } of data) {
-      const answer = await fetch(`${url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { "content-type": "application/json", authorization: "Bearer of the client" },
-        body: JSON.stringify({ model, messages: [{ role: "user", content: "hi" }] }),
-      });
+      const answer = await post(
+        `${url}/v1/chat/completions`,
+        { model, messages: [{ role: "user", content: "hi" }] },
+        { headers: { authorization: "Bearer of the client" } },
+      );
       expect(await answer.json()).toMatchObject({ model, choices: [{ message: { content: "Hello" } }] });
     }
     for (const { asked } of [named, found]) expect(asked.at(-1)?.headers.get("authorization")).toBeNull();

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killAtExit } from "../support/kill-at-exit.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
+import { post } from "../support/post.ts";
 import { childrenOf } from "../support/processes.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
@@ -41,15 +42,11 @@ async function streaming() {
   const file = join(home, `ready-${crypto.randomUUID()}`);
   const child = start("serve", "--port", "0", "--ctx", "4096", "--drain-timeout", "60", "--ready-file", file);
   const url = await ready(child, file);
-  const response = await fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      messages: [{ role: "user", content: "Tell me a story." }],
-      stream: true,
-      ignore_eos: true,
-      max_tokens: 3000,
-    }),
+  const response = await post(`${url}/v1/chat/completions`, {
+    messages: [{ role: "user", content: "Tell me a story." }],
+    stream: true,
+    ignore_eos: true,
+    max_tokens: 3000,
   });
   const chunks = response.body?.getReader();
   if (!chunks) throw new Error("no stream");

@@ -5,6 +5,7 @@ import { readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { version } from "../../src/config/version.ts";
 import { ARCHIVES, withSandbox, type Sandbox } from "../support/binary.ts";
+import { post } from "../support/post.ts";
 import { runToEnd } from "../support/program.ts";
 import { withServer } from "../support/server.ts";
 
@@ -32,12 +33,7 @@ function releases({ damage = (bytes: Uint8Array) => bytes } = {}) {
   return { flags: [...FLAGS, "--releases", `http://127.0.0.1:${server.port}`], requests };
 }
 
-const embed = (url: string) =>
-  fetch(`${url}/v1/embeddings`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ input: "a text" }),
-  });
+const embed = (url: string) => post(`${url}/v1/embeddings`, { input: "a text" });
 
 async function embeddings(url: string) {
   const response = await embed(url);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
 import { withSandbox } from "../support/binary.ts";
 import { streamChat } from "../support/chat-client.ts";
+import { post } from "../support/post.ts";
 import { isAlive } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
@@ -29,11 +30,7 @@ test("the server reports health, and gives the same answer whole and as a stream
   serve(MINI_FLAGS, async (server) => {
     const { url } = server;
     expect(await server.health()).toMatchObject({ status: "healthy", engine: { state: "ready", restarts: 0 } });
-    const response = await fetch(`${url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-request-id": "e2e-1" },
-      body: JSON.stringify(QUESTION),
-    });
+    const response = await post(`${url}/v1/chat/completions`, QUESTION, { headers: { "x-request-id": "e2e-1" } });
     expect(response.status).toBe(200);
     expect(response.headers.get("x-request-id")).toBe("e2e-1");
     const answer = (await response.json()) as { choices: { message: { content: string } }[] };
@@ -66,11 +63,11 @@ test("the server has the embedded documents: OpenAPI, the chat page and the page
 test("cancelling ends a stream properly, and the engine becomes idle", () =>
   serve(["--model", endless(), ...ENDLESS_FLAGS], async (server) => {
     let cancelling: Promise<Response> | undefined;
-    const response = await fetch(`${server.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-request-id": "e2e-cancel" },
-      body: JSON.stringify({ ...QUESTION, stream: true }),
-    });
+    const response = await server.post(
+      "/v1/chat/completions",
+      { ...QUESTION, stream: true },
+      { headers: { "x-request-id": "e2e-cancel" } },
+    );
     let text = "";
     for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       text += piece;

@@ -49,9 +49,8 @@ test("a server keeps its own engines when an update has replaced its executable"
       process.kill(server.enginePid(), "SIGKILL");
       const question = { messages: [{ role: "user", content: "What is the capital of France?" }], temperature: 0 };
       expect(await streamChat(server.url, question)).toMatchObject({ status: 200, done: true });
-      const body = JSON.stringify({ model: "all-minilm-l6-v2", input: "an engine that starts now" });
-      const headers = { "Content-Type": "application/json" };
-      expect((await fetch(`${server.url}/v1/embeddings`, { method: "POST", headers, body })).status).toBe(200);
+      const body = { model: "all-minilm-l6-v2", input: "an engine that starts now" };
+      expect((await server.post("/v1/embeddings", body)).status).toBe(200);
     },
     command,
   );

@@ -17,12 +17,7 @@ interface Answer {
 const rig = adaptersRig();
 const OFF = [{ id: 0, scale: 0 }];
 
-const post = (path: string, body: object, { url } = rig.server) =>
-  fetch(url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const post = (path: string, body: object, server = rig.server) => server.post(path, body);
 
 async function ask(fields: object, content = STORY, from = rig.server): Promise<Answer> {
   const messages = [{ role: "user", content }];
@@ -114,8 +109,7 @@ test("what is offered is listed: as models, in llama.cpp's form, in Ollama's, an
     ["style", "svc-mini"],
   ]);
   const count = async () =>
-    Number(/svc_lora_requests_total\{[^}]*lora_name="style"[^}]*\} (\d+)/.exec(await metricsText())?.[1] ?? 0);
-  const metricsText = async () => (await fetch(`${rig.server.url}/metrics`)).text();
+    Number(/svc_lora_requests_total\{[^}]*lora_name="style"[^}]*\} (\d+)/.exec(await rig.server.metrics())?.[1] ?? 0);
   const before = await count();
   await ask({ lora: [...A, ...B] });
   await ask({ model: "tone" });

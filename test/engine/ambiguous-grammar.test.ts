@@ -15,12 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const post = (path: string, body: object) =>
-  fetch(`${server.url}${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const post = (path: string, body: object) => server.post(path, body);
 
 const send = (content: string, grammar?: string) =>
   post("/v1/chat/completions", {
@@ -82,16 +77,12 @@ test("a schema with a thousand numbers that share prefixes yields a valid answer
   const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
   const numbers = Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1_000_003);
   const schema = { type: "array", minItems: 2, maxItems: 2, items: { enum: numbers } };
-  await withServer(["--model", model, "--ctx", "1024"], async ({ url }) => {
-    const response = await fetch(`${url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({
-        messages: [{ role: "user", content: "Give me numbers" }],
-        temperature: 0,
-        max_tokens: 100,
-        response_format: { type: "json_schema", json_schema: { name: "numbers", schema } },
-      }),
+  await withServer(["--model", model, "--ctx", "1024"], async (other) => {
+    const response = await other.post("/v1/chat/completions", {
+      messages: [{ role: "user", content: "Give me numbers" }],
+      temperature: 0,
+      max_tokens: 100,
+      response_format: { type: "json_schema", json_schema: { name: "numbers", schema } },
     });
     const { choices } = (await response.json()) as Answer;
     const answer = JSON.parse(choices[0]?.message.content ?? "") as number[];

@@ -27,11 +27,7 @@ interface Answer {
 let server: ServerProcess;
 
 async function ask(body: object): Promise<Answer & { status: number; headers: Headers }> {
-  const response = await fetch(`${server.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ temperature: 0, max_tokens: 200, ...body }),
-  });
+  const response = await server.post("/v1/chat/completions", { temperature: 0, max_tokens: 200, ...body });
   return { status: response.status, headers: response.headers, ...((await response.json()) as Answer) };
 }
 
@@ -43,20 +39,17 @@ interface Count {
 
 /** Returns the result of a counting route. */
 async function count(path: string, body: object): Promise<Count> {
-  const response = await fetch(server.url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+  const response = await server.post(path, body);
   return { status: response.status, ...((await response.json()) as Omit<Count, "status">) };
 }
 
 /** Sends the same request as a stream and merges its deltas as SDKs do. */
 async function askStreamed(body: object): Promise<{ message: Message; finish: string; chunks: number }> {
-  const response = await fetch(`${server.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ temperature: 0, max_tokens: 200, stream: true, ...body }),
+  const response = await server.post("/v1/chat/completions", {
+    temperature: 0,
+    max_tokens: 200,
+    stream: true,
+    ...body,
   });
   const text = await response.text();
   const message = {

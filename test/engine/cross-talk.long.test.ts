@@ -54,10 +54,7 @@ test("where each sequence has cells of its own, and host memory gives back what 
   await withServer([...flags, ...layout], async (warm) => {
     const exchanges = await converse(warm.url, { conversations: 48, clients: 8, seed: 3, long: true });
     await warm.untilIdle(10_000);
-    const restored = metricValue(
-      await (await fetch(`${warm.url}/metrics`)).text(),
-      "svc_kv_cache_restored_tokens_total",
-    );
+    const restored = metricValue(await warm.metrics(), "svc_kv_cache_restored_tokens_total");
     expect(restored).toBeGreaterThan(0);
     const cold = await ColdServer.start([...flags, "--ctx", "2048"], FROM_SOURCE);
     try {

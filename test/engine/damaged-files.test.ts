@@ -64,21 +64,16 @@ test(
   "other models answer while one model crashes its engine",
   async () => {
     const file = damaged(makeEncoder("mean", folder), "bert.pooling_type", 1000);
-    await withServer(["--threads", "1", "--ctx", "512", "--embedding-model", file], async ({ url }) => {
-      const post = (path: string, body: object) => {
-        const headers = { "content-type": "application/json" };
-        return fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
-      };
+    await withServer(["--threads", "1", "--ctx", "512", "--embedding-model", file], async (server) => {
       const chat = { messages: [{ role: "user", content: "Hello" }], max_tokens: 8 };
-      const vectors = post("/v1/embeddings", { input: "the sky" });
-      expect((await post("/v1/chat/completions", chat)).status).toBe(200);
+      const vectors = server.post("/v1/embeddings", { input: "the sky" });
+      expect((await server.post("/v1/chat/completions", chat)).status).toBe(200);
       const refusal = await vectors;
       expect(refusal.status).toBe(503);
       // Only the operator sees the path.
       expect(await refusal.text()).not.toContain(folder);
-      expect((await post("/v1/chat/completions", chat)).status).toBe(200);
-      const health = await (await fetch(`${url}/health`)).json();
-      expect(health).toMatchObject({
+      expect((await server.post("/v1/chat/completions", chat)).status).toBe(200);
+      expect(await server.health()).toMatchObject({
         engine: { state: "ready", restarts: 0 },
         engines: expect.arrayContaining([
           expect.objectContaining({ kind: "embedding", last_error: expect.stringContaining(`${file} could not be`) }),

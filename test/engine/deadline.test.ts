@@ -14,7 +14,6 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const endless = { messages: [{ role: "user", content: "Tell me a story." }], ignore_eos: true, max_tokens: 7900 };
-const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
 
 test("a request that waits too long behind a long answer fails, streamed or not, and the answer goes on", async () => {
   const leave = new AbortController();
@@ -33,7 +32,7 @@ test("a request that waits too long behind a long answer fails, streamed or not,
   expect((await server.levels()).running).toBe(1);
   leave.abort();
   await server.untilIdle(5000);
-  expect(await metrics()).toMatch(/svc_admission_rejections_total\{[^}]*reason="queue_timeout"\} 2\n/);
+  expect(await server.metrics()).toMatch(/svc_admission_rejections_total\{[^}]*reason="queue_timeout"\} 2\n/);
 });
 
 test("an answer ends at its deadline with the text so far, and one without text by then is an error", async () => {
@@ -44,5 +43,5 @@ test("an answer ends at its deadline with the text so far, and one without text 
   const none = await streamChat(server.url, endless, { headers: { "X-Svc-Deadline-Ms": "1" } });
   expect(["deadline_exceeded", "server_busy"]).toContain(none.error?.code ?? "");
   await server.untilIdle(5000);
-  expect(metricValue(await metrics(), "svc_request_failure_total")).toBeGreaterThanOrEqual(2);
+  expect(metricValue(await server.metrics(), "svc_request_failure_total")).toBeGreaterThanOrEqual(2);
 });

@@ -9,12 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const post = (path: string, body: object) =>
-  fetch(server.url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const post = (path: string, body: object) => server.post(path, body);
 
 /** Returns every object of a stream of either kind. */
 async function objects(response: Response) {

@@ -15,11 +15,8 @@ export const first = "Good morning, the sky is blue.";
 export const second = "The quick brown fox jumps over the lazy dog.";
 
 /** 16-bit samples, 24,000 a second. */
-export async function said({ url }: ServerProcess, input: string): Promise<Uint8Array> {
-  const body = JSON.stringify({ input, response_format: "pcm", voice: "nova" });
-  const headers = { "content-type": "application/json" };
-  return (await fetch(`${url}/v1/audio/speech`, { method: "POST", headers, body })).bytes();
-}
+export const said = async (server: ServerProcess, input: string): Promise<Uint8Array> =>
+  (await server.post("/v1/audio/speech", { input, response_format: "pcm", voice: "nova" })).bytes();
 
 export const silence = (seconds: number) => new Uint8Array(2 * RATE * seconds);
 export const english = { transcription: { language: "en" } };

@@ -49,11 +49,7 @@ interface Body {
 }
 
 export async function ask(server: ServerProcess, body: object): Promise<Body> {
-  const response = await fetch(`${server.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+  const response = await server.post("/v1/chat/completions", body);
   expect(response.status).toBe(200);
   return (await response.json()) as Body;
 }
@@ -69,16 +65,14 @@ export const seen = ({ choices, usage }: Body) => ({
 });
 export type Seen = ReturnType<typeof seen>;
 
-export const metrics = async (server: ServerProcess) => (await fetch(`${server.url}/metrics`)).text();
-
 /** Counts of guesses by the draft model, up to the last answer. */
 export async function counts(server: ServerProcess) {
-  const steps = async () => metricValue(await metrics(server), "svc_engine_step_rows_total");
+  const steps = async () => metricValue(await server.metrics(), "svc_engine_step_rows_total");
   const before = await steps();
   // The engine tells its counts about once a second; what it tells after one more step is all that came before.
   await ask(server, requests["one token"] ?? {});
   await until(async () => (await steps()) > before);
-  const samples = [...parseExposition(await metrics(server)).values()].flatMap((family) => family.samples);
+  const samples = [...parseExposition(await server.metrics()).values()].flatMap((family) => family.samples);
   const read = (name: string, position?: string) =>
     samples.find(
       (sample) =>

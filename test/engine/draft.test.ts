@@ -17,7 +17,6 @@ import {
   draftTests,
   EIGHT,
   expectedAnswers,
-  metrics,
   MODELS,
   requests,
   say,
@@ -56,7 +55,7 @@ test("requests that give their room back are drafted for again", async () => {
     const body = (at: number) => ({ messages: story(at), temperature: 0, max_tokens: 200, ignore_eos: true });
     const answers = await Promise.all([1, 2, 3, 4].map((at) => ask(server, body(at))));
     for (const { usage } of answers) expect(usage.completion_tokens).toBe(200);
-    expect(metricValue(await metrics(server), "svc_num_preemptions_total")).toBeGreaterThan(0);
+    expect(metricValue(await server.metrics(), "svc_num_preemptions_total")).toBeGreaterThan(0);
     await server.untilIdle(10_000);
   } finally {
     await server.stop();

@@ -61,7 +61,7 @@ test("a large request ends midway by its id, at its deadline, and when its clien
     // Nothing of the large request is computed any more: a small request finds the engine free.
     expect((await embed(server, { input: "free" })).status).toBe(200);
     expect((await engine(server)).running).toBe(0);
-    const metrics = parseExposition(await (await fetch(`${server.url}/metrics`)).text());
+    const metrics = parseExposition(await server.metrics());
     const count = (name: string, label: string) =>
       metrics
         .get(name)
@@ -84,7 +84,7 @@ test("kill -9 midway gives a typed error, appears in health and metrics, and the
     expect(await engine(server)).toMatchObject({ last_error: expect.stringContaining("SIGKILL") });
     expect((await embed(server, { input: "again" })).status).toBe(200);
     expect(await engine(server)).toMatchObject({ state: "ready", restarts: 1 });
-    const metrics = parseExposition(await (await fetch(`${server.url}/metrics`)).text());
+    const metrics = parseExposition(await server.metrics());
     const restarts = metrics
       .get("svc_engine_restarts_total")
       ?.samples.filter(({ labels }) => labels["engine"] === "embedding");

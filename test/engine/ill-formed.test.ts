@@ -71,11 +71,7 @@ test("half a surrogate pair crashes no engine", async () => {
       await first.promise;
       const statuses: Record<string, number> = {};
       for (const [what, path, body] of REQUESTS) {
-        const response = await fetch(server.url + path, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify({ max_tokens: 1, ...body }),
-        });
+        const response = await server.post(path, { max_tokens: 1, ...body });
         statuses[what] = response.status;
         await response.text();
       }

@@ -49,11 +49,7 @@ export function kvDirRig(): KvDirRig {
 }
 
 export async function ask(server: ServerProcess, messages: readonly Message[], fields: object = {}) {
-  const response = await fetch(`${server.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ messages, max_tokens: 16, temperature: 0, ...fields }),
-  });
+  const response = await server.post("/v1/chat/completions", { messages, max_tokens: 16, temperature: 0, ...fields });
   const { choices, usage } = (await response.json()) as {
     choices: { message: { content: string } }[];
     usage: { prompt_tokens: number; prompt_tokens_details: { cached_tokens: number } };
@@ -68,8 +64,7 @@ const opening = (name: string): Message[] => [
   { role: "system", content: `You are ${name}. `.repeat(60) },
   user("What is the capital of France?"),
 ];
-export const metric = async (server: ServerProcess, name: string) =>
-  metricValue(await (await fetch(`${server.url}/metrics`)).text(), name);
+export const metric = async (server: ServerProcess, name: string) => metricValue(await server.metrics(), name);
 
 /** How a conversation goes on where the cells are laid out like this. */
 export function conversationTests(rig: KvDirRig, mode: string, more: readonly string[]): void {

@@ -19,9 +19,7 @@ test("a model whose state cannot be cut goes on with whole conversations", async
   const folder = join(rig.root, "recurrent");
   const own = [...FLAGS, "--model", model, "--ctx", "2048"];
   const complete = async (server: ServerProcess, prompt: string, max_tokens = 8) => {
-    const body = JSON.stringify({ prompt, max_tokens, temperature: 0, ignore_eos: true });
-    const headers = { "content-type": "application/json" };
-    const response = await fetch(`${server.url}/v1/completions`, { method: "POST", headers, body });
+    const response = await server.post("/v1/completions", { prompt, max_tokens, temperature: 0, ignore_eos: true });
     const { choices, usage } = (await response.json()) as {
       choices: { text: string }[];
       usage: { prompt_tokens: number; prompt_tokens_details: { cached_tokens: number } };

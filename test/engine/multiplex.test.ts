@@ -11,12 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const post = (path: string, body: object) =>
-  fetch(server.url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const post = (path: string, body: object) => server.post(path, body);
 const batch = async (bodies: readonly object[]) => {
   const requests = bodies.map((body, index) => ({ custom_id: `item ${index}`, body }));
   const response = await post("/v1/batch/completions", { requests });

@@ -60,11 +60,7 @@ const name = "get_weather";
 const description = "Get the weather of a city.";
 
 async function post(path: string, body: object): Promise<string> {
-  const response = await fetch(server.url + path, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+  const response = await server.post(path, body);
   expect(response.status).toBe(200);
   return response.text();
 }

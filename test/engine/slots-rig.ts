@@ -34,8 +34,7 @@ export function slotsRig(): SlotsRig {
 }
 
 async function post<T>(server: ServerProcess, path: string, body: object): Promise<{ status: number; json: T }> {
-  const headers = { "content-type": "application/json" };
-  const response = await fetch(`${server.url}${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+  const response = await server.post(path, body);
   return { status: response.status, json: (await response.json()) as T };
 }
 

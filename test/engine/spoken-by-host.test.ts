@@ -24,13 +24,8 @@ interface Listed {
 const voices = async ({ url }: TestServer, locale = ""): Promise<readonly Listed[]> =>
   ((await (await fetch(`${url}/v1/audio/voices?locale=${locale}`)).json()) as { voices: Listed[] }).voices;
 
-const say = ({ url }: TestServer, body: object, signal?: AbortSignal) =>
-  fetch(`${url}/v1/audio/speech`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-    ...(signal && { signal }),
-  });
+const say = (server: TestServer, body: object, signal?: AbortSignal) =>
+  server.post("/v1/audio/speech", body, { signal });
 
 describe.skipIf(!isThere)("espeak-ng", () => {
   test(
@@ -70,7 +65,7 @@ describe.skipIf(!isThere)("espeak-ng", () => {
         }
         const [slow = 0, usual = 0, fast = 0] = lengths;
         expect([slow / usual > 3, usual / fast > 2.5]).toEqual([true, true]);
-        const metrics = await (await fetch(`${server.url}/metrics`)).text();
+        const metrics = await server.metrics();
         expect(metrics).toMatch(/svc_engine_up\{[^}]*model(_name)?="espeak-ng"[^}]*\} 1/);
       });
     },
@@ -91,11 +86,7 @@ describe.skipIf(!isThere)("espeak-ng", () => {
         expect((await reader?.read())?.value?.length).toBeGreaterThan(1000);
         leave.abort();
         await server.untilIdle(10_000);
-        const late = await fetch(`${server.url}/v1/audio/speech`, {
-          method: "POST",
-          headers: { "content-type": "application/json", "x-svc-deadline-ms": "1" },
-          body: JSON.stringify(long),
-        });
+        const late = await server.post("/v1/audio/speech", long, { headers: { "x-svc-deadline-ms": "1" } });
         expect(late.status).toBe(504);
         const response = await say(server, { input: "Hallo.", voice: "espeak-ng:xx" });
         expect(response.status).toBe(404);

@@ -8,6 +8,7 @@ import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { findProgram } from "../../src/engine/process/program.ts";
 import { KOKORO } from "../../src/store/models/kokoro.ts";
 import { isBuilt, wordsOf } from "../native/whisper-harness.ts";
+import { post } from "../support/post.ts";
 import { withServer } from "../support/server.ts";
 
 const folder = join(import.meta.dir, "../../vendor/.build/kokoro/current");
@@ -31,11 +32,7 @@ describe.skipIf(!isWhole)("kokoro", () => {
           ...(hasReader ? ([["bf_emma", input]] satisfies [string, string][]) : []),
         ];
         for (const [voice, text] of said) {
-          const spoken = await fetch(`${url}/v1/audio/speech`, {
-            method: "POST",
-            headers: { "content-type": "application/json" },
-            body: JSON.stringify({ input: text, voice, response_format: "wav" }),
-          });
+          const spoken = await post(`${url}/v1/audio/speech`, { input: text, voice, response_format: "wav" });
           expect(spoken.status).toBe(200);
           const body = new FormData();
           body.append("file", await spoken.blob(), "sound.wav");

@@ -18,12 +18,7 @@ const rig = soundRig();
 const FLAGS = ["--no-model", "--threads", "1"];
 const input = "The quick brown fox jumps over the lazy dog.";
 
-const say = ({ url }: TestServer, body: object) =>
-  fetch(`${url}/v1/audio/speech`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
+const say = (server: TestServer, body: object) => server.post("/v1/audio/speech", body);
 
 async function hear({ url }: TestServer, sound: Blob): Promise<{ text: string }> {
   const body = new FormData();

@@ -28,11 +28,11 @@ async function served(server: TestServer): Promise<ChatStream> {
 /** Stops the engine in the middle of a stream; the rest of the stream is counted. */
 async function stopMidStream(server: TestServer) {
   const begin = () =>
-    fetch(`${server.url}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-request-id": ID },
-      body: JSON.stringify({ ...ask("Tell a story.", 2000), stream: true }),
-    });
+    server.post(
+      "/v1/chat/completions",
+      { ...ask("Tell a story.", 2000), stream: true },
+      { headers: { "x-request-id": ID } },
+    );
   let response = await begin();
   // A busy machine may delay a healthy engine that long.
   for (; response.status === 503; response = await begin()) await Bun.sleep(50);
@@ -64,12 +64,8 @@ test.concurrent(
       const health = await server.health();
       expect(health).toMatchObject({ status: "degraded", engine: { state: "stalled", restarts: 0 } });
       expect(health.engine.stalled_since).toBeLessThan(health.timestamp);
-      expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/^svc_engine_stalled\{.*\} 1$/m);
-      const refused = await fetch(`${server.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(ask("another", 4)),
-      });
+      expect(await server.metrics()).toMatch(/^svc_engine_stalled\{.*\} 1$/m);
+      const refused = await server.post("/v1/chat/completions", ask("another", 4));
       expect(refused.status).toBe(503);
       expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
       expect(await refused.json()).toMatchObject({ error: { code: "engine_unavailable" } });

@@ -24,10 +24,9 @@ const said = [turn("user", "One."), turn("user", "Two."), turn("assistant", "Thr
 test("turns that a template refuses are joined", async () => {
   const template = join(folder, "strict.jinja");
   writeFileSync(template, TEMPLATE);
-  await withServer(["--chat-template", template, "--ctx", "1024", "--parallel", "2"], async ({ url }) => {
+  await withServer(["--chat-template", template, "--ctx", "1024", "--parallel", "2"], async (server) => {
     const post = async (path: string, body: object) => {
-      const headers = { "content-type": "application/json" };
-      const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+      const response = await server.post(path, body);
       return { status: response.status, answer: await response.json() };
     };
     const prompt =

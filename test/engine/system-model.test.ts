@@ -25,16 +25,12 @@ const listed = async ({ url }: TestServer) => {
   const chats = data.filter(({ id }) => ["mine", "svc-mini", "svc-system"].includes(id));
   return chats.map(({ id, owned_by, loaded }) => `${id} ${owned_by} ${loaded}`);
 };
-async function ask({ url }: TestServer, body: object) {
-  const response = await fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({
-      model: "svc-system",
-      messages: [{ role: "user", content: "What is the capital of France?" }],
-      temperature: 0,
-      ...body,
-    }),
+async function ask(server: TestServer, body: object) {
+  const response = await server.post("/v1/chat/completions", {
+    model: "svc-system",
+    messages: [{ role: "user", content: "What is the capital of France?" }],
+    temperature: 0,
+    ...body,
   });
   return { status: response.status, answer: (await response.json()) as Record<string, any> };
 }

@@ -30,11 +30,11 @@ let server: ServerProcess;
 const readTrace = (): TraceEvent[] => JSON.parse(`${readFileSync(path, "utf8")}]`);
 
 async function ask(id: string, fields: object, headers = {}) {
-  const response = await fetch(`${server.url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-request-id": id, ...headers },
-    body: JSON.stringify({ messages: [{ role: "user", content: `Repeat ${SECRET}.` }], ignore_eos: true, ...fields }),
-  });
+  const response = await server.post(
+    "/v1/chat/completions",
+    { messages: [{ role: "user", content: `Repeat ${SECRET}.` }], ignore_eos: true, ...fields },
+    { headers: { "x-request-id": id, ...headers } },
+  );
   return checker(ChatCompletion)(await response.json());
 }
 
@@ -63,7 +63,7 @@ function intervals(events: readonly TraceEvent[]) {
   return { found, open };
 }
 
-const metric = async (name: string) => metricValue(await (await fetch(`${server.url}/metrics`)).text(), name);
+const metric = async (name: string) => metricValue(await server.metrics(), name);
 
 beforeAll(async () => {
   server = await startServer(["--trace-file", path, "--parallel", "2", "--ctx", "2048", "--no-speculation"]);

@@ -73,10 +73,10 @@ test("adapters, and conversations that come back from disk, are computed by work
     const server = await startServer(options);
     const answers = [];
     for (const lora of [[], [{ id: 0, scale: 1 }]]) {
-      const response = await fetch(`${server.url}/v1/chat/completions`, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify({ ...ask(`${"You are Ada. ".repeat(40)}Tell me a story.`, 20), lora, logprobs: true }),
+      const response = await server.post("/v1/chat/completions", {
+        ...ask(`${"You are Ada. ".repeat(40)}Tell me a story.`, 20),
+        lora,
+        logprobs: true,
       });
       answers.push((await response.json()) as Answer);
     }

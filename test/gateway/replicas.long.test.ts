@@ -3,6 +3,7 @@
 
 import { expect, test } from "bun:test";
 import { streamChat } from "../support/chat-client.ts";
+import { post } from "../support/post.ts";
 import { startServer } from "../support/server.ts";
 import { startStandIn, type StandIn } from "./stand-ins.ts";
 
@@ -27,12 +28,7 @@ async function endOf(url: string, number: number): Promise<string> {
 
 /** Returns how a request without streaming ends. */
 async function endOfWhole(url: string, asked: object, signal: AbortSignal): Promise<string> {
-  const response = await fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(asked),
-    signal,
-  });
+  const response = await post(`${url}/v1/chat/completions`, asked, { signal });
   const { error, choices } = (await response.json()) as {
     error?: { code: string };
     choices?: { finish_reason: string }[];

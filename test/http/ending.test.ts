@@ -6,6 +6,7 @@ import type { FakeEngine } from "../support/fake-engine.ts";
 import { fakeModel } from "../support/fake-text-engine.ts";
 import { fault } from "../support/fault.ts";
 import { drawn, pngOf } from "../support/pages.ts";
+import { post } from "../support/post.ts";
 import { serverSentEvents } from "../support/streams/events.ts";
 import { until } from "../support/until.ts";
 import { hello, leftovers, serve, type TestServer } from "./harness.ts";
@@ -167,15 +168,9 @@ const routes: readonly Route[] = [
   },
 ];
 
-function send({ url }: TestServer, { path, body }: Route, headers: Record<string, string>, signal?: AbortSignal) {
-  const json = { "content-type": "application/json" };
-  return fetch(url + path, {
-    method: "POST",
-    ...(body instanceof FormData
-      ? { body, headers }
-      : { body: JSON.stringify(body), headers: { ...json, ...headers } }),
-    ...(signal && { signal }),
-  });
+function send({ url }: TestServer, { path, body }: Route, headers = {}, signal?: AbortSignal) {
+  if (!(body instanceof FormData)) return post(url + path, body, { headers, signal });
+  return fetch(url + path, { method: "POST", body, headers, ...(signal && { signal }) });
 }
 
 describe.each(routes)("$name", (route) => {
@@ -213,7 +208,7 @@ describe.each(routes)("$name", (route) => {
     await over();
     expect(server.metrics.calls.at(-1)).toEndWith("finished cancelled");
     gate.resolve();
-    expect((await send(server, route, {})).status).toBe(200);
+    expect((await send(server, route)).status).toBe(200);
   });
 
   test("ends at its deadline", async () => {

@@ -47,6 +47,7 @@ import { RequestService } from "../../src/service/request.ts";
 import { TextLanguages } from "../../src/service/text-languages.ts";
 import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { JobLevels, MetricLevels, Metrics, MetricSubject, RequestMetrics } from "../../src/telemetry/metrics.ts";
+import { post as postJson } from "../support/post.ts";
 import { testStore } from "../support/stored-models.ts";
 import { TestClock } from "../support/test-clock.ts";
 
@@ -355,12 +356,7 @@ export function serve(
   });
   server = listen(app, config, { requests, clock });
   app.batches.start();
-  const post: TestServer["post"] = (path, body, headers = {}) =>
-    fetch(server.url + path, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: typeof body === "string" ? body : JSON.stringify(body),
-    });
+  const post: TestServer["post"] = (path, body, headers) => postJson(server.url + path, body, { headers });
   return {
     ...server,
     engine,

@@ -2,6 +2,7 @@
 
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { post } from "./post.ts";
 import { startServer, type TestServer } from "./server.ts";
 
 /** What the lines of a batch request. */
@@ -131,11 +132,7 @@ export async function createBatch(
 ): Promise<Batch> {
   const upload = await fetch(`${url}/v1/files`, { method: "POST", body: content });
   const { id: input_file_id } = (await upload.json()) as { id: string };
-  const response = await fetch(`${url}/v1/batches`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ input_file_id, endpoint }),
-  });
+  const response = await post(`${url}/v1/batches`, { input_file_id, endpoint });
   return (await response.json()) as Batch;
 }
 

@@ -1,5 +1,7 @@
 // A simple reader of chat streams: returns the text, whether the stream was complete, and the error that ended it.
 
+import { post } from "./post.ts";
+
 export interface ChatStream {
   readonly status: number;
   readonly text: string;
@@ -31,12 +33,7 @@ export async function streamChat(
   body: Readonly<Record<string, unknown>>,
   { signal, headers, onText }: ChatOptions = {},
 ): Promise<ChatStream> {
-  const response = await fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify({ stream: true, ...body }),
-    ...(signal && { signal }),
-  });
+  const response = await post(`${url}/v1/chat/completions`, { stream: true, ...body }, { headers, signal });
   if (!response.ok || !response.body) {
     const { error } = (await response.json()) as Chunk;
     return { status: response.status, text: "", finishReason: undefined, error, done: false };

@@ -107,7 +107,7 @@ export async function converseOverRestarts(
     const conversations = (round + 1) * share - first;
     try {
       exchanges.push(...(await converse(server.url, { ...options, first, conversations, long: true })));
-      const metrics = await (await fetch(`${server.url}/metrics`)).text();
+      const metrics = await server.metrics();
       restoredTokens += metricValue(metrics, "svc_kv_disk_restored_tokens_total");
       // In the other rounds the kill may come while the server writes a file.
       if (round % 2 === 0) await server.stop();

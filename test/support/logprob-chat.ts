@@ -2,6 +2,7 @@
 
 import type { AdapterSet } from "../../src/domain/adapters.ts";
 import { readEvents } from "./chat-client.ts";
+import { post } from "./post.ts";
 import type { AnswerToken, GreedyAnswer } from "./same-answer.ts";
 
 export interface Message {
@@ -54,10 +55,9 @@ export async function askWithLogprobs(
   const going = new AbortController();
   const id = crypto.randomUUID();
   const stream = manner.kind !== "whole";
-  const response = await fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { "content-type": "application/json", "x-request-id": id },
-    body: JSON.stringify({
+  const response = await post(
+    `${url}/v1/chat/completions`,
+    {
       messages,
       max_tokens: maxTokens,
       lora,
@@ -66,9 +66,9 @@ export async function askWithLogprobs(
       top_logprobs: 2,
       stream,
       ...(stream && { stream_options: { include_usage: true } }),
-    }),
-    signal: going.signal,
-  });
+    },
+    { headers: { "x-request-id": id }, signal: going.signal },
+  );
   if (!response.ok || !response.body) throw new Error(`status ${response.status}: ${await response.text()}`);
   const reading = new Reading();
   if (!stream) {

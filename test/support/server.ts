@@ -8,6 +8,7 @@ import { freePort } from "./free-port.ts";
 import { killAtExit } from "./kill-at-exit.ts";
 import type { Levels } from "./metrics-text.ts";
 import { isIdle, readLevels } from "./metrics-text.ts";
+import { post, type PostOptions } from "./post.ts";
 import { childrenOf } from "./processes.ts";
 
 export interface Health {
@@ -29,7 +30,9 @@ export interface TestServer {
   /** The id of the current engine process. Throws when there is none. */
   enginePid(): number;
   health(): Promise<Health>;
+  metrics(): Promise<string>;
   levels(): Promise<Levels>;
+  post(path: string, body: object | string, options?: PostOptions): Promise<Response>;
   /** Resolves with the milliseconds until the server was idle; throws with the levels after `timeoutMs`. */
   untilIdle(timeoutMs: number): Promise<number>;
   untilReady(): Promise<void>;
@@ -140,7 +143,15 @@ class SpawnedServer implements TestServer {
   }
 
   async levels(): Promise<Levels> {
-    return readLevels(await (await fetch(`${this.url}/metrics`, UNCHECKED)).text());
+    return readLevels(await this.metrics());
+  }
+
+  async metrics(): Promise<string> {
+    return (await fetch(`${this.url}/metrics`, UNCHECKED)).text();
+  }
+
+  post(path: string, body: object | string, options?: PostOptions): Promise<Response> {
+    return post(this.url + path, body, options);
   }
 
   async untilIdle(timeoutMs: number): Promise<number> {

@@ -3,6 +3,7 @@
 
 import { PromptSource } from "../bench/prompts.ts";
 import { streamChat } from "./chat-client.ts";
+import { post } from "./post.ts";
 import { Random } from "./random.ts";
 
 export interface StormOptions {
@@ -35,12 +36,7 @@ export async function disconnectStorm(url: string, options: StormOptions): Promi
     const body = { messages: [{ role: "user", content: prompts.next(promptTokens) }], max_tokens: 500 };
     try {
       if (!stream) {
-        const response = await fetch(`${url}/v1/chat/completions`, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: JSON.stringify(body),
-          signal: leave,
-        });
+        const response = await post(`${url}/v1/chat/completions`, body, { signal: leave });
         await response.text();
         if (response.status !== 200 && response.status !== 503) failures.push(`status ${response.status}`);
       } else {
