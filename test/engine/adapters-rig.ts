@@ -1,13 +1,14 @@
 // What tests of LoRA adapters have in common: sets of them, a server with two, and who is answered beside whom.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeAdapter } from "../models/make-adapter.ts";
 import { askWithLogprobs, type Ask, type LogprobAnswer } from "../support/logprob-chat.ts";
 import { compareAnswers } from "../support/same-answer.ts";
-import { startServer, type ServerProcess } from "../support/server.ts";
+import type { ServerProcess } from "../support/server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 
 export const STORY = "Tell me a story.";
 export const LONG = "The dog is red and the boat is blue.".repeat(20);
@@ -33,32 +34,16 @@ export function adaptersRig(): AdaptersRig {
   const folder = mkdtempSync(join(tmpdir(), "svc-lora-"));
   const own = ["--threads", "1", "--ctx", "8192", "--lora", `tone=${makeAdapter(folder, 1)}`];
   const flags = [...own, "--lora", makeAdapter(folder, 2, "style")];
-  let server: ServerProcess | undefined;
-  beforeAll(async () => {
-    server = await startServer([...flags, "--parallel", "6"]);
-  });
-  afterAll(async () => {
-    await server?.stop();
-    rmSync(folder, { recursive: true });
-  });
-  return {
-    flags,
-    get server() {
-      if (!server) throw new Error("the server has not been started");
-      return server;
-    },
-  };
+  const server = sharedServer(...flags, "--parallel", "6");
+  afterAll(() => rmSync(folder, { recursive: true }));
+  return { flags, server };
 }
 
 /** Where cells are laid out like this, and few. */
 export function sideBySideTests(rig: AdaptersRig, mode: string): void {
-  let shared: ServerProcess;
-  beforeAll(async () => {
-    // So little room that what is not used moves to host memory, or has to be computed again.
-    const tight = [...rig.flags, "--parallel", "4", "--kv-mode", mode];
-    shared = await startServer([...tight.with(3, "2048"), "--cache-ram", "64"]);
-  });
-  afterAll(() => shared.stop());
+  // So little room that what is not used moves to host memory, or has to be computed again.
+  const tight = [...rig.flags, "--parallel", "4", "--kv-mode", mode];
+  const shared = sharedServer(...tight.with(3, "2048"), "--cache-ram", "64");
 
   test("everyone gets the answer that they get alone, again and again", async () => {
     const questions = [STORY, `${LONG} ${STORY}`];

@@ -1,19 +1,16 @@
 // Grammars for which llama.cpp's work doubles with every letter, and large grammars that must still work.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
-import { startServer, withServer, type ServerProcess } from "../support/server.ts";
+import { withServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 
 interface Answer {
   readonly choices: readonly { readonly message: { readonly content: string }; readonly finish_reason: string }[];
 }
 
-let server: ServerProcess;
-beforeAll(async () => {
-  server = await startServer(["--ctx", "4096", "--threads", "1"]);
-});
-afterAll(() => server.stop());
+const server = sharedServer("--ctx", "4096", "--threads", "1");
 
 const post = (path: string, body: object) => server.post(path, body);
 

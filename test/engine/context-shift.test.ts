@@ -1,14 +1,10 @@
 // --context-shift with a real model: the continuation follows from the tokens that remain in the context.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startServer, type ServerProcess } from "../support/server.ts";
+import { expect, test } from "bun:test";
+import { sharedServer } from "../support/shared-server.ts";
 
 const ROOM = 256;
-let server: ServerProcess;
-beforeAll(async () => {
-  server = await startServer(["--ctx", `${ROOM}`, "--context-shift", "--threads", "1"]);
-});
-afterAll(() => server.stop());
+const server = sharedServer("--ctx", `${ROOM}`, "--context-shift", "--threads", "1");
 
 interface Completion {
   readonly tokens: readonly number[];

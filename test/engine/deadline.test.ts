@@ -1,17 +1,13 @@
 // --queue-timeout and X-Svc-Deadline-Ms on a real engine: requests that end early leave nothing behind.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { streamChat } from "../support/chat-client.ts";
 import { metricValue } from "../support/metrics-text.ts";
-import { startServer, type ServerProcess } from "../support/server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 
 setDefaultTimeout(60_000);
 
-let server: ServerProcess;
-beforeAll(async () => {
-  server = await startServer(["--ctx", "8192", "--threads", "1", "--parallel", "1", "--queue-timeout", "1"]);
-});
-afterAll(() => server.stop());
+const server = sharedServer("--ctx", "8192", "--threads", "1", "--parallel", "1", "--queue-timeout", "1");
 
 const endless = { messages: [{ role: "user", content: "Tell me a story." }], ignore_eos: true, max_tokens: 7900 };
 

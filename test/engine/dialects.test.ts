@@ -1,13 +1,9 @@
 // Features of single APIs with a real model: assistant prefill, chains of responses, counting.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type ServerProcess } from "../support/server.ts";
+import { describe, expect, test } from "bun:test";
+import { sharedServer } from "../support/shared-server.ts";
 
-let server: ServerProcess;
-beforeAll(async () => {
-  server = await startServer(["--ctx", "8192", "--threads", "1"]);
-});
-afterAll(() => server.stop());
+const server = sharedServer("--ctx", "8192", "--threads", "1");
 
 const post = (path: string, body: object) => server.post(path, body);
 

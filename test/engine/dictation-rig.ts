@@ -1,10 +1,10 @@
 // What tests of dictation have in common: a server, and what its voice says.
 
-import { afterAll, beforeAll } from "bun:test";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { isBuilt } from "../native/whisper-harness.ts";
 import type { RealtimeClient } from "../support/realtime-client.ts";
-import { startServer, type ServerProcess } from "../support/server.ts";
+import type { ServerProcess } from "../support/server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 
 export const isWhole = isBuilt && nativeFiles("").embeddedVoice !== undefined;
 if (!isWhole) console.log("dictation is not tested: the voice or Whisper is not built (`bun build.ts media`)");
@@ -27,15 +27,4 @@ export function dictate(client: RealtimeClient, sound: Uint8Array): void {
   for (let at = 0; at < sound.length; at += chunk) client.append(sound.subarray(at, at + chunk));
 }
 
-/** Starts the server before the first test of a block, and stops it after the last. */
-export function dictationServer(): () => ServerProcess {
-  let server: ServerProcess | undefined;
-  beforeAll(async () => {
-    server = await startServer(FLAGS);
-  }, 60_000);
-  afterAll(() => server?.stop());
-  return () => {
-    if (!server) throw new Error("the server has not been started");
-    return server;
-  };
-}
+export const dictationServer = (): ServerProcess => sharedServer(...FLAGS);

@@ -10,13 +10,13 @@ describe.skipIf(!isWhole)("dictation", () => {
   const server = dictationServer();
 
   test("goes on behind a crash of the engine, which fails what it was recognising", async () => {
-    const sound = await said(server(), second);
-    const client = await RealtimeClient.open(server().url);
+    const sound = await said(server, second);
+    const client = await RealtimeClient.open(server.url);
     client.set({ ...english, turn_detection: null });
     client.append(sound);
     client.commit();
     await client.completed();
-    const engine = childrenOf(server().pid).at(-1) ?? 0;
+    const engine = childrenOf(server.pid).at(-1) ?? 0;
     // Half a minute: more than is recognised by then.
     for (let times = 0; times < 9; times++) client.append(sound);
     client.commit();

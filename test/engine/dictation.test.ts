@@ -9,8 +9,8 @@ describe.skipIf(!isWhole)("dictation", () => {
   const server = dictationServer();
 
   test("is heard as what was said, each sentence when it is over", async () => {
-    const [one, two] = await Promise.all([said(server(), first), said(server(), second)]);
-    const client = await RealtimeClient.open(server().url);
+    const [one, two] = await Promise.all([said(server, first), said(server, second)]);
+    const client = await RealtimeClient.open(server.url);
     client.set(english);
     for (const sound of [silence(1), one, silence(1), two, silence(1)]) dictate(client, sound);
     const texts = [await client.completed(), await client.completed()].map(({ transcript = "" }) =>
@@ -31,8 +31,8 @@ describe.skipIf(!isWhole)("dictation", () => {
   }, 120_000);
 
   test("over the telephone, and of whole utterances at once, is the same", async () => {
-    const sound = await said(server(), second);
-    const client = await RealtimeClient.open(server().url);
+    const sound = await said(server, second);
+    const client = await RealtimeClient.open(server.url);
     client.set({ ...english, format: { type: "audio/pcmu" }, turn_detection: null });
     client.append(telephone(sound));
     client.commit();

@@ -1,12 +1,13 @@
 // What tests of draft models have in common: requests that meet a draft in every way, and their answers without one.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { MODEL } from "../native/harness.ts";
 import { streamChat } from "../support/chat-client.ts";
 import { parseExposition } from "../support/exposition.ts";
 import { metricValue } from "../support/metrics-text.ts";
 import { startServer, type ServerProcess } from "../support/server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 import { until } from "../support/until.ts";
 
 export const MODELS = join(import.meta.dir, "../../vendor/.build/models");
@@ -101,12 +102,8 @@ export function expectedAnswers(): ReadonlyMap<string, Seen> {
 
 /** With this draft model, and cells laid out like this, every answer is what it is without. */
 export function draftTests(expected: ReadonlyMap<string, Seen>, draft: string, layout: string): void {
-  let server: ServerProcess;
-  beforeAll(async () => {
-    const flags = ["--draft", draft, "--no-draft-adaptive", "--draft-max", "5", "--kv-mode", layout];
-    server = await startServer([...EIGHT, ...flags]);
-  }, 120_000);
-  afterAll(() => server.stop());
+  const flags = ["--draft", draft, "--no-draft-adaptive", "--draft-max", "5", "--kv-mode", layout];
+  const server = sharedServer(...EIGHT, ...flags);
 
   test.each(Object.keys(requests))(
     "%s",

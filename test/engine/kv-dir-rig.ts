@@ -1,12 +1,13 @@
 // What tests of --kv-dir have in common: servers, what they are asked, and how a conversation goes on.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Message } from "../support/logprob-chat.ts";
 import { metricValue } from "../support/metrics-text.ts";
 import { startServer, type ServerProcess } from "../support/server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 
 /** One thread: two that wait for each other take minutes beside other tests. */
 export const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1"];
@@ -24,28 +25,17 @@ export interface KvDirRig {
 export function kvDirRig(): KvDirRig {
   const root = mkdtempSync(join(tmpdir(), "svc-kv-dir-"));
   const servers: ServerProcess[] = [];
-  let cold: ServerProcess | undefined;
   const serve = async (args: readonly string[]): Promise<ServerProcess> => {
     const server = await startServer(args);
     servers.push(server);
     return server;
   };
-  beforeAll(async () => {
-    cold = await serve([...FLAGS, "--no-prefix-cache"]);
-  });
+  const cold = sharedServer(...FLAGS, "--no-prefix-cache");
   afterAll(async () => {
-    await cold?.stop();
     await Promise.all(servers.map((server) => server.kill()));
     rmSync(root, { recursive: true });
   });
-  return {
-    root,
-    serve,
-    get cold() {
-      if (!cold) throw new Error("the cold server has not been started");
-      return cold;
-    },
-  };
+  return { root, serve, cold };
 }
 
 export async function ask(server: ServerProcess, messages: readonly Message[], fields: object = {}) {

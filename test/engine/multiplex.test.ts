@@ -1,15 +1,11 @@
 // Batches with a real model: each item gets the answer that it would get alone, and shared prefixes are computed
 // once.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startServer, type ServerProcess } from "../support/server.ts";
+import { expect, test } from "bun:test";
+import { sharedServer } from "../support/shared-server.ts";
 import { assembleMultiplex } from "../support/streams/multiplex.ts";
 
-let server: ServerProcess;
-beforeAll(async () => {
-  server = await startServer(["--ctx", "8192", "--parallel", "4", "--threads", "1"]);
-});
-afterAll(() => server.stop());
+const server = sharedServer("--ctx", "8192", "--parallel", "4", "--threads", "1");
 
 const post = (path: string, body: object) => server.post(path, body);
 const batch = async (bodies: readonly object[]) => {

@@ -1,20 +1,16 @@
 // One question in every API, streamed or not, to a real model at temperature 0: the same reasoning, text, calls and
 // counts.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { dialects } from "../contract/golden-rows.ts";
 import type { ChatBody } from "../support/streams/chat.ts";
 import type { CompletionBody } from "../support/streams/completions.ts";
 import type { MessageBody } from "../support/streams/messages.ts";
 import type { OllamaBody } from "../support/streams/ollama.ts";
 import type { ResponseBody } from "../support/streams/responses.ts";
-import { startServer, type ServerProcess } from "../support/server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 
-let server: ServerProcess;
-beforeAll(async () => {
-  server = await startServer(["--ctx", "8192", "--threads", "1"]);
-});
-afterAll(() => server.stop());
+const server = sharedServer("--ctx", "8192", "--threads", "1");
 
 interface Call {
   readonly name: string;

@@ -1,7 +1,8 @@
 // The real program speaks, and hears what it said, in every format.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startServer, type ServerProcess, type TestServer } from "../support/server.ts";
+import { describe, expect, test } from "bun:test";
+import { type TestServer } from "../support/server.ts";
+import { sharedServer } from "../support/shared-server.ts";
 import { soundRig } from "../audio/decode/rig.ts";
 import { isBuilt, wordsOf } from "../native/whisper-harness.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
@@ -30,11 +31,7 @@ async function hear({ url }: TestServer, sound: Blob): Promise<{ text: string }>
 }
 
 describe.skipIf(!isWhole)("speech", () => {
-  let server: ServerProcess;
-  beforeAll(async () => {
-    server = await startServer(FLAGS);
-  }, 60_000);
-  afterAll(() => server.stop());
+  const server = sharedServer(...FLAGS);
 
   test("is as long in every format that has a head, and heard as what was said in those that lose something", async () => {
     const samples = (await (await say(server, { input, response_format: "pcm" })).bytes()).length / 2;
