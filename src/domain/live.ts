@@ -68,4 +68,4 @@ export type LiveEvent =
   | { readonly type: "error"; readonly error: SvcError; readonly cause?: string };
 
 /** Why a session ends: the client ended it · it reached a limit · the server stops · an error occurred. */
-export type LiveEnd = "wished" | "limit" | "shutdown" | "failed";
+export type LiveEnd = "closed" | "limit" | "shutdown" | "failed";

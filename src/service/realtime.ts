@@ -88,8 +88,8 @@ export class RealtimeService {
 }
 
 const END: Readonly<Record<CancelCause, LiveEnd>> = {
-  client: "wished",
-  id: "wished",
+  client: "closed",
+  id: "closed",
   deadline: "limit",
   shutdown: "shutdown",
 };

@@ -175,7 +175,7 @@ describe("a session ends", () => {
     await until(() => server.requests.activeCount === 0 && server.metrics.connections === 0);
     expect(server.requests.registeredCount).toBe(0);
     const line = server.log.lines.find(({ fields }) => fields["route"] === PATH);
-    expect(line?.fields).toMatchObject({ method: "GET", status: 101, finish: "wished", seconds: 4 });
+    expect(line?.fields).toMatchObject({ method: "GET", status: 101, finish: "closed", seconds: 4 });
     expect(server.metrics.answered).toEqual([`${PATH} 101`]);
     expect(server.metrics.calls).toEqual(["transcription started", "transcription finished cancelled"]);
   });

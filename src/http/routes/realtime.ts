@@ -42,7 +42,7 @@ const MOST_WAITING = 4 * LARGEST_MESSAGE;
 
 /** Close codes and reasons of RFC 6455. */
 const CLOSING: Readonly<Record<LiveEnd, readonly [code: number, reason: string]>> = {
-  wished: [1000, "the session has ended"],
+  closed: [1000, "the session has ended"],
   limit: [1008, "the session reached a limit"],
   shutdown: [1001, "the server is shutting down"],
   failed: [1011, "the session failed"],
@@ -189,7 +189,7 @@ class RealtimeSocket implements SocketHandler {
   closed(): void {
     this.connection = undefined;
     // Discards the messages that are still waiting.
-    this.how ??= "wished";
+    this.how ??= "closed";
     this.session?.close();
     this.end.resolve();
   }

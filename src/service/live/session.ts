@@ -116,7 +116,7 @@ export class LiveSession {
 
   /** Ends at once without an event, because the client is gone. */
   close(): void {
-    this.end("wished");
+    this.end("closed");
   }
 
   private get isOver(): boolean {
