@@ -62,8 +62,8 @@ export async function eachFile(files: readonly string[], options: FileWork): Pro
       } else if (!(await writeOut(files.length === 1 ? text : ofSeveral(name, text, results.format)))) return;
     } catch (error) {
       if (!(error instanceof ExitError) || signal.aborted) throw error;
-      if (files.length === 1) throw new ExitError(error.reason, told(error, name));
-      writeError(told(error, name), config.logFormat);
+      if (files.length === 1) throw new ExitError(error.reason, failureMessage(error, name));
+      writeError(failureMessage(error, name), config.logFormat);
       failed.push(error.reason);
     }
   }
@@ -125,7 +125,7 @@ function expectThere(file: string): void {
 }
 
 /** Returns the message with the file's name in place of the request field `file`. */
-const told = ({ message }: ExitError, name: string): string =>
+const failureMessage = ({ message }: ExitError, name: string): string =>
   message.startsWith(`${name}: `) ? message : `${name}: ${message.replace(/^'file' /, "it ")}`;
 
 /** Formats one of several results for standard output: under its name, or as one line of JSON. */

@@ -41,10 +41,10 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
   expectOne(files);
   return withApi(config, async ({ ask, signal, requests }) => {
     const work = async (path: string, id: string) => {
-      const asked = { id, options: OPTIONS };
-      if (results.format === "csv") return tablesOf(ask, { ...common, file: path }, asked);
+      const call = { id, options: OPTIONS };
+      if (results.format === "csv") return tablesOf(ask, { ...common, file: path }, call);
       const body = { ...common, file: path, response_format: results.format };
-      return (await ask(ROUTE, body, asked)).text();
+      return (await ask(ROUTE, body, call)).text();
     };
     await eachFile(files, {
       config,
@@ -59,8 +59,8 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
 }
 
 /** Returns all tables as CSV, separated by empty lines. */
-async function tablesOf(ask: Api["ask"], body: object, asked: Asked): Promise<string> {
-  const response = await ask(ROUTE, { ...body, mode: "table" }, asked);
+async function tablesOf(ask: Api["ask"], body: object, call: Asked): Promise<string> {
+  const response = await ask(ROUTE, { ...body, mode: "table" }, call);
   const { documents } = (await response.json()) as { documents: { tables: { csv_data: string }[] }[] };
   const tables = documents.flatMap((document) => document.tables);
   return tables.map((table) => table.csv_data.trimEnd()).join("\n\n");

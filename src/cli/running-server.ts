@@ -34,8 +34,9 @@ export async function checkAdmitted(url: string, response: Response): Promise<vo
       `${url} requires an API key; svc sends the first one of --api-key and --api-key-file.`,
     );
   if (response.status !== 403) return;
-  const told = (await response.json().catch(() => undefined)) as { readonly error?: { message?: string } } | undefined;
-  throw new ExitError("failure", `${url} refuses this request: ${told?.error?.message ?? "403 Forbidden."}`);
+  const answer = (await response.json().catch(() => undefined)) as
+    { readonly error?: { message?: string } } | undefined;
+  throw new ExitError("failure", `${url} refuses this request: ${answer?.error?.message ?? "403 Forbidden."}`);
 }
 
 /** Fetches a list from the server, with its other fields. Throws ExitError when there is none. */

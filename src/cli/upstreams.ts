@@ -43,8 +43,9 @@ export async function listUpstreams(config: Config, flags: Flags): Promise<void>
 async function steer(config: Config, path: string, body: object): Promise<void> {
   const response = await askServer(config, path, body).catch(() => undefined);
   if (response?.ok) return;
-  const told = (await response?.json().catch(() => undefined)) as { readonly error?: { message?: string } } | undefined;
-  throw new ExitError("failure", told?.error?.message ?? `No svc answers at ${serverUrl(config)}.`);
+  const answer = (await response?.json().catch(() => undefined)) as
+    { readonly error?: { message?: string } } | undefined;
+  throw new ExitError("failure", answer?.error?.message ?? `No svc answers at ${serverUrl(config)}.`);
 }
 
 /** Formats the replicas as aligned columns with a header. */

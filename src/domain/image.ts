@@ -47,7 +47,7 @@ export interface ImageEncoding {
   /** 0 to 100, for lossy formats. */
   readonly quality?: number;
   /** Whether PNG files contain how they were made: description, seed and settings. */
-  readonly tellsHow: boolean;
+  readonly withParameters: boolean;
 }
 
 /** What to draw. Absent settings have the model's defaults. */

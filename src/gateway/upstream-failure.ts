@@ -195,17 +195,17 @@ function numberIn(message: string, patterns: readonly RegExp[]): number | undefi
 
 function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {
   const said = text(error["message"]) ?? "";
-  const asked = number(error["n_prompt_tokens"]) ?? numberIn(said, PROMPT_TOKENS);
+  const promptTokens = number(error["n_prompt_tokens"]) ?? numberIn(said, PROMPT_TOKENS);
   const limit = number(error["n_ctx"]) ?? numberIn(said, CONTEXT_TOKENS);
-  const isKnown = asked !== undefined && limit !== undefined;
+  const isKnown = promptTokens !== undefined && limit !== undefined;
   const answer = numberIn(said, ANSWER_TOKENS) ?? 0;
-  if (isKnown && asked < limit && answer > 0) {
+  if (isKnown && promptTokens < limit && answer > 0) {
     // Some servers stop counting when the rest cannot fit.
-    const why = `'max_tokens': the prompt has at least ${asked} tokens and the answer may have ${answer}, but the context of this model has ${limit}.`;
+    const why = `'max_tokens': the prompt has at least ${promptTokens} tokens and the answer may have ${answer}, but the context of this model has ${limit}.`;
     return new SvcError("context_length_exceeded", why, { param: "max_tokens" });
   }
-  const fits = !isKnown || asked < limit;
-  const message = fits ? "The prompt is too long for the context of this model." : `${exceeding(asked, limit)}.`;
+  const fits = !isKnown || promptTokens < limit;
+  const message = fits ? "The prompt is too long for the context of this model." : `${exceeding(promptTokens, limit)}.`;
   return new SvcError("context_length_exceeded", message, { param: "messages" });
 }
 

@@ -76,9 +76,9 @@ async function withinRoot(path: string, root: string): Promise<string> {
   const elsewhere = new NoSuchFile(rule, "a path that names none there");
   try {
     const realRoot = await realpath(root);
-    const asked = resolve(realRoot, path);
-    if (!isInside(asked, realRoot) && !isInside(asked, resolve(root))) throw elsewhere;
-    const real = await realpath(asked);
+    const named = resolve(realRoot, path);
+    if (!isInside(named, realRoot) && !isInside(named, resolve(root))) throw elsewhere;
+    const real = await realpath(named);
     if (isInside(real, realRoot)) return real;
   } catch {
     throw elsewhere;

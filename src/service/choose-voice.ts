@@ -23,7 +23,7 @@ interface Language {
 }
 
 /** The voice that a request specifies. */
-export interface VoiceWish {
+export interface VoiceRequest {
   /** Id or name; undefined: the default voice. */
   readonly name?: string | undefined;
   readonly locale?: string | undefined;
@@ -54,7 +54,7 @@ const USUAL_LOCALE = "en-US";
  * of the host only speak what no model does. `known` is in order of precedence. Throws SvcError `not_found` about a
  * name, and `invalid_value` about a language (of the locale or the text's script) or a voice whose program is missing.
  */
-export function chooseVoice(known: readonly OfferedVoice[], { name, locale, text = "" }: VoiceWish): OfferedVoice {
+export function chooseVoice(known: readonly OfferedVoice[], { name, locale, text = "" }: VoiceRequest): OfferedVoice {
   const offered = ready(known);
   const own = known.find(({ voice }) => voice.id === name);
   const language = locale ?? (own ? undefined : languageOfScript(text));

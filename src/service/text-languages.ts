@@ -31,7 +31,7 @@ export class TextLanguages {
    * languages without data, `engine_unavailable` when none are named and no data is installed.
    */
   of(tags: readonly string[], field: string): Reading {
-    return tags.length > 0 ? this.named(tags, field) : (this.usual ?? this.whatThereIs());
+    return tags.length > 0 ? this.named(tags, field) : (this.usual ?? this.installedLanguages());
   }
 
   private named(tags: readonly string[], field: string): Reading {
@@ -41,7 +41,7 @@ export class TextLanguages {
     return { languages: [...new Map(found.map((data) => [data.name, data])).values()] };
   }
 
-  private whatThereIs(): Reading {
+  private installedLanguages(): Reading {
     const { tessdata } = this.deps;
     const found = tessdata.find(ENGLISH) ?? tessdata.find(tessdata.names()[0] ?? "");
     if (found) return { languages: [found] };

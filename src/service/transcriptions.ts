@@ -80,9 +80,9 @@ export class TranscriptionService {
   }
 
   /** Returns the model for this name. Throws SvcError `engine_unavailable` when there is no transcription model. */
-  model(name?: string): { readonly name: string; readonly tellsSpeech: boolean } {
+  model(name?: string): { readonly name: string; readonly detectsSpeech: boolean } {
     const { model, engine } = this.deps.router.find(name, "transcription");
-    return { name: model, tellsSpeech: engine.tellsSpeech };
+    return { name: model, detectsSpeech: engine.detectsSpeech };
   }
 
   /** Detects speech in the next piece of a stream. Throws what the engine throws, or the signal's reason. */
@@ -99,7 +99,7 @@ export class TranscriptionService {
     const backend = this.deps.router.find(model, "transcription");
     if (work.translate && !backend.engine.translates) throw cannotTranslate(backend.model);
     // At a threshold of 0 all sound counts as speech, as without a detector.
-    if (work.detection && work.detection.threshold !== 0 && !backend.engine.tellsSpeech) throw withoutDetector();
+    if (work.detection && work.detection.threshold !== 0 && !backend.engine.detectsSpeech) throw withoutDetector();
     const job = { work, client, background };
     let tokens = 0;
     const spec = { id, client, backend, deadline, background, partOf };

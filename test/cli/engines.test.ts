@@ -38,12 +38,12 @@ test.skipIf(!native)("every model that is loaded on first use has an engine that
 test("speech detection is on when the detector is there, unless the operator has all sound transcribed", () => {
   const file = { path: "w.bin", id: "w", bytes: 1, modified: 0, translates: true, stateBytes: 1 };
   const files = { libraries: "", embeddedModel: "", embeddedImages: { model: "", textEncoder: "", taesd: "" } };
-  const tellsSpeech = (vad: boolean, embeddedVad?: string) => {
+  const detectsSpeech = (vad: boolean, embeddedVad?: string) => {
     const given = { ...files, ...(embeddedVad !== undefined && { embeddedVad }) };
     return transcriptionEngines([file], { config: { ...testConfig, vad }, launch: testLaunch(), native: given })[0]
-      ?.tellsSpeech;
+      ?.detectsSpeech;
   };
-  expect([tellsSpeech(true, "vad.bin"), tellsSpeech(true), tellsSpeech(false, "vad.bin")]).toEqual([
+  expect([detectsSpeech(true, "vad.bin"), detectsSpeech(true), detectsSpeech(false, "vad.bin")]).toEqual([
     true,
     false,
     false,

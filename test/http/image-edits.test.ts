@@ -92,7 +92,7 @@ describe("answers", () => {
       steps: 4,
       guidance: 2.5,
       adapters: [{ name: "ink", scale: 0.5 }],
-      encoding: { format: "jpeg", quality: 80, tellsHow: false },
+      encoding: { format: "jpeg", quality: 80, withParameters: false },
       edit: {
         image: { field: "image[]" },
         references: [{ field: "image[]" }],

@@ -88,7 +88,7 @@ describe("answers", () => {
         { name: "oil", scale: 1 },
       ],
       previews: 0,
-      encoding: { format: "webp", quality: 40, tellsHow: false },
+      encoding: { format: "webp", quality: 40, withParameters: false },
       client: "ada",
       files: [],
     });
@@ -98,7 +98,7 @@ describe("answers", () => {
       prompt,
       count: 1,
       previews: 0,
-      encoding: { format: "png", tellsHow: true },
+      encoding: { format: "png", withParameters: true },
       files: [],
     });
     expect(seed).toBeWithin(0, 2 ** 32);

@@ -152,7 +152,7 @@ describe("opening a session", () => {
 
   test("without a speech detector leaves it to the client to end utterances", async () => {
     const server = serve();
-    server.transcriber.tellsSpeech = false;
+    server.transcriber.detectsSpeech = false;
     const client = await open(server);
     expect(JSON.stringify(await client.next("session.created"))).toContain('"turn_detection":null');
     client.set({ turn_detection: { type: "server_vad" } });

@@ -125,7 +125,7 @@ describe("requests", () => {
 
   test("are refused a chunking strategy without speech detection, unless it treats all sound as speech", async () => {
     const server = serve();
-    server.transcriber.tellsSpeech = false;
+    server.transcriber.detectsSpeech = false;
     const ask = (strategy: unknown) => server.post(PATH, { data: "AAAA", chunking_strategy: strategy });
     const refused = await ask({ type: "server_vad", silence_duration_ms: 200 });
     expect([refused.status, await refused.json()]).toMatchObject([

@@ -58,7 +58,7 @@ describe("arguments of a call", () => {
 });
 
 /** Returns what the parser reports for the rest of a call whose beginning the client gave. */
-function goingOn(changes: Partial<ChatPrompt>): unknown {
+function continued(changes: Partial<ChatPrompt>): unknown {
   const { sampler } = prompt(llama, chat(goOn(call("[[[")), { tools, continueLast: true, ...changes }));
   if (sampler === undefined) throw new Error("no sampler was made");
   llama.pushAnswer(sampler, Buffer.from("1]]]}}</tool_call>"));
@@ -74,13 +74,13 @@ describe("an answer that continues the last message", () => {
   });
 
   test("continues the arguments after a few levels", () => {
-    expect(goingOn({})).toEqual({ calls: [{ index: 0, arguments: "1]]]}" }] });
+    expect(continued({})).toEqual({ calls: [{ index: 0, arguments: "1]]]}" }] });
   });
 
   test("cannot be constrained after a million levels, because its grammar would hold all of them for each token", () => {
     const asked = { continueLast: true, toolChoice: "required" } as const;
     expect(() => read("", asked, goOn(call("[".repeat(MILLION))))).toThrow("the prefill nests too deep");
-    expect(goingOn({ toolChoice: "required" })).toEqual({ calls: [{ index: 0, arguments: "1]]]}" }] });
+    expect(continued({ toolChoice: "required" })).toEqual({ calls: [{ index: 0, arguments: "1]]]}" }] });
   });
 });
 

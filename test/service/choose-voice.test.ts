@@ -9,7 +9,7 @@ import {
   offer,
   ready,
   type OfferedVoice,
-  type VoiceWish,
+  type VoiceRequest,
 } from "../../src/service/choose-voice.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 
@@ -35,7 +35,7 @@ const many = source(
 const program = source("program", "p:de de", "p:en-us en-US male", "p:cmn cmn male");
 const other = source("program", "q:pt pt-BR female", "q:de de-DE female");
 
-function chosen(offered: readonly OfferedVoice[], wish: VoiceWish): string {
+function chosen(offered: readonly OfferedVoice[], wish: VoiceRequest): string {
   try {
     return chooseVoice(offered, wish).voice.id;
   } catch (error) {
@@ -45,7 +45,7 @@ function chosen(offered: readonly OfferedVoice[], wish: VoiceWish): string {
 
 describe("a voice of a program on the host", () => {
   const all = [...heart, ...program, ...other];
-  test.each<[VoiceWish, string]>([
+  test.each<[VoiceRequest, string]>([
     [{}, "heart"],
     [{ locale: "en-GB" }, "heart"],
     [{ name: "onyx" }, "heart"],
@@ -67,7 +67,7 @@ describe("a voice of a program on the host", () => {
 
 describe("a voice name of OpenAI", () => {
   const all = [...heart, ...many];
-  test.each<[VoiceWish, string]>([
+  test.each<[VoiceRequest, string]>([
     [{ name: "nova" }, "bf_nova"],
     [{ name: "echo" }, "am_echo"],
     [{ name: "onyx" }, "am_echo"],
@@ -90,7 +90,7 @@ describe("a voice name of OpenAI", () => {
 
 describe("without a locale, a script that identifies the language", () => {
   const all = [...heart, ...source("program", "p:ru ru", "p:ja ja", "p:cmn cmn", "p:hi hi", "p:ko ko")];
-  test.each<[VoiceWish, string]>([
+  test.each<[VoiceRequest, string]>([
     [{ text: "Доброе утро, это Bun." }, "p:ru"],
     [{ text: "Доброе утро.", name: "nova" }, "p:ru"],
     [{ text: "東京は今日も晴れです。" }, "p:ja"],
@@ -115,7 +115,7 @@ describe("without a locale, a script that identifies the language", () => {
   });
 });
 
-test.each<[VoiceWish, string]>([
+test.each<[VoiceRequest, string]>([
   [{ name: "nobody" }, "not_found voice"],
   [{ name: "constructor" }, "not_found voice"],
   [{ name: "nobody", locale: "de" }, "not_found voice"],
@@ -130,7 +130,7 @@ test("a voice that needs a missing program is not chosen, and requests for it or
   const [voice] = source("model", "ff_siwis fr-FR female");
   const french = { ...voice!, voice: { ...voice!.voice, needs: "espeak-ng" } };
   const all = [...heart, french];
-  const refusal = (wish: VoiceWish): string => {
+  const refusal = (wish: VoiceRequest): string => {
     try {
       return chooseVoice(all, wish).voice.id;
     } catch (error) {

@@ -48,7 +48,7 @@ export class FakeTranscriber extends FakeEngine implements TranscriptionPort {
   readonly utterances: UtteranceWork[] = [];
   /** The client of each request, in order. */
   readonly clients: (string | undefined)[] = [];
-  tellsSpeech = true;
+  detectsSpeech = true;
   translates = true;
   /** Pieces of streams passed to `listen`, in order. */
   readonly heard: ListeningWork[] = [];

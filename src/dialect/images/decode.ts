@@ -75,7 +75,7 @@ export function decodeUpscale(form: object): ImageCall {
       seed: 0,
       previews: 0,
       upscale: { ...(scale != null && { scale }) },
-      encoding: { ...decodeEncoding(body), tellsHow: false },
+      encoding: { ...decodeEncoding(body), withParameters: false },
     },
     answer: response_format ?? "b64_json",
     stream: false,
@@ -191,7 +191,7 @@ function decodeEncoding({
   return {
     format,
     ...(output_compression != null && { quality: output_compression }),
-    tellsHow: metadata ?? true,
+    withParameters: metadata ?? true,
   };
 }
 

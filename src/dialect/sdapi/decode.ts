@@ -158,7 +158,7 @@ function callOf(body: TextToImageRequest): SdapiCall {
       ...(scheduler && { scheduler }),
       ...(adapters.length > 0 && { adapters }),
       previews: 0,
-      encoding: { format: "png", tellsHow: true },
+      encoding: { format: "png", withParameters: true },
     },
   };
 }

@@ -25,7 +25,7 @@ export interface TranscriptionJob {
 
 export interface TranscriptionPort extends Unloadable {
   /** Whether it can tell speech from other sound; if not, all sound counts as speech. */
-  readonly tellsSpeech: boolean;
+  readonly detectsSpeech: boolean;
   /** Whether the model was trained to translate into English; others do not, and report no error. */
   readonly translates: boolean;
   status(): TranscriptionStatus;

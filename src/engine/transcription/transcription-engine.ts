@@ -25,7 +25,7 @@ export class TranscriptionEngine
     return this.options.engine.parallel;
   }
 
-  get tellsSpeech(): boolean {
+  get detectsSpeech(): boolean {
     return this.options.engine.vadPath !== undefined;
   }
 

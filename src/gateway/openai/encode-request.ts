@@ -116,11 +116,11 @@ function encodeTools(
   const isNone = only === undefined && toolChoices.includes("none");
   const isNamed =
     tools.length < allTools.length && others.length === 0 && toolChoice === "required" && toolChoices.includes("named");
-  const told = isNone || isNamed ? allTools : tools;
-  if (told.length === 0) return {};
+  const sent = isNone || isNamed ? allTools : tools;
+  if (sent.length === 0) return {};
   const named = isNamed && { tool_choice: { type: "function", function: { name: only?.name } } };
   return {
-    tools: told.map(encodeTool),
+    tools: sent.map(encodeTool),
     ...(toolChoice === "required" && { tool_choice: "required" }),
     ...(isNone && { tool_choice: "none" }),
     ...named,

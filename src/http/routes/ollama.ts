@@ -83,7 +83,7 @@ export const ollamaRoutes = (deps: AppDeps) => {
 };
 
 /** Returns a request that continues from the tokens `before`, followed by those of its own conversation. */
-async function goingOn(
+async function continued(
   deps: AppDeps,
   generation: Generation,
   before: readonly number[],
@@ -116,7 +116,7 @@ async function answer(deps: AppDeps, request: Request, decode: typeof decodeOlla
   // Called once the request was accepted: by then the model is loaded.
   const loaded = () => (since === undefined ? {} : { loadMs: clock.now() - since });
   return respond(deps, request, {
-    requests: [before ? await goingOn(deps, generation, before, backend, request) : generation],
+    requests: [before ? await continued(deps, generation, before, backend, request) : generation],
     stream,
     json: (events, { readInputs }) => encodeOllama(events, { ...context, ...loaded(), readInputs }),
     writer: (put, { readInputs }) => ollamaWriter(put, { ...context, ...loaded(), readInputs }),

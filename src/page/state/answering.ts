@@ -40,8 +40,8 @@ interface ImageEvent {
 }
 
 async function drawImage(api: Api, { path, settings, model, signal }: Question, put: Put): Promise<void> {
-  const asked = path.at(-1);
-  const pictures = asked?.attachments ?? [];
+  const question = path.at(-1);
+  const pictures = question?.attachments ?? [];
   const isEditor = model.capabilities.has("image_edits");
   // The model may have been chosen after the files.
   if (pictures.some(({ kind }) => !isEditor || kind !== "image")) {
@@ -51,7 +51,7 @@ async function drawImage(api: Api, { path, settings, model, signal }: Question, 
   const edits = pictures.length > 0;
   const { seed, size } = settings;
   const fields = {
-    prompt: asked?.text ?? "",
+    prompt: question?.text ?? "",
     model: model.id,
     stream: true,
     partial_images: 2,

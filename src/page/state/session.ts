@@ -226,9 +226,9 @@ export class Session {
 
   private ask(turn: NewTurn): void {
     if (this.run || !this.model) return;
-    const asked = newTurn(turn);
-    this.change((conversation) => tree.addTurn(conversation, asked));
-    void this.answer(asked.id);
+    const question = newTurn(turn);
+    this.change((conversation) => tree.addTurn(conversation, question));
+    void this.answer(question.id);
   }
 
   /** Lets the model generate the turn that follows `parent`. */

@@ -8,8 +8,8 @@ type Models = Pick<TranscriptionService, "model">;
 
 /** Returns the default settings. Throws SvcError `engine_unavailable` when there is no transcription model. */
 export function usualSettings(model: string | undefined, models: Models): LiveSettings {
-  const { name, tellsSpeech } = models.model(model);
-  return { model: name, format: { encoding: "pcm16", rate: 24_000 }, turns: tellsSpeech ? USUAL_TURNS : null };
+  const { name, detectsSpeech } = models.model(model);
+  return { model: name, format: { encoding: "pcm16", rate: 24_000 }, turns: detectsSpeech ? USUAL_TURNS : null };
 }
 
 /**
@@ -17,7 +17,7 @@ export function usualSettings(model: string | undefined, models: Models): LiveSe
  * `engine_unavailable`, and then applies none. `hasBegun`: sound in the session's current format has arrived.
  */
 export function changed(before: LiveSettings, changes: LiveChanges, models: Models, hasBegun: boolean): LiveSettings {
-  const { name, tellsSpeech } = models.model(changes.model ?? before.model);
+  const { name, detectsSpeech } = models.model(changes.model ?? before.model);
   const format = changes.format ?? before.format;
   const isOther = format.encoding !== before.format.encoding || format.rate !== before.format.rate;
   if (isOther && hasBegun) {
@@ -25,7 +25,7 @@ export function changed(before: LiveSettings, changes: LiveChanges, models: Mode
     throw new SvcError("invalid_value", message, { param: "format" });
   }
   const turns = changes.turns && { ...(before.turns ?? USUAL_TURNS), ...changes.turns };
-  if (turns && !tellsSpeech) {
+  if (turns && !detectsSpeech) {
     throw fieldError("unsupported_parameter", "turn_detection", "must be null: this server has no speech detector");
   }
   const language = changes.language === undefined ? before.language : changes.language;

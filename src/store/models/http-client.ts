@@ -83,7 +83,7 @@ export function getBytes(
   { signal, patience: { idleMs } }: Pick<RetryOptions, "signal" | "patience">,
   arrived: (received: number, total?: number) => void = () => {},
 ): Promise<HubAnswer & { readonly bytes: Uint8Array<ArrayBuffer> }> {
-  const asked = new URL(url).host;
+  const host = new URL(url).host;
   return whileAlive(
     { signal, idleMs },
     async (ended, alive) => {
@@ -101,7 +101,7 @@ export function getBytes(
       }
       return { ...answer, bytes: new Uint8Array(Buffer.concat(pieces)) };
     },
-    (isSilent) => (isSilent ? `${asked} does not answer` : `The connection to ${asked} was lost`),
+    (isSilent) => (isSilent ? `${host} does not answer` : `The connection to ${host} was lost`),
   );
 }
 

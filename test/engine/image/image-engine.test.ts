@@ -71,7 +71,7 @@ const work = (changes: Partial<ImageWork> = {}): ImageWork => ({
   seed: 7,
   steps: 2,
   previews: 0,
-  encoding: { format: "png", tellsHow: true },
+  encoding: { format: "png", withParameters: true },
   ...changes,
 });
 const run = (engine: ImageEngine, wanted: ImageWork, signal = live(), client = "me") =>

@@ -30,7 +30,7 @@ const work: ImageWork = {
   count: 1,
   seed: 1,
   previews: 0,
-  encoding: { format: "png", tellsHow: true },
+  encoding: { format: "png", withParameters: true },
 };
 const image = { path: "/cat.png", field: "image" };
 

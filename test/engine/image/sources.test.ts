@@ -22,7 +22,7 @@ const pixels = {
   ),
 };
 const memory = new SharedBytes(2 ** 30);
-const png = { format: "png", tellsHow: false } as const;
+const png = { format: "png", withParameters: false } as const;
 
 async function file(name: string, bytes: Uint8Array) {
   const path = join(folder, name);
@@ -91,7 +91,7 @@ test("data that is not an image, or too large, is refused with its field", async
 test("an image is written in each format, enlarged on request, with its generation parameters", async () => {
   const size = { width: 80, height: 40 };
   for (const format of ["png", "jpeg", "webp"] as const) {
-    const bytes = await encoded(pixels, size, { format, tellsHow: true, quality: 0 }, "how");
+    const bytes = await encoded(pixels, size, { format, withParameters: true, quality: 0 }, "how");
     expect(await new Bun.Image(bytes).metadata()).toEqual({ ...size, format });
     expect(Buffer.from(bytes).includes("how")).toBe(format === "png");
   }

@@ -134,7 +134,7 @@ function start(stepMs = 0, drawsIn?: ImageSize) {
     ended: () => sent.flatMap((message) => (message.type === "events" ? message.finished : [])),
     /** Returns the job's key. */
     submit(prompt: string, client: string, changes: Partial<ImageWork> = {}): number {
-      const encoding = { format: "png", tellsHow: false } as const;
+      const encoding = { format: "png", withParameters: false } as const;
       const work: ImageWork = { prompt, count: 1, seed: 1, previews: 0, encoding, ...changes };
       worker.submit(++key, { image: 0, work, client });
       return key;
@@ -270,7 +270,7 @@ describe("a changed image that is delivered larger than it is drawn", () => {
     await Bun.write(image.path, pngOfRows({ ...size, colour: 2 }, rows));
     await Bun.write(mask.path, transparentPng(SIDE, SIDE, 0));
     const { worker, submit, ended } = start(0, { width: 8, height: 8 });
-    const encoding = { format: "png", tellsHow: true } as const;
+    const encoding = { format: "png", withParameters: true } as const;
     submit("edit", "ada", { size, encoding, edit: { image, mask, ...edit }, ...work });
     while (ended().length < 1) await worker.step().then(() => Bun.sleep(1));
     const event = ended()[0]?.event;

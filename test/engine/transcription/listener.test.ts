@@ -5,7 +5,7 @@ import { Listener } from "../../../src/engine/transcription/child/listener.ts";
 import type { FromTranscriber } from "../../../src/engine/transcription/protocol.ts";
 
 /** Returns a listener that reports each window's first sample as the speech value, and counts windows in its memory. */
-function start({ tellsSpeech = true, fails = false } = {}) {
+function start({ detectsSpeech = true, fails = false } = {}) {
   const messages: FromTranscriber[] = [];
   let noticed = 0;
   const listen = (samples: Float32Array, memory: Float32Array) => {
@@ -20,7 +20,7 @@ function start({ tellsSpeech = true, fails = false } = {}) {
   const listener = new Listener(
     { listen },
     audio as never,
-    tellsSpeech,
+    detectsSpeech,
     (message) => messages.push(message),
     () => noticed++,
   );
@@ -61,7 +61,7 @@ test("only speech counts as speaking", () => {
 });
 
 test("without a detector all sound counts as speech", () => {
-  const { hear } = start({ tellsSpeech: false });
+  const { hear } = start({ detectsSpeech: false });
   expect([...(hear({ sound: sound(0, 0), known: 1 })?.speech ?? [])]).toEqual([1]);
 });
 

@@ -96,8 +96,8 @@ export class InputReader {
     const { rerankTemplate } = this.model;
     if (rerankTemplate !== undefined) return this.fill(rerankTemplate, query, documents, of);
     const texts = [query, ...documents].map((text) => this.bare(text));
-    const [asked = new Int32Array(), ...read] = await this.texts.tokenize(texts, "none", { ...of, field: "documents" });
-    return read.map((document) => this.join(asked, document));
+    const [first = new Int32Array(), ...read] = await this.texts.tokenize(texts, "none", { ...of, field: "documents" });
+    return read.map((document) => this.join(first, document));
   }
 
   /** Joins query and document with the separators that the vocabulary puts between and around them. */

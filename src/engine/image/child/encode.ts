@@ -9,11 +9,11 @@ const USUAL_QUALITY = 90;
 /** Bytes of the signature and the header chunk, which come first in every PNG file. */
 const HEAD_BYTES = 8 + 25;
 
-/** Returns a file of this size, scaling the pixels if needed. `text`: stored in a PNG file if `tellsHow` is set. */
+/** Returns a file of this size, scaling the pixels if needed. `text`: stored in a PNG file if `withParameters` is set. */
 export async function encoded(
   pixels: Pixels,
   size: ImageSize,
-  { format, quality = USUAL_QUALITY, tellsHow }: ImageEncoding,
+  { format, quality = USUAL_QUALITY, withParameters }: ImageEncoding,
   text?: string,
 ): Promise<Uint8Array> {
   const image = new Bun.Image(await writeBmp(pixels, neverAborted));
@@ -21,7 +21,7 @@ export async function encoded(
   if (format === "jpeg") return image.jpeg({ quality: Math.max(1, quality) }).bytes();
   if (format === "webp") return image.webp({ quality }).bytes();
   const png = await image.png().bytes();
-  return tellsHow && text !== undefined ? withText(png, "parameters", text) : png;
+  return withParameters && text !== undefined ? withText(png, "parameters", text) : png;
 }
 
 /** Adds text of any language to a PNG file, as an uncompressed iTXt chunk. `keyword`: 1 to 79 Latin letters. */

@@ -122,7 +122,7 @@ export class ImageWorker {
       step: (step, steps) => later(() => tell({ type: "progress", image, step, steps })),
       preview: (index, shown, size) =>
         later(async () => {
-          const data = await encoded(shown, size, { ...work.encoding, tellsHow: false });
+          const data = await encoded(shown, size, { ...work.encoding, withParameters: false });
           tell({ type: "preview", image, index, data, size });
         }),
     });

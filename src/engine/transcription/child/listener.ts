@@ -12,11 +12,11 @@ import { sendRefusal } from "../../process/refusal.ts";
 const LIKELY = 0.5;
 
 export class Listener {
-  /** `tellsSpeech`: whether there is a detector; else all sound counts as speech. `onSpeech`: called on speech. */
+  /** `detectsSpeech`: whether there is a detector; else all sound counts as speech. `onSpeech`: called on speech. */
   constructor(
     private readonly whisper: Pick<Whisper, "listen">,
     private readonly audio: SoundTools["audio"],
-    private readonly tellsSpeech: boolean,
+    private readonly detectsSpeech: boolean,
     private readonly send: (message: FromTranscriber) => void,
     private readonly onSpeech: () => void,
   ) {}
@@ -34,7 +34,7 @@ export class Listener {
   private listen({ sound, known, memory = new Float32Array(LISTENING_MEMORY) }: ListeningWork): Heard {
     const all = rawSamples(sound, this.audio);
     const samples = wholeWindows(all.subarray(known * LISTENING_WINDOW));
-    if (!this.tellsSpeech) return { speech: new Float32Array(samples.length / LISTENING_WINDOW).fill(1), memory };
+    if (!this.detectsSpeech) return { speech: new Float32Array(samples.length / LISTENING_WINDOW).fill(1), memory };
     return { speech: this.whisper.listen(samples, memory), memory };
   }
 }
