@@ -9,6 +9,8 @@ export type MediaErrorCode = (typeof MEDIA_ERRORS)[number];
 /** A native call failed; the message is for the log, unless a medium is at fault. */
 export class MediaError extends NativeError<MediaErrorCode> {
   override readonly name = "MediaError";
+  /** Index of the medium at fault, where it is known. */
+  medium?: number;
 }
 
 /** See svc_media_load_start in shim.h. */

@@ -49,13 +49,15 @@ export class NativeMedia extends NativeLibrary<typeof symbols, MediaErrorCode> i
   submit(text: string, media: readonly Medium[], client = ""): MediaJob {
     const owner = this.bytes(client);
     const job = this.check(this.native.svc_media_open(owner, owner.length - 1), "open a media job") as MediaJob;
+    let added = 0;
     try {
-      for (const medium of media) this.check(this.add(job, medium), `add ${medium.kind}`);
+      for (; added < media.length; added++) this.add(job, media[added] as Medium);
       const bytes = this.bytes(text);
       this.check(this.native.svc_media_prepare(job, bytes, bytes.length - 1), "prepare a prompt");
       return job;
     } catch (error) {
       this.release(job);
+      if (error instanceof MediaError && added < media.length) error.medium = added;
       throw error;
     }
   }
@@ -108,13 +110,14 @@ export class NativeMedia extends NativeLibrary<typeof symbols, MediaErrorCode> i
     return this.readJson(this.native.svc_media_stats, "count media") as MediaStats;
   }
 
-  private add(job: MediaJob, medium: Medium): number {
+  private add(job: MediaJob, medium: Medium): void {
     const id = this.bytes(medium.id);
-    if (medium.kind === "audio") {
-      const { file } = medium;
-      return this.native.svc_media_add_audio(job, id, id.length - 1, addressable(file), file.length);
-    }
-    const { width, height, rgb } = medium;
-    return this.native.svc_media_add_image(job, id, id.length - 1, width, height, addressable(rgb), rgb.length);
+    const bytes = medium.kind === "audio" ? medium.file : medium.rgb;
+    const content = [addressable(bytes), bytes.length] as const;
+    const result =
+      medium.kind === "audio"
+        ? this.native.svc_media_add_audio(job, id, id.length - 1, ...content)
+        : this.native.svc_media_add_image(job, id, id.length - 1, medium.width, medium.height, ...content);
+    this.check(result, `add ${medium.kind}`);
   }
 }

@@ -368,6 +368,8 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
     const damaged = Buffer.from(wavFile(1, 16_000)).subarray(0, 30).toString("base64");
     const cutOff = { type: "input_audio", input_audio: { data: damaged, format: "wav" } };
     expect(await refused(cutOff)).toEqual([400, "invalid_value", heard]);
+    const narrow = Buffer.from(pngFile(picture(1, 900, 1))).toString("base64");
+    expect(await refused(url(`data:image/png;base64,${narrow}`))).toEqual([400, "invalid_value", param]);
   });
 });
 

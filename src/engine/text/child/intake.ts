@@ -252,7 +252,8 @@ export class Intake {
       this.media?.submit(text, media, entry, client);
     } catch (error) {
       if (!(error instanceof MediaError)) throw error;
-      this.refuseMedia(entry, { error: error.message, code: error.code });
+      const { message, code, medium } = error;
+      this.refuseMedia(entry, { error: message, code, ...(medium !== undefined && { medium }) });
     }
   }
 
