@@ -1,12 +1,14 @@
 // Batches on the real program: killed in the middle (`npm run test:batch-kill`: many times), and beside somebody who chats.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomNumbers } from "../support/dice.ts";
 import { chats, killBatch } from "../support/batch-kill.ts";
 import { withServer } from "../support/server.ts";
+
+setDefaultTimeout(300_000);
 
 test("every line is answered once, however often the server is killed", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "svc-batch-"));
@@ -17,7 +19,7 @@ test("every line is answered once, however often the server is killed", async ()
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
-}, 300_000);
+});
 
 test("a chat beside a batch does not wait, on a server without a queue", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "svc-batch-"));
@@ -48,4 +50,4 @@ test("a chat beside a batch does not wait, on a server without a queue", async (
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
-}, 120_000);
+});

@@ -1,6 +1,6 @@
 // The same as cross-talk.test.ts with adapters, and where what was computed is kept in host memory and on disk.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,8 @@ import {
 } from "../support/cross-talk.ts";
 import { metricValue } from "../support/metrics-text.ts";
 import { FROM_SOURCE, startServer, withServer } from "../support/server.ts";
+
+setDefaultTimeout(240_000);
 
 const one = { id: 0, scale: 1 };
 const two = { id: 1, scale: 1 };
@@ -47,7 +49,7 @@ test("the same with adapters: each conversation gets the answers of its own", as
   } finally {
     rmSync(folder, { recursive: true });
   }
-}, 240_000);
+});
 
 test("where each sequence has cells of its own, and host memory gives back what left them, everybody gets the answers of a cold server", async () => {
   const layout = ["--kv-mode", "streams", "--ctx", "6144", "--parallel", "3", "--cache-ram", "64"];
@@ -65,7 +67,7 @@ test("where each sequence has cells of its own, and host memory gives back what 
       await cold.stop();
     }
   });
-}, 240_000);
+});
 
 test("conversations on disk, over restarts and crashes, get them too", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-cross-talk-"));
@@ -83,4 +85,4 @@ test("conversations on disk, over restarts and crashes, get them too", async () 
     await cold.stop();
     rmSync(folder, { recursive: true });
   }
-}, 240_000);
+});

@@ -3,10 +3,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { makeAdapter } from "../models/make-adapter.ts";
 import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
+
+setDefaultTimeout(60_000);
 
 const GIVEN = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 const LIMITS = ["--ctx", "2048", "--parallel", "2", "--threads", "1", "--kv-mode", "unified"];
@@ -53,7 +55,7 @@ test("next to a given model, the system model is listed before it is loaded, and
     const refused = await ask(server, { grammar: 'root ::= "a"' });
     expect([refused.status, refused.answer["error"].param]).toEqual([400, "grammar"]);
   });
-}, 60_000);
+});
 
 test("where svc-mini is served, the system model is the same engine", async () => {
   await withServer(LIMITS, async (server) => {
@@ -61,7 +63,7 @@ test("where svc-mini is served, the system model is the same engine", async () =
     expect((await ask(server, {})).answer["model"]).toBe("svc-system");
     expect(childrenOf(server.pid)).toHaveLength(1);
   });
-}, 60_000);
+});
 
 test("the system model ignores options for the given model", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-system-"));
@@ -79,4 +81,4 @@ test("the system model ignores options for the given model", async () => {
   } finally {
     rmSync(folder, { recursive: true });
   }
-}, 60_000);
+});

@@ -222,7 +222,7 @@ describe("a dying engine", () => {
     );
     // The third process that it kills is the last that gets it.
     expect(engine.status().restarts).toBe(2);
-  }, 15_000);
+  }, 30_000);
 
   const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };
 

@@ -10,7 +10,7 @@ import { makeAdapter, writeAdapter } from "../models/make-adapter.ts";
 import { answer, chunkBegin, decode, library, load, prefill, question, sampler, tokenize } from "./harness.ts";
 
 // Other processes may use the cores.
-setDefaultTimeout(20_000);
+setDefaultTimeout(30_000);
 
 const STORY = "Tell me a story.";
 const A = { id: 0, scale: 1 };
