@@ -1,19 +1,18 @@
 // `svc draw` as a program, and images in terminals.
 
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inlineImage } from "../../src/cli/inline-image.ts";
 import { measureImage } from "../../src/media/image.ts";
 import { isBuilt } from "../native/image-harness.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 setDefaultTimeout(60_000);
 
 const main = join(import.meta.dir, "../../src/main.ts");
-const folder = mkdtempSync(join(tmpdir(), "svc-draw-command-"));
+const folder = sharedFolder();
 const at = (name: string) => join(folder, name);
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const svc = async (...args: string[]): Promise<[number, string]> =>
   (await run(...args)).slice(0, 2) as [number, string];

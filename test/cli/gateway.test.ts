@@ -6,7 +6,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import type { UpstreamList } from "../../src/contract/upstreams.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
-import { temporaryFolder } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { post } from "../support/post.ts";
 import { runSvc } from "../support/program.ts";
 import { startServer, withServer } from "../support/server.ts";

@@ -4,7 +4,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readTls } from "../../src/config/tls.ts";
-import { serve, temporaryFolder } from "../http/harness.ts";
+import { serve } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
 

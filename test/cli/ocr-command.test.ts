@@ -1,16 +1,16 @@
 // `svc ocr` as a program.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
 import { drawn, pdfOf, pngOf, scanned } from "../support/pages.ts";
 import { runSvc } from "../support/program.ts";
 import { FROM_SOURCE } from "../support/server.ts";
 import { english, NO_ENGLISH } from "../support/tessdata.ts";
 
 setDefaultTimeout(120_000);
-const folder = mkdtempSync(join(tmpdir(), "svc-ocr-command-"));
+const folder = sharedFolder();
 const at = (name: string) => join(folder, name);
 
 beforeAll(async () => {
@@ -18,7 +18,6 @@ beforeAll(async () => {
   writeFileSync(at("b.png"), await pngOf(await drawn({ lines: ["From a picture"], paper: [300, 150] })));
   writeFileSync(at("a.txt"), "plain");
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const svc = (args: readonly string[], stdin?: Uint8Array) =>
   runSvc(["ocr", ...args], { env: { ...process.env, TMPDIR: folder, NO_COLOR: "1" }, stdin });

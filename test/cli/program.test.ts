@@ -1,20 +1,10 @@
 // The program as its own process: exit codes, what it says, and when it serves instead of answering.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { closeSync, existsSync, openSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeAdapter, type AdapterChanges } from "../models/make-adapter.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
 import { runSvc, runToEnd } from "../support/program.ts";
@@ -25,9 +15,7 @@ const MAIN = join(import.meta.dir, "../../src/main.ts");
 const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 const QUESTION = "What is the capital of France?";
 
-let home: string;
-beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-cli-"))));
-afterAll(() => rmSync(home, { recursive: true }));
+const home = sharedFolder();
 
 /** A number is a descriptor. */
 type Input = "ignore" | Blob | number;

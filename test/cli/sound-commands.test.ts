@@ -1,9 +1,9 @@
 // `svc transcribe` and `svc say` as programs: what they refuse before anything is computed, and an interrupt.
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
 import { childrenOf } from "../support/processes.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { isBuilt } from "../native/whisper-harness.ts";
@@ -12,7 +12,7 @@ import { wavOf } from "../support/wav.ts";
 setDefaultTimeout(60_000);
 
 const main = join(import.meta.dir, "../../src/main.ts");
-const folder = mkdtempSync(join(tmpdir(), "svc-sound-commands-"));
+const folder = sharedFolder();
 const at = (name: string) => join(folder, name);
 /** "And so my fellow Americans", of a longer recording. */
 const clip = at("clip.wav");
@@ -23,7 +23,6 @@ beforeAll(async () => {
   for (const name of ["a.wav", "a.mp3", "b.wav"]) writeFileSync(at(name), "no sound");
   writeFileSync(at("taken"), "");
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function start(...args: string[]) {
   const env = { ...process.env, TMPDIR: folder, NO_COLOR: "1" };

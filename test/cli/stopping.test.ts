@@ -1,10 +1,10 @@
 // How a server stops: when all its processes are signalled, when signals repeat, and while it waits for others.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
 import { post } from "../support/post.ts";
@@ -14,9 +14,7 @@ setDefaultTimeout(60_000);
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-let home: string;
-beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-stopping-"))));
-afterAll(() => rmSync(home, { recursive: true }));
+const home = sharedFolder();
 
 function start(...args: string[]) {
   const env = ownEnvironment({ HOME: home });

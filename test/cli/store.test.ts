@@ -1,9 +1,9 @@
 // svc pull, list, rm and --model by name, as processes against a hub on loopback.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
 import { ggufBytes, llama } from "../support/gguf-bytes.ts";
 import { KOKORO } from "../../src/store/models/kokoro.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
@@ -20,10 +20,8 @@ const NAME = `${REPO}:Q8_0`;
 const TIMEOUT_MS = 60_000;
 setDefaultTimeout(TIMEOUT_MS);
 
-let home: string;
+const home = sharedFolder();
 let hub: FakeHub;
-beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-store-"))));
-afterAll(() => rmSync(home, { recursive: true }));
 beforeEach(async () => {
   hub = await FakeHub.start();
   hub.add(REPO, "mini-Q8_0.gguf", { content: MODEL });

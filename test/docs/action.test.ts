@@ -3,8 +3,8 @@
 import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../http/harness.ts";
 import { fakeRelease } from "../packaging/fake-release.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,19 +1,18 @@
 // The real program with files that crash llama.cpp while reading: it names the file, and other models continue to
 // serve.
 
-import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { makeEncoder } from "../models/make-encoder.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { isBuilt } from "../native/media-harness.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { runSvc } from "../support/program.ts";
 import { withServer } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
-const folder = mkdtempSync(join(tmpdir(), "svc-damaged-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 const { model, projector } = makeVisionModel("tiles", folder);
 
 /** Returns a copy of a GGUF file with another value for this key. */

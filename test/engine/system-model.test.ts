@@ -1,10 +1,9 @@
 // The real program: the system model next to a given model, without one, and where svc-mini itself is served.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { makeAdapter } from "../models/make-adapter.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 
@@ -66,19 +65,15 @@ test("where svc-mini is served, the system model is the same engine", async () =
 });
 
 test("the system model ignores options for the given model", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-system-"));
+  const folder = temporaryFolder();
   const adapter = `${makeAdapter(folder, 1)}:20`;
-  try {
-    const flags = ["--parallel", "2", "--threads", "1", "--kv-mode", "streams", "--kv-type", "q8_0", "--lora", adapter];
-    await withServer([...flags, "--ctx", "2048", "--model", GIVEN, "--alias", "mine"], async (server) => {
-      for (const lora of [[], [{ id: 0, scale: 20 }]]) {
-        const { status, answer } = await ask(server, { lora });
-        expect([status, answer["choices"]?.[0].message.content]).toEqual([200, expect.stringContaining("Paris")]);
-      }
-      const models = (await (await fetch(`${server.url}/v1/models`)).json()) as Listed;
-      expect(models.data.find(({ id }) => id === "svc-system")?.context_length).toBe(4096);
-    });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const flags = ["--parallel", "2", "--threads", "1", "--kv-mode", "streams", "--kv-type", "q8_0", "--lora", adapter];
+  await withServer([...flags, "--ctx", "2048", "--model", GIVEN, "--alias", "mine"], async (server) => {
+    for (const lora of [[], [{ id: 0, scale: 20 }]]) {
+      const { status, answer } = await ask(server, { lora });
+      expect([status, answer["choices"]?.[0].message.content]).toEqual([200, expect.stringContaining("Paris")]);
+    }
+    const models = (await (await fetch(`${server.url}/v1/models`)).json()) as Listed;
+    expect(models.data.find(({ id }) => id === "svc-system")?.context_length).toBe(4096);
+  });
 });

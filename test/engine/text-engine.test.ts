@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { TextEngine, type TextEngineOptions } from "../../src/engine/text/text-engine.ts";
-import { temporaryFolder } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { testLaunch } from "../support/launch.ts";
 import { plainRequest } from "../support/request.ts";
 import { rejectionCode } from "../support/thrown.ts";

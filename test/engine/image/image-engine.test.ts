@@ -1,8 +1,7 @@
 // The image engine with its real process and svc-draw.
 
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { developmentLibraries, fileName, nativeFiles } from "../../../ffi/runtime/native-files.ts";
 import { engineEnvironment } from "../../../src/config/environment.ts";
@@ -13,6 +12,7 @@ import type { Launch } from "../../../src/engine/process/supervisor-options.ts";
 import { decodeImage } from "../../../src/media/image.ts";
 import { defaultMediaLimits } from "../../../src/media/limits.ts";
 import { isBuilt, pixelAt, SIDE } from "../../native/image-harness.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { testLaunch } from "../../support/launch.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { rejection } from "../../support/thrown.ts";
@@ -23,9 +23,8 @@ const PATIENCE_MS = 60_000;
 setDefaultTimeout(PATIENCE_MS);
 /** The file that the first test has drawn. */
 let circle: Uint8Array = new Uint8Array();
-const folder = mkdtempSync(join(tmpdir(), "svc-image-engine-"));
+const folder = sharedFolder();
 const engines: ImageEngine[] = [];
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.stop()));

@@ -1,20 +1,19 @@
 // Files with a few wrong bytes: each is read, or refused as the client's, and none holds the next one up.
 
-import { afterAll, expect, setDefaultTimeout, spyOn, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { Documents } from "../../../src/engine/recognition/child/documents.ts";
 import { dice, pick } from "../../support/dice.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { drawn, pdfOf, pngOf } from "../../support/pages.ts";
 
 setDefaultTimeout(600_000);
 
 /** `npm run test:fuzz` tries more. */
 const ROUNDS = Number(process.env["FUZZ_CASES"] ?? 80);
-const folder = mkdtempSync(join(tmpdir(), "svc-damaged-documents-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 const pictures = join(import.meta.dir, "../../fixtures/pictures");
 
 test("a few wrong bytes are never more than a refusal", async () => {

@@ -1,8 +1,7 @@
 // Pages as they are: turned, on a ground, with tables, of a document with text and without.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Box, RecognitionTask, TextTask } from "../../../src/domain/recognition.ts";
 import { Documents } from "../../../src/engine/recognition/child/documents.ts";
@@ -12,12 +11,12 @@ import { decodeImage } from "../../../src/media/image.ts";
 import { defaultMediaLimits } from "../../../src/media/limits.ts";
 import { writeBmp } from "../../../src/media/pixels.ts";
 import type { Bitmap } from "../../../src/recognition/bitmap.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { drawn, pdfOf, pngOf, type PdfPage } from "../../support/pages.ts";
 import { english, NO_ENGLISH } from "../../support/tessdata.ts";
 
 setDefaultTimeout(120_000);
-const folder = mkdtempSync(join(tmpdir(), "svc-page-reader-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 let count = 0;
 function file(content: Uint8Array): string {
   const path = join(folder, String(++count));

@@ -1,14 +1,14 @@
 // The recognition engine with its real processes.
 
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock, type Timers } from "../../../src/domain/clock.ts";
 import type { RecognitionEvent, RecognitionWork } from "../../../src/domain/recognition.ts";
 import type { PpocrFiles } from "../../../src/engine/recognition/protocol.ts";
 import { RecognitionEngine } from "../../../src/engine/recognition/recognition-engine.ts";
 import { endlessPage } from "../../hostile/hostile-documents.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { testLaunch } from "../../support/launch.ts";
 import { drawn, pdfOf, pngOf } from "../../support/pages.ts";
 import { CHARACTERS, directorBytes, finderBytes, readerBytes } from "../../support/ppocr-bytes.ts";
@@ -19,9 +19,8 @@ import { rejection } from "../../support/thrown.ts";
 import { until } from "../../support/until.ts";
 
 setDefaultTimeout(120_000);
-const folder = mkdtempSync(join(tmpdir(), "svc-recognition-"));
+const folder = sharedFolder();
 const engines: RecognitionEngine[] = [];
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.stop()));

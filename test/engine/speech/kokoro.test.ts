@@ -2,12 +2,12 @@
 // output reveals its inputs.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SpeechWork } from "../../../src/domain/speech.ts";
 import { Kokoro } from "../../../src/engine/speech/child/kokoro.ts";
 import { fakeProgram, NOTES, type FakeProgram } from "../../support/fake-program.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { kokoroBytes, voiceBytes } from "../../support/kokoro-bytes.ts";
 import { rejectionMessage } from "../../support/thrown.ts";
 import { until } from "../../support/until.ts";
@@ -18,8 +18,9 @@ const words = join(import.meta.dir, "../../../vendor/.build/speech/current");
 const isBuilt = existsSync(words);
 if (!isBuilt) console.log("Kokoro is not tested: the build left out the dictionaries (see its output)");
 
+const folder = sharedFolder();
+
 describe.skipIf(!isBuilt)("kokoro", () => {
-  let folder: string;
   let reader: FakeProgram;
   let kokoro: Kokoro;
   const file = (name: string) => join(folder, name);
@@ -27,7 +28,6 @@ describe.skipIf(!isBuilt)("kokoro", () => {
   const work = (voice: string, speed = 1): SpeechWork => ({ text: "", voice, speed, format: "pcm" });
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "svc-kokoro-"));
     mkdirSync(file("voices"));
     for (const name of ["af_heart", "bf_emma", "ff_siwis"]) writeFileSync(file(`voices/${name}.bin`), voiceBytes());
     writeFileSync(file("voices/am_short.bin"), voiceBytes().subarray(4));
@@ -37,10 +37,7 @@ describe.skipIf(!isBuilt)("kokoro", () => {
     reader = fakeProgram("espeak-ng", `${NOTES}\ncat arguments input >> all\nprintf ' t^ʃˈe^ə(en)\\n fˈa^ɪ\\n'`);
     kokoro = await Kokoro.load({ ...files(), reader: { name: "espeak-ng", path: reader.path, env: {} } });
   });
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
-    reader.remove();
-  });
+  afterAll(() => reader.remove());
 
   test("a US voice gets svc's phonemes, the style for their number, and the speed", async () => {
     const [piece = ""] = await kokoro.pieces("Hello.", work("af_heart"));
