@@ -4,7 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { completion } from "../../src/cli/completion.ts";
-import { temporaryFolder } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { runToEnd } from "../support/program.ts";
 
 /** Stands in for svc and prints what was downloaded. */

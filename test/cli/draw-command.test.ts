@@ -1,17 +1,18 @@
 // `svc draw` as a program, and images in terminals.
 
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inlineImage } from "../../src/cli/inline-image.ts";
 import { measureImage } from "../../src/media/image.ts";
 import { isBuilt } from "../native/image-harness.ts";
+import { sharedFolder } from "../support/folders.ts";
+
+setDefaultTimeout(60_000);
 
 const main = join(import.meta.dir, "../../src/main.ts");
-const folder = mkdtempSync(join(tmpdir(), "svc-draw-command-"));
+const folder = sharedFolder();
 const at = (name: string) => join(folder, name);
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const svc = async (...args: string[]): Promise<[number, string]> =>
   (await run(...args)).slice(0, 2) as [number, string];
@@ -41,38 +42,28 @@ test.each([
   expect(error.trimEnd().split("\n")).toHaveLength(1);
 });
 
-const PATIENCE_MS = 60_000;
+test.skipIf(!isBuilt)("a value that the API refuses is reported with the option that the user typed", async () => {
+  const refused = async (...args: string[]) => svc("a circle", ...args, "-o", at("refused.png"));
+  expect(await refused("--size", "7x")).toEqual([
+    2,
+    expect.stringMatching(/^svc: --size must be auto or WIDTHxHEIGHT/),
+  ]);
+  expect(await refused("-n", "0")).toEqual([2, expect.stringMatching(/^svc: -n must be an integer from 1/)]);
+  expect(await refused("--format", "gif")).toEqual([2, expect.stringMatching(/^svc: --format must be one of png/)]);
+});
 
-test.skipIf(!isBuilt)(
-  "a value that the API refuses is reported with the option that the user typed",
-  async () => {
-    const refused = async (...args: string[]) => svc("a circle", ...args, "-o", at("refused.png"));
-    expect(await refused("--size", "7x")).toEqual([
-      2,
-      expect.stringMatching(/^svc: --size must be auto or WIDTHxHEIGHT/),
-    ]);
-    expect(await refused("-n", "0")).toEqual([2, expect.stringMatching(/^svc: -n must be an integer from 1/)]);
-    expect(await refused("--format", "gif")).toEqual([2, expect.stringMatching(/^svc: --format must be one of png/)]);
-  },
-  PATIENCE_MS,
-);
-
-test.skipIf(!isBuilt)(
-  "images are written to files with descriptive names",
-  async () => {
-    const words = ["a", "red", "circle"];
-    const [code, told] = await svc(...words, "-n", "2", "--steps", "1", "--seed", "7", "-o", at("circle.webp"));
-    expect(code).toBe(0);
-    expect(told).toContain(`${at("circle-1.webp")}: 128x128, seed 7\n${at("circle-2.webp")}: 128x128, seed 8\n`);
-    const webp = measureImage(readFileSync(at("circle-2.webp")), 1e6, ["webp"]);
-    expect([webp.width, webp.height]).toEqual([128, 128]);
-    expect(readdirSync(folder).toSorted()).toEqual(["circle-1.webp", "circle-2.webp"]);
-    // `-` means standard output, as it means standard input for files to read.
-    const [, , image] = await run(...words, "--steps", "1", "-o", "-");
-    expect(measureImage(image, 1e6, ["png"]).width).toBe(128);
-  },
-  PATIENCE_MS,
-);
+test.skipIf(!isBuilt)("images are written to files with descriptive names", async () => {
+  const words = ["a", "red", "circle"];
+  const [code, told] = await svc(...words, "-n", "2", "--steps", "1", "--seed", "7", "-o", at("circle.webp"));
+  expect(code).toBe(0);
+  expect(told).toContain(`${at("circle-1.webp")}: 128x128, seed 7\n${at("circle-2.webp")}: 128x128, seed 8\n`);
+  const webp = measureImage(readFileSync(at("circle-2.webp")), 1e6, ["webp"]);
+  expect([webp.width, webp.height]).toEqual([128, 128]);
+  expect(readdirSync(folder).toSorted()).toEqual(["circle-1.webp", "circle-2.webp"]);
+  // `-` means standard output, as it means standard input for files to read.
+  const [, , image] = await run(...words, "--steps", "1", "-o", "-");
+  expect(measureImage(image, 1e6, ["png"]).width).toBe(128);
+});
 
 describe("images in the terminal", () => {
   const png = new Uint8Array(4000).fill(1);

@@ -1,9 +1,8 @@
 // The memory requirement of engines that are loaded on first use: an engine that does not fit is refused before its
 // process starts.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { embeddingEngines, launchWith, transcriptionEngines } from "../../src/cli/engines.ts";
 import { speechEngines } from "../../src/cli/speech-engines.ts";
@@ -12,13 +11,10 @@ import { createLogger } from "../../src/telemetry/log.ts";
 import { readEmbeddingFile } from "../../src/model/model-file.ts";
 import { makeEncoder } from "../models/make-encoder.ts";
 import { testConfig } from "../http/harness.ts";
+import { sharedFolder } from "../support/folders.ts";
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "svc-engine-memory-"));
-  mkdirSync(join(folder, "voices"));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
+beforeAll(() => mkdirSync(join(folder, "voices")));
 
 const config = { ...testConfig, hostVoices: false };
 const native = () => ({

@@ -1,16 +1,18 @@
 // The program in front of upstreams, started as a user would, without local computation.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import type { UpstreamList } from "../../src/contract/upstreams.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
-import { temporaryFolder } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { post } from "../support/post.ts";
 import { runSvc } from "../support/program.ts";
 import { startServer, withServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
+
+setDefaultTimeout(90_000);
 
 test("--no-model with an upstream and a discovered server serves both, and stops cleanly", async () => {
   const [named, found] = [chatServer(helloStream), chatServer(helloStream)];
@@ -41,7 +43,7 @@ test("--no-model with an upstream and a discovered server serves both, and stops
     await server.kill();
   }
   expect(await server.kill()).toContain("2 models of upstreams");
-}, 90_000);
+});
 
 test("a slow upstream with hundreds of requests holds up no other", async () => {
   const never = new Promise<Response>(() => {});
@@ -65,7 +67,7 @@ test("a slow upstream with hundreds of requests holds up no other", async () => 
       for (const socket of held) socket.destroy();
     },
   );
-}, 90_000);
+});
 
 test("the log says at which replica a request failed and why, and the client learns no address", async () => {
   const far = chatServer(({ body }) => {
@@ -95,7 +97,7 @@ test("the log says at which replica a request failed and why, and the client lea
   expect(attempts[0]).toContain('why="The server of this model failed (500)."');
   expect(lines.filter((line) => /info +request .*upstream_error/.test(line))).toHaveLength(2);
   expect(log).not.toContain("secret");
-}, 90_000);
+});
 
 test("embeddings come from an upstream when a request names one", async () => {
   const far = fixtureServer(({ path }) => {
@@ -108,12 +110,12 @@ test("embeddings come from an upstream when a request names one", async () => {
     expect(await answer.json()).toMatchObject({ model: "up/bge-m3", data: [{ embedding: [3, 4] }] });
     expect(((await (await fetch(`${url}/v1/models/up/bge-m3`)).json()) as { id: string }).id).toBe("up/bge-m3");
   });
-}, 90_000);
+});
 
 test("a single answer on the command line needs a local model", async () => {
   const { code, err } = await runSvc(["--no-model", "-s", "hi"], { env: { HOME: "/nonexistent" } });
   expect([code, err]).toEqual([2, expect.stringContaining("--no-model")]);
-}, 30_000);
+});
 
 test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc upstreams lists them", async () => {
   const [first, second] = [chatServer(helloStream), chatServer(helloStream)];
@@ -160,4 +162,4 @@ test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc
   }
   expect(log).toContain("the configuration cannot be reloaded");
   expect(log.match(/upstreams reloaded/g)).toHaveLength(2);
-}, 90_000);
+});

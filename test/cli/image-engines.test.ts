@@ -1,17 +1,16 @@
 // The files of an image model: named by options, or downloaded by svc pull.
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readImageFiles } from "../../src/cli/image-engines.ts";
 import type { Config } from "../../src/config/config.ts";
 import { ModelStore, type StoredFile } from "../../src/store/models/model-store.ts";
 import { testConfig } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 let folder: string;
-beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "svc-image-files-"))));
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 /** Writes an empty file of the format. */
 function write(path: string): string {

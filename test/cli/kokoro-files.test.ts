@@ -1,15 +1,14 @@
 // Where svc looks for Kokoro.
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findKokoro } from "../../src/cli/pulled-files.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 let folder: string;
-beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "svc-kokoro-"))));
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 function write(path: string): string {
   const file = join(folder, path);

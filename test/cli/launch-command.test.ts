@@ -1,12 +1,15 @@
 // `svc launch`, with a program in place of the agent that records how it was started.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readTls } from "../../src/config/tls.ts";
-import { serve, temporaryFolder } from "../http/harness.ts";
+import { serve } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
+
+setDefaultTimeout(60_000);
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
@@ -53,13 +56,13 @@ describe("svc launch", () => {
     expect(lines).toContain(`model_providers.svc.base_url="http://127.0.0.1:${port}/v1"`);
     expect(lines).toContain('model="fake-model"');
     expect(lines.slice(-3)).toEqual(["exec", "do it", "NODE_ENV= MINE=yes KEY=secret"]);
-  }, 30_000);
+  });
 
   test("warns about a context that is too small, and still starts the agent", async () => {
     const { code, out, err } = await launch(["codex", ...at(serve().port)], { script: "echo started" }).ended;
     expect([code, out]).toEqual([0, "started\n"]);
     expect(err).toContain("fake-model takes 4096 tokens per request");
-  }, 30_000);
+  });
 
   test("removes its temporary files when the agent has ended", async () => {
     const { out } = await launch(["aider", ...at(serve().port)], { script: 'echo "$4"; test -s "$4" && echo there' })
@@ -67,7 +70,7 @@ describe("svc launch", () => {
     const [path = "", there] = out.split("\n");
     expect(there).toBe("there");
     expect(existsSync(path)).toBe(false);
-  }, 30_000);
+  });
 
   test("ends the agent when it is asked to end", async () => {
     const { child, ended, home } = launch(["codex", ...at(serve().port)], {
@@ -77,7 +80,7 @@ describe("svc launch", () => {
     child.kill("SIGTERM");
     const { code, out } = await ended;
     expect([code, out]).toEqual([3, "ended\n"]);
-  }, 30_000);
+  });
 
   test("starts a server for the run when none is listening and a model is named", async () => {
     const port = await freePort();
@@ -92,7 +95,7 @@ describe("svc launch", () => {
       "route=/v1/models status=200",
     );
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
-  }, 60_000);
+  });
 
   test("makes the agent trust the server's certificate in addition to the usual authorities", async () => {
     const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
@@ -112,7 +115,7 @@ describe("svc launch", () => {
     const count = 'test "$SSL_CERT_FILE" = "$REQUESTS_CA_BUNDLE" && grep -c BEGIN "$SSL_CERT_FILE"';
     const aider = await launch(["aider", ...flags], { script: count }).ended;
     expect(Number(aider.out)).toBeGreaterThan(50);
-  }, 30_000);
+  });
 
   test("reports what to do without a server and a model", async () => {
     const { code, err } = await launch(["codex", ...at(await freePort())], { script: "echo started" }).ended;
@@ -120,14 +123,14 @@ describe("svc launch", () => {
     expect(err).toMatch(
       /No server answers at \S+\. Start one, or name the model: svc launch codex --model MODEL\. Models that/,
     );
-  }, 30_000);
+  });
 
   test("reports why a server refuses it", async () => {
     const refusal = { error: { message: "This Host is not served here.", code: "forbidden_host" } };
     using server = Bun.serve({ port: 0, fetch: () => Response.json(refusal, { status: 403 }) });
     const { code, out, err } = await launch(["codex", ...at(server.port ?? 0)], { script: "echo started" }).ended;
     expect([code, out, err]).toEqual([1, "", expect.stringContaining(refusal.error.message)]);
-  }, 30_000);
+  });
 
   test("reports a log that it cannot write", async () => {
     const data = temporaryFolder();
@@ -137,7 +140,7 @@ describe("svc launch", () => {
     const { code, out, err } = await launch(["codex", ...flags], { script: "echo started" }).ended;
     const why = `The log ${log} cannot be written: it is a folder. --data-dir names another folder.`;
     expect([code, out, err]).toEqual([1, "", `svc: ${why}\n`]);
-  }, 30_000);
+  });
 
   test("reports a temporary folder that is missing", async () => {
     const env = { TMPDIR: "/nowhere" };
@@ -145,14 +148,14 @@ describe("svc launch", () => {
     const why = "A folder in /nowhere cannot be created: there is no such file or folder. TMPDIR names another.";
     expect([code, out]).toEqual([1, ""]);
     expect(err).toEndWith(`svc: ${why}\n`);
-  }, 30_000);
+  });
 
   test("reports an agent that cannot be started", async () => {
     const { ended, home } = launch(["aider", ...at(serve().port)], { script: "", interpreter: "/nowhere/sh" });
     const { code, err } = await ended;
     expect(code).toBe(1);
     expect(err).toEndWith(`svc: ${join(home, "aider")}: a program cannot be started (ENOENT).\n`);
-  }, 30_000);
+  });
 
   test("reports how to install an agent that is missing", async () => {
     const { code, err } = await launch(["opencode", ...at(serve().port)]).ended;
@@ -160,5 +163,5 @@ describe("svc launch", () => {
       1,
       "svc: opencode is not on the PATH. It is installed with: npm install -g opencode-ai\n",
     ]);
-  }, 30_000);
+  });
 });

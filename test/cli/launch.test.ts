@@ -6,7 +6,7 @@ import { agents, type AgentTarget } from "../../src/cli/agents.ts";
 import { isFor } from "../../src/cli/agent-trust.ts";
 import { choose, wantedModel } from "../../src/cli/launch.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
-import { temporaryFolder } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 const target: AgentTarget = {
   url: "http://127.0.0.1:9999",

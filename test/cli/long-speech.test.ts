@@ -1,14 +1,14 @@
 // Texts longer than the API speaks in one request.
 
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LongSpeech, speechPortions } from "../../src/cli/long-speech.ts";
 import { writeAsItComes } from "../../src/cli/write-result.ts";
 import { ExitError } from "../../src/cli/exit-codes.ts";
 import { LONGEST_TEXT, type SpeechFormat } from "../../src/domain/speech.ts";
 import { decodeWav } from "../audio/encode/decoders.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 type Body = Readonly<Record<"input" | "response_format" | "voice", string>>;
 
@@ -82,7 +82,7 @@ describe("a long text", () => {
 });
 
 describe("a file written while its content arrives", () => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-long-speech-"));
+  const folder = sharedFolder();
   const at = (name: string) => join(folder, name);
   const failing = async function* (...parts: string[]) {
     for (const part of parts) yield Buffer.from(part);
@@ -108,6 +108,5 @@ describe("a file written while its content arrives", () => {
     await expect(writeAsItComes(at("some/x"), failing("some"), untouched)).rejects.toThrow(
       "some/x cannot be written: there is a file of this name.",
     );
-    rmSync(folder, { recursive: true });
   });
 });

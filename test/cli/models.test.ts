@@ -1,10 +1,12 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { modelTable } from "../../src/cli/models.ts";
 import { readTls } from "../../src/config/tls.ts";
 import { serve } from "../http/harness.ts";
 import { freePort } from "../support/free-port.ts";
 import { runSvc } from "../support/program.ts";
+
+setDefaultTimeout(30_000);
 
 const models = (port: number, ...more: string[]) => ask("models", port, ...more);
 
@@ -15,7 +17,7 @@ test("svc models prints the models of the running server", async () => {
   const { code, out } = await models(serve().port);
   expect(code).toBe(0);
   expect(out).toMatch(/^NAME\s+OWNER\s+LOADED\s+CONTEXT\s+CAPABILITIES\nfake-model\s+svc\s+yes\s+4096\s+chat, /);
-}, 30_000);
+});
 
 test("svc models --json prints the server's own listing", async () => {
   const { port } = serve();
@@ -25,7 +27,7 @@ test("svc models --json prints the server's own listing", async () => {
     object: "list",
     data: expect.arrayContaining([expect.objectContaining({ id: "fake-model" })]),
   });
-}, 30_000);
+});
 
 test("svc models sends the first of its API keys, and reports when the server requires another", async () => {
   const { port } = serve(undefined, { apiKeys: [{ name: "ada", key: "secret" }] });
@@ -33,31 +35,27 @@ test("svc models sends the first of its API keys, and reports when the server re
   const { code, err } = await models(port, "--api-key", "wrong");
   expect([code, err]).toEqual([1, expect.stringContaining("requires an API key")]);
   expect(err).not.toContain("wrong");
-}, 30_000);
+});
 
-test.each(["models", "upstreams", "wait"])(
-  "svc %s tells at once why a server refuses it",
-  async (command) => {
-    const message = "This Host is not served here; --allowed-host admits more names.";
-    const answers = [
-      Response.json({ error: { message, code: "forbidden_host" } }, { status: 403 }),
-      new Response("", { status: 403 }),
-      Response.json({ error: { message: "No key." } }, { status: 401 }),
-    ];
-    using server = Bun.serve({ port: 0, fetch: () => answers.shift() ?? new Response("", { status: 500 }) });
-    const { port = 0 } = server;
-    const refusal = async () => {
-      const { code, out, err } = await ask(command, port);
-      expect([code, out]).toEqual([1, ""]);
-      return err;
-    };
-    const url = `http://127.0.0.1:${port}`;
-    expect(await refusal()).toBe(`svc: ${url} refuses this request: ${message}\n`);
-    expect(await refusal()).toBe(`svc: ${url} refuses this request: 403 Forbidden.\n`);
-    expect(await refusal()).toStartWith(`svc: ${url} requires an API key`);
-  },
-  30_000,
-);
+test.each(["models", "upstreams", "wait"])("svc %s tells at once why a server refuses it", async (command) => {
+  const message = "This Host is not served here; --allowed-host admits more names.";
+  const answers = [
+    Response.json({ error: { message, code: "forbidden_host" } }, { status: 403 }),
+    new Response("", { status: 403 }),
+    Response.json({ error: { message: "No key." } }, { status: 401 }),
+  ];
+  using server = Bun.serve({ port: 0, fetch: () => answers.shift() ?? new Response("", { status: 500 }) });
+  const { port = 0 } = server;
+  const refusal = async () => {
+    const { code, out, err } = await ask(command, port);
+    expect([code, out]).toEqual([1, ""]);
+    return err;
+  };
+  const url = `http://127.0.0.1:${port}`;
+  expect(await refusal()).toBe(`svc: ${url} refuses this request: ${message}\n`);
+  expect(await refusal()).toBe(`svc: ${url} refuses this request: 403 Forbidden.\n`);
+  expect(await refusal()).toStartWith(`svc: ${url} requires an API key`);
+});
 
 test("svc wait waits for a server that is loading", async () => {
   const answers = [
@@ -67,7 +65,7 @@ test("svc wait waits for a server that is loading", async () => {
   using server = Bun.serve({ port: 0, fetch: () => answers.shift() ?? Response.json({ status: "healthy" }) });
   const { port = 0 } = server;
   expect(await ask("wait", port)).toEqual({ code: 0, out: `http://127.0.0.1:${port}\n`, err: "" });
-}, 30_000);
+});
 
 test("svc wait gives up after its timeout, also when a server accepts the request and is silent", async () => {
   using server = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Promise<never>(() => {}) });
@@ -76,7 +74,7 @@ test("svc wait gives up after its timeout, also when a server accepts the reques
   const inTime = Bun.sleep(8000).then(() => "still waiting");
   const err = `svc: No svc answers at http://127.0.0.1:${port} after 0.2 s.\n`;
   expect(await Promise.race([asked, inTime])).toEqual({ code: 1, out: "", err });
-}, 30_000);
+});
 
 test("svc models uses HTTPS for a server with a certificate, and refuses a different certificate", async () => {
   const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
@@ -89,14 +87,14 @@ test("svc models uses HTTPS for a server with a certificate, and refuses a diffe
   const given = ["--api-key", "secret", "--tls-cert", cert, "--tls-key", key];
   expect((await models(server.port, ...given)).err).toContain("No model server answers");
   expect(server.log.lines).toEqual([]);
-}, 30_000);
+});
 
 test("svc models says where it looked when there is no server", async () => {
   const port = await freePort();
   const { code, out, err } = await models(port);
   expect([code, out]).toEqual([1, ""]);
   expect(err).toContain(`http://127.0.0.1:${port}`);
-}, 30_000);
+});
 
 test("columns are aligned, and unknown values are left empty", () => {
   const table = modelTable({

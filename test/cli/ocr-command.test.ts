@@ -1,16 +1,16 @@
 // `svc ocr` as a program.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
 import { drawn, pdfOf, pngOf, scanned } from "../support/pages.ts";
 import { runSvc } from "../support/program.ts";
 import { FROM_SOURCE } from "../support/server.ts";
 import { english, NO_ENGLISH } from "../support/tessdata.ts";
 
-const PATIENCE_MS = 120_000;
-const folder = mkdtempSync(join(tmpdir(), "svc-ocr-command-"));
+setDefaultTimeout(120_000);
+const folder = sharedFolder();
 const at = (name: string) => join(folder, name);
 
 beforeAll(async () => {
@@ -18,7 +18,6 @@ beforeAll(async () => {
   writeFileSync(at("b.png"), await pngOf(await drawn({ lines: ["From a picture"], paper: [300, 150] })));
   writeFileSync(at("a.txt"), "plain");
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const svc = (args: readonly string[], stdin?: Uint8Array) =>
   runSvc(["ocr", ...args], { env: { ...process.env, TMPDIR: folder, NO_COLOR: "1" }, stdin });
@@ -40,19 +39,15 @@ test.skipIf(process.getuid?.() === 0)("refuses a file that its user may not read
   expect([code, err]).toEqual([1, `svc: ${at("locked.png")}: it cannot be read: there is no permission.\n`]);
 });
 
-test(
-  "prints what documents say, of some pages alone, and says which file is none",
-  async () => {
-    expect(await svc([at("a.pdf")])).toEqual({ code: 0, out: "First page\n\nSecond page\n", err: "" });
-    const some = await svc([at("a.pdf"), "--pages", "2", "--format", "markdown", "-o", at("some")]);
-    expect([some.code, readFileSync(at("some/a.md"), "utf8")]).toEqual([0, "Second page\n"]);
-    const wrong = await svc([at("a.pdf"), "--pages", "x"]);
-    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("a.pdf: --pages must be numbers of pages")]);
-    const { code, err } = await svc([at("a.txt")]);
-    expect([code, err]).toEqual([1, expect.stringContaining(`${at("a.txt")}: it must be a PNG`)]);
-  },
-  PATIENCE_MS,
-);
+test("prints what documents say, of some pages alone, and says which file is none", async () => {
+  expect(await svc([at("a.pdf")])).toEqual({ code: 0, out: "First page\n\nSecond page\n", err: "" });
+  const some = await svc([at("a.pdf"), "--pages", "2", "--format", "markdown", "-o", at("some")]);
+  expect([some.code, readFileSync(at("some/a.md"), "utf8")]).toEqual([0, "Second page\n"]);
+  const wrong = await svc([at("a.pdf"), "--pages", "x"]);
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("a.pdf: --pages must be numbers of pages")]);
+  const { code, err } = await svc([at("a.txt")]);
+  expect([code, err]).toEqual([1, expect.stringContaining(`${at("a.txt")}: it must be a PNG`)]);
+});
 
 test.skipIf(process.platform === "win32" || !english)(
   `tells a terminal which page it is at (${NO_ENGLISH})`,
@@ -70,17 +65,12 @@ test.skipIf(process.platform === "win32" || !english)(
     expect(await Bun.spawn(command, { env, terminal }).exited).toBe(0);
     expect(shown).toMatch(/[0-9]+ of 8 pages/);
   },
-  PATIENCE_MS,
 );
 
 describe.skipIf(!english)(`pictures (${NO_ENGLISH})`, () => {
-  test(
-    "are read from files and from standard input, which leaves none behind",
-    async () => {
-      const { code, out } = await svc([at("b.png"), "-", "--language", "en"], readFileSync(at("b.png")));
-      expect([code, out]).toEqual([0, `${at("b.png")}:\nFrom a picture\n\nstandard input:\nFrom a picture\n\n`]);
-      expect(readdirSync(folder).filter((name) => name.startsWith("svc-stdin-"))).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
+  test("are read from files and from standard input, which leaves none behind", async () => {
+    const { code, out } = await svc([at("b.png"), "-", "--language", "en"], readFileSync(at("b.png")));
+    expect([code, out]).toEqual([0, `${at("b.png")}:\nFrom a picture\n\nstandard input:\nFrom a picture\n\n`]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("svc-stdin-"))).toEqual([]);
+  });
 });

@@ -1,16 +1,15 @@
 // Where svc looks for PP-OCR.
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findPpocr } from "../../src/cli/pulled-files.ts";
 import { PPOCR } from "../../src/store/models/ppocr.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 let folder: string;
-beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), "svc-ppocr-"))));
-afterEach(() => rmSync(folder, { recursive: true }));
+beforeEach(() => void (folder = temporaryFolder()));
 
 test("PP-OCR must be in the store when it is selected, otherwise the start says how to download it", async () => {
   expect(findPpocr({ ocrEngine: "tesseract", modelsDir: folder })).toBeUndefined();

@@ -1,32 +1,21 @@
 // The program as its own process: exit codes, what it says, and when it serves instead of answering.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { closeSync, existsSync, openSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { writeAdapter, type AdapterChanges } from "../models/make-adapter.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
 import { runSvc, runToEnd } from "../support/program.ts";
 
+setDefaultTimeout(60_000);
+
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 const QUESTION = "What is the capital of France?";
-const TIMEOUT_MS = 60_000;
 
-let home: string;
-beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-cli-"))));
-afterAll(() => rmSync(home, { recursive: true }));
+const home = sharedFolder();
 
 /** A number is a descriptor. */
 type Input = "ignore" | Blob | number;
@@ -72,7 +61,6 @@ describe("information and mistakes", () => {
       const { code, err } = await finish(["serve", "--port", "0", ...args.split(" ")]);
       expect([code, err]).toEqual([2, expect.stringContaining("so --api-key-file is required")]);
     },
-    TIMEOUT_MS,
   );
 
   test.each([
@@ -80,17 +68,13 @@ describe("information and mistakes", () => {
     ["--alias", "tesseract", "tesseract"],
     ["--lora", "svc-system=missing.gguf", "svc-system"],
     ["--lora", "second=missing.gguf", "second"],
-  ])(
-    "%s %s is refused, because the name selects another model",
-    async (option, value, name) => {
-      const adapter = join(home, "named.gguf");
-      writeAdapter(adapter, 1);
-      const given = ["--alias", "first,second", option, value.replace("missing.gguf", adapter)];
-      const { code, err } = await finish(["serve", "--port", "0", ...given.slice(option === "--lora" ? 0 : 2)]);
-      expect([code, err]).toEqual([2, expect.stringContaining(`${option} cannot give the name ${name}:`)]);
-    },
-    TIMEOUT_MS,
-  );
+  ])("%s %s is refused, because the name selects another model", async (option, value, name) => {
+    const adapter = join(home, "named.gguf");
+    writeAdapter(adapter, 1);
+    const given = ["--alias", "first,second", option, value.replace("missing.gguf", adapter)];
+    const { code, err } = await finish(["serve", "--port", "0", ...given.slice(option === "--lora" ? 0 : 2)]);
+    expect([code, err]).toEqual([2, expect.stringContaining(`${option} cannot give the name ${name}:`)]);
+  });
 
   test("--help and --help-json go to standard output", async () => {
     const help = await finish(["--help"]);
@@ -134,14 +118,10 @@ describe("information and mistakes", () => {
     expect(err).toMatch(/^svc: .*notes\.gguf.*\n$/);
   });
 
-  test(
-    "a chat template that is no Jinja is a wrong use, and not blamed on the model",
-    async () => {
-      const { code, err } = await finish(["serve", "--port", "0", "--chat-template", "{{nope"]);
-      expect([code, err]).toEqual([2, expect.stringMatching(/^svc: --chat-template: .*Expected }}.*\n$/)]);
-    },
-    TIMEOUT_MS,
-  );
+  test("a chat template that is no Jinja is a wrong use, and not blamed on the model", async () => {
+    const { code, err } = await finish(["serve", "--port", "0", "--chat-template", "{{nope"]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/^svc: --chat-template: .*Expected }}.*\n$/)]);
+  });
 
   test("an unforeseen error is one line, and has a stack only with --log-level debug", async () => {
     const [list, preload] = [join(import.meta.dir, "../../src/cli/list.ts"), join(home, "broken.ts")];
@@ -197,65 +177,49 @@ describe("an adapter that cannot be used ends with 3 and one sentence", () => {
     expect(await refused(written("activated.gguf", activated))).toContain("activated LoRA");
   });
 
-  test(
-    "when its tensors do not fit the model's",
-    async () => {
-      const path = written("wide.gguf", { width: 320 });
-      const message = await refused(path);
-      expect(message).toContain(`cannot use the adapter ${path}`);
-      expect(message).toContain("incorrect shape");
-    },
-    TIMEOUT_MS,
-  );
+  test("when its tensors do not fit the model's", async () => {
+    const path = written("wide.gguf", { width: 320 });
+    const message = await refused(path);
+    expect(message).toContain(`cannot use the adapter ${path}`);
+    expect(message).toContain("incorrect shape");
+  });
 });
 
 describe("serving", () => {
-  test(
-    "a busy port ends with 4 and leaves the first server alone",
-    async () => {
-      const port = await freePort();
-      using blocker = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("mine") });
-      const { code, err } = await finish(["--port", String(port)]);
-      expect(code).toBe(4);
-      expect(err).toContain(
-        `svc: Port ${port} on 127.0.0.1 is in use by another program. Choose another port with --port`,
-      );
-      expect(await (await fetch(blocker.url)).text()).toBe("mine");
-    },
-    TIMEOUT_MS,
-  );
+  test("a busy port ends with 4 and leaves the first server alone", async () => {
+    const port = await freePort();
+    using blocker = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("mine") });
+    const { code, err } = await finish(["--port", String(port)]);
+    expect(code).toBe(4);
+    expect(err).toContain(
+      `svc: Port ${port} on 127.0.0.1 is in use by another program. Choose another port with --port`,
+    );
+    expect(await (await fetch(blocker.url)).text()).toBe("mine");
+  });
 
-  test(
-    "the banner tells what answers and where, and SIGTERM ends an idle server however long it might drain",
-    async () => {
-      const port = await freePort();
-      const args = ["--port", String(port), "--ctx", "512", "--drain-timeout", "86400"];
-      const { code, err } = await serveAndStop(start(args), port);
-      expect(code).toBe(0);
-      expect(err).toContain("svc-mini");
-      expect(err).toContain("512 tokens");
-      expect(err).toContain(`curl http://127.0.0.1:${port}/v1/chat/completions`);
-    },
-    TIMEOUT_MS,
-  );
+  test("the banner tells what answers and where, and SIGTERM ends an idle server however long it might drain", async () => {
+    const port = await freePort();
+    const args = ["--port", String(port), "--ctx", "512", "--drain-timeout", "86400"];
+    const { code, err } = await serveAndStop(start(args), port);
+    expect(code).toBe(0);
+    expect(err).toContain("svc-mini");
+    expect(err).toContain("512 tokens");
+    expect(err).toContain(`curl http://127.0.0.1:${port}/v1/chat/completions`);
+  });
 
-  test(
-    "with JSON logs every line on standard error is JSON",
-    async () => {
-      const port = await freePort();
-      const args = ["--port", String(port), "--log-format", "json", "--host", "0.0.0.0"];
-      const { err } = await serveAndStop(start(args), port);
-      const lines = err
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line) as { message: string });
-      expect(lines).toContainEqual(expect.objectContaining({ message: "ready", model: "svc-mini" }));
-      expect(lines).toContainEqual(
-        expect.objectContaining({ message: expect.stringContaining("no API key is required") }),
-      );
-    },
-    TIMEOUT_MS,
-  );
+  test("with JSON logs every line on standard error is JSON", async () => {
+    const port = await freePort();
+    const args = ["--port", String(port), "--log-format", "json", "--host", "0.0.0.0"];
+    const { err } = await serveAndStop(start(args), port);
+    const lines = err
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { message: string });
+    expect(lines).toContainEqual(expect.objectContaining({ message: "ready", model: "svc-mini" }));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining("no API key is required") }),
+    );
+  });
 
   test.skipIf(process.platform !== "linux")(
     "a data folder that cannot be used is told at the start, and none is created before it is used",
@@ -268,7 +232,6 @@ describe("serving", () => {
       expect(await serve(join(home, "unused", "data"))).not.toContain("cannot be stored");
       expect(existsSync(join(home, "unused"))).toBe(false);
     },
-    TIMEOUT_MS,
   );
 
   test.each<[string, Input | "pipe", string[]]>([
@@ -276,55 +239,43 @@ describe("serving", () => {
     ["an empty input", new Blob([]), []],
     ["blank input", new Blob([" \n"]), []],
     ["text, when `serve` says so", new Blob([QUESTION]), ["serve"]],
-  ])(
-    "%s on standard input serves",
-    async (_, stdin, args) => {
-      const port = await freePort();
-      // Through a file, because --port would already mean serving.
-      const config = join(home, `${port}.toml`);
-      writeFileSync(config, `port = ${port}\nno-model = true\n`);
-      expect((await serveAndStop(start([...args, "--config", config], stdin), port)).code).toBe(0);
-    },
-    TIMEOUT_MS,
-  );
-});
-
-test(
-  "a silent pipe that stays open on standard input serves",
-  async () => {
+  ])("%s on standard input serves", async (_, stdin, args) => {
     const port = await freePort();
+    // Through a file, because --port would already mean serving.
     const config = join(home, `${port}.toml`);
     writeFileSync(config, `port = ${port}\nno-model = true\n`);
-    const pipe = openSilentPipe();
-    expect((await serveAndStop(start(["--config", config], pipe), port)).code).toBe(0);
-    closeSync(pipe);
-  },
-  TIMEOUT_MS,
-);
+    expect((await serveAndStop(start([...args, "--config", config], stdin), port)).code).toBe(0);
+  });
+});
+
+test("a silent pipe that stays open on standard input serves", async () => {
+  const port = await freePort();
+  const config = join(home, `${port}.toml`);
+  writeFileSync(config, `port = ${port}\nno-model = true\n`);
+  const pipe = openSilentPipe();
+  expect((await serveAndStop(start(["--config", config], pipe), port)).code).toBe(0);
+  closeSync(pipe);
+});
 
 describe("scripts", () => {
-  test(
-    "find a server's address in --ready-file while it is ready, and svc wait waits for it",
-    async () => {
-      const file = join(home, "ready");
-      writeFileSync(file, "what a killed server left");
-      const child = start(["serve", "--port", "0", "--ready-file", file]);
-      const isReady = () => existsSync(file) && readFileSync(file, "utf8").startsWith("http");
-      while (!isReady() && child.exitCode === null) await Bun.sleep(20);
-      const url = readFileSync(file, "utf8").trim();
-      const health = (await (await fetch(`${url}/health`)).json()) as { status: string };
-      expect(health.status).toBe("healthy");
-      const waited = await finish(["wait", "--port", new URL(url).port]);
-      expect(waited).toEqual({ code: 0, out: `${url}\n`, err: "" });
-      // Another that gets no further than the port leaves the file alone.
-      const second = await finish(["serve", "--port", new URL(url).port, "--ready-file", file]);
-      expect([second.code, readFileSync(file, "utf8").trim()]).toEqual([4, url]);
-      child.kill("SIGTERM");
-      expect(await child.exited).toBe(0);
-      expect(existsSync(file)).toBeFalse();
-    },
-    TIMEOUT_MS,
-  );
+  test("find a server's address in --ready-file while it is ready, and svc wait waits for it", async () => {
+    const file = join(home, "ready");
+    writeFileSync(file, "what a killed server left");
+    const child = start(["serve", "--port", "0", "--ready-file", file]);
+    const isReady = () => existsSync(file) && readFileSync(file, "utf8").startsWith("http");
+    while (!isReady() && child.exitCode === null) await Bun.sleep(20);
+    const url = readFileSync(file, "utf8").trim();
+    const health = (await (await fetch(`${url}/health`)).json()) as { status: string };
+    expect(health.status).toBe("healthy");
+    const waited = await finish(["wait", "--port", new URL(url).port]);
+    expect(waited).toEqual({ code: 0, out: `${url}\n`, err: "" });
+    // Another that gets no further than the port leaves the file alone.
+    const second = await finish(["serve", "--port", new URL(url).port, "--ready-file", file]);
+    expect([second.code, readFileSync(file, "utf8").trim()]).toEqual([4, url]);
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+    expect(existsSync(file)).toBeFalse();
+  });
 
   test("are told at once by svc wait that --port 0 is no server's", async () => {
     expect(await finish(["wait", "--port", "0"])).toMatchObject({ code: 2, err: expect.stringContaining("--port 0") });
@@ -346,15 +297,11 @@ describe("scripts", () => {
 describe("one answer", () => {
   const greedy = ["-t", "0", "--max-tokens", "16"];
 
-  test(
-    "-s with --guided-json follows the schema",
-    async () => {
-      const schema = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}';
-      const { code, out } = await finish(["-s", QUESTION, "--guided-json", schema, "-t", "0"]);
-      expect([code, JSON.parse(out)]).toEqual([0, { city: expect.any(String) }]);
-    },
-    TIMEOUT_MS,
-  );
+  test("-s with --guided-json follows the schema", async () => {
+    const schema = '{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}';
+    const { code, out } = await finish(["-s", QUESTION, "--guided-json", schema, "-t", "0"]);
+    expect([code, JSON.parse(out)]).toEqual([0, { city: expect.any(String) }]);
+  });
 
   test.each<[string, Input, string[]]>([
     ["-s", "ignore", ["-s", QUESTION]],
@@ -362,65 +309,49 @@ describe("one answer", () => {
     ["a file on standard input", new Blob([QUESTION]), []],
     ["-s beside a file on standard input", new Blob([QUESTION]), ["-s", "Answer this:"]],
     ["-s --no-streaming", "ignore", ["-s", QUESTION, "--no-streaming"]],
-  ])(
-    "%s prints the answer alone",
-    async (_, stdin, args) => {
-      const { code, out } = await finish([...args, ...greedy], stdin);
-      expect(out).toMatch(/^[^\n]*Paris[^\n]*\n$/);
-      expect(code).toBe(0);
-    },
-    TIMEOUT_MS,
-  );
+  ])("%s prints the answer alone", async (_, stdin, args) => {
+    const { code, out } = await finish([...args, ...greedy], stdin);
+    expect(out).toMatch(/^[^\n]*Paris[^\n]*\n$/);
+    expect(code).toBe(0);
+  });
 
-  test(
-    "--json prints the whole chat completion",
-    async () => {
-      const { code, out } = await finish(["-s", QUESTION, "--json", ...greedy, "--api-key", "unneeded"]);
-      expect(code).toBe(0);
-      expect(out).toMatch(/^[^\n]+\n$/);
-      const completion = JSON.parse(out) as { choices: { message: { content: string } }[] };
-      expect(completion).toMatchObject({ object: "chat.completion", usage: { completion_tokens: expect.any(Number) } });
-      expect(completion.choices[0]?.message.content).toContain("Paris");
-    },
-    TIMEOUT_MS,
-  );
+  test("--json prints the whole chat completion", async () => {
+    const { code, out } = await finish(["-s", QUESTION, "--json", ...greedy, "--api-key", "unneeded"]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^[^\n]+\n$/);
+    const completion = JSON.parse(out) as { choices: { message: { content: string } }[] };
+    expect(completion).toMatchObject({ object: "chat.completion", usage: { completion_tokens: expect.any(Number) } });
+    expect(completion.choices[0]?.message.content).toContain("Paris");
+  });
 
   test("--json without a prompt is a wrong use", async () => {
     expect((await finish(["serve", "--json", "--port", "0"])).code).toBe(2);
     expect((await finish(["--json", "--port", "0"])).code).toBe(2);
   });
 
-  test(
-    "text in a pipe is the prompt",
-    async () => {
-      const piped = ["sh", "-c", 'printf %s "$0" | "$@"', QUESTION, process.execPath, MAIN, ...greedy];
-      const ended = await runToEnd(piped, { env: ownEnvironment({ HOME: home, PATH: "/usr/bin:/bin" }) });
-      expect(ended).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
-    },
-    TIMEOUT_MS,
-  );
+  test("text in a pipe is the prompt", async () => {
+    const piped = ["sh", "-c", 'printf %s "$0" | "$@"', QUESTION, process.execPath, MAIN, ...greedy];
+    const ended = await runToEnd(piped, { env: ownEnvironment({ HOME: home, PATH: "/usr/bin:/bin" }) });
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
+  });
 
-  test.skipIf(!existsSync("/dev/full"))(
-    "what cannot be written is told in one sentence",
-    async () => {
-      const full = openSync("/dev/full", "w");
-      const told = async (args: readonly string[]) => {
-        const child = Bun.spawn([process.execPath, MAIN, ...args], {
-          env: ownEnvironment({ HOME: home }),
-          stdin: "ignore",
-          stdout: full,
-          stderr: "pipe",
-        });
-        return [await child.exited, await child.stderr.text()];
-      };
-      const sentence = "svc: Standard output cannot be written: the disk is full.\n";
-      for (const args of [["-s", QUESTION], ["--help"], ["list"]]) {
-        expect([args, ...(await told(args))]).toEqual([args, 1, sentence]);
-      }
-      closeSync(full);
-    },
-    TIMEOUT_MS,
-  );
+  test.skipIf(!existsSync("/dev/full"))("what cannot be written is told in one sentence", async () => {
+    const full = openSync("/dev/full", "w");
+    const told = async (args: readonly string[]) => {
+      const child = Bun.spawn([process.execPath, MAIN, ...args], {
+        env: ownEnvironment({ HOME: home }),
+        stdin: "ignore",
+        stdout: full,
+        stderr: "pipe",
+      });
+      return [await child.exited, await child.stderr.text()];
+    };
+    const sentence = "svc: Standard output cannot be written: the disk is full.\n";
+    for (const args of [["-s", QUESTION], ["--help"], ["list"]]) {
+      expect([args, ...(await told(args))]).toEqual([args, 1, sentence]);
+    }
+    closeSync(full);
+  });
 
   describe("that is long", () => {
     const schema = '{"type":"array","items":{"type":"integer"},"minItems":500}';
@@ -432,54 +363,38 @@ describe("one answer", () => {
     };
     const ended = async (child: ReturnType<typeof start>) => [await child.exited, await child.stderr.text()];
 
-    test(
-      "is ended by an interrupt, with 130 and without a word",
-      async () => {
-        const child = await begun();
-        child.kill("SIGINT");
-        expect(await ended(child)).toEqual([130, ""]);
-      },
-      TIMEOUT_MS,
-    );
+    test("is ended by an interrupt, with 130 and without a word", async () => {
+      const child = await begun();
+      child.kill("SIGINT");
+      expect(await ended(child)).toEqual([130, ""]);
+    });
 
-    test(
-      "ends with 1 and a sentence when it breaks off",
-      async () => {
-        const child = await begun();
-        Bun.spawnSync(["pkill", "-KILL", "-P", String(child.pid)]);
-        const [code, err] = await ended(child);
-        expect(code).toBe(1);
-        expect(err).toEndWith("svc: The model engine stopped by signal SIGKILL while computing this request.\n");
-      },
-      TIMEOUT_MS,
-    );
+    test("ends with 1 and a sentence when it breaks off", async () => {
+      const child = await begun();
+      Bun.spawnSync(["pkill", "-KILL", "-P", String(child.pid)]);
+      const [code, err] = await ended(child);
+      expect(code).toBe(1);
+      expect(err).toEndWith("svc: The model engine stopped by signal SIGKILL while computing this request.\n");
+    });
   });
 
-  test(
-    "a prompt that does not fit the context ends with 1 and says so",
-    async () => {
-      const { code, out, err } = await finish(["-s", "many words ".repeat(2000), "--ctx", "256"]);
-      expect({ code, out }).toEqual({ code: 1, out: "" });
-      expect(err).toContain("svc: ");
-      expect(err).toContain("256");
-      expect(err).not.toContain("many words");
-    },
-    TIMEOUT_MS,
-  );
+  test("a prompt that does not fit the context ends with 1 and says so", async () => {
+    const { code, out, err } = await finish(["-s", "many words ".repeat(2000), "--ctx", "256"]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain("svc: ");
+    expect(err).toContain("256");
+    expect(err).not.toContain("many words");
+  });
 });
 
-test(
-  "self-test tries every main route",
-  async () => {
-    const { code, out } = await finish(["self-test"]);
-    expect(
-      out
-        .trim()
-        .split("\n")
-        .map((line) => line.slice(0, 4)),
-    ).toEqual(Array.from({ length: 6 }, () => "ok  "));
-    expect(out).toContain("cancel");
-    expect(code).toBe(0);
-  },
-  TIMEOUT_MS,
-);
+test("self-test tries every main route", async () => {
+  const { code, out } = await finish(["self-test"]);
+  expect(
+    out
+      .trim()
+      .split("\n")
+      .map((line) => line.slice(0, 4)),
+  ).toEqual(Array.from({ length: 6 }, () => "ok  "));
+  expect(out).toContain("cancel");
+  expect(code).toBe(0);
+});

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ReadyFile } from "../../src/cli/ready-file.ts";
-import { temporaryFolder } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 test("writing it changes no file that a link at a guessable name leads to", () => {
   const folder = temporaryFolder();

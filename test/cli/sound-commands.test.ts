@@ -1,16 +1,18 @@
 // `svc transcribe` and `svc say` as programs: what they refuse before anything is computed, and an interrupt.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
 import { childrenOf } from "../support/processes.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { isBuilt } from "../native/whisper-harness.ts";
 import { wavOf } from "../support/wav.ts";
 
+setDefaultTimeout(60_000);
+
 const main = join(import.meta.dir, "../../src/main.ts");
-const folder = mkdtempSync(join(tmpdir(), "svc-sound-commands-"));
+const folder = sharedFolder();
 const at = (name: string) => join(folder, name);
 /** "And so my fellow Americans", of a longer recording. */
 const clip = at("clip.wav");
@@ -21,7 +23,6 @@ beforeAll(async () => {
   for (const name of ["a.wav", "a.mp3", "b.wav"]) writeFileSync(at(name), "no sound");
   writeFileSync(at("taken"), "");
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 function start(...args: string[]) {
   const env = { ...process.env, TMPDIR: folder, NO_COLOR: "1" };
@@ -89,25 +90,21 @@ test.skipIf(!isBuilt)("a value that the API refuses is told by the option that w
 
 const SAID = "my fellow Americans";
 
-test.skipIf(!isBuilt)(
-  "of several recordings, those that fail are told and the others go on",
-  async () => {
-    const child = start("transcribe", at("c.wav"), at("b.wav/c.wav"), at("a.wav"), clip, "--format", "json");
-    const [[code, errors], out] = await Promise.all([endOf(child), new Response(child.stdout).text()]);
-    const lines = out.trimEnd().split("\n");
-    expect(lines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ file: clip, text: expect.stringContaining(SAID) }),
-    ]);
-    expect(errors.trimEnd().split("\n")).toEqual([
-      `svc: ${at("c.wav")}: there is no such file.`,
-      `svc: ${at("b.wav/c.wav")}: it cannot be read: a folder of its path is a file.`,
-      expect.stringContaining(`svc: ${at("a.wav")}: it must be WAV`),
-      "svc: 3 of 4 recordings could not be transcribed.",
-    ]);
-    expect(code).toBe(1);
-  },
-  60_000,
-);
+test.skipIf(!isBuilt)("of several recordings, those that fail are told and the others go on", async () => {
+  const child = start("transcribe", at("c.wav"), at("b.wav/c.wav"), at("a.wav"), clip, "--format", "json");
+  const [[code, errors], out] = await Promise.all([endOf(child), new Response(child.stdout).text()]);
+  const lines = out.trimEnd().split("\n");
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({ file: clip, text: expect.stringContaining(SAID) }),
+  ]);
+  expect(errors.trimEnd().split("\n")).toEqual([
+    `svc: ${at("c.wav")}: there is no such file.`,
+    `svc: ${at("b.wav/c.wav")}: it cannot be read: a folder of its path is a file.`,
+    expect.stringContaining(`svc: ${at("a.wav")}: it must be WAV`),
+    "svc: 3 of 4 recordings could not be transcribed.",
+  ]);
+  expect(code).toBe(1);
+});
 
 test("why a recording failed is told at any log level, in the log's format", async () => {
   const missing = [at("c.wav"), at("d.wav")];
@@ -120,15 +117,11 @@ test("why a recording failed is told at any log level, in the log's format", asy
   expect(lines.map((line) => JSON.parse(line))).toMatchObject(messages.map((message) => ({ level: "error", message })));
 });
 
-test.skipIf(!isBuilt)(
-  "one result goes to the file that -o names, whose ending says what it is",
-  async () => {
-    const [code, errors] = await endOf(start("transcribe", clip, "-o", at("said.vtt")));
-    expect([code, errors]).toEqual([0, `${clip}: ${at("said.vtt")}\n`]);
-    expect(await Bun.file(at("said.vtt")).text()).toStartWith("WEBVTT\n\n00:00:00.");
-  },
-  60_000,
-);
+test.skipIf(!isBuilt)("one result goes to the file that -o names, whose ending says what it is", async () => {
+  const [code, errors] = await endOf(start("transcribe", clip, "-o", at("said.vtt")));
+  expect([code, errors]).toEqual([0, `${clip}: ${at("said.vtt")}\n`]);
+  expect(await Bun.file(at("said.vtt")).text()).toStartWith("WEBVTT\n\n00:00:00.");
+});
 
 test.skipIf(!isBuilt || nativeFiles("").embeddedVoice === undefined)(
   "speech ends when nobody reads it any more",
@@ -140,7 +133,6 @@ test.skipIf(!isBuilt || nativeFiles("").embeddedVoice === undefined)(
     // On a busy machine it has shown by then how far it is.
     expect(await endOf(child)).toEqual([0, expect.stringMatching(/^(speaking: .*\n)*$/)]);
   },
-  60_000,
 );
 
 test.skipIf(!isBuilt)("the voices are listed, as lines or as JSON, also those of a language", async () => {

@@ -1,21 +1,20 @@
 // How a server stops: when all its processes are signalled, when signals repeat, and while it waits for others.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
 import { post } from "../support/post.ts";
 import { childrenOf } from "../support/processes.ts";
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
-const TIMEOUT_MS = 60_000;
+setDefaultTimeout(60_000);
 
-let home: string;
-beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-stopping-"))));
-afterAll(() => rmSync(home, { recursive: true }));
+const MAIN = join(import.meta.dir, "../../src/main.ts");
+
+const home = sharedFolder();
 
 function start(...args: string[]) {
   const env = ownEnvironment({ HOME: home });
@@ -73,77 +72,61 @@ function signalAll({ pid: server }: ReturnType<typeof start>, signal: NodeJS.Sig
 const whole = (text: string) => text.includes('"finish_reason":"length"') && text.endsWith("data: [DONE]\n\n");
 
 describe.skipIf(process.platform === "win32")("a stream goes on to its end (POSIX signals)", () => {
-  test(
-    "when all processes are asked to end, as service managers do",
-    async () => {
-      const { child, rest, file } = await streaming();
-      signalAll(child, "SIGTERM");
-      expect(whole(await rest)).toBeTrue();
-      expect(await child.exited).toBe(0);
-      expect(existsSync(file)).toBeFalse();
-    },
-    TIMEOUT_MS,
-  );
+  test("when all processes are asked to end, as service managers do", async () => {
+    const { child, rest, file } = await streaming();
+    signalAll(child, "SIGTERM");
+    expect(whole(await rest)).toBeTrue();
+    expect(await child.exited).toBe(0);
+    expect(existsSync(file)).toBeFalse();
+  });
 
-  test(
-    "when the signal comes twice, as timeout sends it; a later one ends the server at once",
-    async () => {
-      const { child, rest } = await streaming();
-      child.kill("SIGTERM");
-      child.kill("SIGTERM");
-      await Bun.sleep(400);
-      expect(child.exitCode).toBeNull();
-      child.kill("SIGTERM");
-      await rest.catch(() => {});
-      expect(await child.exited).toBe(1);
-    },
-    TIMEOUT_MS,
-  );
+  test("when the signal comes twice, as timeout sends it; a later one ends the server at once", async () => {
+    const { child, rest } = await streaming();
+    child.kill("SIGTERM");
+    child.kill("SIGTERM");
+    await Bun.sleep(400);
+    expect(child.exitCode).toBeNull();
+    child.kill("SIGTERM");
+    await rest.catch(() => {});
+    expect(await child.exited).toBe(1);
+  });
 
-  test(
-    "when the processes of a closed terminal are told of it",
-    async () => {
-      const { child, rest, url } = await streaming();
-      signalAll(child, "SIGHUP");
-      expect(whole(await rest)).toBeTrue();
-      expect((await fetch(`${url}/health`)).status).toBe(200);
-      child.kill("SIGTERM");
-      expect(await child.exited).toBe(0);
-    },
-    TIMEOUT_MS,
-  );
+  test("when the processes of a closed terminal are told of it", async () => {
+    const { child, rest, url } = await streaming();
+    signalAll(child, "SIGHUP");
+    expect(whole(await rest)).toBeTrue();
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+  });
 });
 
 describe("the file of --ready-file", () => {
-  test(
-    "is not written by a server that stops before it is ready, and nothing delays its end",
-    async () => {
-      const silent = createServer(() => {});
-      await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
-      const { port } = silent.address() as { port: number };
-      const file = join(home, "never");
-      const child = start(
-        "serve",
-        "--port",
-        "0",
-        "--no-model",
-        "--upstream",
-        `far=http://127.0.0.1:${port}`,
-        "--ready-file",
-        file,
-      );
-      const said = child.stderr.text();
-      await new Promise((resolve) => void silent.once("connection", resolve));
-      const signalled = performance.now();
-      child.kill("SIGTERM");
-      expect(await child.exited).toBe(0);
-      expect(performance.now() - signalled).toBeLessThan(8000);
-      expect(existsSync(file)).toBeFalse();
-      expect(await said).not.toContain("curl");
-      silent.close();
-    },
-    TIMEOUT_MS,
-  );
+  test("is not written by a server that stops before it is ready, and nothing delays its end", async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as { port: number };
+    const file = join(home, "never");
+    const child = start(
+      "serve",
+      "--port",
+      "0",
+      "--no-model",
+      "--upstream",
+      `far=http://127.0.0.1:${port}`,
+      "--ready-file",
+      file,
+    );
+    const said = child.stderr.text();
+    await new Promise((resolve) => void silent.once("connection", resolve));
+    const signalled = performance.now();
+    child.kill("SIGTERM");
+    expect(await child.exited).toBe(0);
+    expect(performance.now() - signalled).toBeLessThan(8000);
+    expect(existsSync(file)).toBeFalse();
+    expect(await said).not.toContain("curl");
+    silent.close();
+  });
 
   test("is refused where a folder is", async () => {
     const folder = join(home, "folder");
@@ -155,19 +138,15 @@ describe("the file of --ready-file", () => {
     expect(await child.exited).toBe(1);
   });
 
-  test(
-    "of one worker is not removed by another that cannot listen",
-    async () => {
-      const file = join(home, "worker");
-      const first = start("worker", "--port", "0", "--ready-file", file);
-      const address = await ready(first, file);
-      const second = start("worker", "--port", address.split(":")[1] ?? "", "--ready-file", file);
-      expect(await second.exited).toBe(4);
-      expect(readFileSync(file, "utf8").trim()).toBe(address);
-      first.kill("SIGTERM");
-      expect(await first.exited).toBe(0);
-      expect(existsSync(file)).toBeFalse();
-    },
-    TIMEOUT_MS,
-  );
+  test("of one worker is not removed by another that cannot listen", async () => {
+    const file = join(home, "worker");
+    const first = start("worker", "--port", "0", "--ready-file", file);
+    const address = await ready(first, file);
+    const second = start("worker", "--port", address.split(":")[1] ?? "", "--ready-file", file);
+    expect(await second.exited).toBe(4);
+    expect(readFileSync(file, "utf8").trim()).toBe(address);
+    first.kill("SIGTERM");
+    expect(await first.exited).toBe(0);
+    expect(existsSync(file)).toBeFalse();
+  });
 });

@@ -1,9 +1,9 @@
 // svc pull, list, rm and --model by name, as processes against a hub on loopback.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
 import { ggufBytes, llama } from "../support/gguf-bytes.ts";
 import { KOKORO } from "../../src/store/models/kokoro.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
@@ -18,11 +18,10 @@ const MODEL = bytesContent(readFileSync(join(ROOT, "vendor/svc-mini/svc-mini-q8_
 const REPO = "maker/Mini-GGUF";
 const NAME = `${REPO}:Q8_0`;
 const TIMEOUT_MS = 60_000;
+setDefaultTimeout(TIMEOUT_MS);
 
-let home: string;
+const home = sharedFolder();
 let hub: FakeHub;
-beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-store-"))));
-afterAll(() => rmSync(home, { recursive: true }));
 beforeEach(async () => {
   hub = await FakeHub.start();
   hub.add(REPO, "mini-Q8_0.gguf", { content: MODEL });
@@ -46,260 +45,212 @@ async function sent(bytes: number): Promise<void> {
 
 const listed = async () => JSON.parse((await finish(["list", "--json"])).out);
 
-test(
-  "a known set is asked for by its name, and only its very files are taken",
-  async () => {
-    const [{ repo, files }] = KOKORO.repos;
-    hub.add(repo, files[0]?.path ?? "", { content: bytesContent(Buffer.from("something else")) });
-    const { code, out, err } = await finish(["pull", "kokoro"]);
-    expect([code, out]).toEqual([5, ""]);
-    expect(err).toContain("is not the version that this svc expects");
-    expect(await listed()).toMatchObject([{ name: "kokoro", complete: false, url: `https://huggingface.co/${repo}` }]);
-  },
-  TIMEOUT_MS,
-);
+test("a known set is asked for by its name, and only its very files are taken", async () => {
+  const [{ repo, files }] = KOKORO.repos;
+  hub.add(repo, files[0]?.path ?? "", { content: bytesContent(Buffer.from("something else")) });
+  const { code, out, err } = await finish(["pull", "kokoro"]);
+  expect([code, out]).toEqual([5, ""]);
+  expect(err).toContain("is not the version that this svc expects");
+  expect(await listed()).toMatchObject([{ name: "kokoro", complete: false, url: `https://huggingface.co/${repo}` }]);
+});
 
-test(
-  "a folder of models that cannot be read is told, not taken for an empty one",
-  async () => {
-    const folder = join(home, "unreadable");
-    symlinkSync(folder, folder);
-    const why = `svc: The folder of models ${folder}/manifests cannot be read: ELOOP.\n`;
-    const flags = ["--models-dir", folder];
-    expect(await finish(["list", ...flags])).toEqual({ code: 1, out: "", err: why });
-    expect(await finish(["rm", NAME, ...flags])).toEqual({ code: 1, out: "", err: why });
-    expect(await finish(["-s", "Hi", "--model", NAME, ...flags])).toEqual({ code: 3, out: "", err: why });
-  },
-  TIMEOUT_MS,
-);
+test("a folder of models that cannot be read is told, not taken for an empty one", async () => {
+  const folder = join(home, "unreadable");
+  symlinkSync(folder, folder);
+  const why = `svc: The folder of models ${folder}/manifests cannot be read: ELOOP.\n`;
+  const flags = ["--models-dir", folder];
+  expect(await finish(["list", ...flags])).toEqual({ code: 1, out: "", err: why });
+  expect(await finish(["rm", NAME, ...flags])).toEqual({ code: 1, out: "", err: why });
+  expect(await finish(["-s", "Hi", "--model", NAME, ...flags])).toEqual({ code: 3, out: "", err: why });
+});
 
-test.skipIf(process.getuid?.() === 0)(
-  "a folder of models without permission is told",
-  async () => {
-    const folder = join(home, "forbidden");
-    mkdirSync(folder, { mode: 0 });
-    const { code, err } = await finish(["list", "--models-dir", folder]);
-    const why = `The folder of models ${folder}/manifests cannot be read: there is no permission.`;
-    expect([code, err]).toEqual([1, `svc: ${why}\n`]);
-  },
-  TIMEOUT_MS,
-);
+test.skipIf(process.getuid?.() === 0)("a folder of models without permission is told", async () => {
+  const folder = join(home, "forbidden");
+  mkdirSync(folder, { mode: 0 });
+  const { code, err } = await finish(["list", "--models-dir", folder]);
+  const why = `The folder of models ${folder}/manifests cannot be read: there is no permission.`;
+  expect([code, err]).toEqual([1, `svc: ${why}\n`]);
+});
 
-test(
-  "data for text recognition is listed and removed like a model",
-  async () => {
-    const store = new ModelStore(join(home, ".local/share/svc/models"));
-    const { bytes, sha256 } = bytesContent(Buffer.from("trained"));
-    const path = "tessdata/deu.traineddata";
-    await Bun.write(store.path(path), "trained");
-    const pulled = "2026-01-02T03:04:05.000Z";
-    await store.save({ name: "tessdata:deu", url: "", files: [{ path, bytes, sha256 }], pulled });
-    expect((await finish(["list"])).out).toMatch(/^NAME .*\ntessdata:deu +7 bytes +2026-01-02 03:04\n$/);
-    expect(await finish(["rm", "tessdata:deu"])).toMatchObject({ code: 0, out: expect.stringContaining("removed") });
-    expect(await Bun.file(store.path(path)).exists()).toBe(false);
-  },
-  TIMEOUT_MS,
-);
+test("data for text recognition is listed and removed like a model", async () => {
+  const store = new ModelStore(join(home, ".local/share/svc/models"));
+  const { bytes, sha256 } = bytesContent(Buffer.from("trained"));
+  const path = "tessdata/deu.traineddata";
+  await Bun.write(store.path(path), "trained");
+  const pulled = "2026-01-02T03:04:05.000Z";
+  await store.save({ name: "tessdata:deu", url: "", files: [{ path, bytes, sha256 }], pulled });
+  expect((await finish(["list"])).out).toMatch(/^NAME .*\ntessdata:deu +7 bytes +2026-01-02 03:04\n$/);
+  expect(await finish(["rm", "tessdata:deu"])).toMatchObject({ code: 0, out: expect.stringContaining("removed") });
+  expect(await Bun.file(store.path(path)).exists()).toBe(false);
+});
 
-test(
-  "pull, list, serve by name, rm",
-  async () => {
-    expect(await finish(["pull", REPO])).toEqual({
-      code: 0,
-      out: `${NAME}: 4.6 MB downloaded. Serve it: svc --model ${NAME}\n`,
-      err: expect.stringContaining("of 4.6 MB"),
-    });
-    expect((await finish(["pull", NAME])).out).toContain(`${NAME}: up to date`);
-    expect((await finish(["list"])).out).toMatch(
-      /^NAME +SIZE +QUANT +PULLED\nmaker\/Mini-GGUF:Q8_0 +4\.6 MB +Q8_0 +\d{4}-\d\d-\d\d \d\d:\d\d\n$/,
-    );
-    const path = join(home, ".local/share/svc/models/hub", REPO, "mini-Q8_0.gguf");
-    expect(await listed()).toEqual([
-      {
-        name: NAME,
-        bytes: MODEL.bytes,
-        quant: "Q8_0",
-        pulled: expect.any(String),
-        complete: true,
-        url: `https://huggingface.co/${REPO}`,
-        files: [{ path, bytes: MODEL.bytes, sha256: MODEL.sha256 }],
-        mmproj: null,
-      },
-    ]);
-    // Nothing but the folder is needed.
-    const question = ["-s", "What is the capital of France?", "-t", "0", "--max-tokens", "16"];
-    const answer = await finish(["--model", "mini-gguf", ...question], { HF_ENDPOINT: "http://127.0.0.1:9" });
-    expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
-    expect(await finish(["rm", NAME])).toEqual({ code: 0, out: `${NAME} removed, 4.6 MB freed.\n`, err: "" });
-    expect((await finish(["list"])).out).toContain("No models in ");
-    expect(await listed()).toEqual([]);
-  },
-  TIMEOUT_MS,
-);
+test("pull, list, serve by name, rm", async () => {
+  expect(await finish(["pull", REPO])).toEqual({
+    code: 0,
+    out: `${NAME}: 4.6 MB downloaded. Serve it: svc --model ${NAME}\n`,
+    err: expect.stringContaining("of 4.6 MB"),
+  });
+  expect((await finish(["pull", NAME])).out).toContain(`${NAME}: up to date`);
+  expect((await finish(["list"])).out).toMatch(
+    /^NAME +SIZE +QUANT +PULLED\nmaker\/Mini-GGUF:Q8_0 +4\.6 MB +Q8_0 +\d{4}-\d\d-\d\d \d\d:\d\d\n$/,
+  );
+  const path = join(home, ".local/share/svc/models/hub", REPO, "mini-Q8_0.gguf");
+  expect(await listed()).toEqual([
+    {
+      name: NAME,
+      bytes: MODEL.bytes,
+      quant: "Q8_0",
+      pulled: expect.any(String),
+      complete: true,
+      url: `https://huggingface.co/${REPO}`,
+      files: [{ path, bytes: MODEL.bytes, sha256: MODEL.sha256 }],
+      mmproj: null,
+    },
+  ]);
+  // Nothing but the folder is needed.
+  const question = ["-s", "What is the capital of France?", "-t", "0", "--max-tokens", "16"];
+  const answer = await finish(["--model", "mini-gguf", ...question], { HF_ENDPOINT: "http://127.0.0.1:9" });
+  expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
+  expect(await finish(["rm", NAME])).toEqual({ code: 0, out: `${NAME} removed, 4.6 MB freed.\n`, err: "" });
+  expect((await finish(["list"])).out).toContain("No models in ");
+  expect(await listed()).toEqual([]);
+});
 
-test(
-  "a model is not removed under a server that serves it",
-  async () => {
-    await finish(["pull", REPO]);
-    const ready = join(home, "ready");
-    const server = start(["serve", "--model", NAME, "--port", "0", "--ctx", "512", "--ready-file", ready]);
-    await until(() => existsSync(ready));
-    const why = `svc: ${NAME} is being served by another svc at this moment; stop that first.\n`;
-    expect(await finish(["rm", NAME])).toEqual({ code: 1, out: "", err: why });
-    server.kill();
-    await server.exited;
-    expect(await finish(["rm", NAME])).toMatchObject({ code: 0 });
-  },
-  TIMEOUT_MS,
-);
+test("a model is not removed under a server that serves it", async () => {
+  await finish(["pull", REPO]);
+  const ready = join(home, "ready");
+  const server = start(["serve", "--model", NAME, "--port", "0", "--ctx", "512", "--ready-file", ready]);
+  await until(() => existsSync(ready));
+  const why = `svc: ${NAME} is being served by another svc at this moment; stop that first.\n`;
+  expect(await finish(["rm", NAME])).toEqual({ code: 1, out: "", err: why });
+  server.kill();
+  await server.exited;
+  expect(await finish(["rm", NAME])).toMatchObject({ code: 0 });
+});
 
-test(
-  "a download that is no model leaves nothing in the list",
-  async () => {
-    hub.add("maker/Text-GGUF", "text-Q8_0.gguf", { content: bytesContent(Buffer.from("some text")) });
-    const { code, err } = await finish(["pull", "maker/Text-GGUF"]);
-    expect([code, err]).toEqual([5, expect.stringContaining("was downloaded and deleted")]);
-    expect(await listed()).toEqual([]);
-  },
-  TIMEOUT_MS,
-);
+test("a download that is no model leaves nothing in the list", async () => {
+  hub.add("maker/Text-GGUF", "text-Q8_0.gguf", { content: bytesContent(Buffer.from("some text")) });
+  const { code, err } = await finish(["pull", "maker/Text-GGUF"]);
+  expect([code, err]).toEqual([5, expect.stringContaining("was downloaded and deleted")]);
+  expect(await listed()).toEqual([]);
+});
 
-test(
-  "a pull that is killed goes on where it was",
-  async () => {
-    hub.delay = 10;
+test("a pull that is killed goes on where it was", async () => {
+  hub.delay = 10;
+  const child = start(["pull", REPO]);
+  await sent(2_000_000);
+  child.kill("SIGKILL");
+  await child.exited;
+  expect(await listed()).toMatchObject([{ name: NAME, complete: false, pulled: null }]);
+  expect((await finish(["list"])).out).toContain("incomplete");
+  const unready = await finish(["--model", NAME, "-s", "Hi"]);
+  expect(unready).toMatchObject({
+    code: 3,
+    err: `svc: ${NAME} is not complete: svc pull ${NAME} downloads the rest.\n`,
+  });
+  hub.delay = 0;
+  expect((await finish(["pull", NAME])).code).toBe(0);
+  expect(Number(/\d+/.exec(hub.seen.at(-1)?.range ?? "")?.[0])).toBeGreaterThan(1_000_000);
+  expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
+});
+
+test("a model arrives intact however often its pull is killed", async () => {
+  hub.delay = 3;
+  for (let kills = 0; kills < 2; kills++) {
     const child = start(["pull", REPO]);
-    await sent(2_000_000);
+    const enough = hub.sent + Math.random() * 2_000_000;
+    while (hub.sent < enough && child.exitCode === null) await Bun.sleep(1);
     child.kill("SIGKILL");
     await child.exited;
-    expect(await listed()).toMatchObject([{ name: NAME, complete: false, pulled: null }]);
-    expect((await finish(["list"])).out).toContain("incomplete");
-    const unready = await finish(["--model", NAME, "-s", "Hi"]);
-    expect(unready).toMatchObject({
-      code: 3,
-      err: `svc: ${NAME} is not complete: svc pull ${NAME} downloads the rest.\n`,
-    });
-    hub.delay = 0;
-    expect((await finish(["pull", NAME])).code).toBe(0);
-    expect(Number(/\d+/.exec(hub.seen.at(-1)?.range ?? "")?.[0])).toBeGreaterThan(1_000_000);
-    expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
-  },
-  TIMEOUT_MS,
-);
+  }
+  hub.delay = 0;
+  expect((await finish(["pull", REPO])).code).toBe(0);
+  expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
+  const path = join(home, ".local/share/svc/models/hub", REPO, "mini-Q8_0.gguf");
+  expect(bytesContent(readFileSync(path)).sha256).toBe(MODEL.sha256);
+  expect(hub.sent).toBeLessThan(2 * MODEL.bytes);
+});
 
-test(
-  "a model arrives intact however often its pull is killed",
-  async () => {
-    hub.delay = 3;
-    for (let kills = 0; kills < 2; kills++) {
-      const child = start(["pull", REPO]);
-      const enough = hub.sent + Math.random() * 2_000_000;
-      while (hub.sent < enough && child.exitCode === null) await Bun.sleep(1);
-      child.kill("SIGKILL");
-      await child.exited;
-    }
-    hub.delay = 0;
-    expect((await finish(["pull", REPO])).code).toBe(0);
-    expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
-    const path = join(home, ".local/share/svc/models/hub", REPO, "mini-Q8_0.gguf");
-    expect(bytesContent(readFileSync(path)).sha256).toBe(MODEL.sha256);
-    expect(hub.sent).toBeLessThan(2 * MODEL.bytes);
-  },
-  TIMEOUT_MS,
-);
+test("of two at once one downloads, and when it is killed the other takes over", async () => {
+  hub.delay = 100;
+  const first = start(["pull", REPO]);
+  await sent(1);
+  const second = start(["pull", REPO]);
+  let told = "";
+  const toldAll = (async () => {
+    for await (const text of second.stderr.pipeThrough(new TextDecoderStream())) told += text;
+  })();
+  await until(() => told.includes("another svc downloads this file"), TIMEOUT_MS);
+  expect(hub.seen.filter(({ origin }) => origin === "cdn")).toHaveLength(1);
+  first.kill("SIGKILL");
+  hub.delay = 0;
+  expect(await second.exited).toBe(0);
+  await toldAll;
+  expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
+});
 
-test(
-  "of two at once one downloads, and when it is killed the other takes over",
-  async () => {
-    hub.delay = 100;
-    const first = start(["pull", REPO]);
-    await sent(1);
-    const second = start(["pull", REPO]);
-    let told = "";
-    const toldAll = (async () => {
-      for await (const text of second.stderr.pipeThrough(new TextDecoderStream())) told += text;
-    })();
-    await until(() => told.includes("another svc downloads this file"), TIMEOUT_MS);
-    expect(hub.seen.filter(({ origin }) => origin === "cdn")).toHaveLength(1);
-    first.kill("SIGKILL");
-    hub.delay = 0;
-    expect(await second.exited).toBe(0);
-    await toldAll;
-    expect(await listed()).toMatchObject([{ complete: true, files: [{ sha256: MODEL.sha256 }] }]);
-  },
-  TIMEOUT_MS,
-);
-
-test(
-  "Ctrl+C ends it with 130 and says how to go on",
-  async () => {
-    hub.delay = 10;
-    const child = start(["pull", REPO]);
-    await sent(1_000_000);
-    child.kill("SIGINT");
-    expect(await child.exited).toBe(130);
-    expect(await child.stderr.text()).toContain(
-      `svc: Interrupted. svc pull ${REPO} continues where this download stopped.`,
-    );
-  },
-  TIMEOUT_MS,
-);
+test("Ctrl+C ends it with 130 and says how to go on", async () => {
+  hub.delay = 10;
+  const child = start(["pull", REPO]);
+  await sent(1_000_000);
+  child.kill("SIGINT");
+  expect(await child.exited).toBe(130);
+  expect(await child.stderr.text()).toContain(
+    `svc: Interrupted. svc pull ${REPO} continues where this download stopped.`,
+  );
+});
 
 /** What whisper.cpp's files begin with, and a model's sizes. */
 const whisper = () => bytesContent(Buffer.concat([Buffer.from("lmgg"), crypto.getRandomValues(new Uint8Array(5000))]));
 
-test(
-  "speech recognition models by a short name, by their file and by URL; list and rm know them",
-  async () => {
-    const repo = "ggerganov/whisper.cpp";
-    const [base, tiny] = [whisper(), whisper()];
-    hub.add(repo, "ggml-base.bin", { content: base });
-    hub.add(repo, "ggml-tiny-q5_1.bin", { content: tiny });
-    const name = `${repo}:ggml-base`;
-    const pulled = await finish(["pull", "whisper:base"]);
-    expect(pulled).toMatchObject({
-      code: 0,
-      out: `${name}: 5004 bytes downloaded. Serve it: svc --transcription-model ${name}\n`,
-    });
-    expect((await finish(["pull", "whisper:base"])).out).toContain("up to date");
-    expect((await finish(["pull", `${repo}/ggml-tiny-q5_1.bin`])).code).toBe(0);
-    expect((await finish(["pull", `${hub.cdnUrl}/${repo}/ggml-base.bin`])).code).toBe(0);
-    expect((await listed()).map((model: { name: string }) => model.name)).toEqual([
-      name,
-      `${repo}:ggml-tiny-q5_1`,
-      "ggml-base",
-    ]);
-    // The hub's checksum counts.
-    hub.faults = [{ corrupt: 100 }];
-    hub.add(repo, "ggml-small.bin", { content: whisper() });
-    expect(await finish(["pull", "whisper:small"])).toMatchObject({
-      code: 5,
-      err: expect.stringContaining("wrong checksum"),
-    });
-    expect(await finish(["pull", "whisper:bse"])).toMatchObject({
-      code: 5,
-      err: expect.stringMatching(/has no "ggml-bse"[^]*ggml-base/),
-    });
-    hub.add(repo, "ggml-html.bin", { content: bytesContent(Buffer.from("<html>")) });
-    expect(await finish(["pull", "whisper:html"])).toMatchObject({
-      code: 5,
-      err: expect.stringContaining("deleted"),
-    });
-    const offline = { HF_ENDPOINT: "http://127.0.0.1:9" };
-    expect(await finish(["--transcription-model", "whisper:large", "-s", "Hi"], offline)).toMatchObject({
-      code: 3,
-      err: expect.stringContaining("svc pull whisper:large downloads it"),
-    });
-    expect(
-      await finish(["--transcription-model", "whisper:base", "-s", "Hi", "--max-tokens", "1"], offline),
-    ).toMatchObject({
-      code: 0,
-    });
-    expect((await finish(["rm", "whisper:base"])).out).toContain(`${name} removed`);
-    expect((await listed()).map((model: { name: string }) => model.name)).not.toContain(name);
-  },
-  TIMEOUT_MS,
-);
+test("speech recognition models by a short name, by their file and by URL; list and rm know them", async () => {
+  const repo = "ggerganov/whisper.cpp";
+  const [base, tiny] = [whisper(), whisper()];
+  hub.add(repo, "ggml-base.bin", { content: base });
+  hub.add(repo, "ggml-tiny-q5_1.bin", { content: tiny });
+  const name = `${repo}:ggml-base`;
+  const pulled = await finish(["pull", "whisper:base"]);
+  expect(pulled).toMatchObject({
+    code: 0,
+    out: `${name}: 5004 bytes downloaded. Serve it: svc --transcription-model ${name}\n`,
+  });
+  expect((await finish(["pull", "whisper:base"])).out).toContain("up to date");
+  expect((await finish(["pull", `${repo}/ggml-tiny-q5_1.bin`])).code).toBe(0);
+  expect((await finish(["pull", `${hub.cdnUrl}/${repo}/ggml-base.bin`])).code).toBe(0);
+  expect((await listed()).map((model: { name: string }) => model.name)).toEqual([
+    name,
+    `${repo}:ggml-tiny-q5_1`,
+    "ggml-base",
+  ]);
+  // The hub's checksum counts.
+  hub.faults = [{ corrupt: 100 }];
+  hub.add(repo, "ggml-small.bin", { content: whisper() });
+  expect(await finish(["pull", "whisper:small"])).toMatchObject({
+    code: 5,
+    err: expect.stringContaining("wrong checksum"),
+  });
+  expect(await finish(["pull", "whisper:bse"])).toMatchObject({
+    code: 5,
+    err: expect.stringMatching(/has no "ggml-bse"[^]*ggml-base/),
+  });
+  hub.add(repo, "ggml-html.bin", { content: bytesContent(Buffer.from("<html>")) });
+  expect(await finish(["pull", "whisper:html"])).toMatchObject({
+    code: 5,
+    err: expect.stringContaining("deleted"),
+  });
+  const offline = { HF_ENDPOINT: "http://127.0.0.1:9" };
+  expect(await finish(["--transcription-model", "whisper:large", "-s", "Hi"], offline)).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("svc pull whisper:large downloads it"),
+  });
+  expect(
+    await finish(["--transcription-model", "whisper:base", "-s", "Hi", "--max-tokens", "1"], offline),
+  ).toMatchObject({
+    code: 0,
+  });
+  expect((await finish(["rm", "whisper:base"])).out).toContain(`${name} removed`);
+  expect((await listed()).map((model: { name: string }) => model.name)).not.toContain(name);
+});
 
 describe("refusals", () => {
   test.each([
@@ -381,17 +332,13 @@ test("what gives vectors is served by another option, which takes its name", asy
   expect(none).toMatchObject({ code: 3, err: expect.stringContaining("svc pull maker/none") });
 });
 
-test(
-  "a draft model by name",
-  async () => {
-    await finish(["pull", REPO]);
-    const question = ["-s", "What is the capital of France?", "-t", "0", "--max-tokens", "16"];
-    const answer = await finish([...question, "--model", NAME, "--draft", "mini-gguf"]);
-    expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
-    expect(await finish([...question, "--draft", "maker/none"])).toMatchObject({
-      code: 3,
-      err: expect.stringContaining("svc pull maker/none"),
-    });
-  },
-  TIMEOUT_MS,
-);
+test("a draft model by name", async () => {
+  await finish(["pull", REPO]);
+  const question = ["-s", "What is the capital of France?", "-t", "0", "--max-tokens", "16"];
+  const answer = await finish([...question, "--model", NAME, "--draft", "mini-gguf"]);
+  expect(answer).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
+  expect(await finish([...question, "--draft", "maker/none"])).toMatchObject({
+    code: 3,
+    err: expect.stringContaining("svc pull maker/none"),
+  });
+});

@@ -1,14 +1,13 @@
 // The default languages for text recognition, as checked at startup.
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { textLanguages } from "../../src/cli/recognition-engine.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 let modelsDir: string;
-beforeEach(() => void (modelsDir = mkdtempSync(join(tmpdir(), "svc-languages-"))));
-afterEach(() => rmSync(modelsDir, { recursive: true }));
+beforeEach(() => void (modelsDir = temporaryFolder()));
 
 test("a default language needs trained data, otherwise the start says how to download it", () => {
   const embeddedTessdata = join(modelsDir, "eng.traineddata");

@@ -1,6 +1,6 @@
 // A model whose workers have disappeared.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { spreadLeft, spreadLoading } from "../../src/cli/workers.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { EngineOptions } from "../../src/engine/text/protocol.ts";
@@ -9,6 +9,8 @@ import { testConfig } from "../http/harness.ts";
 import { fakeWorker } from "../support/fake-worker.ts";
 import { freePort } from "../support/free-port.ts";
 import { testLaunch } from "../support/launch.ts";
+
+setDefaultTimeout(30_000);
 
 const found = (name: string, devices: number): FoundWorker => ({
   name,
@@ -57,7 +59,6 @@ test.concurrent(
     expect(await Promise.all([20, -1].map(workersOf))).toEqual([[`127.0.0.1:${left.port}`], []]);
     left.stop(true);
   },
-  20_000,
 );
 
 test.concurrent(
@@ -93,5 +94,4 @@ test.concurrent(
       expect.stringMatching(/^the model needs a worker that is unreachable .*ECONNREFUSED.* GiB/),
     ]);
   },
-  20_000,
 );

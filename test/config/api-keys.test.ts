@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseApiKeys } from "../../src/config/api-keys.ts";
 import { readConfig } from "../../src/config/read-config.ts";
+import { sharedFolder } from "../support/folders.ts";
 
-let home: string;
-beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-keys-"))));
-afterAll(() => rmSync(home, { recursive: true }));
+const home = sharedFolder();
 
 function file(content: string): string {
   const path = join(home, `${crypto.randomUUID()}.keys`);

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fieldsOf } from "../../src/config/config.ts";
 import { boolean, choice, integer, json, list, number, path, seconds, string } from "../../src/config/option-types.ts";
 import { isRow, type Option, type OptionValue, type Rows } from "../../src/config/option.ts";
 import { options, table } from "../../src/config/options.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 const help = "";
 const rows = {
@@ -69,9 +69,8 @@ test("a row defines how its value becomes the field's value", () => {
   });
 });
 
-const KEY_FILE = join(mkdtempSync(join(tmpdir(), "svc-keys-")), "keys");
+const KEY_FILE = join(sharedFolder(), "keys");
 beforeAll(() => writeFileSync(KEY_FILE, "ada=a\n"));
-afterAll(() => rmSync(dirname(KEY_FILE), { recursive: true }));
 
 /** Returns a value that the option accepts. */
 function example({ name, type, choices, maximum }: Option): OptionValue {

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { engineEnvironment, homeFolder } from "../../src/config/environment.ts";
 import { UsageError } from "../../src/config/parse.ts";
 import { defaultConfigFile, defaultPaths } from "../../src/config/paths.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 describe("home folders", () => {
   test("XDG folders have priority, unless they are relative", () => {
@@ -34,9 +35,7 @@ describe("home folders", () => {
 });
 
 describe("without a home folder", () => {
-  let temporary: string;
-  beforeAll(() => void (temporary = mkdtempSync(join(tmpdir(), "svc-paths-"))));
-  afterAll(() => rmSync(temporary, { recursive: true }));
+  const temporary = sharedFolder();
   const paths = () => defaultPaths({}, { home: undefined, temporary, isWindows: false });
 
   test("a folder of this user in the temporary folder is used", () => {

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Environment } from "../../src/config/environment.ts";
 import type { OptionValue } from "../../src/config/option.ts";
 import { UsageError } from "../../src/config/parse.ts";
 import { readConfig } from "../../src/config/read-config.ts";
+import { sharedFolder } from "../support/folders.ts";
 
-let home: string;
+const home = sharedFolder();
 let file: string;
 
 beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), "svc-settings-"));
   mkdirSync(join(home, "etc"));
   file = join(home, "etc/svc.toml");
   writeFileSync(file, 'port = 3\nmax-queue = 3\nparallel = 3\nmodel = "models/a.gguf"\ncache-dir = "~/cache"\n');
 });
-afterAll(() => rmSync(home, { recursive: true }));
 
 const settings = (flags: Record<string, OptionValue> = {}, environment: Environment = {}) =>
   readConfig(new Map(Object.entries(flags)), { HOME: home, ...environment }, "/srv");

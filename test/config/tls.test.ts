@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readTls } from "../../src/config/tls.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 const fixture = (name: string) => join(import.meta.dir, "../fixtures/tls", name);
 const [cert, key] = [fixture("cert.pem"), fixture("key.pem")];
 
-let home: string;
-beforeAll(() => void (home = mkdtempSync(join(tmpdir(), "svc-tls-"))));
-afterAll(() => rmSync(home, { recursive: true }));
+const home = sharedFolder();
 
 function keyFile(name: string, passphrase?: string): string {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });

@@ -7,8 +7,9 @@ import { OllamaPullStatus } from "../../src/contract/ollama-store.ts";
 import { checker } from "../../src/contract/schema.ts";
 import type { Config } from "../../src/config/config.ts";
 import { ModelStore, type Manifest } from "../../src/store/models/model-store.ts";
-import { serve, temporaryFolder } from "../http/harness.ts";
+import { serve } from "../http/harness.ts";
 import { bytesContent, FakeHub, largeContent } from "../store/models/fake-hub.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 const MODEL = bytesContent(readFileSync(join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf")));
 const REPO = "maker/Mini-GGUF";

@@ -1,10 +1,12 @@
 // The GitHub action, run as by a runner: its step with the inputs' defaults in the environment.
 
-import { expect, onTestFinished, test } from "bun:test";
+import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../http/harness.ts";
 import { fakeRelease } from "../packaging/fake-release.ts";
+import { temporaryFolder } from "../support/folders.ts";
+
+setDefaultTimeout(60_000);
 
 const ROOT = join(import.meta.dir, "../..");
 
@@ -91,32 +93,28 @@ test("the following steps find a server that answers", async () => {
     data: expect.arrayContaining([expect.objectContaining({ id: "svc-mini", n_ctx: 1024 })]),
   });
   expect(readFileSync(outputs["log"] ?? "", "utf8")).toContain("svc-mini");
-}, 60_000);
+});
 
 test.skipIf(Bun.which("svc") !== null).each([
   ["the tag of the action", {}, "v1.2.3", "1.2.3"],
   ["`version`", { version: "1.2.3" }, "main", "1.2.3"],
   ["the newest", {}, "main", "2.0.0"],
-])(
-  "without svc on the runner a release is installed: %s",
-  async (_, inputs, ref, version) => {
-    await using release = fakeRelease();
-    const { folder, url: releases } = release;
-    const platform = `${process.platform}-${process.arch}`;
-    for (const one of ["1.2.3", "2.0.0"]) {
-      await release.publish({ name: "svc", version: one, platform, runs: fromSource(folder) });
-    }
-    const { code, outputs, path } = await run({ executable: "svc", port: "0", ...inputs }, { folder, ref, releases });
-    expect(code).toBe(0);
-    expect((await fetch(`${outputs["url"]}/health`)).status).toBe(200);
-    expect(release.requests.at(-1)).toBe(`/download/v${version}/svc-${version}-${platform}.tar.xz`);
-    expect(path).toBe(`${folder}/svc/bin\n`);
-  },
-  60_000,
-);
+])("without svc on the runner a release is installed: %s", async (_, inputs, ref, version) => {
+  await using release = fakeRelease();
+  const { folder, url: releases } = release;
+  const platform = `${process.platform}-${process.arch}`;
+  for (const one of ["1.2.3", "2.0.0"]) {
+    await release.publish({ name: "svc", version: one, platform, runs: fromSource(folder) });
+  }
+  const { code, outputs, path } = await run({ executable: "svc", port: "0", ...inputs }, { folder, ref, releases });
+  expect(code).toBe(0);
+  expect((await fetch(`${outputs["url"]}/health`)).status).toBe(200);
+  expect(release.requests.at(-1)).toBe(`/download/v${version}/svc-${version}-${platform}.tar.xz`);
+  expect(path).toBe(`${folder}/svc/bin\n`);
+});
 
 test("a server that does not start fails the step at once, with the reason", async () => {
   const { code, said } = await run({ port: "0", options: "--model missing.gguf" });
   expect(code).toBe(1);
   expect(said).toContain("::error::svc did not become ready");
-}, 60_000);
+});

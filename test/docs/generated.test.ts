@@ -7,7 +7,7 @@ import { generatedPages, REFERENCE } from "../../docs/generate/pages.ts";
 import { environmentName } from "../../src/config/option.ts";
 import { options } from "../../src/config/options.ts";
 import { readConfig } from "../../src/config/read-config.ts";
-import { temporaryFolder } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { runToEnd } from "../support/program.ts";
 
 const root = join(import.meta.dir, "../..");

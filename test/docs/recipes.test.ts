@@ -1,14 +1,17 @@
 // The recipes of docs/team.md, run with their programs on loopback: the text of the page with other ports, names and
 // files. Recipes whose program is not installed are skipped.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fill } from "../../packaging/template.ts";
-import { temporaryFolder, serve, type TestServer } from "../http/harness.ts";
+import { serve, type TestServer } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { runToEnd } from "../support/program.ts";
 import { blocksOf, pages } from "./markdown.ts";
+
+setDefaultTimeout(30_000);
 
 const page = pages().find(({ path }) => path === "docs/team.md");
 const HOST = "ai.example.org";
@@ -89,43 +92,35 @@ async function streamsThrough(port: number, gate: PromiseWithResolvers<void>): P
 
 const address = ({ port }: TestServer) => `127.0.0.1:${port}`;
 
-test.skipIf(Bun.which("nginx") === null)(
-  "nginx: a stream comes through piece by piece",
-  async () => {
-    const { server, gate } = slow();
-    const [folder, port] = [temporaryFolder(), await freePort()];
-    const site = adapted(recipe("nginx"), {
-      "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
-      "/etc/ssl/ai.example.org.pem": join(TLS, "cert.pem"),
-      "/etc/ssl/ai.example.org.key": join(TLS, "key.pem"),
-      "127.0.0.1:9999": address(server),
-    });
-    const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-      (name) => `${name}_temp_path ${folder}/${name};`,
-    );
-    const config = `daemon off; pid ${folder}/pid; error_log stderr; events {}\nhttp { access_log off; ${paths.join(" ")}\n${site} }\n`;
-    writeFileSync(join(folder, "nginx.conf"), config);
-    const command = ["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")];
-    await whileRunning(command, {}, () => streamsThrough(port, gate));
-  },
-  30_000,
-);
+test.skipIf(Bun.which("nginx") === null)("nginx: a stream comes through piece by piece", async () => {
+  const { server, gate } = slow();
+  const [folder, port] = [temporaryFolder(), await freePort()];
+  const site = adapted(recipe("nginx"), {
+    "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
+    "/etc/ssl/ai.example.org.pem": join(TLS, "cert.pem"),
+    "/etc/ssl/ai.example.org.key": join(TLS, "key.pem"),
+    "127.0.0.1:9999": address(server),
+  });
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${folder}/${name};`,
+  );
+  const config = `daemon off; pid ${folder}/pid; error_log stderr; events {}\nhttp { access_log off; ${paths.join(" ")}\n${site} }\n`;
+  writeFileSync(join(folder, "nginx.conf"), config);
+  const command = ["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")];
+  await whileRunning(command, {}, () => streamsThrough(port, gate));
+});
 
-test.skipIf(Bun.which("caddy") === null)(
-  "Caddy: a stream comes through piece by piece",
-  async () => {
-    const { server, gate } = slow();
-    const [folder, port] = [temporaryFolder(), await freePort()];
-    const site = adapted(recipe("caddy"), {
-      "ai.example.org {": `https://${HOST}:${port} {\n\tbind 127.0.0.1\n\ttls ${join(TLS, "cert.pem")} ${join(TLS, "key.pem")}`,
-      "127.0.0.1:9999": address(server),
-    });
-    writeFileSync(join(folder, "Caddyfile"), `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
-    const command = ["caddy", "run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"];
-    await whileRunning(command, { HOME: folder }, () => streamsThrough(port, gate));
-  },
-  30_000,
-);
+test.skipIf(Bun.which("caddy") === null)("Caddy: a stream comes through piece by piece", async () => {
+  const { server, gate } = slow();
+  const [folder, port] = [temporaryFolder(), await freePort()];
+  const site = adapted(recipe("caddy"), {
+    "ai.example.org {": `https://${HOST}:${port} {\n\tbind 127.0.0.1\n\ttls ${join(TLS, "cert.pem")} ${join(TLS, "key.pem")}`,
+    "127.0.0.1:9999": address(server),
+  });
+  writeFileSync(join(folder, "Caddyfile"), `{\n\tadmin off\n\tauto_https off\n}\n${site}`);
+  const command = ["caddy", "run", "--config", join(folder, "Caddyfile"), "--adapter", "caddyfile"];
+  await whileRunning(command, { HOME: folder }, () => streamsThrough(port, gate));
+});
 
 test.skipIf(Bun.which("systemd-analyze") === null).each([
   ["page", "/usr/local/bin/svc", () => recipe("ini")],

@@ -1,6 +1,6 @@
 // The compiled binary reads pictures and documents with its embedded WebAssembly.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RecognitionTask } from "../../src/domain/recognition.ts";
@@ -10,47 +10,37 @@ import { runToEnd } from "../support/program.ts";
 import { compiledLaunch } from "../support/launch.ts";
 import { drawn, pdfOf, pngOf } from "../support/pages.ts";
 
-const PATIENCE_MS = 120_000;
+setDefaultTimeout(120_000);
 const fixtures = join(import.meta.dir, "../fixtures/pictures");
 
-test(
-  "svc ocr reads a picture with the embedded English data, and a document",
-  () =>
-    withSandbox(async ({ root, command }) => {
-      const [picture, document] = [join(root, "a.png"), join(root, "b.pdf")];
-      writeFileSync(picture, await pngOf(await drawn({ lines: ["From a picture"], paper: [300, 150] })));
-      writeFileSync(document, pdfOf([{ lines: ["From a document"] }]));
-      const { code, out } = await runToEnd([...command(), "ocr", picture, document]);
-      expect([code, out]).toEqual([0, `${picture}:\nFrom a picture\n\n${document}:\nFrom a document\n\n`]);
-    }),
-  PATIENCE_MS,
-);
+test("svc ocr reads a picture with the embedded English data, and a document", () =>
+  withSandbox(async ({ root, command }) => {
+    const [picture, document] = [join(root, "a.png"), join(root, "b.pdf")];
+    writeFileSync(picture, await pngOf(await drawn({ lines: ["From a picture"], paper: [300, 150] })));
+    writeFileSync(document, pdfOf([{ lines: ["From a document"] }]));
+    const { code, out } = await runToEnd([...command(), "ocr", picture, document]);
+    expect([code, out]).toEqual([0, `${picture}:\nFrom a picture\n\n${document}:\nFrom a document\n\n`]);
+  }));
 
-test(
-  "decoders for picture formats and barcodes are embedded",
-  () =>
-    withSandbox(async ({ root }) => {
-      const engine = new RecognitionEngine({
-        engine: {},
-        model: { id: "tesseract", created: 0 },
-        launch: compiledLaunch(),
-        idleMs: 0,
-      });
-      try {
-        const task: RecognitionTask = { barcodes: true };
-        for (const name of ["plain.heic", "jpeg.tiff", "lzw.tiff", "turned.jpg"]) {
-          const path = join(root, name);
-          copyFileSync(join(fixtures, name), path);
-          const work = { path, field: "file", task, maxPages: 1 };
-          const events = await Array.fromAsync(engine.run({ work }, new AbortController().signal));
-          const sizes = events.flatMap((event) =>
-            event.type === "page" ? [event.page.width * event.page.height] : [],
-          );
-          expect([name, sizes]).toEqual([name, [64 * 32]]);
-        }
-      } finally {
-        await engine.stop();
+test("decoders for picture formats and barcodes are embedded", () =>
+  withSandbox(async ({ root }) => {
+    const engine = new RecognitionEngine({
+      engine: {},
+      model: { id: "tesseract", created: 0 },
+      launch: compiledLaunch(),
+      idleMs: 0,
+    });
+    try {
+      const task: RecognitionTask = { barcodes: true };
+      for (const name of ["plain.heic", "jpeg.tiff", "lzw.tiff", "turned.jpg"]) {
+        const path = join(root, name);
+        copyFileSync(join(fixtures, name), path);
+        const work = { path, field: "file", task, maxPages: 1 };
+        const events = await Array.fromAsync(engine.run({ work }, new AbortController().signal));
+        const sizes = events.flatMap((event) => (event.type === "page" ? [event.page.width * event.page.height] : []));
+        expect([name, sizes]).toEqual([name, [64 * 32]]);
       }
-    }),
-  PATIENCE_MS,
-);
+    } finally {
+      await engine.stop();
+    }
+  }));

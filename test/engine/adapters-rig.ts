@@ -1,10 +1,8 @@
 // What tests of LoRA adapters have in common: sets of them, a server with two, and who is answered beside whom.
 
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { expect, test } from "bun:test";
 import { makeAdapter } from "../models/make-adapter.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { askWithLogprobs, type Ask, type LogprobAnswer } from "../support/logprob-chat.ts";
 import { compareAnswers } from "../support/same-answer.ts";
 import type { ServerProcess } from "../support/server.ts";
@@ -31,11 +29,10 @@ export interface AdaptersRig {
 
 /** A server with two adapters, from before the first test of a file until after its last. */
 export function adaptersRig(): AdaptersRig {
-  const folder = mkdtempSync(join(tmpdir(), "svc-lora-"));
+  const folder = sharedFolder();
   const own = ["--threads", "1", "--ctx", "8192", "--lora", `tone=${makeAdapter(folder, 1)}`];
   const flags = [...own, "--lora", makeAdapter(folder, 2, "style")];
   const server = sharedServer(...flags, "--parallel", "6");
-  afterAll(() => rmSync(folder, { recursive: true }));
   return { flags, server };
 }
 

@@ -1,10 +1,12 @@
 // Grammars for which llama.cpp's work doubles with every letter, and large grammars that must still work.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
 import { withServer } from "../support/server.ts";
 import { sharedServer } from "../support/shared-server.ts";
+
+setDefaultTimeout(60_000);
 
 interface Answer {
   readonly choices: readonly { readonly message: { readonly content: string }; readonly finish_reason: string }[];
@@ -37,7 +39,7 @@ test("an ambiguous grammar truncates its own answer and affects no other request
   const [cut] = (await ambiguous).choices;
   expect(cut?.finish_reason).toBe("length");
   expect(cut?.message.content).toMatch(/^a{8,59}$/);
-}, 60_000);
+});
 
 test("an answer whose grammar has no possible continuation is reported as truncated", async () => {
   // No bytes encode that character.
@@ -46,14 +48,14 @@ test("an answer whose grammar has no possible continuation is reported as trunca
     const answer = await post("/completion", { prompt: "hi", grammar, temperature });
     expect(await answer.json()).toMatchObject({ content: "a", stop_type: "limit", truncated: false });
   }
-}, 60_000);
+});
 
 test("a grammar with thousands of alternatives yields a complete answer that is one of them", async () => {
   const values = Array.from({ length: 3000 }, (_, i) => `${(i * 7919) % 10_007}-${i}`);
   const [first] = (await ask("Which?", `root ::= ${values.map((value) => `"${value}"`).join(" | ")}`)).choices;
   expect(first?.finish_reason).toBe("stop");
   expect(values).toContain(first?.message.content as string);
-}, 60_000);
+});
 
 test("many alternatives after several hundred others are allowed up to a limit, and more are refused", async () => {
   const alternatives = (count: number) => Array.from({ length: count }, (_, i) => `"k${i}"`).join(" | ");
@@ -62,13 +64,13 @@ test("many alternatives after several hundred others are allowed up to a limit, 
   expect(answer?.message.content).toMatch(/^k\d+ k\d+$/);
   const { status } = await send("Which?", grammar(5100));
   expect(status).toBe(400);
-}, 60_000);
+});
 
 test("a thousand nested groups, as converters write a maximum length, are allowed", async () => {
   const upTo = (count: number) => `${"([a-z] ".repeat(count)}${")?".repeat(count)}`;
   const [answer] = (await ask("Say hello.", `root ::= ${upTo(1000)}`)).choices;
   expect(answer?.message.content).toMatch(/^[a-z]{0,1000}$/);
-}, 60_000);
+});
 
 test("a schema with a thousand numbers that share prefixes yields a valid answer", async () => {
   const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
@@ -86,4 +88,4 @@ test("a schema with a thousand numbers that share prefixes yields a valid answer
     expect(answer).toHaveLength(2);
     expect(numbers).toEqual(expect.arrayContaining(answer));
   });
-}, 60_000);
+});

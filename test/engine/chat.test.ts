@@ -1,11 +1,10 @@
 // Tools, schemas, reasoning and media with real models in a running server, as clients see them.
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { picture, pngFile, wavFile } from "../models/media-files.ts";
 import { makeVisionModel, type VisionKind } from "../models/make-vision-model.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { startServer, type ServerProcess } from "../support/server.ts";
 
 interface Message {
@@ -275,8 +274,7 @@ describe("svc-mini", () => {
   });
 });
 
-const folder = mkdtempSync(join(tmpdir(), "svc-vision-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 
 describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that sees and hears (%s)", (kind) => {
   beforeAll(async () => {

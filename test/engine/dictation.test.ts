@@ -1,9 +1,11 @@
 // The real program, told what its own voice says: word for word, utterance by utterance.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { wordsOf } from "../native/whisper-harness.ts";
 import { RealtimeClient } from "../support/realtime-client.ts";
 import { dictate, dictationServer, english, first, isWhole, said, second, silence } from "./dictation-rig.ts";
+
+setDefaultTimeout(120_000);
 
 describe.skipIf(!isWhole)("dictation", () => {
   const server = dictationServer();
@@ -28,7 +30,7 @@ describe.skipIf(!isWhole)("dictation", () => {
     expect(ended?.[0]).toBeWithin(1000 + (lengths[0] ?? 0), 2000 + (lengths[0] ?? 0));
     expect(begun?.[1]).toBeGreaterThanOrEqual(ended?.[0] ?? 0);
     client.close();
-  }, 120_000);
+  });
 
   test("over the telephone, and of whole utterances at once, is the same", async () => {
     const sound = await said(server, second);
@@ -41,7 +43,7 @@ describe.skipIf(!isWhole)("dictation", () => {
     client.commit();
     expect((await client.completed()).transcript).toBe("");
     client.close();
-  }, 120_000);
+  });
 });
 
 /** Every third sample, by G.711. */

@@ -96,7 +96,7 @@ export function expectedAnswers(): ReadonlyMap<string, Seen> {
     const plain = await startServer([...EIGHT, "--no-speculation"]);
     for (const [name, body] of Object.entries(requests)) expected.set(name, seen(await ask(plain, body)));
     await plain.stop();
-  }, 120_000);
+  });
   return expected;
 }
 
@@ -105,13 +105,9 @@ export function draftTests(expected: ReadonlyMap<string, Seen>, draft: string, l
   const flags = ["--draft", draft, "--no-draft-adaptive", "--draft-max", "5", "--kv-mode", layout];
   const server = sharedServer(...EIGHT, ...flags);
 
-  test.each(Object.keys(requests))(
-    "%s",
-    async (name) => {
-      expect(seen(await ask(server, requests[name] ?? {}))).toEqual(expected.get(name) as Seen);
-    },
-    120_000,
-  );
+  test.each(Object.keys(requests))("%s", async (name) => {
+    expect(seen(await ask(server, requests[name] ?? {}))).toEqual(expected.get(name) as Seen);
+  });
 
   test("several at once, one of which leaves", async () => {
     const leaving = new AbortController();
@@ -122,7 +118,7 @@ export function draftTests(expected: ReadonlyMap<string, Seen>, draft: string, l
     await left.catch(() => {});
     expect((await answers).map(seen)).toEqual(others.map((name) => expected.get(name) as Seen));
     await server.untilIdle(10_000);
-  }, 120_000);
+  });
 
   test("the counts tell how often it was right", async () => {
     const before = await counts(server);
@@ -135,5 +131,5 @@ export function draftTests(expected: ReadonlyMap<string, Seen>, draft: string, l
     if (draft === MODEL) expect(accepted / tokens).toBeGreaterThan(0.95);
     else expect(accepted / tokens).toBeLessThan(0.05);
     expect(first).toBeLessThanOrEqual(Math.min(drafts, accepted));
-  }, 120_000);
+  });
 }

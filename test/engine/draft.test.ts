@@ -1,7 +1,7 @@
 // A real model with a draft model beside it: every answer is what it is without, however often the drafts are right.
 // `draft.long.test.ts` does the same where each sequence has cells of its own.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { makeRecurrentModel } from "../models/make-recurrent-model.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { scrambledModel } from "../models/scrambled-model.ts";
@@ -24,6 +24,8 @@ import {
   type Seen,
 } from "./draft-rig.ts";
 
+setDefaultTimeout(120_000);
+
 const expected = expectedAnswers();
 
 describe.each([
@@ -45,7 +47,7 @@ test("a draft model that does not pay is hardly asked", async () => {
   } finally {
     await server.stop();
   }
-}, 120_000);
+});
 
 test("requests that give their room back are drafted for again", async () => {
   const flags = ["--parallel", "4", "--ctx", "512", "--kv-mode", "unified", "--draft", MODEL, "--no-draft-adaptive"];
@@ -60,14 +62,14 @@ test("requests that give their room back are drafted for again", async () => {
   } finally {
     await server.stop();
   }
-}, 120_000);
+});
 
 test("a draft model that does not fit is refused at start, in words", async () => {
   const { model } = makeVisionModel("tiles", MODELS);
   const { code, err } = await runSvc([...COMMON, "--draft", model, "--port", "0"]);
   expect(code).toBe(3);
   expect(err).toContain(`the draft model ${model} does not have the model's vocabulary`);
-}, 120_000);
+});
 
 test("a recurrent model that repeats itself goes on to its limit: nothing is guessed for it", async () => {
   const server = await startServer(["--model", makeRecurrentModel(MODELS), "--threads", "1", "--ctx", "2048"]);
@@ -80,4 +82,4 @@ test("a recurrent model that repeats itself goes on to its limit: nothing is gue
   } finally {
     await server.stop();
   }
-}, 120_000);
+});

@@ -1,7 +1,7 @@
 // The real program with an embedding model that takes minutes for a large request: cancelling, deadlines, crashes,
 // idle unloading.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
 import { parseExposition } from "../support/exposition.ts";
@@ -9,6 +9,8 @@ import { errorOf } from "../support/fault.ts";
 import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
+
+setDefaultTimeout(120_000);
 
 const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
 const FLAGS = ["--ctx", "2048", "--parallel", "2", "--threads", "1", "--embedding-model", model];
@@ -71,7 +73,7 @@ test("a large request ends midway by its id, at its deadline, and when its clien
     expect(count("svc_request_success_total", "cancelled")).toBe(2);
     expect(count("svc_request_failure_total", "deadline_exceeded")).toBe(1);
   });
-}, 120_000);
+});
 
 test("kill -9 midway gives a typed error, appears in health and metrics, and the next request is served", async () => {
   await withServer(FLAGS, async (server) => {
@@ -90,7 +92,7 @@ test("kill -9 midway gives a typed error, appears in health and metrics, and the
       ?.samples.filter(({ labels }) => labels["engine"] === "embedding");
     expect(restarts?.map(({ value }) => value)).toEqual([1]);
   });
-}, 120_000);
+});
 
 test("an idle model is unloaded with its process, and the next request loads it again", async () => {
   await withServer([...FLAGS, "--idle-unload", "0.005"], async (server) => {
@@ -101,4 +103,4 @@ test("an idle model is unloaded with its process, and the next request loads it 
     expect((await embed(server, { input: "b" })).status).toBe(200);
     expect(await engine(server)).toMatchObject({ restarts: 0 });
   });
-}, 120_000);
+});

@@ -1,23 +1,14 @@
 // Conversations as files: whatever happens to the files, a read returns what was written, or nothing.
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync, readdirSync, rmSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KvDisk } from "../../src/engine/text/child/kv-disk.ts";
 import type { CachedPrefix, Prefix } from "../../src/scheduler/kv/prefix-index.ts";
 import { fileBytes } from "../../src/engine/text/child/kv-file.ts";
 import { kvFingerprint } from "../../src/engine/text/child/kv-fingerprint.ts";
 import { KvFolder } from "../../src/engine/text/child/kv-folder.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
 import { Random } from "../support/random.ts";
 import { FINGERPRINT, large } from "./fixtures/kv-entries.ts";
@@ -25,10 +16,7 @@ import { FINGERPRINT, large } from "./fixtures/kv-entries.ts";
 const MIB = 2 ** 20;
 let path: string;
 
-beforeEach(() => {
-  path = mkdtempSync(join(tmpdir(), "svc-kv-"));
-});
-afterEach(() => rmSync(path, { recursive: true }));
+beforeEach(() => void (path = temporaryFolder()));
 
 const folder = (limitBytes = 64 * MIB, fingerprint = FINGERPRINT) => new KvFolder({ path, limitBytes, fingerprint });
 const entry = (from: number, tokens = 300): Prefix => ({
@@ -219,7 +207,6 @@ describe("the disk cache", () => {
     await one.disk.settled();
     expect(one.disk.counts).toEqual({ held: 0, written: 0, restored: 0, failed: 600 });
     expect(await disk().disk.open()).toEqual({ conversations: 0, tokens: 0, damaged: 0 });
-    path = mkdtempSync(join(tmpdir(), "svc-kv-"));
   });
 
   test("can be shared by two servers without harm to either", async () => {

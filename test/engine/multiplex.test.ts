@@ -1,9 +1,11 @@
 // Batches with a real model: each item gets the answer that it would get alone, and shared prefixes are computed
 // once.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { sharedServer } from "../support/shared-server.ts";
 import { assembleMultiplex } from "../support/streams/multiplex.ts";
+
+setDefaultTimeout(60_000);
 
 const server = sharedServer("--ctx", "8192", "--parallel", "4", "--threads", "1");
 
@@ -48,7 +50,7 @@ test("items of every kind are answered as if they were alone", async () => {
     const texts = (all: typeof choices | typeof alone.choices) => plain(all?.map(({ message }) => message));
     expect(texts(choices)).toBe(texts(alone.choices));
   }
-}, 60_000);
+});
 
 test("64 items with a shared prefix compute that prefix once", async () => {
   const shared = "The capital of France is Paris, and the capital of Italy is Rome. ".repeat(20);
@@ -65,7 +67,7 @@ test("64 items with a shared prefix compute that prefix once", async () => {
   expect(longest).toBeGreaterThan(whole / 2);
   for (const tokens of others) expect(tokens).toBeLessThan(whole / 4);
   await server.untilIdle(10_000);
-}, 60_000);
+});
 
 test("a prompt that is too long fails only its own item", async () => {
   const items = await batch([ask("long ".repeat(9000)), ask("Say hello.", { stream: true })]);
@@ -74,4 +76,4 @@ test("a prompt that is too long fails only its own item", async () => {
     error: { code: "context_length_exceeded", type: "invalid_request_error" },
   });
   expect(items.get("item 1")?.body?.choices[0]?.finish_reason).toBeOneOf(["stop", "length"]);
-}, 60_000);
+});

@@ -1,33 +1,20 @@
 // Slots as files: whatever is in the folder, a restore returns what was saved, or nothing. A waiting action blocks
 // others no longer than until it is cancelled.
 
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Llama } from "../../ffi/llama/api.ts";
 import { KvCommands } from "../../src/engine/text/child/kv-commands.ts";
 import { SlotFiles } from "../../src/engine/text/child/slot-files.ts";
 import { SlotFolder } from "../../src/engine/text/child/slot-folder.ts";
 import { FakeEngine, LIMITS } from "../scheduler/fake-engine.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { rejection } from "../support/thrown.ts";
 import { FINGERPRINT } from "./fixtures/kv-entries.ts";
 
 let path: string;
-beforeEach(() => {
-  path = mkdtempSync(join(tmpdir(), "svc-slot-files-"));
-});
-afterEach(() => rmSync(path, { recursive: true }));
+beforeEach(() => void (path = temporaryFolder()));
 
 const entry = { ids: Int32Array.from({ length: 30 }, (_, at) => at), adapterKey: "a:1", media: [] };
 const parts = [new Uint8Array(1000).fill(7)];

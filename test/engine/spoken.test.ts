@@ -1,6 +1,6 @@
 // The real program speaks, and hears what it said, in every format.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type TestServer } from "../support/server.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { soundRig } from "../audio/decode/rig.ts";
@@ -8,6 +8,8 @@ import { isBuilt, wordsOf } from "../native/whisper-harness.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { SAMPLE_RATE } from "../../src/audio/decode/sound-tools.ts";
 import { SPEECH_FORMATS } from "../../src/domain/speech.ts";
+
+setDefaultTimeout(120_000);
 
 const isWhole = isBuilt && nativeFiles("").embeddedVoice !== undefined;
 if (!isWhole) console.log("speech is not tested: the voice or Whisper is not built (`bun build.ts media`)");
@@ -43,13 +45,13 @@ describe.skipIf(!isWhole)("speech", () => {
       const { text } = await hear(server, new Blob([sound]));
       expect([response_format, wordsOf(text)]).toEqual([response_format, wordsOf(input)]);
     }
-  }, 120_000);
+  });
 
   test("is heard from its beginning: with a capital letter", async () => {
     const sentence = "An old sailor carried a letter from Paris before breakfast.";
     const { text } = await hear(server, await (await say(server, { input: sentence, response_format: "wav" })).blob());
     expect(text).toStartWith("An old");
-  }, 60_000);
+  });
 
   test("of one sentence says how long it is; events hold the same file", async () => {
     const body = { input: "Good morning.", response_format: "wav" };
@@ -61,5 +63,5 @@ describe.skipIf(!isWhole)("speech", () => {
       .map((line) => JSON.parse(line.slice(6)) as { type: string; audio?: string });
     expect(events.at(-1)?.type).toBe("speech.audio.done");
     expect(Buffer.concat(events.map(({ audio = "" }) => Buffer.from(audio, "base64"))).equals(file)).toBe(true);
-  }, 60_000);
+  });
 });

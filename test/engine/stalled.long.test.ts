@@ -1,10 +1,12 @@
 // An engine process that hangs: what clients see, and that it continues or is replaced.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
 import { streamChat, type ChatStream } from "../support/chat-client.ts";
 import { withServer, type TestServer } from "../support/server.ts";
+
+setDefaultTimeout(120_000);
 
 // A model that never ends on its own keeps its stream running as long as the test needs.
 const model = makeModel("60m", join(import.meta.dir, "../../vendor/.build/models"));
@@ -80,7 +82,6 @@ test.concurrent(
       expect(await server.health()).toMatchObject({ status: "healthy", engine: { state: "ready", restarts: 0 } });
     });
   },
-  120_000,
 );
 
 test.concurrent(
@@ -98,5 +99,4 @@ test.concurrent(
       expect(engine.last_error).toContain("gave no sign of life");
     });
   },
-  120_000,
 );

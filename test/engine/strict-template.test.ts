@@ -1,13 +1,12 @@
 // Templates that refuse conversations that other templates take, as those of Mistral and Gemma do.
 
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
 import { withServer } from "../support/server.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-strict-template-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 
 const TEMPLATE = `{%- set turns = messages if messages[0].role != 'system' else messages[1:] -%}
 {%- for message in turns -%}

@@ -1,12 +1,13 @@
 // The real program: the system model next to a given model, without one, and where svc-mini itself is served.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { makeAdapter } from "../models/make-adapter.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { childrenOf } from "../support/processes.ts";
 import { withServer, type TestServer } from "../support/server.ts";
+
+setDefaultTimeout(60_000);
 
 const GIVEN = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 const LIMITS = ["--ctx", "2048", "--parallel", "2", "--threads", "1", "--kv-mode", "unified"];
@@ -53,7 +54,7 @@ test("next to a given model, the system model is listed before it is loaded, and
     const refused = await ask(server, { grammar: 'root ::= "a"' });
     expect([refused.status, refused.answer["error"].param]).toEqual([400, "grammar"]);
   });
-}, 60_000);
+});
 
 test("where svc-mini is served, the system model is the same engine", async () => {
   await withServer(LIMITS, async (server) => {
@@ -61,22 +62,18 @@ test("where svc-mini is served, the system model is the same engine", async () =
     expect((await ask(server, {})).answer["model"]).toBe("svc-system");
     expect(childrenOf(server.pid)).toHaveLength(1);
   });
-}, 60_000);
+});
 
 test("the system model ignores options for the given model", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-system-"));
+  const folder = temporaryFolder();
   const adapter = `${makeAdapter(folder, 1)}:20`;
-  try {
-    const flags = ["--parallel", "2", "--threads", "1", "--kv-mode", "streams", "--kv-type", "q8_0", "--lora", adapter];
-    await withServer([...flags, "--ctx", "2048", "--model", GIVEN, "--alias", "mine"], async (server) => {
-      for (const lora of [[], [{ id: 0, scale: 20 }]]) {
-        const { status, answer } = await ask(server, { lora });
-        expect([status, answer["choices"]?.[0].message.content]).toEqual([200, expect.stringContaining("Paris")]);
-      }
-      const models = (await (await fetch(`${server.url}/v1/models`)).json()) as Listed;
-      expect(models.data.find(({ id }) => id === "svc-system")?.context_length).toBe(4096);
-    });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}, 60_000);
+  const flags = ["--parallel", "2", "--threads", "1", "--kv-mode", "streams", "--kv-type", "q8_0", "--lora", adapter];
+  await withServer([...flags, "--ctx", "2048", "--model", GIVEN, "--alias", "mine"], async (server) => {
+    for (const lora of [[], [{ id: 0, scale: 20 }]]) {
+      const { status, answer } = await ask(server, { lora });
+      expect([status, answer["choices"]?.[0].message.content]).toEqual([200, expect.stringContaining("Paris")]);
+    }
+    const models = (await (await fetch(`${server.url}/v1/models`)).json()) as Listed;
+    expect(models.data.find(({ id }) => id === "svc-system")?.context_length).toBe(4096);
+  });
+});

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
 import { TextEngine, type TextEngineOptions } from "../../src/engine/text/text-engine.ts";
-import { temporaryFolder } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { testLaunch } from "../support/launch.ts";
 import { plainRequest } from "../support/request.ts";
 import { rejectionCode } from "../support/thrown.ts";
@@ -222,7 +222,7 @@ describe("a dying engine", () => {
     );
     // The third process that it kills is the last that gets it.
     expect(engine.status().restarts).toBe(2);
-  }, 15_000);
+  }, 30_000);
 
   const constraint = { grammar: 'root ::= "x"', strict: false, inexpressible: false };
 

@@ -1,11 +1,11 @@
 // --trace-file and X-Svc-Profile with the embedded model in a running server.
 
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ChatCompletion, SvcProfileExtended } from "../../src/contract/chat.ts";
 import { checker } from "../../src/contract/schema.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { metricValue } from "../support/metrics-text.ts";
 import { runSvc } from "../support/program.ts";
 import { startServer, type ServerProcess } from "../support/server.ts";
@@ -23,7 +23,7 @@ interface TraceEvent {
 setDefaultTimeout(120_000);
 
 const SECRET = "xyzzy-plugh";
-const folder = mkdtempSync(join(tmpdir(), "svc-trace-"));
+const folder = sharedFolder();
 const path = join(folder, "trace.json");
 let server: ServerProcess;
 
@@ -68,7 +68,6 @@ const metric = async (name: string) => metricValue(await server.metrics(), name)
 beforeAll(async () => {
   server = await startServer(["--trace-file", path, "--parallel", "2", "--ctx", "2048", "--no-speculation"]);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("a trace", () => {
   test("has every request's phases and every step, and its rows match the usage", async () => {

@@ -1,6 +1,6 @@
 // The real program with Whisper base: what is said, in every kind of answer; cancelling, crashes, and what is no speech.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { errorOf } from "../support/fault.ts";
 import { childrenOf } from "../support/processes.ts";
@@ -8,6 +8,8 @@ import { withServer, type TestServer } from "../support/server.ts";
 import { isBuilt, JFK_WORDS, wordsOf } from "../native/whisper-harness.ts";
 import { until } from "../support/until.ts";
 import { wavOf } from "../support/wav.ts";
+
+setDefaultTimeout(120_000);
 
 const FLAGS = ["--ctx", "1024", "--parallel", "2", "--threads", "1"];
 const sounds = join(import.meta.dir, "../fixtures/sounds");
@@ -77,7 +79,7 @@ describe.skipIf(!isBuilt)("speech to text", () => {
       expect([silence.status, (await errorOf(silence)).code]).toEqual([422, "no_speech"]);
       expect([nothing.status, (await errorOf(nothing)).code]).toEqual([400, "invalid_value"]);
     });
-  }, 120_000);
+  });
 
   test("answers in a conversation, for the loaded model and for svc-system", async () => {
     await withServer([...FLAGS, "--transcribe-input"], async ({ url }) => {
@@ -95,7 +97,7 @@ describe.skipIf(!isBuilt)("speech to text", () => {
         expect(usage.prompt_tokens).toBeGreaterThan(CLIP_WORDS.length);
       }
     });
-  }, 120_000);
+  });
 
   test("a long recording is cancelled in the middle; a killed engine fails its work and is replaced", async () => {
     await withServer(FLAGS, async (server) => {
@@ -113,5 +115,5 @@ describe.skipIf(!isBuilt)("speech to text", () => {
       expect([answer.status, (await errorOf(answer)).code]).toEqual([500, "engine_crashed"]);
       expect(wordsOf(await (await ask(server, await clip(), { response_format: "text" })).text())).toEqual(CLIP_WORDS);
     });
-  }, 120_000);
+  });
 });

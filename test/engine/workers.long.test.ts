@@ -1,11 +1,10 @@
 // The same as workers.test.ts, where the model is split otherwise, a worker stands still, or conversations come from disk.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeAdapter } from "../models/make-adapter.ts";
 import { streamChat } from "../support/chat-client.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { startServer, withServer } from "../support/server.ts";
 import { addressOf, ask, SPREAD_FLAGS, textsOf, twoWorkers } from "../support/spread.ts";
 import { startWorker } from "../support/worker.ts";
@@ -58,7 +57,7 @@ test("a worker that stands still is given up after --engine-timeout", async () =
 });
 
 test("adapters, and conversations that come back from disk, are computed by workers as well", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-workers-"));
+  const folder = temporaryFolder();
   const flags = ["--threads", "1", "--ctx", "4096", "--lora", `tone=${makeAdapter(folder, 1)}`];
   const spread = [
     ...flags,
@@ -94,5 +93,4 @@ test("adapters, and conversations that come back from disk, are computed by work
   const after = await tell(spread);
   expect(after.texts).toEqual(alone.texts);
   for (const tokens of after.cached) expect(tokens).toBeGreaterThan(0);
-  rmSync(folder, { recursive: true });
 });

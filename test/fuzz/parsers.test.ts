@@ -2,7 +2,7 @@
 // and in the native libraries: each is taken, or refused with an error that the client is told. FUZZ_CASES and FUZZ_SEED
 // make it longer, or another one; `npm run test:sanitize` runs it with libraries that watch memory.
 
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import type { PromptRequest } from "../../ffi/llama/api.ts";
 import { LlamaError, SAMPLER_DEFAULTS } from "../../ffi/llama/api.ts";
 import { MediaError, type Medium } from "../../ffi/media/api.ts";
@@ -25,6 +25,8 @@ import { damaged } from "./bytes.ts";
 import { mutated, write, type Fields } from "./mutate.ts";
 import * as seeds from "./parser-seeds.ts";
 import { fuzzParser, type Parser, type Verdict } from "./parsers.ts";
+
+setDefaultTimeout(600_000);
 
 const USUAL = 60;
 const options = { count: Number(process.env["FUZZ_CASES"] ?? USUAL), seed: Number(process.env["FUZZ_SEED"] ?? 1) };
@@ -170,19 +172,15 @@ const media: Readonly<Record<string, Parser>> = {
 };
 
 function fuzzed(of: Readonly<Record<string, Parser>>, loaded: () => Promise<void>): void {
-  test.skipIf(!isBuilt).each(Object.keys(of))(
-    "damaged %s are taken or refused",
-    async (name) => {
-      await loaded();
-      // A sound is filled up to half a minute, which takes that of a hundred others.
-      const count = name === "sounds" ? Math.ceil(options.count / 5) : options.count;
-      const verdicts = await fuzzParser(name.replace(" ", "-"), of[name] as Parser, { ...options, count });
-      if (options.count > USUAL) console.log(`${name}: ${verdicts.taken} taken, ${verdicts.refused} refused`);
-      // Otherwise nearly nothing is tested.
-      expect(Math.min(verdicts.taken, verdicts.refused)).toBeGreaterThan(count / 20);
-    },
-    600_000,
-  );
+  test.skipIf(!isBuilt).each(Object.keys(of))("damaged %s are taken or refused", async (name) => {
+    await loaded();
+    // A sound is filled up to half a minute, which takes that of a hundred others.
+    const count = name === "sounds" ? Math.ceil(options.count / 5) : options.count;
+    const verdicts = await fuzzParser(name.replace(" ", "-"), of[name] as Parser, { ...options, count });
+    if (options.count > USUAL) console.log(`${name}: ${verdicts.taken} taken, ${verdicts.refused} refused`);
+    // Otherwise nearly nothing is tested.
+    expect(Math.min(verdicts.taken, verdicts.refused)).toBeGreaterThan(count / 20);
+  });
 }
 
 fuzzed(parsers, async () => expect(await load(rig.llama)).toBeUndefined());

@@ -1,10 +1,12 @@
 // Replicas of different kinds under one name, and failures that another replica compensates.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { until } from "../support/until.ts";
 import { chatServer, eventStream, fixtureServer, helloStream, serverOf, type FixtureServer } from "./fixture-server.ts";
 import { conversationOf, conversationsOf, generate, remote, textOf, type Remote } from "./remote.ts";
+
+setDefaultTimeout(60_000);
 
 type Answer = Parameters<typeof chatServer>[0];
 
@@ -174,29 +176,25 @@ describe("--upstream-hedge", () => {
     expect([replica.stats.hedges, other.stats.hedges]).toEqual([0, 1]);
     await until(() => first.left.length === 1 && replica.inFlight === 0);
     expect([...replica.stats.failures, ...other.stats.failures]).toEqual([]);
-  }, 60_000);
+  });
 
   test.each([
     ["answers, the client gets that answer", helloStream, "Hello"],
     ["fails, too, the refusal is told", () => failing(502), expect.objectContaining({ code: "payload_too_large" })],
-  ])(
-    "when the second replica refuses the request and the first %s",
-    async (_, late, told) => {
-      const { promise, resolve } = Promise.withResolvers<Response>();
-      let refuses = false;
-      const { far, replica, other, stall } = await warmedUp(true, () => {
-        if (!refuses) return helloStream();
-        // The first replica answers after the refusal has arrived.
-        void until(() => other.stats.failures.size > 0).then(() => resolve(late()));
-        return failing(413);
-      });
-      refuses = true;
-      stall(promise);
-      const answer = generate(far, conversationOf(far, replica));
-      expect(await answer.then(textOf, (error: unknown) => error)).toEqual(told);
-    },
-    60_000,
-  );
+  ])("when the second replica refuses the request and the first %s", async (_, late, told) => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    let refuses = false;
+    const { far, replica, other, stall } = await warmedUp(true, () => {
+      if (!refuses) return helloStream();
+      // The first replica answers after the refusal has arrived.
+      void until(() => other.stats.failures.size > 0).then(() => resolve(late()));
+      return failing(413);
+    });
+    refuses = true;
+    stall(promise);
+    const answer = generate(far, conversationOf(far, replica));
+    expect(await answer.then(textOf, (error: unknown) => error)).toEqual(told);
+  });
 
   test("is off by default, and stops when too many requests were hedged", async () => {
     const off = await warmedUp(false);
@@ -205,5 +203,5 @@ describe("--upstream-hedge", () => {
     expect(on.far.upstream.hedgeAfterMs(on.replica)).toBeGreaterThan(0);
     on.other.stats.hedges = on.replica.stats.requests + on.other.stats.requests;
     expect(on.far.upstream.hedgeAfterMs(on.replica)).toBeUndefined();
-  }, 60_000);
+  });
 });

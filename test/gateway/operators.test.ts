@@ -7,7 +7,7 @@ import { prefixKey } from "../../src/gateway/prefix-key.ts";
 import { Replica } from "../../src/gateway/replica.ts";
 import { StateLog } from "../../src/gateway/state-log.ts";
 import { Upstream } from "../../src/gateway/upstream.ts";
-import { RecordingLog } from "../http/harness.ts";
+import { RecordingLog } from "../support/recording-log.ts";
 import { plainRequest } from "../support/request.ts";
 import { until } from "../support/until.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "./fixture-server.ts";

@@ -6,7 +6,7 @@ import { Gateway } from "../../src/gateway/gateway.ts";
 import { affinity, prefixKey } from "../../src/gateway/prefix-key.ts";
 import { Replica } from "../../src/gateway/replica.ts";
 import { Upstream } from "../../src/gateway/upstream.ts";
-import { RecordingLog } from "../http/harness.ts";
+import { RecordingLog } from "../support/recording-log.ts";
 import { plainRequest } from "../support/request.ts";
 
 /** Pause between rounds through the replicas, shorter than for real clients. */

@@ -1,6 +1,9 @@
 // The same as corrupt-files.test.ts with other damages.
 
+import { setDefaultTimeout } from "bun:test";
 import { damageTests, set } from "./damage-tests.ts";
+
+setDefaultTimeout(120_000);
 
 damageTests({
   "a model cut off in its header": ["model", (bytes) => bytes.subarray(0, 1000)],

@@ -1,7 +1,10 @@
 // Of the damages that once did harm, one of each kind of file, to the real program. `corrupt-files.long.test.ts` has the others;
 // `npm run test:hostile` tries hundreds.
 
+import { setDefaultTimeout } from "bun:test";
 import { damageTests, set } from "./damage-tests.ts";
+
+setDefaultTimeout(120_000);
 
 damageTests({
   "a model with 2^63 tensors": ["model", (bytes) => void bytes.writeBigUInt64LE(2n ** 63n, 8)],

@@ -1,9 +1,9 @@
 // Files of every kind, damaged in a way that once did harm, given to the real program.
 
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { sharedFolder } from "../support/folders.ts";
 import { kinds, load, type FileKind } from "./corrupt-files.ts";
 
 /** Damages by their names: of what, and how its bytes become others. */
@@ -16,8 +16,7 @@ export const set = (key: string, value: number) => (bytes: Buffer) => {
 
 /** One test for each. */
 export function damageTests(damages: Damages): void {
-  const folder = mkdtempSync(join(tmpdir(), "svc-corrupt-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = sharedFolder();
 
   /** What the build makes with pip. */
   const isThere = (name: string): boolean => {
@@ -27,15 +26,11 @@ export function damageTests(damages: Damages): void {
     return false;
   };
 
-  test.each(Object.keys(damages).filter(isThere))(
-    "%s is named, and not served",
-    async (name) => {
-      const [kind, damage] = damages[name] ?? (["model", () => {}] as const);
-      const bytes = readFileSync(kinds[kind].file(folder));
-      const damaged = join(folder, "damaged.gguf");
-      writeFileSync(damaged, damage(bytes) ?? bytes);
-      expect(await load(kinds[kind], damaged, folder)).toEqual({ end: "refused" });
-    },
-    120_000,
-  );
+  test.each(Object.keys(damages).filter(isThere))("%s is named, and not served", async (name) => {
+    const [kind, damage] = damages[name] ?? (["model", () => {}] as const);
+    const bytes = readFileSync(kinds[kind].file(folder));
+    const damaged = join(folder, "damaged.gguf");
+    writeFileSync(damaged, damage(bytes) ?? bytes);
+    expect(await load(kinds[kind], damaged, folder)).toEqual({ end: "refused" });
+  });
 }

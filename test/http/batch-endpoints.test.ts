@@ -7,9 +7,10 @@ import { BATCH_ENDPOINTS } from "../../src/contract/batches.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { FAKE_MAX_TOKENS } from "../support/fake-embedding-engine.ts";
 import { errorOf } from "../support/fault.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { until } from "../support/until.ts";
 import { create, jsonl, output, untilStatus, upload } from "./batch-client.ts";
-import { hello, messages, serve, temporaryFolder, type TestServer } from "./harness.ts";
+import { hello, messages, serve, type TestServer } from "./harness.ts";
 
 const on = { batchEndpoints: true };
 const data = Buffer.from("sound").toBase64();

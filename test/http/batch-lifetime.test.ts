@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Batch } from "../../src/contract/batches.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { until } from "../support/until.ts";
 import {
   cancel,
@@ -19,7 +20,7 @@ import {
   untilStatus,
   upload,
 } from "./batch-client.ts";
-import { hello, messages, serve, temporaryFolder, testConfig } from "./harness.ts";
+import { hello, messages, serve, testConfig } from "./harness.ts";
 
 interface Failure {
   readonly error: { readonly code: string; readonly param: string | null; readonly message: string };

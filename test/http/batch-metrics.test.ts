@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "../support/folders.ts";
 import { cancel, create, jsonl, lineOf, many, never, on, untilStatus } from "./batch-client.ts";
-import { hello, messages, serve, temporaryFolder, type TestServer } from "./harness.ts";
+import { hello, messages, serve, type TestServer } from "./harness.ts";
 
 describe("the metrics of batches", () => {
   const levels = async (server: TestServer) => {

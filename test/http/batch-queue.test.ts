@@ -5,9 +5,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { chatServer, helloStream } from "../gateway/fixture-server.ts";
 import { remote } from "../gateway/remote.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { until } from "../support/until.ts";
 import { cancel, create, customIds, get, lineOf, many, on, output, untilStatus } from "./batch-client.ts";
-import { hello, messages, serve, temporaryFolder } from "./harness.ts";
+import { hello, messages, serve } from "./harness.ts";
 
 const AT_ONCE = 16;
 

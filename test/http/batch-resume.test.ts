@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { answeredLine, skippedLine } from "../../src/dialect/batches/output-line.ts";
 import type { ChatCompletion } from "../../src/contract/chat.ts";
 import { JobStore } from "../../src/store/job-store.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { customIds, get, jsonl, many, on, output, untilStatus } from "./batch-client.ts";
-import { temporaryFolder, type TestServer } from "./harness.ts";
+import { type TestServer } from "./harness.ts";
 import { until } from "../support/until.ts";
 
 const LINES = 6;

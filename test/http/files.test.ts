@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "../support/folders.ts";
 import { until } from "../support/until.ts";
-import { serve, temporaryFolder, type TestServer } from "./harness.ts";
+import { serve, type TestServer } from "./harness.ts";
 
 interface Body {
   readonly id: string;

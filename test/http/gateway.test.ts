@@ -15,9 +15,10 @@ import {
 } from "../gateway/fixture-server.ts";
 import { conversationOf, remote } from "../gateway/remote.ts";
 import { dataUrl, flag } from "../media/files.ts";
+import { RecordingLog } from "../support/recording-log.ts";
 import { until } from "../support/until.ts";
 import type { TextBackend } from "../../src/service/model-router.ts";
-import { hello, messages, RecordingLog, serve } from "./harness.ts";
+import { hello, messages, serve } from "./harness.ts";
 
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
 

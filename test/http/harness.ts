@@ -1,8 +1,6 @@
 // Starts a real server on a free port with a scripted engine, and records everything that the server reports.
 
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync } from "node:fs";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { onTestFinished } from "bun:test";
 import type { Config } from "../../src/config/config.ts";
@@ -45,9 +43,10 @@ import { EmbeddingService } from "../../src/service/embeddings.ts";
 import { ModelRouter, type ModelSource } from "../../src/service/model-router.ts";
 import { RequestService } from "../../src/service/request.ts";
 import { TextLanguages } from "../../src/service/text-languages.ts";
-import type { LogFields, Logger } from "../../src/telemetry/log.ts";
 import type { JobLevels, MetricLevels, Metrics, MetricSubject, RequestMetrics } from "../../src/telemetry/metrics.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { post as postJson } from "../support/post.ts";
+import { RecordingLog } from "../support/recording-log.ts";
 import { testStore } from "../support/stored-models.ts";
 import { TestClock } from "../support/test-clock.ts";
 
@@ -176,28 +175,6 @@ export class RecordingMetrics implements Metrics {
   }
 }
 
-export class RecordingLog implements Logger {
-  readonly lines: { level: string; message: string; fields: LogFields }[] = [];
-  private add(level: string, message: string, fields: LogFields = {}): void {
-    this.lines.push({ level, message, fields });
-  }
-  debug(message: string, fields?: LogFields): void {
-    this.add("debug", message, fields);
-  }
-  verbose(message: string, fields?: LogFields): void {
-    this.add("verbose", message, fields);
-  }
-  info(message: string, fields?: LogFields): void {
-    this.add("info", message, fields);
-  }
-  warn(message: string, fields?: LogFields): void {
-    this.add("warn", message, fields);
-  }
-  error(message: string, fields?: LogFields): void {
-    this.add("error", message, fields);
-  }
-}
-
 export interface TestServer extends RunningServer {
   readonly engine: FakeEngine;
   /** The engines that /health and /metrics report; a test can add some. */
@@ -229,16 +206,6 @@ export interface TestServer extends RunningServer {
   chat(body: Record<string, unknown>, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** Returns a folder that is removed at the end of the test. */
-export function temporaryFolder(): string {
-  const folder = newFolder();
-  onTestFinished(() => removeFolder(folder));
-  return folder;
-}
-
-const newFolder = () => mkdtempSync(join(tmpdir(), "svc-test-"));
-const removeFolder = (folder: string) => rmSync(folder, { recursive: true, force: true });
-
 /** Returns a gateway without upstreams. */
 export const noUpstreams = () => new Gateway({ configured: [], clock: new TestClock(), log: new RecordingLog() });
 
@@ -254,11 +221,8 @@ export function serve(
   bodyBudget?: ByteBudget,
 ): TestServer {
   let server: RunningServer | undefined;
-  const dataDir = newFolder();
-  onTestFinished(async () => {
-    await server?.stop();
-    removeFolder(dataDir);
-  });
+  onTestFinished(() => server?.stop());
+  const dataDir = temporaryFolder();
   const config = { ...testConfig, dataDir, ...overrides };
   const engine = new FakeEngine(typeof script === "function" ? script : () => script);
   engine.adapters = config.lora.map((adapter) => ({
@@ -306,8 +270,7 @@ export function serve(
     ...(mediaRoot !== undefined && { mediaRoot }),
   };
   const embeddings = new EmbeddingService({ router, requests });
-  const recordings = newFolder();
-  onTestFinished(() => removeFolder(recordings));
+  const recordings = temporaryFolder();
   const folders = uploadFolders(recordings, config.maxAudioBytes, new ByteBudget());
   const transcriptions = new TranscriptionService({ router, requests, recordings: folders.recordings, mediaLimits });
   const speech = new SpeechService({ router, requests });

@@ -332,7 +332,7 @@ describe("refuses and names the field", () => {
     const all = await fetch(server.url + PATH, { method: "POST", headers, body });
     expect(await fault(all)).toEqual([413, "payload_too_large", "image"]);
     expect(leftovers(server)).toEqual([]);
-  }, 20_000);
+  }, 30_000);
 });
 
 test("uploaded files are removed when the engine refuses them", async () => {

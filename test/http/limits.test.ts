@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
@@ -7,6 +7,8 @@ import { bodyCeilings, JsonBodies } from "../../src/http/json-body.ts";
 import { until } from "../support/until.ts";
 import { messages, serve } from "./harness.ts";
 import { RawClient } from "./raw.ts";
+
+setDefaultTimeout(30_000);
 
 const path = "/v1/chat/completions";
 const never = new Promise<void>(() => {});
@@ -40,7 +42,7 @@ describe("the limit of a body's size", () => {
     await until(() => client.received.includes("payload_too_large"));
     expect(client.received).toStartWith("HTTP/1.1 413 ");
     client.leave();
-  }, 30_000);
+  });
 
   test("allows a large body below it, whole or in chunks", async () => {
     const server = serve();
@@ -58,7 +60,7 @@ describe("the limit of a body's size", () => {
     const response = await fetch(server.url + path, { method: "POST", body: pieces });
     expect(response.status).toBe(200);
     expect(server.engine.requests[1]?.messages[0]?.content).toBe("é".repeat(100_000));
-  }, 30_000);
+  });
 
   test("is exact to the byte", async () => {
     const request = (length: number) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { logUnexpected } from "../../src/http/log-unexpected.ts";
-import { RecordingLog } from "./harness.ts";
+import { RecordingLog } from "../support/recording-log.ts";
 
 test.each<[string, (text: string) => unknown]>([
   ["an error", (text) => new TypeError(`no number: ${text}`)],

@@ -8,13 +8,14 @@ import { SYSTEM_MODEL, systemModel } from "../../src/service/system-model.ts";
 import { fixtureServer } from "../gateway/fixture-server.ts";
 import { FakeEngine, fakeModel } from "../support/fake-text-engine.ts";
 import { errorOf, fault } from "../support/fault.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { assembleChat } from "../support/streams/chat.ts";
 import { assembleMessage } from "../support/streams/messages.ts";
 import { assembleOllama } from "../support/streams/ollama.ts";
 import { assembleResponse } from "../support/streams/responses.ts";
 import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { hello, isDraining, leftovers, serve, temporaryFolder, type TestServer } from "./harness.ts";
+import { hello, isDraining, leftovers, serve, type TestServer } from "./harness.ts";
 import { image, pictureUrl as url, prompts, READ, sound, text, user } from "./input-parts.ts";
 
 const id = { "x-request-id": "golden" };

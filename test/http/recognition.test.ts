@@ -7,9 +7,10 @@ import { checker } from "../../src/contract/schema.ts";
 import { FoundAnything, FoundBarcodes, FoundRegions, RecognizedDocuments } from "../../src/contract/recognition.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { errorOf, fault } from "../support/fault.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { leftovers, serve, temporaryFolder, type TestServer } from "./harness.ts";
+import { leftovers, serve, type TestServer } from "./harness.ts";
 
 const PATH = "/v1/vision/ocr";
 const data = Buffer.from("picture").toString("base64");

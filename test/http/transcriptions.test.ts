@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { errorOf, fault } from "../support/fault.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { leftovers, serve, temporaryFolder, type TestServer } from "./harness.ts";
+import { leftovers, serve, type TestServer } from "./harness.ts";
 
 const PATH = "/v1/audio/transcriptions";
 const id = { "x-request-id": "golden" };

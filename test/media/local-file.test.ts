@@ -1,14 +1,13 @@
 // Files are read from one folder only: dots, links, pipes and devices do not lead outside.
 
-import { afterAll, expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { sharedFolder } from "../support/folders.ts";
 import { flag, limitsWith, loadImage, refusal } from "./files.ts";
 
-const base = await mkdtemp(join(tmpdir(), "media-"));
-afterAll(() => rm(base, { recursive: true }));
+const base = sharedFolder();
 const root = join(base, "root");
 const png = await new Bun.Image(flag(8, 4)).png().bytes();
 await mkdir(join(root, "sub folder"), { recursive: true });

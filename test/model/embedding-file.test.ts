@@ -1,13 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { ModelFileError } from "../../src/model/gguf.ts";
 import { readEmbeddingFile, readModelFile } from "../../src/model/model-file.ts";
 import { ENCODER_CONTEXT, ENCODER_HIDDEN, makeEncoder } from "../models/make-encoder.ts";
+import { sharedFolder } from "../support/folders.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-encoder-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 
 function refusal(read: () => unknown): string {
   try {

@@ -1,14 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileIdentity } from "../../src/model/file-identity.ts";
 import { ModelFileError } from "../../src/model/gguf.ts";
 import { writeGguf } from "../../vendor/gguf-writer.ts";
 import { matrix, ones, seeded } from "../models/tensors.ts";
+import { sharedFolder } from "../support/folders.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-identity-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 
 function model(name: string, seed: number, { tensor = "a.weight", rows = 300 } = {}): string {
   const path = join(folder, name);

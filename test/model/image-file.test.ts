@@ -1,16 +1,15 @@
 // Files of image models, before any process is started for them.
 
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { ModelFileError } from "../../src/model/gguf.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { ggufBytes } from "../support/gguf-bytes.ts";
 import { readDrawingFile, readImageFile } from "../../src/model/image-file.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-image-file-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 
 const { model, textEncoder } = nativeFiles("").embeddedImages;
 

@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ModelFileError } from "../../src/model/gguf.ts";
 import { readModelFile } from "../../src/model/model-file.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { ggufBytes, llama, type GgufPlan } from "../support/gguf-bytes.ts";
 
 const mini = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
-let folder = "";
-beforeAll(() => (folder = mkdtempSync(join(tmpdir(), "svc-model-"))));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 
 function write(name: string, content: Uint8Array | string): string {
   const path = join(folder, name);

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ModelFileError } from "../../src/model/gguf.ts";
 import { readWhisperFile } from "../../src/model/whisper-file.ts";
+import { sharedFolder } from "../support/folders.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-whisper-file-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 
 /** Reads a file that consists of its header alone. */
 function head(numbers: readonly number[], name = "ggml-some.bin") {

@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { LlamaError } from "../../ffi/llama/api.ts";
 import { library } from "./harness.ts";
+
+setDefaultTimeout(60_000);
 
 /** Starts the fixture with a pipe for aborts. */
 function start(...args: string[]) {
@@ -43,7 +45,7 @@ test("an abort stops the batch of its owner and no other, and the rest can be co
   expect(resumed).toEqual(expected);
   // The stop was requested, so nothing is logged.
   expect(complaints).toEqual([]);
-}, 60_000);
+});
 
 test("an abort stops a chunk, paused or not, and leaves nothing of it", async () => {
   const { child, abort } = start("chunk");
@@ -54,14 +56,14 @@ test("an abort stops a chunk, paused or not, and leaves nothing of it", async ()
   }
   expect(await child.exited).toBe(0);
   expect(JSON.parse(report)).toEqual({ results: ["aborted", "aborted"], complaints: [] });
-}, 60_000);
+});
 
 test("the process ends when its parent closes its end of the pipe, even during a computation", async () => {
   const { child, fd } = start("forever");
   for await (const line of lines(child.stdout)) if (line === "computing") break;
   closeSync(fd);
   expect(await child.exited).toBe(0);
-}, 60_000);
+});
 
 test("a descriptor that is not open is refused", () => {
   expect(() => library().listenForAborts(9999)).toThrow(LlamaError);
@@ -70,20 +72,16 @@ test("a descriptor that is not open is refused", () => {
 test.each([
   ["forever", "+decoding a step\n"],
   ["idle", "-\n"],
-])(
-  "while JavaScript is blocked, native code reports whether it is computing (%s)",
-  async (what, expected) => {
-    const { child, fd } = start(what);
-    for await (const _ of lines(child.stdout)) break;
-    const bytes = Buffer.alloc(4096);
-    for (let told = ""; !told.endsWith(expected); await Bun.sleep(10)) {
-      try {
-        told = bytes.toString("utf8", 0, readSync(fd, bytes));
-      } catch {
-        // Nothing has been written yet.
-      }
+])("while JavaScript is blocked, native code reports whether it is computing (%s)", async (what, expected) => {
+  const { child, fd } = start(what);
+  for await (const _ of lines(child.stdout)) break;
+  const bytes = Buffer.alloc(4096);
+  for (let told = ""; !told.endsWith(expected); await Bun.sleep(10)) {
+    try {
+      told = bytes.toString("utf8", 0, readSync(fd, bytes));
+    } catch {
+      // Nothing has been written yet.
     }
-    child.kill("SIGKILL");
-  },
-  60_000,
-);
+  }
+  child.kill("SIGKILL");
+});

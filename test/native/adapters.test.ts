@@ -1,16 +1,15 @@
 // LoRA adapters in the native library: which weights compute an answer, and the errors for files that do not fit.
 
-import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { ANY_OWNER, LlamaError, type AdapterScale } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { makeAdapter, writeAdapter } from "../models/make-adapter.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { answer, chunkBegin, decode, library, load, prefill, question, sampler, tokenize } from "./harness.ts";
 
 // Other processes may use the cores.
-setDefaultTimeout(20_000);
+setDefaultTimeout(30_000);
 
 const STORY = "Tell me a story.";
 const A = { id: 0, scale: 1 };
@@ -18,14 +17,13 @@ const B = { id: 1, scale: 1 };
 
 let llama: NativeLlama;
 let files: readonly [string, string];
-const folder = mkdtempSync(join(tmpdir(), "svc-adapters-"));
+const folder = sharedFolder();
 
 beforeAll(() => {
   llama = library();
   files = [makeAdapter(folder, 1), makeAdapter(folder, 2)];
 });
 afterEach(() => llama.unload());
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const tell = (adapters: readonly AdapterScale[]): string => {
   llama.setAdapters(adapters);

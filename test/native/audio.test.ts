@@ -1,24 +1,23 @@
 // The audio library: sound files read block by block through miniaudio, and the sample rate converter.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AudioError, SAMPLE_RATE, type NativeAudio } from "../../ffi/audio/api.ts";
 import { openAudio } from "../../ffi/audio/binding.ts";
 import { fileName } from "../../ffi/runtime/native-files.ts";
 import { frequency, wav } from "../audio/sounds.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../vendor/.build/lib/current");
 const isBuilt = existsSync(join(libraries, fileName("audio")));
-const folder = mkdtempSync(join(tmpdir(), "svc-audio-"));
+const folder = sharedFolder();
 
 describe.skipIf(!isBuilt)("the audio library", () => {
   let audio: NativeAudio;
   beforeAll(() => {
     audio = openAudio(libraries);
   });
-  afterAll(() => rmSync(folder, { recursive: true }));
 
   const written = (file: Uint8Array): string => {
     const path = join(folder, "a tone – ä.wav");

@@ -4,7 +4,7 @@ import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { answer, decode, generate, library, load, prefill, question, sampler } from "./harness.ts";
 
 // Other processes may use the cores.
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const CAPITAL = "What is the capital of France?";
 const SUM = "What is 12 + 30?";
@@ -258,7 +258,7 @@ test("rows that are sampled by parallel threads get the same tokens as alone", a
     llama.unload();
   }
   // Computing with two threads is very slow while other processes use both cores.
-}, 60_000);
+});
 
 /**
  * Allows ten tokens, of which one is drawn at random. Biases that are far apart fix their order and most of their

@@ -1,8 +1,7 @@
 // Vectors and scores through the real library, from the text to the numbers as the engine process computes them.
 
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openEmbedder, type EmbedderConfig, type NativeEmbedder } from "../../ffi/llama/embedder.ts";
 import { developmentLibraries, nativeFiles } from "../../ffi/runtime/native-files.ts";
@@ -11,16 +10,16 @@ import { nextTurn } from "../../src/domain/next-turn.ts";
 import { EmbeddingWorker } from "../../src/engine/embedding/child/worker.ts";
 import type { FromEmbedder } from "../../src/engine/embedding/protocol.ts";
 import { ENCODER_CONTEXT, ENCODER_HIDDEN, makeEncoder, type EncoderKind } from "../models/make-encoder.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 let embedder: NativeEmbedder;
-const folder = mkdtempSync(join(tmpdir(), "svc-embedding-"));
+const folder = sharedFolder();
 const PATIENCE_MS = 300_000;
 
 beforeAll(() => {
   embedder = openEmbedder(process.env["SVC_LIBRARIES"] ?? developmentLibraries());
 });
 afterEach(() => embedder.unload());
-afterAll(() => rmSync(folder, { recursive: true }));
 
 async function load(path: string, changes: Partial<EmbedderConfig> = {}): Promise<string | undefined> {
   const sizes = { batch: 512, sequences: 64, threads: 1, gpuLayers: 0 };

@@ -1,8 +1,7 @@
 // The media library with the llama library, a tiny model for both, and the basic operations of media tests.
 
-import { afterAll, afterEach, beforeAll, expect } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeAll, expect } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import {
@@ -16,6 +15,7 @@ import {
 import { openMedia, type NativeMedia } from "../../ffi/media/binding.ts";
 import { makeVisionModel, type VisionKind } from "../models/make-vision-model.ts";
 import { picture, wavFile } from "../models/media-files.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { copyEmbeddings, library, load } from "./harness.ts";
 
 export const WAIT_MS = 30_000;
@@ -38,7 +38,7 @@ export interface MediaRig {
 /** Opens both libraries before the first test of a file, and unloads the models of its tests. */
 export function mediaRig(): MediaRig {
   const rig: { llama?: NativeLlama; media?: NativeMedia } = {};
-  const folder = mkdtempSync(join(tmpdir(), "svc-media-"));
+  const folder = sharedFolder();
   const opened = <T>(part: T | undefined): T => {
     if (!part) throw new Error("the libraries are not open");
     return part;
@@ -49,7 +49,6 @@ export function mediaRig(): MediaRig {
     rig.media = openMedia(libraries);
   });
   afterEach(() => unload(rig));
-  afterAll(() => rmSync(folder, { recursive: true }));
   return {
     folder,
     get llama() {

@@ -1,19 +1,18 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LlamaError } from "../../ffi/llama/api.ts";
 import { openLlama, type NativeLlama } from "../../ffi/llama/binding.ts";
+import { sharedFolder } from "../support/folders.ts";
 import { answer, decode, library, load, loadConfig, MODEL, prefill, sampler, tokenize } from "./harness.ts";
 
 let llama: NativeLlama;
-const folder = mkdtempSync(join(tmpdir(), "svc-native-"));
+const folder = sharedFolder();
 
 beforeAll(() => {
   llama = library();
 });
 afterEach(() => llama.unload());
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("loading", () => {
   test("reports the properties of the model", async () => {

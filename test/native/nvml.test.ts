@@ -1,10 +1,9 @@
 // GPU readings through a library that mimics NVIDIA's, compiled here: two devices, one of which svc does not use.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openGpus } from "../../ffi/nvml/binding.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 const source = (power: string) => `
   #include <string.h>
@@ -22,7 +21,7 @@ const source = (power: string) => `
   int nvmlDeviceGetMemoryBusWidth(nvmlDevice_t, unsigned * bits) { *bits = 5120; return 0; }
   }`;
 
-const folder = mkdtempSync(join(tmpdir(), "nvml-"));
+const folder = sharedFolder();
 const [whole, silent] = [join(folder, "whole.so"), join(folder, "silent.so")];
 async function compile(code: string, library: string): Promise<void> {
   const compiler = Bun.spawn(["g++", "-shared", "-fPIC", "-x", "c++", "-", "-o", library], {
@@ -35,7 +34,6 @@ beforeAll(async () => {
   await compile(source("*mw = d->milliwatts; return 0;"), whole);
   await compile(source("return 3;"), silent);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("GPU readings", () => {
   test("are the totals of the devices in use", () => {

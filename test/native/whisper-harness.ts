@@ -1,13 +1,13 @@
 // The whisper library with Whisper base, a recording, and the basic operations of transcription tests.
 
-import { afterAll, afterEach, beforeAll, expect } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, beforeAll, expect } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SAMPLE_RATE } from "../../ffi/audio/api.ts";
 import type { JobOptions, Segment, WhisperConfig, WhisperJob } from "../../ffi/whisper/api.ts";
 import { openWhisper, type NativeWhisper } from "../../ffi/whisper/binding.ts";
 import { developmentLibraries, fileName, nativeFiles } from "../../ffi/runtime/native-files.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 const libraries = process.env["SVC_LIBRARIES"] ?? developmentLibraries();
 const { embeddedTranscription, embeddedVad } = nativeFiles("");
@@ -51,12 +51,11 @@ export interface WhisperRig {
 /** Opens the library before the first test of a file, and unloads the models of its tests. */
 export function whisperRig(): WhisperRig {
   const rig: { whisper?: NativeWhisper } = {};
-  const folder = mkdtempSync(join(tmpdir(), "svc-whisper-"));
+  const folder = sharedFolder();
   beforeAll(() => {
     if (isBuilt) rig.whisper = openWhisper(libraries);
   });
   afterEach(() => rig.whisper?.unload());
-  afterAll(() => rmSync(folder, { recursive: true }));
   return {
     folder,
     get whisper() {

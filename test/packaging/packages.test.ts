@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { nfpmConfig } from "../../packaging/package.ts";
-import { temporaryFolder } from "../http/harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 type Step = "postinstall" | "preremove" | "postremove";
 const { scripts } = Bun.YAML.parse(nfpmConfig("svc", "folder")) as { scripts: Readonly<Record<Step, string>> };

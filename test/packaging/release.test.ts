@@ -1,30 +1,28 @@
 // The parts of a release that exist once, made from stand-ins for the files of all platforms.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { billOfMaterials } from "../../packaging/sbom.ts";
 import { archiveOf, expectSmall } from "../../packaging/package.ts";
 import { completeRelease } from "../../packaging/release.ts";
 import { version } from "../../src/config/version.ts";
 import { archiveIn } from "../../src/cli/update.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 const RELEASES = "https://example.invalid/svc/releases";
 const WORKFLOWS = join(import.meta.dir, "../../.github/workflows");
 const PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 const sha256 = (content: string | Uint8Array) => new Bun.CryptoHasher("sha256").update(content).digest("hex");
-let folder: string;
+const folder = sharedFolder();
 const read = (name: string) => readFileSync(join(folder, name), "utf8");
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "svc-release-"));
   for (const platform of PLATFORMS) writeFileSync(join(folder, archiveOf("svc", platform)), platform);
   writeFileSync(join(folder, archiveOf("svc-slim", "linux-x64")), "slim");
   writeFileSync(join(folder, `svc-${version}-windows-x64.zip`), "windows");
   await completeRelease(RELEASES, folder);
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 test("the checksums cover every file, in the format of sha256sum", () => {
   const lines = read("SHA256SUMS").trimEnd().split("\n");

@@ -1,12 +1,11 @@
 // How the compiled binary unpacks the files inside it, with a small archive.
 
-import { afterEach, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -18,12 +17,12 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { downloadOf, extract, extractInto, isDownloaded, removeUnused } from "../../ffi/runtime/extract.ts";
 import { keepsBelow } from "../../ffi/runtime/ownership.ts";
 import { isNoexec } from "../../ffi/runtime/mounts.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 const contents = { "liba.so": "first library", "libb.so": "the second one", "model.gguf": "weights".repeat(1000) };
 const sha256 = (bytes: Uint8Array) => new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
@@ -42,11 +41,10 @@ const read = (directory: string) =>
   Object.fromEntries(readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), "utf8")]));
 
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), "svc-test-")));
+  root = realpathSync(temporaryFolder());
   cache = join(root, "deep/cache");
   writeFileSync(join(root, "archive.zst"), packed);
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 test("the first start writes every file, readable only by the owner, and leaves nothing else", () => {
   const { directory, warning } = extract(embedded(), cache);

@@ -1,14 +1,13 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { linkSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Journal } from "../../src/store/journal.ts";
 import { SharedBytes } from "../../src/domain/shared-bytes.ts";
 import { isBlank, LinesFile, linesOf } from "../../src/store/json-lines.ts";
 import { tryLock } from "../../src/store/process-lock.ts";
+import { sharedFolder } from "../support/folders.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-store-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 let files = 0;
 const memory = new SharedBytes(2 ** 20);
 const newPath = () => join(folder, `file-${++files}`);

@@ -1,22 +1,20 @@
 // Trained data of languages from a registry on this machine.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { ModelStore, sourceOf } from "../../src/store/models/model-store.ts";
 import { pullTessdata } from "../../src/store/models/pull-tessdata.ts";
 import { Tessdata } from "../../src/store/tessdata.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { rejectionMessage } from "../support/thrown.ts";
 
 const DATA = "trained";
-const folders: string[] = [];
 const servers: Bun.Server<undefined>[] = [];
 
 afterEach(() => {
   for (const server of servers.splice(0)) void server.stop(true);
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
 interface Registry {
@@ -55,8 +53,7 @@ async function registry({ damaged = 0, file = "4.0.0_best_int/deu.traineddata.gz
 }
 
 function pull(address: string, name = "deu") {
-  const folder = mkdtempSync(join(tmpdir(), "svc-tessdata-"));
-  folders.push(folder);
+  const folder = temporaryFolder();
   const notes: string[] = [];
   const received: number[] = [];
   const patience = { attempts: 2, firstDelayMs: 1, longestDelayMs: 10, idleMs: 5000 };
@@ -127,8 +124,7 @@ describe("a single message explains", () => {
 });
 
 test("data is found by its name alone, in the first folder that has it; a missing folder has none", async () => {
-  const [first, second] = [mkdtempSync(join(tmpdir(), "svc-a-")), mkdtempSync(join(tmpdir(), "svc-b-"))];
-  folders.push(first, second);
+  const [first, second] = [temporaryFolder(), temporaryFolder()];
   for (const name of ["deu", "osd"]) await Bun.write(join(first, `${name}.traineddata`), "1");
   for (const name of ["deu", "fra"]) await Bun.write(join(second, `${name}.traineddata`), "2");
   const tessdata = new Tessdata([join(first, "missing"), first, second]);

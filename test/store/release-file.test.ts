@@ -1,20 +1,18 @@
 // A release file from a server on this machine.
 
-import { afterEach, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, onTestFinished, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fetchReleaseFile, type ReleaseFile } from "../../src/store/release-file.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { rejectionMessage } from "../support/thrown.ts";
 
 const CONTENT = Buffer.from("an archive".repeat(10_000));
 const sha256 = new Bun.CryptoHasher("sha256").update(CONTENT).digest("hex");
 const patience = { attempts: 2, firstDelayMs: 1, longestDelayMs: 10, idleMs: 5000 };
-const cleanups: (() => void)[] = [];
-afterEach(() => cleanups.splice(0).forEach((clean) => clean()));
 
 function release(answer: (request: Request) => Response | Promise<Response>) {
-  const folder = mkdtempSync(join(tmpdir(), "svc-release-"));
+  const folder = temporaryFolder();
   let requests = 0;
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -24,10 +22,7 @@ function release(answer: (request: Request) => Response | Promise<Response>) {
       return answer(request);
     },
   });
-  cleanups.push(
-    () => void server.stop(true),
-    () => rmSync(folder, { recursive: true }),
-  );
+  onTestFinished(() => void server.stop(true));
   const target = join(folder, "archive.zst");
   const url = `http://127.0.0.1:${server.port}/download/v1/archive.zst`;
   const options = { userAgent: "svc", signal: new AbortController().signal, note: () => {}, patience };

@@ -1,15 +1,14 @@
-import { afterAll, beforeEach, expect, spyOn, test } from "bun:test";
-import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, expect, spyOn, test } from "bun:test";
+import { linkSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SvcError } from "../../src/domain/errors.ts";
 import { nextTurn } from "../../src/domain/next-turn.ts";
 import { JobStore } from "../../src/store/job-store.ts";
 import { StorageQuota } from "../../src/store/storage-quota.ts";
+import { sharedFolder } from "../support/folders.ts";
 
 const MIB = 2 ** 20;
-const folder = mkdtempSync(join(tmpdir(), "svc-quota-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 beforeEach(() => {
   for (const name of ["files", "batches"]) rmSync(join(folder, name), { recursive: true, force: true });
   for (const name of ["files", "batches/one"]) mkdirSync(join(folder, name), { recursive: true });

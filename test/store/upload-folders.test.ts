@@ -1,32 +1,16 @@
 import { expect, onTestFinished, test } from "bun:test";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { uploadFolders } from "../../src/store/upload-folders.ts";
-
-function folder(): string {
-  const path = mkdtempSync(join(tmpdir(), "svc-test-"));
-  onTestFinished(() => rmSync(path, { recursive: true }));
-  return path;
-}
+import { temporaryFolder } from "../support/folders.ts";
 
 const bytes = new Uint8Array([1, 2, 3]);
 const uploadsIn = (parent: string) =>
   readdirSync(parent, { recursive: true, encoding: "utf8" }).filter((path) => /[\\/]\d+$/.test(path));
 
 test("a recording is readable by its owner only, and deleted when it is discarded", async () => {
-  const parent = folder();
+  const parent = temporaryFolder();
   const { recordings } = uploadFolders(parent, 100, new ByteBudget());
   const { path, discard } = await recordings.receive([bytes, bytes]);
   expect([statSync(path).size, statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]).toEqual([
@@ -39,7 +23,7 @@ test("a recording is readable by its owner only, and deleted when it is discarde
 });
 
 test("a recording that is too large or empty is refused and deleted", async () => {
-  const parent = folder();
+  const parent = temporaryFolder();
   const { recordings } = uploadFolders(parent, 5, new ByteBudget());
   const code = (chunks: Uint8Array[]) =>
     recordings.receive(chunks).then(
@@ -52,7 +36,7 @@ test("a recording that is too large or empty is refused and deleted", async () =
 });
 
 test("files of a killed server are deleted when the next server starts; those of a running one stay", () => {
-  const parent = folder();
+  const parent = temporaryFolder();
   const gone = Bun.spawnSync(["true"]).pid;
   // In a container, every server has the same process id.
   const same = `svc-recordings-${process.pid}-abc`;
@@ -73,7 +57,7 @@ test("files of a killed server are deleted when the next server starts; those of
 });
 
 test("files of a running server in another container stay, whose process id is the same, until it is killed", async () => {
-  const parent = folder();
+  const parent = temporaryFolder();
   const module = JSON.stringify(join(import.meta.dir, "../../src/store/temporary-folder.ts"));
   const script = `const { TemporaryFolder } = await import(${module});
     Object.defineProperty(process, "pid", { value: ${process.pid} });
@@ -93,7 +77,7 @@ test("files of a running server in another container stay, whose process id is t
 });
 
 test("uploads go on after their folder was removed", async () => {
-  const { recordings } = uploadFolders(folder(), 100, new ByteBudget());
+  const { recordings } = uploadFolders(temporaryFolder(), 100, new ByteBudget());
   const { path } = await recordings.receive([bytes]);
   rmSync(dirname(path), { recursive: true });
   const next = await recordings.receive([bytes]);
@@ -101,14 +85,14 @@ test("uploads go on after their folder was removed", async () => {
 });
 
 test("files of the same process stay when it starts another server", async () => {
-  const parent = folder();
+  const parent = temporaryFolder();
   const { path } = await uploadFolders(parent, 100, new ByteBudget()).recordings.receive([bytes]);
   uploadFolders(parent, 100, new ByteBudget());
   expect(existsSync(path)).toBe(true);
 });
 
 test.skipIf(process.platform === "win32")("a folder that cannot be deleted keeps no other one from being", () => {
-  const parent = folder();
+  const parent = temporaryFolder();
   const gone = Bun.spawnSync(["true"]).pid;
   // Root may delete everything.
   const user = process.getuid?.() || 65_534;
@@ -133,7 +117,7 @@ test.skipIf(process.platform === "win32")("a folder that cannot be deleted keeps
 });
 
 test("an error for an unusable folder of temporary files names that folder, not the data folder", async () => {
-  const parent = join(folder(), "missing");
+  const parent = join(temporaryFolder(), "missing");
   await expect(uploadFolders(parent, 100, new ByteBudget()).recordings.receive([bytes])).rejects.toMatchObject({
     code: "storage_unavailable",
     message: "The server's folder for temporary files (TMPDIR) cannot be used: ENOENT.",
@@ -141,7 +125,7 @@ test("an error for an unusable folder of temporary files names that folder, not 
 });
 
 test("all uploads share a budget: one that exceeds it is refused while it arrives, until others are discarded", async () => {
-  const parent = folder();
+  const parent = temporaryFolder();
   const megabytes = (count: number) => Array.from({ length: count }, () => new Uint8Array(2 ** 20));
   const budget = new ByteBudget(8 * 2 ** 20, "files");
   const { recordings, documents } = uploadFolders(parent, 8 * 2 ** 20, budget);
@@ -167,7 +151,7 @@ test("all uploads share a budget: one that exceeds it is refused while it arrive
 });
 
 test("an upload that is too large gets an error with the limit and its option", () => {
-  const folders = uploadFolders(folder(), 3.5 * 2 ** 20, new ByteBudget());
+  const folders = uploadFolders(temporaryFolder(), 3.5 * 2 ** 20, new ByteBudget());
   expect(Object.values(folders).map((one) => one.tooLarge("file").message)).toEqual([
     "'file' is too large: this server reads images and documents of at most 25 MiB.",
     "'file' is too large: this server changes images of at most 20 MiB.",

@@ -1,12 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { begin, counter, end, slice, trackName } from "../../src/telemetry/trace-events.ts";
 import { createTraceFile, TraceFile } from "../../src/telemetry/trace-file.ts";
+import { sharedFolder } from "../support/folders.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "trace-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 let files = 0;
 const fresh = () => join(folder, `${files++}.json`);
 const never = (reason: string) => expect.unreachable(reason);

@@ -1,8 +1,6 @@
 // Opens sounds in tests: the real libraries, files in a temporary folder, and the result for a file.
 
-import { afterAll } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { openAudio } from "../../../ffi/audio/binding.ts";
 import { fileName } from "../../../ffi/runtime/native-files.ts";
@@ -10,6 +8,7 @@ import { openSound, type SoundLimits } from "../../../src/audio/decode/open-soun
 import type { SoundTools } from "../../../src/audio/decode/sound-tools.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { runProgram } from "../../../src/engine/process/program.ts";
+import { sharedFolder } from "../../support/folders.ts";
 
 export const libraries = process.env["SVC_LIBRARIES"] ?? join(import.meta.dir, "../../../vendor/.build/lib/current");
 
@@ -35,8 +34,7 @@ export interface Changes extends Partial<SoundLimits> {
 }
 
 export function soundRig(): SoundRig {
-  const folder = mkdtempSync(join(tmpdir(), "svc-sounds-"));
-  afterAll(() => rmSync(folder, { recursive: true }));
+  const folder = sharedFolder();
   let native: SoundTools["audio"] | undefined;
   let count = 0;
   const decode = async (path: string, { ffmpeg, onWindow, ...changes }: Changes = {}) => {

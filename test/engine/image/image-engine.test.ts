@@ -1,8 +1,7 @@
 // The image engine with its real process and svc-draw.
 
-import { afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { developmentLibraries, fileName, nativeFiles } from "../../../ffi/runtime/native-files.ts";
 import { engineEnvironment } from "../../../src/config/environment.ts";
@@ -13,6 +12,7 @@ import type { Launch } from "../../../src/engine/process/supervisor-options.ts";
 import { decodeImage } from "../../../src/media/image.ts";
 import { defaultMediaLimits } from "../../../src/media/limits.ts";
 import { isBuilt, pixelAt, SIDE } from "../../native/image-harness.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { testLaunch } from "../../support/launch.ts";
 import { childrenOf } from "../../support/processes.ts";
 import { rejection } from "../../support/thrown.ts";
@@ -20,11 +20,11 @@ import { transparentPng } from "../../support/transparent-png.ts";
 import { until } from "../../support/until.ts";
 
 const PATIENCE_MS = 60_000;
+setDefaultTimeout(PATIENCE_MS);
 /** The file that the first test has drawn. */
 let circle: Uint8Array = new Uint8Array();
-const folder = mkdtempSync(join(tmpdir(), "svc-image-engine-"));
+const folder = sharedFolder();
 const engines: ImageEngine[] = [];
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 afterEach(async () => {
   await Promise.all(engines.splice(0).map((engine) => engine.stop()));
@@ -90,112 +90,96 @@ async function begun(engine: ImageEngine, wanted: ImageWork, signal = live()) {
 }
 
 describe.skipIf(!isBuilt)("the image engine", () => {
-  test(
-    "draws what is described, image by image, and tells how it goes",
-    async () => {
-      const engine = create();
-      expect(engine.status()).toMatchObject({ state: "unloaded", modelId: "svc-draw", created: 7, isDemo: true });
-      const events = await run(engine, work({ count: 2, previews: 1 }));
-      const one = ["progress", "progress", "image"] as const;
-      const told = events.map(({ type }) => type).filter((type) => type !== "preview");
-      expect(told).toEqual(["accepted", "started", ...one, ...one, "result"]);
-      expect(events.filter(({ type }) => type === "progress")[2]).toEqual({
-        type: "progress",
-        image: 1,
-        step: 1,
-        steps: 2,
-      });
-      const [first, second] = imagesOf(events);
-      expect([first?.seed, second?.seed, second?.image]).toEqual([7, 8, 1]);
-      circle = first?.data ?? circle;
-      const { rgb, width } = await pixelsOf(circle);
-      expect(width).toBe(SIDE);
-      expect(pixelAt(rgb, 64, 64)[0]).toBeGreaterThan(150);
-      expect(pixelAt(rgb, 64, 64)[1]).toBeLessThan(100);
-      expect(Math.min(...pixelAt(rgb, 3, 3))).toBeGreaterThan(200);
-      expect(Buffer.from(first?.data ?? []).toString("latin1")).toContain("Seed: 7, Size: 128x128, Model: svc-draw");
-      const previews = events.flatMap((event) => (event.type === "preview" ? [event] : []));
-      expect(previews.map(({ image, index }) => [image, index])).toEqual([
-        [0, 0],
-        [1, 0],
-      ]);
-      expect(await pixelsOf(previews[0]?.data)).toMatchObject({ width: SIDE });
-      // The second image is what it is as the first of another request.
-      const same = imagesOf(await run(engine, work({ seed: 8 })));
-      expect(same[0]?.data).toEqual(second?.data);
-      expect(engine.status()).toMatchObject({ state: "ready", model: { family: "Flux.2 klein", isDemo: true } });
-      expect(engine.status().stepSeconds).toBeGreaterThan(0);
-      const counts = Object.fromEntries(engine.metrics().map(({ name, samples }) => [name, samples[0]?.[1]]));
-      expect(counts).toMatchObject({ svc_images_total: 3, svc_image_steps_total: 6 });
-    },
-    PATIENCE_MS,
-  );
+  test("draws what is described, image by image, and tells how it goes", async () => {
+    const engine = create();
+    expect(engine.status()).toMatchObject({ state: "unloaded", modelId: "svc-draw", created: 7, isDemo: true });
+    const events = await run(engine, work({ count: 2, previews: 1 }));
+    const one = ["progress", "progress", "image"] as const;
+    const told = events.map(({ type }) => type).filter((type) => type !== "preview");
+    expect(told).toEqual(["accepted", "started", ...one, ...one, "result"]);
+    expect(events.filter(({ type }) => type === "progress")[2]).toEqual({
+      type: "progress",
+      image: 1,
+      step: 1,
+      steps: 2,
+    });
+    const [first, second] = imagesOf(events);
+    expect([first?.seed, second?.seed, second?.image]).toEqual([7, 8, 1]);
+    circle = first?.data ?? circle;
+    const { rgb, width } = await pixelsOf(circle);
+    expect(width).toBe(SIDE);
+    expect(pixelAt(rgb, 64, 64)[0]).toBeGreaterThan(150);
+    expect(pixelAt(rgb, 64, 64)[1]).toBeLessThan(100);
+    expect(Math.min(...pixelAt(rgb, 3, 3))).toBeGreaterThan(200);
+    expect(Buffer.from(first?.data ?? []).toString("latin1")).toContain("Seed: 7, Size: 128x128, Model: svc-draw");
+    const previews = events.flatMap((event) => (event.type === "preview" ? [event] : []));
+    expect(previews.map(({ image, index }) => [image, index])).toEqual([
+      [0, 0],
+      [1, 0],
+    ]);
+    expect(await pixelsOf(previews[0]?.data)).toMatchObject({ width: SIDE });
+    // The second image is what it is as the first of another request.
+    const same = imagesOf(await run(engine, work({ seed: 8 })));
+    expect(same[0]?.data).toEqual(second?.data);
+    expect(engine.status()).toMatchObject({ state: "ready", model: { family: "Flux.2 klein", isDemo: true } });
+    expect(engine.status().stepSeconds).toBeGreaterThan(0);
+    const counts = Object.fromEntries(engine.metrics().map(({ name, samples }) => [name, samples[0]?.[1]]));
+    expect(counts).toMatchObject({ svc_images_total: 3, svc_image_steps_total: 6 });
+  });
 
-  test(
-    "changes an image under a mask, and leaves the rest of it as it was",
-    async () => {
-      const engine = create();
-      const before = await pixelsOf(circle);
-      writeFileSync(join(folder, "image.png"), circle);
-      writeFileSync(join(folder, "mask.png"), transparentPng(SIDE, SIDE, 0));
-      const edit = {
-        image: { path: join(folder, "image.png"), field: "image" },
-        mask: { path: join(folder, "mask.png"), field: "mask" },
-        strength: 1,
-      };
-      const [changed] = imagesOf(await run(engine, work({ prompt: "a blue circle on a white background", edit })));
-      const after = await pixelsOf(changed?.data);
-      expect(pixelAt(after.rgb, 44, 64)[2]).toBeGreaterThan(150);
-      for (const y of [0, 30, 64, 127]) {
-        const right = ({ rgb }: { readonly rgb: Uint8Array }) => rgb.subarray((y * SIDE + 64) * 3, (y + 1) * SIDE * 3);
-        expect(right(after)).toEqual(right(before));
-      }
-      const { mask: _mask, ...whole } = edit;
-      expect(await rejection(run(engine, work({ edit: { ...whole, references: [edit.image] } })))).toEqual([
-        "unsupported_parameter",
-        "image",
-      ]);
-      expect(await rejection(run(engine, work({ sampler: "none" })))).toEqual(["invalid_value", "sampler"]);
-      writeFileSync(join(folder, "image.png"), "no image");
-      expect(await rejection(run(engine, work({ edit: whole })))).toEqual(["invalid_value", "image"]);
-    },
-    PATIENCE_MS,
-  );
+  test("changes an image under a mask, and leaves the rest of it as it was", async () => {
+    const engine = create();
+    const before = await pixelsOf(circle);
+    writeFileSync(join(folder, "image.png"), circle);
+    writeFileSync(join(folder, "mask.png"), transparentPng(SIDE, SIDE, 0));
+    const edit = {
+      image: { path: join(folder, "image.png"), field: "image" },
+      mask: { path: join(folder, "mask.png"), field: "mask" },
+      strength: 1,
+    };
+    const [changed] = imagesOf(await run(engine, work({ prompt: "a blue circle on a white background", edit })));
+    const after = await pixelsOf(changed?.data);
+    expect(pixelAt(after.rgb, 44, 64)[2]).toBeGreaterThan(150);
+    for (const y of [0, 30, 64, 127]) {
+      const right = ({ rgb }: { readonly rgb: Uint8Array }) => rgb.subarray((y * SIDE + 64) * 3, (y + 1) * SIDE * 3);
+      expect(right(after)).toEqual(right(before));
+    }
+    const { mask: _mask, ...whole } = edit;
+    expect(await rejection(run(engine, work({ edit: { ...whole, references: [edit.image] } })))).toEqual([
+      "unsupported_parameter",
+      "image",
+    ]);
+    expect(await rejection(run(engine, work({ sampler: "none" })))).toEqual(["invalid_value", "sampler"]);
+    writeFileSync(join(folder, "image.png"), "no image");
+    expect(await rejection(run(engine, work({ edit: whole })))).toEqual(["invalid_value", "image"]);
+  });
 
-  test(
-    "is free again when an image is not wanted any more, and lives on when its process is killed",
-    async () => {
-      const engine = create({}, 0, 0, SMALL);
-      const before = childrenOf(process.pid);
-      const stop = new AbortController();
-      const { rest: endless } = await begun(engine, work({ steps: 150 }), stop.signal);
-      stop.abort(new Error("gone"));
-      expect(await rejection(endless)).toEqual(new Error("gone"));
-      expect(engine.status().restarts).toBe(0);
-      const { rest: doomed } = await begun(engine, work({ steps: 150 }));
-      const [child = 0] = childrenOf(process.pid).filter((pid) => !before.includes(pid));
-      process.kill(child, "SIGKILL");
-      expect(await rejection(doomed)).toEqual(["engine_crashed", undefined]);
-      expect(imagesOf(await run(engine, work({ steps: 1 })))).toHaveLength(1);
-      expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
-    },
-    PATIENCE_MS,
-  );
+  test("is free again when an image is not wanted any more, and lives on when its process is killed", async () => {
+    const engine = create({}, 0, 0, SMALL);
+    const before = childrenOf(process.pid);
+    const stop = new AbortController();
+    const { rest: endless } = await begun(engine, work({ steps: 150 }), stop.signal);
+    stop.abort(new Error("gone"));
+    expect(await rejection(endless)).toEqual(new Error("gone"));
+    expect(engine.status().restarts).toBe(0);
+    const { rest: doomed } = await begun(engine, work({ steps: 150 }));
+    const [child = 0] = childrenOf(process.pid).filter((pid) => !before.includes(pid));
+    process.kill(child, "SIGKILL");
+    expect(await rejection(doomed)).toEqual(["engine_crashed", undefined]);
+    expect(imagesOf(await run(engine, work({ steps: 1 })))).toHaveLength(1);
+    expect(engine.status()).toMatchObject({ state: "ready", restarts: 1 });
+  });
 
-  test(
-    "is not idle while the reader of several images takes its time",
-    async () => {
-      const engine = create({}, 0, 10, SMALL);
-      const events = engine.run({ work: work({ count: 2, steps: 1 }) }, live());
-      for await (const { type } of events) {
-        if (type !== "image") continue;
-        await Bun.sleep(50);
-        expect(engine.status().state).toBe("ready");
-      }
-      await until(() => engine.status().state === "unloaded");
-    },
-    PATIENCE_MS,
-  );
+  test("is not idle while the reader of several images takes its time", async () => {
+    const engine = create({}, 0, 10, SMALL);
+    const events = engine.run({ work: work({ count: 2, steps: 1 }) }, live());
+    for await (const { type } of events) {
+      if (type !== "image") continue;
+      await Bun.sleep(50);
+      expect(engine.status().state).toBe("ready");
+    }
+    await until(() => engine.status().state === "unloaded");
+  });
 
   test("is not loaded where memory cannot hold it", async () => {
     const engine = create({ memory: new MemoryBudget(() => 3.14e9) }, 7.4e9);

@@ -1,17 +1,15 @@
 // Reading source images and writing results.
 
-import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { encoded, withText } from "../../../src/engine/image/child/encode.ts";
 import { composed, maskFor, readSources, resized } from "../../../src/engine/image/child/sources.ts";
 import { SharedBytes } from "../../../src/domain/shared-bytes.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { rejection } from "../../support/thrown.ts";
 import { transparentPng } from "../../support/transparent-png.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-sources-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 
 const WIDE = { width: 40, height: 20 };
 /** Red on the left, blue on the right. */

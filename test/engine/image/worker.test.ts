@@ -1,8 +1,6 @@
 // The loop of an image engine with a library that draws nothing: turns between clients, and stopping an image.
 
-import { describe, expect, onTestFinished, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import {
   ImageError,
@@ -17,6 +15,7 @@ import { ImageWorker } from "../../../src/engine/image/child/worker.ts";
 import type { FromPainter } from "../../../src/engine/image/protocol.ts";
 import { decodeImage } from "../../../src/media/image.ts";
 import { defaultMediaLimits } from "../../../src/media/limits.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 import { pngOfRows } from "../../support/png.ts";
 import { transparentPng } from "../../support/transparent-png.ts";
 import { until } from "../../support/until.ts";
@@ -263,8 +262,7 @@ describe("a changed image that is delivered larger than it is drawn", () => {
   const rows = Buffer.from(Array.from({ length: SIDE * (row + 1) }, (_, at) => (at % (row + 1) ? (at * 89) % 251 : 0)));
 
   async function changed(work: Partial<ImageWork>, edit: Partial<ImageEdit>): Promise<Uint8Array> {
-    const folder = mkdtempSync(join(tmpdir(), "svc-worker-"));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const [image, mask] = ["image", "mask"].map((field) => ({ field, path: join(folder, `${field}.png`) }));
     if (!image || !mask) throw new Error("no sources");
     await Bun.write(image.path, pngOfRows({ ...size, colour: 2 }, rows));

@@ -1,9 +1,9 @@
 // The supervisor of a real process that counts in native code: the features that all kinds of engines share.
 
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "../../support/folders.ts";
 import { childrenOf, openFiles } from "../../support/processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { rejectionCode } from "../../support/thrown.ts";
@@ -300,7 +300,7 @@ describe("a process that goes on computing an abandoned job", () => {
 });
 
 test("a file that was replaced while no process had it is logged before it is loaded again, once", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-supervisor-"));
+  const folder = temporaryFolder();
   const file = join(folder, "abacus.gguf");
   writeFileSync(file, "one");
   const counter = start({ files: [file, join(folder, "absent.gguf")] });
@@ -314,7 +314,6 @@ test("a file that was replaced while no process had it is logged before it is lo
   const told = await again();
   expect(told).toEqual([expect.stringMatching(/^warn model file was replaced/)]);
   expect(await again()).toEqual(told);
-  rmSync(folder, { recursive: true });
 });
 
 test("a process that dies while loading a file is reported with the file", async () => {

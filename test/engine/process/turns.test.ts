@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../../http/harness.ts";
 import { Turns } from "../../../src/engine/process/turns.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 
 test("a message that arrives during a computation is read before the next turn", async () => {
   const sent = join(temporaryFolder(), "sent");

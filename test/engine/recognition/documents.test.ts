@@ -1,8 +1,7 @@
 // The sources of pages: pictures of every format, and PDF documents.
 
-import { afterAll, describe, expect, spyOn, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, spyOn, test } from "bun:test";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { SvcError } from "../../../src/domain/errors.ts";
@@ -13,11 +12,11 @@ import { Stopped, TooLong } from "../../../src/engine/recognition/child/watch.ts
 import { linesOf } from "../../../src/recognition/lines.ts";
 import { paletteBmp } from "../../media/files.ts";
 import { jpegOfScans } from "../../hostile/hostile-pictures.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { bmpOf, drawn, pdfOf, pdfOfObjects, pdfStream, pngOf } from "../../support/pages.ts";
 
 const pictures = join(import.meta.dir, "../../fixtures/pictures");
-const folder = mkdtempSync(join(tmpdir(), "svc-documents-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = sharedFolder();
 
 const documents = new Documents();
 let count = 0;

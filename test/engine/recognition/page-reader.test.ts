@@ -1,8 +1,7 @@
 // Pages as they are: turned, on a ground, with tables, of a document with text and without.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Box, RecognitionTask, TextTask } from "../../../src/domain/recognition.ts";
 import { Documents } from "../../../src/engine/recognition/child/documents.ts";
@@ -12,12 +11,12 @@ import { decodeImage } from "../../../src/media/image.ts";
 import { defaultMediaLimits } from "../../../src/media/limits.ts";
 import { writeBmp } from "../../../src/media/pixels.ts";
 import type { Bitmap } from "../../../src/recognition/bitmap.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { drawn, pdfOf, pngOf, type PdfPage } from "../../support/pages.ts";
 import { english, NO_ENGLISH } from "../../support/tessdata.ts";
 
-const PATIENCE_MS = 120_000;
-const folder = mkdtempSync(join(tmpdir(), "svc-page-reader-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+setDefaultTimeout(120_000);
+const folder = sharedFolder();
 let count = 0;
 function file(content: Uint8Array): string {
   const path = join(folder, String(++count));
@@ -80,25 +79,21 @@ const textsOf = ({ lines }: { readonly lines: readonly { readonly text: string }
 describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {
   const text = english ?? { languages: [], level: "accurate", correction: true };
 
-  test(
-    "with a table give its cells, out of a picture and out of the document itself",
-    async () => {
-      const [picture, document] = [await pngOf(await drawn(tablePage(), 200)), pdfOf([tablePage()])];
-      for (const [content, source] of [[picture, "recognition"] as const, [document, "text"] as const]) {
-        const page = await read(content, { text, tables: true });
-        expect(page.source).toBe(source);
-        expect(page.tables.map(({ rows }) => rows)).toEqual([ROWS]);
-        expect(page.tables[0]?.headers).toEqual(ROWS[0] ?? []);
-        const { x = 0, y = 0, width = 0, height = 0 } = page.tables[0]?.box ?? {};
-        const shares = [x / page.width, y / page.height, width / page.width, height / page.height];
-        for (const [at, share] of [80 / 595, 242 / 842, 450 / 595, 90 / 842].entries()) {
-          expect(Math.abs((shares[at] ?? 0) - share)).toBeLessThan(0.01);
-        }
+  test("with a table give its cells, out of a picture and out of the document itself", async () => {
+    const [picture, document] = [await pngOf(await drawn(tablePage(), 200)), pdfOf([tablePage()])];
+    for (const [content, source] of [[picture, "recognition"] as const, [document, "text"] as const]) {
+      const page = await read(content, { text, tables: true });
+      expect(page.source).toBe(source);
+      expect(page.tables.map(({ rows }) => rows)).toEqual([ROWS]);
+      expect(page.tables[0]?.headers).toEqual(ROWS[0] ?? []);
+      const { x = 0, y = 0, width = 0, height = 0 } = page.tables[0]?.box ?? {};
+      const shares = [x / page.width, y / page.height, width / page.width, height / page.height];
+      for (const [at, share] of [80 / 595, 242 / 842, 450 / 595, 90 / 842].entries()) {
+        expect(Math.abs((shares[at] ?? 0) - share)).toBeLessThan(0.01);
       }
-      expect((await read(document, { text })).tables).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
+    }
+    expect((await read(document, { text })).tables).toEqual([]);
+  });
 
   test("with more words than anybody reads are refused", async () => {
     const page = (lines: number) => pdfOf([{ lines: Array.from({ length: lines }, () => "a ".repeat(100)), size: 1 }]);
@@ -109,39 +104,31 @@ describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {
     });
   });
 
-  test(
-    "upside down are read, with boxes where things are on the page as it came",
-    async () => {
-      const lines = [
-        "The quick brown fox jumps over the lazy dog,",
-        "and the seven wizards quietly examine",
-        "every ancient manuscript below this library,",
-        "before winter arrives with heavy snow.",
-      ];
-      const page = await read(await pngOf(upsideDown(await drawn({ lines, size: 14, paper: [450, 250] }, 300))), {
-        text,
-      });
-      expect(textsOf(page)).toEqual(lines);
-      const [first, last] = [page.lines[0]?.box, page.lines.at(-1)?.box];
-      expect(first?.y ?? 0).toBeGreaterThan(last?.y ?? 0);
-      expect(page.notes.join()).toContain("turned by 180°");
-    },
-    PATIENCE_MS,
-  );
+  test("upside down are read, with boxes where things are on the page as it came", async () => {
+    const lines = [
+      "The quick brown fox jumps over the lazy dog,",
+      "and the seven wizards quietly examine",
+      "every ancient manuscript below this library,",
+      "before winter arrives with heavy snow.",
+    ];
+    const page = await read(await pngOf(upsideDown(await drawn({ lines, size: 14, paper: [450, 250] }, 300))), {
+      text,
+    });
+    expect(textsOf(page)).toEqual(lines);
+    const [first, last] = [page.lines[0]?.box, page.lines.at(-1)?.box];
+    expect(first?.y ?? 0).toBeGreaterThan(last?.y ?? 0);
+    expect(page.notes.join()).toContain("turned by 180°");
+  });
 
-  test(
-    "on a ground are read without what is around them",
-    async () => {
-      const sheet = await drawn({ lines: ["Only this sheet", "is to be read."], size: 20, paper: [300, 200] }, 200);
-      const photograph = await pngOf(photographed(sheet, 120));
-      const page = await read(photograph, { text, crop: true });
-      expect(textsOf(page)).toEqual(["Only this sheet", "is to be read."]);
-      expect(page.notes.join()).toContain("cropped");
-      // 60 points of 200 dots an inch behind the margin.
-      expect(Math.abs((page.lines[0]?.box.x ?? 0) - (120 + 167))).toBeLessThan(15);
-    },
-    PATIENCE_MS,
-  );
+  test("on a ground are read without what is around them", async () => {
+    const sheet = await drawn({ lines: ["Only this sheet", "is to be read."], size: 20, paper: [300, 200] }, 200);
+    const photograph = await pngOf(photographed(sheet, 120));
+    const page = await read(photograph, { text, crop: true });
+    expect(textsOf(page)).toEqual(["Only this sheet", "is to be read."]);
+    expect(page.notes.join()).toContain("cropped");
+    // 60 points of 200 dots an inch behind the margin.
+    expect(Math.abs((page.lines[0]?.box.x ?? 0) - (120 + 167))).toBeLessThan(15);
+  });
 });
 
 test("a table without rules that was read column by column is read again, as lines", async () => {

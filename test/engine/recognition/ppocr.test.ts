@@ -1,17 +1,16 @@
 // PP-OCR from a page to words, with networks that respond to brightness: grey bars are read as a, black ones as b.
 
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ppocr } from "../../../src/engine/recognition/child/ppocr.ts";
 import { UnusableData } from "../../../src/engine/recognition/child/unusable-data.ts";
 import type { RecognizedWord } from "../../../src/domain/recognition.ts";
 import type { Bitmap } from "../../../src/recognition/bitmap.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { CHARACTERS, directorBytes, finderBytes, readerBytes } from "../../support/ppocr-bytes.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "svc-ppocr-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = sharedFolder();
 const file = (name: string, content: string | Uint8Array): string => {
   const path = join(folder, name);
   writeFileSync(path, content);

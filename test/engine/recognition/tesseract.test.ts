@@ -1,6 +1,6 @@
 // Text in pictures, read by the real Tesseract.
 
-import { describe, expect, spyOn, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { Tesseract } from "../../../src/engine/recognition/child/tesseract.ts";
 import { UnusableData } from "../../../src/engine/recognition/child/unusable-data.ts";
 import { limitMemory } from "../../../src/engine/recognition/child/wasm-memory.ts";
@@ -9,49 +9,41 @@ import { linesOf } from "../../../src/recognition/lines.ts";
 import { drawn } from "../../support/pages.ts";
 import { english, NO_ENGLISH } from "../../support/tessdata.ts";
 
-const PATIENCE_MS = 120_000;
+setDefaultTimeout(120_000);
 
 describe.skipIf(!english)(`Tesseract (${NO_ENGLISH})`, () => {
   const task = english ?? { languages: [], level: "accurate", correction: true };
 
-  test(
-    "reads lines with their positions, and continues to work after it was stopped midway",
-    async () => {
-      const lines = ["The first line of a page", "and 2 more, (in brackets).", "A last one."];
-      const picture = await drawn({ lines, size: 16 });
-      const stop = new Error("nobody waits");
-      let left = Number.POSITIVE_INFINITY;
-      const tesseract = await Tesseract.load(() => {
-        if (left-- === 0) throw stop;
-      });
-      const words = await tesseract.words(picture, 150, task);
-      const read = linesOf(words);
-      expect(read.map(({ text }) => text)).toEqual(lines);
-      expect(Math.min(...words.map(({ confidence }) => confidence))).toBeGreaterThan(0.8);
-      // At 150 dots per inch, 60 points are 125 pixels.
-      for (const [at, { box }] of read.entries()) {
-        expect(Math.abs(box.x - 125)).toBeLessThan(8);
-        expect(Math.abs(box.y - (128 + at * 46.7))).toBeLessThan(12);
-      }
-      left = 1;
-      expect(await tesseract.words(picture, 150, task).catch((error: unknown) => error)).toBe(stop);
-      left = Number.POSITIVE_INFINITY;
-      expect(linesOf(await tesseract.words(picture, 150, task)).map(({ text }) => text)).toEqual(lines);
-    },
-    PATIENCE_MS,
-  );
+  test("reads lines with their positions, and continues to work after it was stopped midway", async () => {
+    const lines = ["The first line of a page", "and 2 more, (in brackets).", "A last one."];
+    const picture = await drawn({ lines, size: 16 });
+    const stop = new Error("nobody waits");
+    let left = Number.POSITIVE_INFINITY;
+    const tesseract = await Tesseract.load(() => {
+      if (left-- === 0) throw stop;
+    });
+    const words = await tesseract.words(picture, 150, task);
+    const read = linesOf(words);
+    expect(read.map(({ text }) => text)).toEqual(lines);
+    expect(Math.min(...words.map(({ confidence }) => confidence))).toBeGreaterThan(0.8);
+    // At 150 dots per inch, 60 points are 125 pixels.
+    for (const [at, { box }] of read.entries()) {
+      expect(Math.abs(box.x - 125)).toBeLessThan(8);
+      expect(Math.abs(box.y - (128 + at * 46.7))).toBeLessThan(12);
+    }
+    left = 1;
+    expect(await tesseract.words(picture, 150, task).catch((error: unknown) => error)).toBe(stop);
+    left = Number.POSITIVE_INFINITY;
+    expect(linesOf(await tesseract.words(picture, 150, task)).map(({ text }) => text)).toEqual(lines);
+  });
 
-  test(
-    "finds words in a picture that is not a page, and none in one without words",
-    async () => {
-      const tesseract = await Tesseract.load(() => {});
-      const sign = await drawn({ lines: ["EXIT"], size: 30, paper: [200, 150] });
-      expect((await tesseract.words(sign, 150, task)).map(({ text }) => text)).toEqual(["EXIT"]);
-      const blank = await drawn({ lines: [], paper: [200, 150] });
-      expect(await tesseract.words(blank, 150, task)).toEqual([]);
-    },
-    PATIENCE_MS,
-  );
+  test("finds words in a picture that is not a page, and none in one without words", async () => {
+    const tesseract = await Tesseract.load(() => {});
+    const sign = await drawn({ lines: ["EXIT"], size: 30, paper: [200, 150] });
+    expect((await tesseract.words(sign, 150, task)).map(({ text }) => text)).toEqual(["EXIT"]);
+    const blank = await drawn({ lines: [], paper: [200, 150] });
+    expect(await tesseract.words(blank, 150, task)).toEqual([]);
+  });
 
   test("reports damaged data of a language", async () => {
     const tesseract = await Tesseract.load(() => {});

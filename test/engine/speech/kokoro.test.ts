@@ -1,24 +1,26 @@
 // Kokoro's side of the speech engine: the inputs that its model gets for a text. A small model stands in, whose
 // output reveals its inputs.
 
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SpeechWork } from "../../../src/domain/speech.ts";
 import { Kokoro } from "../../../src/engine/speech/child/kokoro.ts";
 import { fakeProgram, NOTES, type FakeProgram } from "../../support/fake-program.ts";
+import { sharedFolder } from "../../support/folders.ts";
 import { kokoroBytes, voiceBytes } from "../../support/kokoro-bytes.ts";
 import { rejectionMessage } from "../../support/thrown.ts";
 import { until } from "../../support/until.ts";
 
+setDefaultTimeout(60_000);
+
 const words = join(import.meta.dir, "../../../vendor/.build/speech/current");
 const isBuilt = existsSync(words);
 if (!isBuilt) console.log("Kokoro is not tested: the build left out the dictionaries (see its output)");
-const PATIENCE_MS = 60_000;
+
+const folder = sharedFolder();
 
 describe.skipIf(!isBuilt)("kokoro", () => {
-  let folder: string;
   let reader: FakeProgram;
   let kokoro: Kokoro;
   const file = (name: string) => join(folder, name);
@@ -26,7 +28,6 @@ describe.skipIf(!isBuilt)("kokoro", () => {
   const work = (voice: string, speed = 1): SpeechWork => ({ text: "", voice, speed, format: "pcm" });
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "svc-kokoro-"));
     mkdirSync(file("voices"));
     for (const name of ["af_heart", "bf_emma", "ff_siwis"]) writeFileSync(file(`voices/${name}.bin`), voiceBytes());
     writeFileSync(file("voices/am_short.bin"), voiceBytes().subarray(4));
@@ -35,11 +36,8 @@ describe.skipIf(!isBuilt)("kokoro", () => {
     writeFileSync(file("wrong.onnx"), kokoroBytes("pixels"));
     reader = fakeProgram("espeak-ng", `${NOTES}\ncat arguments input >> all\nprintf ' t^ʃˈe^ə(en)\\n fˈa^ɪ\\n'`);
     kokoro = await Kokoro.load({ ...files(), reader: { name: "espeak-ng", path: reader.path, env: {} } });
-  }, PATIENCE_MS);
-  afterAll(() => {
-    rmSync(folder, { recursive: true, force: true });
-    reader.remove();
   });
+  afterAll(() => reader.remove());
 
   test("a US voice gets svc's phonemes, the style for their number, and the speed", async () => {
     const [piece = ""] = await kokoro.pieces("Hello.", work("af_heart"));
@@ -79,44 +77,32 @@ describe.skipIf(!isBuilt)("kokoro", () => {
     expect(reader.read("all")).toBe(run("en-gb", "-v [ [x] ]") + run("en-gb", "$(id)") + run("fr-fr", "Ça va"));
   });
 
-  test(
-    "a sentence that is not wanted any more stops the host's program, and starts it for no further clause",
-    async () => {
-      const slow = fakeProgram("espeak-ng", "echo started >> all\nexec sleep 60");
-      const patient = await Kokoro.load({ ...files(), reader: { name: "espeak-ng", path: slow.path, env: {} } });
-      const abort = new AbortController();
-      const pieces = rejectionMessage(patient.pieces("One, two, three.", work("bf_emma"), abort.signal));
-      await until(() => existsSync(join(slow.folder, "all")) && slow.read("all") !== "");
-      abort.abort(new Error("nobody listens"));
-      expect(await pieces).toBe("nobody listens");
-      expect(slow.read("all")).toBe("started\n");
-      slow.remove();
-    },
-    PATIENCE_MS,
-  );
+  test("a sentence that is not wanted any more stops the host's program, and starts it for no further clause", async () => {
+    const slow = fakeProgram("espeak-ng", "echo started >> all\nexec sleep 60");
+    const patient = await Kokoro.load({ ...files(), reader: { name: "espeak-ng", path: slow.path, env: {} } });
+    const abort = new AbortController();
+    const pieces = rejectionMessage(patient.pieces("One, two, three.", work("bf_emma"), abort.signal));
+    await until(() => existsSync(join(slow.folder, "all")) && slow.read("all") !== "");
+    abort.abort(new Error("nobody listens"));
+    expect(await pieces).toBe("nobody listens");
+    expect(slow.read("all")).toBe("started\n");
+    slow.remove();
+  });
 
-  test(
-    "a voice fails when it needs a missing program, and so does an unknown voice",
-    async () => {
-      const mute = await Kokoro.load(files());
-      expect(await rejectionMessage(mute.pieces("Hello.", work("bf_emma")))).toContain("nobody reads");
-      expect(await rejectionMessage(mute.speak("a", work("am_short")))).toContain("is not a voice of Kokoro");
-      expect(await rejectionMessage(Kokoro.load({ ...files(), model: file("wrong.onnx") }))).toContain(
-        "inputs are pixels",
-      );
-      expect(await rejectionMessage(Kokoro.load({ ...files(), model: file("voices/af_heart.bin") }))).not.toBe(
-        "no failure",
-      );
-    },
-    PATIENCE_MS,
-  );
+  test("a voice fails when it needs a missing program, and so does an unknown voice", async () => {
+    const mute = await Kokoro.load(files());
+    expect(await rejectionMessage(mute.pieces("Hello.", work("bf_emma")))).toContain("nobody reads");
+    expect(await rejectionMessage(mute.speak("a", work("am_short")))).toContain("is not a voice of Kokoro");
+    expect(await rejectionMessage(Kokoro.load({ ...files(), model: file("wrong.onnx") }))).toContain(
+      "inputs are pixels",
+    );
+    expect(await rejectionMessage(Kokoro.load({ ...files(), model: file("voices/af_heart.bin") }))).not.toBe(
+      "no failure",
+    );
+  });
 
-  test(
-    "the input names of another export are recognized",
-    async () => {
-      const other = await Kokoro.load({ ...files(), model: file("other.onnx") });
-      expect((await other.speak("həlˈO.", work("af_heart"))).samples).toHaveLength(800);
-    },
-    PATIENCE_MS,
-  );
+  test("the input names of another export are recognized", async () => {
+    const other = await Kokoro.load({ ...files(), model: file("other.onnx") });
+    expect((await other.speak("həlˈO.", work("af_heart"))).samples).toHaveLength(800);
+  });
 });

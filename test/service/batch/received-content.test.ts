@@ -8,7 +8,7 @@ import { SharedBytes } from "../../../src/domain/shared-bytes.ts";
 import { LinesFile } from "../../../src/store/json-lines.ts";
 import { receiveContent } from "../../../src/service/batch/received-content.ts";
 import { validateInput } from "../../../src/service/batch/validate-input.ts";
-import { temporaryFolder } from "../../http/harness.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 
 const MB = 1024 * 1024;
 

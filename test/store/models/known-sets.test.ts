@@ -1,8 +1,7 @@
 // Sets of files that svc knows by name and checksum, from a hub on loopback.
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { zipSync } from "fflate";
 import {
@@ -18,6 +17,7 @@ import { ModelStore, sourceOf, type Manifest } from "../../../src/store/models/m
 import { pull } from "../../../src/store/models/pull.ts";
 import { isRepo, parseReference } from "../../../src/store/models/reference.ts";
 import { isSafePath } from "../../../src/store/models/remote-file.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 import { bytesContent, FakeHub, type Content } from "./fake-hub.ts";
 
 const REPO = "maker/Voices";
@@ -31,13 +31,10 @@ let folder: string;
 let store: ModelStore;
 beforeEach(async () => {
   hub = await FakeHub.start();
-  folder = mkdtempSync(join(tmpdir(), "svc-set-"));
+  folder = temporaryFolder();
   store = new ModelStore(folder);
 });
-afterEach(async () => {
-  await hub[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => hub[Symbol.asyncDispose]());
 
 const pinned = (path: string, { bytes, sha256 }: Content, part?: ModelPart) => ({
   path,

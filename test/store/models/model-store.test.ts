@@ -1,25 +1,15 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeEach, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ModelStore, type Manifest } from "../../../src/store/models/model-store.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 
 let folder: string;
 let store: ModelStore;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "svc-models-"));
+  folder = temporaryFolder();
   store = new ModelStore(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 function write(path: string, bytes = 3): void {
   mkdirSync(dirname(store.path(path)), { recursive: true });

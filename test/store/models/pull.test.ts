@@ -4,7 +4,6 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
@@ -13,13 +12,13 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { ModelStore } from "../../../src/store/models/model-store.ts";
 import { partPath, partsOf } from "../../../src/store/models/part-file.ts";
 import type { DownloadProgress } from "../../../src/domain/download.ts";
 import { pull, type PullOptions } from "../../../src/store/models/pull.ts";
 import { parseReference } from "../../../src/store/models/reference.ts";
+import { temporaryFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 import { bytesContent, FakeHub, largeContent, type Content } from "./fake-hub.ts";
 
@@ -35,15 +34,12 @@ let states: DownloadProgress[];
 
 beforeEach(async () => {
   hub = await FakeHub.start();
-  folder = mkdtempSync(join(tmpdir(), "svc-pull-"));
+  folder = temporaryFolder();
   store = new ModelStore(folder);
   notes = [];
   states = [];
 });
-afterEach(async () => {
-  await hub[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => hub[Symbol.asyncDispose]());
 
 const random = (bytes: number): Content => bytesContent(crypto.getRandomValues(new Uint8Array(bytes)));
 
