@@ -42,17 +42,8 @@ export const WHISPER_BASE = {
   stateBytes: 128_489_728,
 } as const;
 
-/** Settings of every chat model but that of --model, which some options are about. */
-const FURTHER_CONFIG = {
-  alias: [],
-  lora: [],
-  workers: [],
-  chatTemplate: "",
-} as const satisfies Partial<Config>;
-
 /** Settings of the system model that override the options, which are about the given models. */
 const SYSTEM_CONFIG = {
-  ...FURTHER_CONFIG,
   alias: [SYSTEM_MODEL],
   parallel: SYSTEM_ENGINE.parallel,
   ctx: 4096,
@@ -128,7 +119,7 @@ export const readChatFiles = ({ chatModels, modelsDir }: Config): ModelFile[] =>
 export function chatEngines(given: readonly ModelFile[], setup: Setup): TextEngine[] {
   const { config, launch, native } = setup;
   return given.map((file, at) => {
-    const own = { ...furtherConfig(config), ...FURTHER_CONFIG, model: config.chatModels[at] ?? "" };
+    const own = { ...furtherConfig(config), model: config.chatModels[at] ?? "" };
     // Prepared again for each load: the context depends on the memory that is free then.
     const prepare = () => prepareModel(own, () => native);
     const { context, options } = prepare();
@@ -157,11 +148,11 @@ const known = (file: ModelFile, { parallel, mmprojPath }: PreparedModel["options
   expected: { template: file.template, vision: mmprojPath !== undefined, audio: false },
 });
 
-/** Returns the configuration without files that belong to the model of --model. */
+/** Returns the configuration of a chat model other than that of --model, which some options are about. */
 function furtherConfig(config: Config): Config {
   const { model: _model, mmproj: _mmproj, draft: _draft, traceFile: _traceFile, ...others } = config;
   const { kvDir: _kvDir, slotSavePath: _slotSavePath, ...further } = others;
-  return further;
+  return { ...further, alias: [], lora: [], workers: [], chatTemplate: "" };
 }
 
 /** Reads the given embedding and rerank models. Throws ExitError when a file is unusable or two have the same name. */

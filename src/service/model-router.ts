@@ -95,6 +95,8 @@ const WANTED = {
 
 const CAPABILITIES = ["chat", ...(Object.keys(WANTED) as (keyof typeof WANTED)[])] as const;
 
+const byLoaded = (a: ListedModel, b: ListedModel): number => Number(b.loaded) - Number(a.loaded);
+
 /** Returns whether this is a model's name or one of its aliases. */
 export const isNamed = ({ id, aliases }: ListedModel, name: string): boolean =>
   id === name || (aliases?.includes(name) ?? false);
@@ -145,11 +147,8 @@ export class ModelRouter {
     const active = this.active[capability];
     if (active) return active;
     if (model !== undefined && !TAKES_ANY_NAME.has(capability)) return undefined;
-    // Which local model is the default must not depend on what is loaded.
-    const all = this.sources.flatMap((source) => source.models());
-    const local = all.find(({ capabilities, remote }) => !remote && capabilities.includes(capability));
-    const first = local ?? this.listed(capability)[0];
-    return first && this.named(first.id, capability);
+    const listed = this.listed(capability);
+    return listed[0] && this.named(listed[0].id, capability);
   }
 
   /**
@@ -161,7 +160,7 @@ export class ModelRouter {
     for (const model of this.sources.flatMap((source) => source.models())) {
       if (!byName.has(model.id) && !(computedHere && (model.remote || model.everywhere))) byName.set(model.id, model);
     }
-    return [...byName.values()].toSorted((a, b) => Number(b.loaded) - Number(a.loaded));
+    return [...byName.values()].toSorted(byLoaded);
   }
 
   /**
@@ -228,14 +227,15 @@ export class ModelRouter {
   }
 
   /**
-   * Returns the models with a capability. For other than chat, loading state and remote models are ignored: vectors of
-   * different models cannot be compared, so the choice must not depend on what is loaded or reachable.
+   * Returns the models with a capability: local ones in the order of their sources, because which one is the default must
+   * not depend on what is loaded, then for chats the remote ones, loaded ones first. Vectors of different models cannot be
+   * compared, so other capabilities never fall back to remote models.
    */
   private listed(capability: Capability): ListedModel[] {
-    const models = capability === "chat" ? this.models() : this.sources.flatMap((source) => source.models());
-    return models.filter(
-      ({ capabilities, remote }) => capabilities.includes(capability) && (capability === "chat" || !remote),
-    );
+    const all = this.sources.flatMap((source) => source.models());
+    const able = all.filter(({ capabilities }) => capabilities.includes(capability));
+    const local = able.filter(({ remote }) => !remote);
+    return capability === "chat" ? [...local, ...able.filter(({ remote }) => remote).toSorted(byLoaded)] : local;
   }
 
   private notFound(model: string | undefined, capability: Capability): SvcError {
