@@ -6,6 +6,7 @@ import { SharedBytes } from "../../src/domain/shared-bytes.ts";
 import { RequestBodies } from "../../src/gateway/request-bodies.ts";
 import { fixtureServer, helloStream } from "./fixture-server.ts";
 import { generate, remote, textOf } from "./remote.ts";
+import { until } from "../support/until.ts";
 
 const MB = 2 ** 20;
 const never = new AbortController().signal;
@@ -46,6 +47,7 @@ test("long bodies wait for memory until earlier requests are answered or left, a
       return ends[number]?.promise ?? Promise.resolve();
     });
   const all = [0, 1, 2, 3].map((number) => send(number));
+  await until(() => sent.length >= 2);
   await Bun.sleep(20);
   expect(sent).toEqual([0, 1]);
   await send(9, 10);
