@@ -134,7 +134,8 @@ describe("a process that hangs", () => {
 
   test("while loading does not count as ready because of messages sent before it was killed", async () => {
     const clock = new TestClock();
-    const counter = start({ start: "eager", clock, engineTimeoutMs: 60_000 });
+    // Long enough for this process to notice that it began, and short enough to end while this one is blocked.
+    const counter = start({ start: "eager", loadMs: 500, clock, engineTimeoutMs: 60_000 });
     const failed = counter.ready().catch((error: unknown) => error);
     await until(() => notes.includes("warn beads"));
     killUnheard(clock);
