@@ -205,6 +205,15 @@ describe("an upstream that", () => {
     expect(told).toMatchObject({ promptTokens: most, completionTokens: 0, peakMemoryBytes: most });
   });
 
+  test("says that more of the prompt was cached than it has is not believed", async () => {
+    const usage = { prompt_tokens: 5, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 9 } };
+    const server = chatServer(() => eventStream([delta({ content: "a" }), { ...delta({}, "stop"), usage }]));
+    const { post } = serve(undefined, {}, [(await remote([server.url])).gateway]);
+    const messages = [{ role: "user", content: "hi" }];
+    const answer = await post("/v1/messages", { model: "up/far", max_tokens: 5, messages });
+    expect(await answer.json()).toMatchObject({ usage: { input_tokens: 0, cache_read_input_tokens: 5 } });
+  });
+
   test("lists more models than anybody has is believed of the first of them", async () => {
     const ids = Array.from({ length: 20_000 }, (_, number) => `m${number}`);
     const server = fixtureServer(({ path }) => (path === "/v1/models" ? Response.json(modelList(...ids)) : undefined));

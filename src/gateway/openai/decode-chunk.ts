@@ -73,10 +73,12 @@ const decodeProgress = ({ total, cache, processed, time_ms: ms }: Fields) => ({
 });
 
 function decodeUsage(usage: Fields): UpstreamUsage {
+  const promptTokens = count(usage["prompt_tokens"]);
   return {
-    promptTokens: count(usage["prompt_tokens"]),
+    promptTokens,
     completionTokens: count(usage["completion_tokens"]),
-    cachedTokens: count(fields(usage["prompt_tokens_details"])["cached_tokens"]),
+    // Some clients are told the difference, which must not be negative.
+    cachedTokens: Math.min(promptTokens, count(fields(usage["prompt_tokens_details"])["cached_tokens"])),
     // SGLang puts this count beside the others.
     reasoningTokens: count(fields(usage["completion_tokens_details"])["reasoning_tokens"] ?? usage["reasoning_tokens"]),
     peakMemoryBytes: count((number(usage["peak_memory_gib"]) ?? 0) * GIB),
