@@ -164,12 +164,12 @@ function resultOf({ vectors, tokens }: UpstreamVectors, inputs: number): Omit<Em
   return { values, dimensions, tokens };
 }
 
-/** Joins the vectors of parts. Throws UpstreamFailure unless all are of equal length. */
+/** Joins the vectors of parts. Throws SvcError `upstream_error` unless all are of equal length. */
 function joined(parts: readonly [EmbeddingResult, ...EmbeddingResult[]], inputs: number): EmbeddingResult {
   const [first] = parts;
   if (parts.length === 1) return first;
   const { dimensions, servedBy } = first;
-  if (parts.some((part) => part.dimensions !== dimensions)) throw noVectors();
+  if (parts.some((part) => part.dimensions !== dimensions)) throw noVectors().error;
   const values = new Float64Array(inputs * dimensions);
   for (const [index, part] of parts.entries()) values.set(part.values, index * INPUTS_AT_ONCE * dimensions);
   const sum = (of: (part: EmbeddingResult) => number) => parts.reduce((total, part) => total + of(part), 0);

@@ -305,13 +305,17 @@ describe("an upstream with only Ollama's API", () => {
     expect([refused.status, (await body(refused))["error"].code]).toEqual([400, "context_length_exceeded"]);
   });
 
-  test("receives the many texts of an /api/embed in parts, whose vectors are joined in order", async () => {
-    const far = fixtureServer(({ path, body: asked }) => {
+  /** Starts a server that makes each text, a number, a vector. */
+  const numbering = (vectorOf: (number: number) => readonly number[]) =>
+    fixtureServer(({ path, body: asked }) => {
       if (path === "/api/tags") return Response.json({ models: [{ name, capabilities: ["embedding"] }] });
       if (path !== "/api/embed") return undefined;
-      const embeddings = (asked["input"] as string[]).map((text) => [Number(text), 1]);
+      const embeddings = (asked["input"] as string[]).map((text) => vectorOf(Number(text)));
       return Response.json({ model: name, embeddings, prompt_eval_count: embeddings.length });
     });
+
+  test("receives the many texts of an /api/embed in parts, whose vectors are joined in order", async () => {
+    const far = numbering((number) => [number, 1]);
     const { server } = await behind(far);
     const input = Array.from({ length: 5000 }, (_, at) => String(at));
     const answer = await body(await server.post("/api/embed", { model: name, input }));
@@ -319,6 +323,12 @@ describe("an upstream with only Ollama's API", () => {
     expect(answer["prompt_eval_count"]).toBe(5000);
     const sizes = far.asked.filter(({ path }) => path === "/api/embed").map(({ body: sent }) => sent["input"]);
     expect(sizes.map((texts) => (texts as string[]).length)).toEqual([2048, 2048, 904]);
+  });
+
+  test("whose vectors of one part are longer than those of another is 502", async () => {
+    const { server } = await behind(numbering((number) => (number < 2048 ? [1] : [1, 2])));
+    const input = Array.from({ length: 2049 }, (_, at) => String(at));
+    expect((await server.post("/api/embed", { model: name, input })).status).toBe(502);
   });
 
   test("does not accept token ids, and reports what its models are for", async () => {
