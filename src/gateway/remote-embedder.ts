@@ -18,7 +18,7 @@ import { headersOf } from "./request-headers.ts";
 import type { ServerKind } from "./server-kind.ts";
 import type { Upstream } from "./upstream.ts";
 import { orRefusal } from "./unsupported.ts";
-import { malformed, passedOnAlready } from "./upstream-failure.ts";
+import { passedOnAlready, streamedFailure, wrongAnswer } from "./upstream-failure.ts";
 
 /** Inputs that are sent at once, because servers of OpenAI's API take no more. */
 const INPUTS_AT_ONCE = 2048;
@@ -121,6 +121,8 @@ export class RemoteEmbedder implements EmbeddingPort {
       const response = await this.options.bodies.send(body, signal, post);
       const numbers = Math.min(work.inputs.length * MOST_NUMBERS.vector, MOST_NUMBERS.all);
       const answer = await only(client.messages(response, signal, numbers * LONGEST_NUMBER + BESIDE), numbers + BESIDE);
+      const failure = streamedFailure(answer);
+      if (failure) throw failure;
       const computed = resultOf((kind === "ollama" ? decodeEmbed : decodeEmbeddings)(answer), work.inputs.length);
       attempt.firstToken();
       attempt.finished({ promptTokens: computed.tokens, cachedTokens: 0, completionTokens: 0 });
@@ -185,7 +187,7 @@ function joined(parts: readonly [EmbeddingResult, ...EmbeddingResult[]], inputs:
 const isVector = (value: unknown): value is number[] =>
   Array.isArray(value) && value.every((one) => typeof one === "number" && Number.isFinite(one));
 
-const noVectors = () => malformed("did not answer with a vector for each input");
+const noVectors = () => wrongAnswer("did not answer with a vector for each input");
 
 /** Failures use the field names of chat; for vectors, what is too long is an input. */
 function aboutInput(error: unknown): unknown {

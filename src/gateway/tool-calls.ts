@@ -4,7 +4,7 @@
 import type { OutputEvent } from "../domain/generate.ts";
 import { newToolCallId } from "../domain/ids.ts";
 import type { CallPiece } from "./output.ts";
-import { wrongCall } from "./upstream-failure.ts";
+import { wrongAnswer } from "./upstream-failure.ts";
 
 export interface ToolCallOptions {
   /** Tools that the answer may call; absent: even an invented name goes to the client, as with any other server. */
@@ -57,7 +57,7 @@ export class ToolCalls {
     }
     if (json === "") return;
     const call = index === undefined ? this.inOrder.at(-1) : this.calls.get(index);
-    if (!call) throw wrongCall("sent a part of a tool call that it had not begun");
+    if (!call) throw wrongAnswer("sent a part of a tool call that it had not begun");
     if (call.index < this.sent) added.push({ type: "tool_arguments", index: call.index, text: json });
     else if (call.held !== "" || json.trim() !== "") call.held += json;
     while (this.inOrder[this.sent]?.held) this.sendNext(added);
@@ -94,8 +94,8 @@ export class ToolCalls {
     const text = held || NO_ARGUMENTS;
     call.held = "";
     this.sent++;
-    if (this.options.callable?.has(name) === false) throw wrongCall("called another tool than the requested one");
-    if (!text.trimStart().startsWith("{")) throw wrongCall("called a tool with arguments that are not a JSON object");
+    if (this.options.callable?.has(name) === false) throw wrongAnswer("called another tool than the requested one");
+    if (!text.trimStart().startsWith("{")) throw wrongAnswer("called a tool with arguments that are not a JSON object");
     added.push({ type: "tool_call", index, id, name }, { type: "tool_arguments", index, text });
   }
 }

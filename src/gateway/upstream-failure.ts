@@ -71,8 +71,8 @@ export const malformed = (what: string): UpstreamFailure => failing(what, true);
 /** Returns the failure of a server that answers 404 when asked for its models. */
 export const noListing = (): UpstreamFailure => failing("has nothing at /v1/models: check its address", false);
 
-/** Returns the failure of a model that made a call which is not allowed. `what` as above. */
-export const wrongCall = (what: string): UpstreamFailure => failing(what, false);
+/** Returns the failure of a model whose answer is not what was requested; its server is well. `what` as above. */
+export const wrongAnswer = (what: string): UpstreamFailure => failing(what, false);
 
 /** Returns the failure for a model that the server listed, but no longer has. */
 export const modelGone = (): UpstreamFailure =>
@@ -106,7 +106,7 @@ export async function beginningOf({ body }: Response, longest: number): Promise<
   return text;
 }
 
-/** Returns the failure that a message of a stream reports, if any. */
+/** Returns the failure that an answer with status 200, or a message of a stream, reports, if any. */
 export function streamedFailure(chunk: unknown): UpstreamFailure | undefined {
   const error = fields(chunk)["error"];
   if (error == null || error === false) return undefined;

@@ -248,6 +248,17 @@ describe("a failure of the upstream", () => {
     expect([response.status, (await body(response))["error"].code]).toEqual([502, "upstream_error"]);
   });
 
+  test.each([
+    ["without vectors", { data: [] }, 502],
+    ["that reports an error", { error: { code: 503, message: "private words" } }, 503],
+  ])("an answer %s does not mark the upstream, which may also chat, as failed", async (_, answer, status) => {
+    const { server, replicas } = await behind(embeddingServer(() => Response.json(answer)));
+    for (let time = 0; time < 3; time++) {
+      expect((await server.post("/v1/embeddings", { model: MODEL, input: "a" })).status).toBe(status);
+    }
+    expect(replicas[0]?.isWell).toBe(true);
+  });
+
   test("another replica takes over for one that died, and the loss of both is reported", async () => {
     const servers = [embeddingServer(), embeddingServer()] as const;
     const { server, replicas } = await behind(...servers);
