@@ -64,6 +64,11 @@ export class Attempts {
     this.unclear.clear();
   }
 
+  /** Records that the attempt at a replica was ended because another was first: should that one fail, it may be tried. */
+  released(replica: Replica): void {
+    this.tried.delete(replica);
+  }
+
   /** Records the failure of a replica. Throws its error when a retry is of no use. */
   failed(replica: Replica, error: unknown): void {
     if (!(error instanceof UpstreamFailure)) throw error;

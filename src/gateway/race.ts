@@ -87,7 +87,8 @@ export async function* race(
     return undefined;
   } finally {
     clearTimeout(timer);
-    for (const { stop, events } of racers) {
+    for (const { attempt, stop, events } of racers) {
+      attempts.released(attempt.replica);
       stop.abort(new Error("another replica was first"));
       void events.return().catch(() => {});
     }

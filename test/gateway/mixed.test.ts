@@ -3,7 +3,15 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { until } from "../support/until.ts";
-import { chatServer, eventStream, fixtureServer, helloStream, serverOf, type FixtureServer } from "./fixture-server.ts";
+import {
+  chatServer,
+  delta,
+  eventStream,
+  fixtureServer,
+  helloStream,
+  serverOf,
+  type FixtureServer,
+} from "./fixture-server.ts";
 import { conversationOf, conversationsOf, generate, remote, textOf, type Remote } from "./remote.ts";
 
 setDefaultTimeout(60_000);
@@ -194,6 +202,21 @@ describe("--upstream-hedge", () => {
     stall(promise);
     const answer = generate(far, conversationOf(far, replica));
     expect(await answer.then(textOf, (error: unknown) => error)).toEqual(told);
+  });
+
+  test("the replica whose attempt was cancelled answers when the other one breaks off", async () => {
+    let breaks = false;
+    const { far, replica, other, stall } = await warmedUp(true, () => {
+      if (!breaks) return helloStream();
+      // The first replica is well again when the second has begun to answer.
+      stall(Promise.resolve(helloStream()));
+      return eventStream([delta({ content: "Hel" })], { done: false });
+    });
+    breaks = true;
+    stall();
+    const answer = await generate(far, conversationOf(far, replica, { whole: true }));
+    expect(textOf(answer.slice(answer.findLastIndex(({ type }) => type === "restarted")))).toBe("Hello");
+    expect([...other.stats.failures]).toEqual([["upstream_unavailable", 1]]);
   });
 
   test("is off by default, and stops when too many requests were hedged", async () => {
