@@ -169,6 +169,8 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       attempt.finished(answer.tokens);
     } catch (error) {
       if (signal.aborted || error instanceof SvcError) throw error;
+      // What comes after the finish reason, such as the counts, is no reason to compute the answer again.
+      if (answer.isFinished) return attempt.finished(answer.tokens);
       const failure = attempt.failed(error, this.options.log, request.id);
       throw request.whole || attempt.firstTokenAt === undefined ? failure : brokenOff(failure);
     } finally {

@@ -136,11 +136,15 @@ describe("an upstream that", () => {
     expect(gone).not.toHaveProperty("details.sent");
   });
 
-  test("ends without a line break after its last message has said all", async () => {
-    const url = await rawServer((socket) =>
-      socket.end(`${head("text/event-stream")}${hello}${event(delta({}, "stop")).trimEnd()}`),
-    );
-    expect(textOf(await generate(await remote([url])))).toBe("Hello");
+  test.each([
+    ["without a line break", event(delta({}, "stop")).trimEnd()],
+    ["in the middle of its counts", `${event(delta({}, "stop"))}data: {"usage":`],
+    ["with an error", event(delta({}, "stop")) + event({ error: { message: "no counts" } })],
+  ])("ends %s after its last word has all of its answer", async (_, end) => {
+    const url = await rawServer((socket) => socket.end(head("text/event-stream") + hello + end));
+    const far = await remote([url]);
+    expect(textOf(await generate(far))).toBe("Hello");
+    expect(far.replicas[0]?.stats.requests).toBe(1);
   });
 
   test.each([
