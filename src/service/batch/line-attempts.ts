@@ -31,6 +31,8 @@ const MOST_SUSPICIONS = 3;
 const SUSPECT = new Set<string>(["engine_crashed", "upstream_error"]);
 const isSuspicious = ({ code, details }: SvcError): boolean => SUSPECT.has(code) || details.sent === true;
 const RETRY_S = 1;
+/** A server that asks for a longer pause may still be ready sooner. */
+const LONGEST_RETRY_S = 300;
 /** Errors unrelated to the line, which are retried. */
 const TRANSIENT = new Set<string>([
   "server_busy",
@@ -70,8 +72,11 @@ export async function answerLine(
     if (waits ? !TRANSIENT.has(known.code) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
     if (waits) onWait(true);
     // After an abort, `acquire` returns undefined.
-    await pause(1000 * (known.details.retryAfterSeconds ?? RETRY_S), signal).catch(() => {});
+    await pause(1000 * pauseSeconds(known), signal).catch(() => {});
     if (waits) onWait(false);
   }
   return undefined;
 }
+
+const pauseSeconds = ({ details: { retryAfterSeconds = RETRY_S } }: SvcError): number =>
+  Math.min(retryAfterSeconds, LONGEST_RETRY_S);

@@ -1,23 +1,22 @@
 import { expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import { pause } from "../../../src/domain/pause.ts";
 import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
 import { answerLine } from "../../../src/service/batch/line-attempts.ts";
 import { Semaphore } from "../../../src/service/batch/semaphore.ts";
 
-const retryAfterSeconds = 0.001;
+const retryAfterSeconds = 5;
 const gone = new SvcError("upstream_unavailable", "cannot be reached", { retryAfterSeconds });
 const lost = new SvcError("upstream_unavailable", "broke the connection", { retryAfterSeconds, sent: true });
 const busy = new SvcError("server_busy", "one is busy, the other broke", { retryAfterSeconds, sent: true });
 const answer = { id: "chatcmpl-1" } as Awaited<ReturnType<AnswerLine>>;
 
 /** Answers a line with these results; returns its error code and the numbers of attempts and pauses. */
-async function attempt(answers: readonly (SvcError | typeof answer)[]) {
+async function attempt(answers: readonly (SvcError | typeof answer)[], pauses: number[] = []) {
   let asked = 0;
   const waits: boolean[] = [];
   const deps = {
     places: new Semaphore(1),
-    pause,
+    pause: async (ms: number) => void pauses.push(ms),
     onWait: (begins: boolean) => void (begins && waits.push(true)),
     onUnexpected: (error: unknown) => {
       throw error;
@@ -46,4 +45,11 @@ test("a line fails after its server broke the connection three times, however lo
 
 test("a connection broken by one replica counts even when the error of another replica is reported", async () => {
   expect(await attempt([busy, busy, busy, answer])).toEqual(["server_busy", 3, 0]);
+});
+
+test("the pause is the one that a server asks for, up to five minutes", async () => {
+  const hours = new SvcError("server_busy", "is at capacity", { retryAfterSeconds: 86_400 });
+  const pauses: number[] = [];
+  expect(await attempt([gone, hours, answer], pauses)).toEqual([undefined, 3, 2]);
+  expect(pauses).toEqual([5000, 300_000]);
 });
