@@ -68,6 +68,8 @@ export class SvcError extends Error {
       readonly busy?: BusyReason;
       /** Set if an unreachable server had received the request before: the request may be the cause. */
       readonly sent?: true;
+      /** Set if an upstream refuses all requests until its operator, or svc's, changes something. */
+      readonly needsOperator?: true;
       /** For the log: address of the replica of an upstream that failed. */
       readonly replica?: string;
     } = {},

@@ -199,9 +199,8 @@ export class Replica {
   }
 
   /** Records that a request was refused because of svc's key. */
-  refused({ status, error }: KeyRefusal): void {
-    // 403 may be about the model or the content of one request.
-    if (status === 401) this.refusal = { error, at: this.clock.now() };
+  refused({ error }: KeyRefusal): void {
+    if (error.details.needsOperator) this.refusal = { error, at: this.clock.now() };
   }
 
   /** Counts a failure at all replicas of a request with this prefix: one request or model may be faulty, not many. */

@@ -30,11 +30,13 @@ export class UpstreamFailure extends Error {
   }
 }
 
-/** The server does not accept svc's key. `status`: the HTTP status of the refusal. */
+/** The server does not accept svc's key. */
 export class KeyRefusal extends UpstreamFailure {
-  constructor(readonly status: number) {
+  /** `status`: the HTTP status of the refusal. */
+  constructor(status: number) {
     const why = `The server of this model does not accept svc's key (${status}): see --upstream-key.`;
-    super(new SvcError("upstream_error", why), "elsewhere", false);
+    // 403 may be about the model or the content of one request.
+    super(new SvcError("upstream_error", why, status === 401 ? { needsOperator: true } : {}), "elsewhere", false);
   }
 }
 
@@ -62,8 +64,11 @@ const unavailable = (what: string, details: { readonly sent?: true } = {}) =>
 const elsewhere = (error: SvcError, sick: UpstreamFailure["sick"] = false) =>
   new UpstreamFailure(error, "elsewhere", sick);
 
-const failing = (what: string, sick: UpstreamFailure["sick"]) =>
-  elsewhere(new SvcError("upstream_error", `The server of this model ${what}.`), sick);
+const failing = (what: string, sick: UpstreamFailure["sick"], details: SvcError["details"] = {}) =>
+  elsewhere(new SvcError("upstream_error", `The server of this model ${what}.`, details), sick);
+
+/** Returns the failure of a server that refuses all requests until an operator changes something. `what` as above. */
+const misconfigured = (what: string) => failing(what, false, { needsOperator: true });
 
 /** Returns the failure of a response that is not an answer. `what` continues "The server of this model". */
 export const malformed = (what: string): UpstreamFailure => failing(what, true);
@@ -134,7 +139,7 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   const known = knownRefusal(message);
   const never = (failure: SvcError) => new UpstreamFailure(failure, "never", false);
   if (status >= 300 && status < 400)
-    return failing(`redirects requests (${status}): redirects are not followed; set its final address`, false);
+    return misconfigured(`redirects requests (${status}): redirects are not followed; set its final address`);
   if (status === 400 || status === 413 || status === 422) {
     if (CONTEXT.test(code) || CONTEXT.test(message)) return elsewhere(contextExceeded(error));
     if (status === 413)
@@ -153,7 +158,7 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   if (status === 508) {
     const why =
       "The upstream of this model is an svc that would forward the request again: name the server behind it with --upstream.";
-    return never(new SvcError("loop_detected", why));
+    return never(new SvcError("loop_detected", why, { needsOperator: true }));
   }
   if (status === 429 || status === 503) {
     const details = { retryAfterSeconds: retryAfterSeconds ?? 1, busy: "queue_full" } as const;
@@ -170,7 +175,8 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   // A proxy also sends this status when the server crashes during the request.
   if (status === 502) return lost("reported a bad gateway (502)");
   // Other statuses below 500 are about the server, its account or a proxy, and another replica may differ.
-  return failing(`${SERVER_STATUS[status] ?? "failed"} (${status})`, status >= 500 && "unclear");
+  const what = `${SERVER_STATUS[status] ?? "failed"} (${status})`;
+  return status === 402 || status === 407 ? misconfigured(what) : failing(what, status >= 500 && "unclear");
 }
 
 /** Returns the failure of a server that lacks the route, or whose model has another purpose. */

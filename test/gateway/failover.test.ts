@@ -2,6 +2,7 @@
 // reported.
 
 import { describe, expect, test } from "bun:test";
+import type { SvcError } from "../../src/domain/errors.ts";
 import { chatServer, fixtureServer, helloStream, type FixtureServer } from "./fixture-server.ts";
 import { conversationOf, generate, remote, textOf, type Remote } from "./remote.ts";
 
@@ -15,10 +16,19 @@ const ask = (far: Remote, replica = far.replicas[0]) =>
   generate(far, conversationOf(far, replica)).then(textOf, (error: unknown) => error);
 
 describe("an upstream that refuses", () => {
-  test.each([401, 403, 404, 302])("with %d is not down: every refusal is reported", async (status) => {
+  test.each([
+    [401, "upstream_error", true],
+    [402, "upstream_error", true],
+    [407, "upstream_error", true],
+    [302, "upstream_error", true],
+    [508, "loop_detected", true],
+    [403, "upstream_error", false],
+    [404, "model_not_found", false],
+  ])("with %d is not down: every refusal is reported", async (status, code, needsOperator) => {
     const far = await remote([chatServer(failing(status)).url]);
     const first = await ask(far);
-    expect(first).toMatchObject({ code: status === 404 ? "model_not_found" : "upstream_error" });
+    expect(first).toMatchObject({ code });
+    expect("needsOperator" in (first as SvcError).details).toBe(needsOperator);
     for (let time = 0; time < 4; time++) expect(await ask(far)).toEqual(first);
     expect(far.replicas[0]?.isWell).toBe(true);
   });

@@ -29,8 +29,11 @@ export interface WaitingLine {
 /** Attempts that crash the engine or break an upstream before a line fails, because the line may be the cause. */
 const MOST_SUSPICIONS = 3;
 const SUSPECT = new Set<string>(["engine_crashed", "upstream_error"]);
-const isSuspicious = ({ code, details }: SvcError): boolean => SUSPECT.has(code) || details.sent === true;
+const isSuspicious = ({ code, details: { sent, needsOperator } }: SvcError): boolean =>
+  sent === true || (SUSPECT.has(code) && !needsOperator);
 const RETRY_S = 1;
+/** Nobody pays a bill or enters a new key within a second. */
+const OPERATOR_RETRY_S = 30;
 /** A server that asks for a longer pause may still be ready sooner. */
 const LONGEST_RETRY_S = 300;
 /** Errors unrelated to the line, which are retried. */
@@ -42,6 +45,7 @@ const TRANSIENT = new Set<string>([
   "storage_full",
   "storage_unavailable",
 ]);
+const isTransient = ({ code, details }: SvcError): boolean => TRANSIENT.has(code) || details.needsOperator === true;
 
 /**
  * Returns the output line for a line of the batch `client`, whatever the outcome; undefined when the signal is aborted
@@ -69,7 +73,7 @@ export async function answerLine(
       release();
     }
     const waits = !isSuspicious(known);
-    if (waits ? !TRANSIENT.has(known.code) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
+    if (waits ? !isTransient(known) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
     if (waits) onWait(true);
     // After an abort, `acquire` returns undefined.
     await pause(1000 * pauseSeconds(known), signal).catch(() => {});
@@ -78,5 +82,5 @@ export async function answerLine(
   return undefined;
 }
 
-const pauseSeconds = ({ details: { retryAfterSeconds = RETRY_S } }: SvcError): number =>
-  Math.min(retryAfterSeconds, LONGEST_RETRY_S);
+const pauseSeconds = ({ details: { needsOperator, retryAfterSeconds } }: SvcError): number =>
+  Math.min(retryAfterSeconds ?? (needsOperator ? OPERATOR_RETRY_S : RETRY_S), LONGEST_RETRY_S);

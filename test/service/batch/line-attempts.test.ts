@@ -47,6 +47,15 @@ test("a connection broken by one replica counts even when the error of another r
   expect(await attempt([busy, busy, busy, answer])).toEqual(["server_busy", 3, 0]);
 });
 
+test("a line waits while its server refuses everything, and fails when that is about the line", async () => {
+  const refused = new SvcError("upstream_error", "does not accept svc's key", { needsOperator: true });
+  const pauses: number[] = [];
+  expect(await attempt([refused, refused, refused, refused, answer], pauses)).toEqual([undefined, 5, 4]);
+  expect(pauses).toEqual(Array(4).fill(30_000));
+  const failed = new SvcError("upstream_error", "failed (500)");
+  expect(await attempt([failed, failed, failed, answer])).toEqual(["upstream_error", 3, 0]);
+});
+
 test("the pause is the one that a server asks for, up to five minutes", async () => {
   const hours = new SvcError("server_busy", "is at capacity", { retryAfterSeconds: 86_400 });
   const pauses: number[] = [];
