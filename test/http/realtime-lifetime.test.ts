@@ -193,6 +193,19 @@ describe("a session ends", () => {
     expect(await client.closed()).toEqual({ code: 1008, reason: "the session reached a limit" });
   });
 
+  test("not while its sound is recognised, however long that takes", async () => {
+    const { server, client } = await start();
+    const gate = Promise.withResolvers<void>();
+    server.transcriber.gate = gate.promise;
+    say(client);
+    await client.next("conversation.item.input_audio_transcription.delta");
+    server.clock.pass(301_000);
+    gate.resolve();
+    await client.completed();
+    server.clock.pass(301_000);
+    expect(await client.error()).toMatchObject({ code: "request_timeout" });
+  });
+
   test("at its deadline", async () => {
     const { server, client } = await start({}, { headers: { "X-Svc-Deadline-Ms": "60000" } });
     await client.next("session.created");

@@ -17,7 +17,7 @@ import { TurnDetector } from "./turn-detector.ts";
 export const BACKLOG_SECONDS = 300;
 /** Seconds of sound to process per detector call, which takes about a hundredth of a second. */
 const LISTENING_SECONDS = 4;
-/** Milliseconds without input from the client after which a session ends. */
+/** Milliseconds without input from the client, and without work on what it sent, after which a session ends. */
 export const IDLE_MS = 300_000;
 /** Maximum number of commands that wait for earlier sound to be processed. */
 const MOST_COMMANDS = 1000;
@@ -121,6 +121,11 @@ export class LiveSession {
 
   private get isOver(): boolean {
     return this.abort.signal.aborted;
+  }
+
+  /** Whether the client may wait for what it has sent. */
+  private get isWorking(): boolean {
+    return this.isListening || this.utterances.waitingBytes > 0 || this.finishing !== undefined;
   }
 
   private take(queued: Queued): void {
@@ -230,7 +235,7 @@ export class LiveSession {
 
   private expectSomething(ms: number): void {
     this.after(ms, () => {
-      const left = this.lastAt + IDLE_MS - this.deps.clock.now();
+      const left = this.isWorking ? IDLE_MS : this.lastAt + IDLE_MS - this.deps.clock.now();
       if (left > 0) return this.expectSomething(left);
       this.fail(new SvcError("request_timeout", `Nothing came for ${IDLE_MS / 1000} s: the session ends.`), "limit");
     });
