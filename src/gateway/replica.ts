@@ -148,6 +148,13 @@ export class Replica {
     return own.url === url && own.key === key && own.proxy === proxy;
   }
 
+  /** Takes over what a replica at the same URL knows of its server and was told by the operator. */
+  takeOver(former: Replica | undefined): void {
+    if (!former) return;
+    this.isDraining = former.isDraining;
+    this.description = former.description;
+  }
+
   /** Lists the models again, if the last listing is older than `maxAgeMs` or the replica may have recovered. */
   refresh(maxAgeMs = REFRESH_MS): Promise<void> {
     const isOld = this.clock.now() - this.refreshedAt >= maxAgeMs;

@@ -64,13 +64,17 @@ export class Upstream {
     return [...byId.values()];
   }
 
-  /** Takes over the replicas and options of another upstream; replicas that are the same servers keep their state. */
+  /**
+   * Takes over the replicas and options of another upstream. Replicas that are the same servers keep their state; one
+   * whose key changes keeps its models and whether it drains.
+   */
   become({ replicas, options }: Upstream): void {
     const { replicas: known } = this;
     this.options = options;
     this.replicas = replicas.map((fresh) => {
       const same = known.find((one) => one.isAt(fresh.client.address));
       if (same) same.client.timeouts = fresh.client.timeouts;
+      else fresh.takeOver(known.find(({ url }) => url === fresh.url));
       return same ?? fresh;
     });
   }

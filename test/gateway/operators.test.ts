@@ -383,6 +383,24 @@ test("replicas can be added and removed without a restart, and those that stay k
   expect(textOf(await underWay)).toBe("Hello");
 });
 
+test("a new key changes neither the models of a replica nor that it drains", async () => {
+  const gate = Promise.withResolvers<void>();
+  const server = fixtureServer(async ({ path, headers }) => {
+    if (path !== "/v1/models") return helloStream();
+    if (headers.get("authorization") === "Bearer new") await gate.promise;
+    return Response.json(modelList("far"));
+  });
+  const far = await remote([server.url], { key: "old" });
+  far.gateway.setDraining("up", true);
+  const replica = new Replica({ url: server.url, key: "new" }, { connectMs: 1000, silenceMs: 5000 }, systemClock);
+  const reloaded = far.gateway.reconfigure([new Upstream("up", [replica], true)]);
+  expect(far.gateway.models().map(({ id }) => id)).toEqual(["up/far"]);
+  gate.resolve();
+  await reloaded;
+  expect(far.upstream.replicas[0]).toBe(replica);
+  expect(replica.state).toBe("drained");
+});
+
 test("a reload changes timeouts and hedging of upstreams that stay", async () => {
   const servers = [chatServer(hold), chatServer(hold)];
   const urls = servers.map(({ url }) => url);
