@@ -54,7 +54,8 @@ export class Attempts {
     // Replicas of other kinds may accept what one cannot.
     for (const replica of upstream.having(routed.model)) {
       const refusal = routed.refusalOf?.(replica);
-      if (refusal) this.leaveOut(replica, new UpstreamFailure(refusal, "elsewhere", false));
+      // What a server takes is unknown before it has listed its models.
+      if (refusal) this.leaveOut(replica, new UpstreamFailure(replica.unlisted ?? refusal, "elsewhere", false));
     }
   }
 

@@ -1,7 +1,7 @@
 // One server of an upstream: its health, its models and its load.
 
 import type { Clock } from "../domain/clock.ts";
-import type { SvcError } from "../domain/errors.ts";
+import type { ErrorCode, SvcError } from "../domain/errors.ts";
 import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
 import { Attempt } from "./attempt.ts";
 import { settled } from "./deadline.ts";
@@ -12,13 +12,15 @@ import { ServerClient, type ServerAddress, type Timeouts } from "./server-client
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
 import type { ServerKind } from "./server-kind.ts";
 import { testCapabilities } from "./tested-capabilities.ts";
-import { failureFrom, KeyRefusal } from "./upstream-failure.ts";
+import { failureFrom, KeyRefusal, notListed } from "./upstream-failure.ts";
 
 const REFRESH_MS = 30_000;
 /** Milliseconds after a refusal of svc's key until a request shows whether the server accepts it now. */
 const REFUSED_MS = 30_000;
 /** Maximum milliseconds that a refresh waits for the details of models, such as their capabilities. */
 const DETAILS_MS = 1000;
+/** Failures of a listing that say nothing about what the server has. */
+const LISTS_LATER: ReadonlySet<ErrorCode> = new Set(["upstream_unavailable", "server_busy"]);
 /** Milliseconds between connection checks of an idle replica. */
 const CONNECTION_CHECK_MS = 5000;
 /**
@@ -87,6 +89,14 @@ export class Replica {
   /** Models of the last listing; undefined before the first. */
   get models(): readonly RemoteModel[] | undefined {
     return this.description?.models;
+  }
+
+  /** Why it is not known yet what the server is and has; undefined if it is, or if the server lists no models. */
+  get unlisted(): SvcError | undefined {
+    const why = this.listingFailure;
+    if (this.description) return undefined;
+    if (why?.details.needsOperator) return why;
+    return !why || LISTS_LATER.has(why.code) ? notListed() : undefined;
   }
 
   /** Returns the listed model with this id. */

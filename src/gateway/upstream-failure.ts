@@ -61,6 +61,9 @@ export const silent = (seconds: number): UpstreamFailure =>
 const unavailable = (what: string, details: { readonly sent?: true } = {}) =>
   new SvcError("upstream_unavailable", `The server of this model ${what}.`, { retryAfterSeconds: 5, ...details });
 
+/** Returns the error about a server of which svc does not know yet what it has and supports. */
+export const notListed = (): SvcError => unavailable("has not listed its models yet");
+
 const elsewhere = (error: SvcError, sick: UpstreamFailure["sick"] = false) =>
   new UpstreamFailure(error, "elsewhere", sick);
 

@@ -274,6 +274,22 @@ describe("an upstream that", () => {
     expect(gateway.models().map(({ id }) => id)).toEqual(["up/far"]);
   });
 
+  test("was not reached yet gets no request with fields that it may not know, but it may later", async () => {
+    let isThere = false;
+    const server = fixtureServer(({ path }) => {
+      if (path === "/v1/chat/completions") return helloStream();
+      if (!isThere) return new Response("starting", { status: 503 });
+      return path === "/v1/models" ? Response.json({ data: [{ id: "far", owned_by: "vllm" }] }) : undefined;
+    });
+    const far = await remote([server.url]);
+    const ask = () => generate(far, { sampling: { topK: 5 } }).then(textOf, (error: unknown) => error);
+    expect(await ask()).toMatchObject({ code: "upstream_unavailable", message: expect.stringContaining("not listed") });
+    expect(far.replicas[0]?.isWell).toBe(true);
+    isThere = true;
+    await far.replicas[0]?.refresh(0);
+    expect(await ask()).toBe("Hello");
+  });
+
   test("could not be reached at the start is asked again at once, not after the usual time", async () => {
     let isThere = false;
     const server = fixtureServer(({ path }) =>
