@@ -76,6 +76,18 @@ test("the next server also begins only that many", async () => {
   expect(server.engine.requests).toHaveLength(ids.length);
 });
 
+test("batches that wait for their turn are not answered by another server meanwhile, with its model", async () => {
+  const { server, gate, dataDir } = setUp();
+  const ids = await createMany(server, AT_ONCE + 4);
+  await until(() => begun(dataDir).length === AT_ONCE);
+  const other = on(dataDir);
+  const own = await create(other, many(1));
+  await untilStatus(other, own.id, "completed");
+  gate.resolve();
+  for (const id of ids) await untilStatus(other, id, "completed");
+  expect([server, other].map(({ engine }) => engine.requests.length)).toEqual([ids.length, 1]);
+});
+
 test("batches that another server answers do not keep later ones waiting", async () => {
   const { server, dataDir } = setUp();
   await createMany(server, AT_ONCE);

@@ -43,6 +43,9 @@ const VALIDATION_POLL_MS = 20;
  */
 const RUNS_AT_ONCE = 16;
 
+/** Maximum number of locks that are held for waiting batches: each is two open files and 160 KB of memory. */
+const MOST_LOCKS = 200;
+
 /** Maximum bytes of lines of more than a megabyte that are in memory at the same time; their values take as much again. */
 const LONG_LINES_BYTES = 128 * 2 ** 20;
 
@@ -57,6 +60,8 @@ interface LiveRun {
 export class BatchesService {
   private readonly runs = new Map<string, LiveRun>();
   private readonly retryAt = new Map<string, number>();
+  /** The locks of batches that were created or begun here, each held until the batch has ended if they are not many. */
+  private readonly locks = new Map<string, () => void>();
   private readonly places: Semaphore;
   private readonly memory = new SharedBytes(LONG_LINES_BYTES);
   private readonly timers: ReturnType<typeof setInterval>[] = [];
@@ -84,6 +89,7 @@ export class BatchesService {
     this.stopping.abort();
     for (const { run } of this.runs.values()) run.stop();
     await Promise.all([this.sweeping, ...[...this.runs.values()].map(({ ended }) => ended)]);
+    for (const id of this.locks.keys()) this.unlock(id);
     this.options.folder.close();
   }
 
@@ -106,8 +112,11 @@ export class BatchesService {
     try {
       // Without space for its output the batch could only wait.
       await store.quota.claim(1);
+      // Another server would answer it with another model.
+      this.lock(store, ids.id);
       store.addBatch({ ...ids, ...times, endpoint, model, outputSeconds, window, metadata });
     } catch (error) {
+      this.unlock(ids.id);
       if (!isMissing(error)) throw storageError(error);
       throw new SvcError("storage_unavailable", "The content of this file is missing from the server's data folder.");
     }
@@ -196,29 +205,40 @@ export class BatchesService {
   }
 
   private begin(store: JobStore, id: string, work: Work): void {
-    let unlock: (() => void) | undefined;
     try {
-      unlock = store.lock(id);
+      // Trying the locks of a thousand batches of another server takes a while.
+      if (!this.lock(store, id)) return void this.retryAt.set(id, this.options.clock.now() + RETRY_MS);
     } catch (error) {
       return this.postpone(id, error);
     }
-    if (!unlock) return;
     const run = new BatchRun({ ...this.options, store, places: this.places, memory: this.memory }, id);
-    const ended = this.follow(id, run).finally(() => {
+    const ended = this.follow(store, id, run).finally(() => {
       this.runs.delete(id);
-      unlock();
       this.scan();
     });
     this.runs.set(id, { work, run, ended });
   }
 
+  /** Takes the lock of a batch; returns false while another process has it. */
+  private lock(store: JobStore, id: string): boolean {
+    const unlock = this.locks.get(id) ?? store.lock(id);
+    if (unlock) this.locks.set(id, unlock);
+    return unlock !== undefined;
+  }
+
+  private unlock(id: string): void {
+    this.locks.get(id)?.();
+    this.locks.delete(id);
+  }
+
   /** Runs a batch until it has advanced, is stopped, or cannot continue for now. Never throws. */
-  private async follow(id: string, run: BatchRun): Promise<void> {
+  private async follow(store: JobStore, id: string, run: BatchRun): Promise<void> {
     const { folder, log } = this.options;
     try {
       await folder.turns.enter();
       const before = this.get(id).status;
       await run.run();
+      if (store.batches.isEnded(id) || this.locks.size > MOST_LOCKS) this.unlock(id);
       const { status, total, completed, failed } = this.get(id);
       this.retryAt.delete(id);
       if (status !== "in_progress") log.info("batch", { batch: id, status, total, completed, failed });
