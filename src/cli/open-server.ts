@@ -1,6 +1,7 @@
 // Runs a listening server around the services, for `serve` and for commands that need a server while they run.
 
 import type { Config } from "../config/config.ts";
+import type { App } from "../http/app.ts";
 import type { RunningServer } from "../http/server.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { exposure } from "./banner.ts";
@@ -15,6 +16,7 @@ interface OpenServer {
   /** The same services with those of a model of this machine; absent for upstreams alone. */
   readonly runtime?: Runtime;
   readonly server: RunningServer;
+  readonly batches: App["batches"];
 }
 
 /**
@@ -27,11 +29,11 @@ export async function openServer(config: Config, log?: Logger): Promise<OpenServ
   const services: Services = runtime ?? createGatewayServices(config, log);
   // The engine process starts while this process loads the HTTP code.
   runtime?.engine.start();
-  const server = await startListening(services).catch(async (error: unknown) => {
+  const listening = await startListening(services).catch(async (error: unknown) => {
     await closeServices(services);
     throw error;
   });
-  return { services, ...(runtime && { runtime }), server };
+  return { services, ...(runtime && { runtime }), ...listening };
 }
 
 /** Throws ExitError when --require-auth is set and everybody could call the server. */
@@ -50,16 +52,17 @@ export function warnOfExposure({ config, log }: Services, { port }: RunningServe
 }
 
 /** Starts to serve HTTP. Throws ExitError when the address cannot be listened on. */
-async function startListening(services: Services): Promise<RunningServer> {
+async function startListening(services: Services): Promise<Pick<OpenServer, "server" | "batches">> {
   const { createApp } = await import("../http/app.ts");
   const { listen, ListenError } = await import("../http/server.ts");
   try {
     const app = createApp(services);
     const server = listen(app, services.config, services);
-    app.batches.start();
+    const { batches } = app;
+    batches.start();
     // The models take longer to load.
     void app.rehearse();
-    return server;
+    return { server, batches };
   } catch (error) {
     if (!(error instanceof ListenError)) throw error;
     const hint = error.reason === "in-use" ? " Choose another port with --port (0: any free port)." : "";

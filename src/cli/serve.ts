@@ -32,13 +32,14 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
   const readyFile = new ReadyFile(config.readyFile);
   // The port is bound long before the model is loaded: a port in use is reported at once, and early requests wait
   // instead of being refused.
-  const { services, runtime, server } = await openServer(config);
+  const { services, runtime, server, batches } = await openServer(config);
   let progress: ReturnType<typeof showLoading> | undefined;
   const release = await holdModels(config);
   try {
     readyFile.clear();
     const { begun, ended } = stopOnSignal(services, server, readyFile, reread);
-    const looked = lookForOthers(services, server);
+    // Batches of the server before may name models of upstreams.
+    const looked = lookForOthers(services, server).then(() => batches.takeOver());
     if (runtime && config.logFormat === "text") progress = showLoading(runtime.engine, progressOutput(config));
     const ready = (async () => {
       const model = runtime && (await loaded(runtime.engine, progress));

@@ -58,6 +58,8 @@ export class Gateway implements ModelSource {
   private readonly known = new WeakMap<Upstream, Known>();
   private searchedAt = -Infinity;
   private searching: Promise<void> | undefined;
+  /** Whether a search has ended. */
+  private hasSearched = false;
   private timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(private readonly options: GatewayOptions) {
@@ -189,6 +191,14 @@ export class Gateway implements ModelSource {
     return this.addressed(name).named !== undefined;
   }
 
+  mayKnow(): boolean {
+    const { configured, hasSearched } = this;
+    return (
+      (this.options.discovery !== undefined && !hasSearched) ||
+      configured.some(({ replicas }) => replicas.every(({ unlisted }) => unlisted))
+    );
+  }
+
   private locate<T>(name: string, { has, mayHave, backend }: Lookup<T>): T | undefined {
     const { named, model } = this.addressed(name);
     const firstHaving = (upstreams: readonly Upstream[], bare: string) => {
@@ -262,7 +272,10 @@ export class Gateway implements ModelSource {
     this.searchedAt = clock.now();
     this.searching = ask(discovery)
       .catch((error: unknown) => log.warn("discovery failed", { error: String(error) }))
-      .finally(() => (this.searching = undefined));
+      .finally(() => {
+        this.searching = undefined;
+        this.hasSearched = true;
+      });
   }
 }
 

@@ -60,7 +60,7 @@ export interface App {
   /** Sessions on such connections. */
   readonly realtime: Pick<RealtimeService, "drain">;
   /** Background work that needs no request, once started. */
-  readonly batches: Pick<BatchesService, "start" | "stop">;
+  readonly batches: Pick<BatchesService, "start" | "takeOver" | "stop">;
   /** Makes the first requests as fast as later ones. */
   readonly rehearse: () => Promise<unknown>;
   /** Every registered route with its hooks, for the API description and tests. */

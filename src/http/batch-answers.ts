@@ -13,7 +13,7 @@ import { newResponseId } from "../domain/ids.ts";
 import { jsonParts } from "../domain/json-parts.ts";
 import type { AnswerLine, LineBody } from "../service/batch/answer-line.ts";
 import { HeldAnswer } from "../service/held-answer.ts";
-import type { Capability } from "../service/model-router.ts";
+import type { Capability, ModelRouter } from "../service/model-router.ts";
 import { chatExchange, completionExchange } from "./chat-exchange.ts";
 import type { AppDeps } from "./deps.ts";
 import type { GenerationCall } from "./generation-response.ts";
@@ -46,6 +46,7 @@ export const batchAnswers = (deps: AppDeps): Readonly<Record<BatchEndpoint, Answ
 const generated =
   (deps: AppDeps, exchange: (body: LineBody) => Pick<GenerationCall, "requests" | "json">): AnswerLine =>
   async (body, own, signal) => {
+    awaitModel(deps.router, body, "chat");
     const { requests, json } = exchange(body);
     const held = new HeldAnswer(deps.answerBudget);
     try {
@@ -56,6 +57,11 @@ const generated =
       held.close();
     }
   };
+
+/** Throws SvcError `upstream_unavailable` while the line's model may be one that an upstream has not listed yet. */
+function awaitModel(router: ModelRouter, { model }: LineBody, capability: Capability): void {
+  if (typeof model === "string") router.awaitNamed(model, capability);
+}
 
 /** Responses of a batch are only in its output; nothing is stored. */
 const NOTHING_STORED: History = { upTo: () => undefined, items: () => undefined, item: () => undefined };
@@ -75,8 +81,9 @@ function responseExchange(deps: AppDeps, body: LineBody): Pick<GenerationCall, "
 }
 
 const embeddingLine =
-  ({ embeddings }: AppDeps): AnswerLine =>
+  ({ embeddings, router }: AppDeps): AnswerLine =>
   async (body, own, signal) => {
+    awaitModel(router, body, "embeddings");
     // A line may be longer than the bodies that this route accepts.
     let bytes = 0;
     for (const part of jsonParts(body)) {

@@ -69,6 +69,8 @@ export interface ModelSource {
   find(model: string): Served | undefined;
   /** Returns whether the name can only mean a model of this source, even if the source has no such model. */
   claims?(model: string): boolean;
+  /** Returns whether a name that the source does not know may be that of a model which it has not seen listed yet. */
+  mayKnow?(): boolean;
   /** Called when the list is requested: checks in the background whether the source's models are up to date. */
   refresh?(): void;
 }
@@ -132,6 +134,16 @@ export class ModelRouter {
       throw new SvcError("upstream_unavailable", "No model is served here at the moment.", { retryAfterSeconds: 5 });
     }
     throw this.notFound(model, capability);
+  }
+
+  /**
+   * For work that can wait: throws SvcError `upstream_unavailable` about a name that `find` would take for unknown, or
+   * for another model's, before all sources know their models.
+   */
+  awaitNamed(model: string, capability: Capability): void {
+    if (this.named(model, capability) || !this.sources.some((source) => source.mayKnow?.())) return;
+    const message = "No model has this name so far, but not every upstream has listed its models yet.";
+    throw new SvcError("upstream_unavailable", message, { param: "model", retryAfterSeconds: 5 });
   }
 
   /** Returns the backends that may answer a request: the named one, else all by precedence. Throws as `find` does. */

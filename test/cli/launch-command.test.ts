@@ -4,7 +4,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readTls } from "../../src/config/tls.ts";
-import { serve } from "../http/harness.ts";
+import { chatServer, helloStream } from "../gateway/fixture-server.ts";
+import { create, lineOf, never, on, untilStatus } from "../http/batch-client.ts";
+import { messages, serve } from "../http/harness.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
@@ -95,6 +97,19 @@ describe("svc launch", () => {
       "route=/v1/models status=200",
     );
     await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+  });
+
+  test("leaves batches of other servers alone", async () => {
+    const dataDir = temporaryFolder();
+    const before = on(dataDir, { steps: [{ wait: never }] });
+    const { id } = await create(before, [lineOf(0, { model: "up/far", messages })]);
+    await untilStatus(before, id, "in_progress");
+    await before.stop();
+    const far = chatServer(helloStream);
+    const flags = ["--no-model", "--upstream", `up=${far.url}`, "--data-dir", dataDir];
+    const { code } = await launch(["codex", ...at(await freePort()), ...flags], { script: "sleep 1" }).ended;
+    expect([code, far.asked.some(({ path }) => path === "/v1/chat/completions")]).toEqual([0, false]);
+    await untilStatus(on(dataDir), id, "completed");
   });
 
   test("makes the agent trust the server's certificate in addition to the usual authorities", async () => {

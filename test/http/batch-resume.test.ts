@@ -5,10 +5,16 @@ import { appendFileSync, linkSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { answeredLine, skippedLine } from "../../src/dialect/batches/output-line.ts";
 import type { ChatCompletion } from "../../src/contract/chat.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { Gateway } from "../../src/gateway/gateway.ts";
+import { Replica } from "../../src/gateway/replica.ts";
+import { Upstream } from "../../src/gateway/upstream.ts";
 import { JobStore } from "../../src/store/job-store.ts";
+import { fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
 import { temporaryFolder } from "../support/folders.ts";
+import { RecordingLog } from "../support/recording-log.ts";
 import { customIds, get, jsonl, many, on, output, untilStatus } from "./batch-client.ts";
-import { type TestServer } from "./harness.ts";
+import { hello, messages, serve, type TestServer } from "./harness.ts";
 import { until } from "../support/until.ts";
 
 const LINES = 6;
@@ -126,6 +132,34 @@ describe("a batch resumes after the server was killed", () => {
       0,
       count,
     ),
+  );
+
+  test.each([true, false])(
+    "before an upstream had listed the model of its lines, for which they wait (beside a local model: %p)",
+    async (serveModel) => {
+      const gate = Promise.withResolvers<void>();
+      const far = fixtureServer(async ({ path }) => {
+        if (path === "/v1/chat/completions") return helloStream();
+        await gate.promise;
+        return path === "/v1/models" ? Response.json(modelList("far")) : undefined;
+      });
+      const replica = new Replica({ url: far.url }, { connectMs: 1000, silenceMs: 5000 }, systemClock);
+      const configured = [new Upstream("up", [replica], true)];
+      const gateway = new Gateway({ configured, clock: systemClock, log: new RecordingLog() });
+      const started = gateway.start();
+      const lines = many(LINES).map((line) => ({ ...line, body: { messages, model: "far" } }));
+      const dataDir = killedAfter(begin, undefined, USUAL, lines);
+      const server = serve(hello, { dataDir, serveModel }, [gateway]);
+      await Bun.sleep(200);
+      expect((await get(server, ID)).request_counts).toEqual({ total: LINES, completed: 0, failed: 0 });
+      gate.resolve();
+      await started;
+      gateway.stop();
+      const done = await untilStatus(server, ID, "completed");
+      expect(done.request_counts).toEqual({ total: LINES, completed: LINES, failed: 0 });
+      expect(server.engine.requests).toEqual([]);
+      expect(far.asked.filter(({ path }) => path === "/v1/chat/completions")).toHaveLength(LINES);
+    },
   );
 
   test("after the last line", () =>

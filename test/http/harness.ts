@@ -319,6 +319,7 @@ export function serve(
   });
   server = listen(app, config, { requests, clock });
   app.batches.start();
+  app.batches.takeOver();
   const post: TestServer["post"] = (path, body, headers) => postJson(server.url + path, body, { headers });
   return {
     ...server,

@@ -65,6 +65,7 @@ export class BatchesService {
   private readonly places: Semaphore;
   private readonly memory = new SharedBytes(LONG_LINES_BYTES);
   private readonly timers: ReturnType<typeof setInterval>[] = [];
+  private takesOver = false;
   private scanFails = false;
   private sweeping: Promise<void> | undefined;
   private readonly stopping = new AbortController();
@@ -73,7 +74,7 @@ export class BatchesService {
     this.places = new Semaphore(options.linesAtOnce);
   }
 
-  /** Runs unfinished batches, now and whenever another process leaves some behind. */
+  /** Runs the batches that are created here. */
   start(): void {
     this.sweep();
     this.scan();
@@ -81,6 +82,12 @@ export class BatchesService {
       setInterval(() => this.scan(), SCAN_MS),
       setInterval(() => this.sweep(), SWEEP_MS),
     );
+  }
+
+  /** Runs also unfinished batches that no process runs, now and whenever another process leaves some behind. */
+  takeOver(): void {
+    this.takesOver = true;
+    this.scan();
   }
 
   /** Stops all runs; lines in progress are answered by the next process. Resolves when no more data is written. */
@@ -186,10 +193,11 @@ export class BatchesService {
     if (live().length >= atOnce && !heldUp()) return;
     const now = this.options.clock.now();
     const retryAt = (id: string) => this.retryAt.get(id) ?? 0;
+    const isOurs = (id: string) => this.takesOver || this.locks.has(id);
     // More are read when other servers run many of the first ones.
     for (let most = atOnce + this.runs.size + this.retryAt.size; ; most *= 2) {
       const found = ids(most);
-      const due = found.filter((id) => !this.runs.has(id) && retryAt(id) <= now);
+      const due = found.filter((id) => !this.runs.has(id) && retryAt(id) <= now && isOurs(id));
       // Batches that were tried before come last, so that each gets its turn.
       for (const id of due.toSorted((a, b) => retryAt(a) - retryAt(b))) {
         if (live().length < atOnce) this.begin(store, id, work);
