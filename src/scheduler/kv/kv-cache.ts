@@ -100,7 +100,7 @@ export class KvCache {
   acquire(sequence: Sequence, now: number): void {
     const reuse = this.find(sequence, now);
     const uses = reuse && reuse.how !== "restore" ? this.usesOf(reuse.holder.id) + 1 : 0;
-    if (!reuse) sequence.id = this.freeId(now);
+    if (!reuse) sequence.id = this.freeId(sequence.adapterKey, now);
     else if (reuse.how === "restore") sequence.id = this.restore(reuse.entry, reuse.length, now);
     else sequence.id = reuse.how === "copy" ? this.fork(reuse, sequence, now) : this.takeOver(reuse, sequence, now);
     if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, sequence.adapterKey);
@@ -222,7 +222,7 @@ export class KvCache {
       return true;
     }
     if (!this.hasPlace || !this.ensureFree(length, now)) return false;
-    const id = this.freeId(now);
+    const id = this.freeId(adapterKey, now);
     this.commands.push({ type: "restore", sequence: id, hostId });
     this.tree.add(id, adapterKey);
     this.tree.extend(id, ids, length);
@@ -324,9 +324,9 @@ export class KvCache {
     return holder.id;
   }
 
-  private fork({ holder, length }: Resident, { media }: Sequence, now: number): number {
+  private fork({ holder, length }: Resident, { media, adapterKey }: Sequence, now: number): number {
     this.idle.use(holder.id, now);
-    const id = this.freeId(now, holder.id);
+    const id = this.freeId(adapterKey, now, holder.id);
     this.commands.push({ type: "copy", from: holder.id, to: id, position: positionAt(media, length), cells: length });
     this.tree.fork(id, holder.id, length);
     return id;
@@ -335,7 +335,7 @@ export class KvCache {
   private restore(entry: CachedPrefix, length: number, now: number): number {
     return this.host.restore(entry, length, now, () => {
       this.ensureFree(entry.ids.length, now);
-      return this.freeId(now);
+      return this.freeId(entry.adapterKey, now);
     });
   }
 
@@ -343,8 +343,8 @@ export class KvCache {
     return this.idle.get(id)?.uses ?? this.running.get(id) ?? 0;
   }
 
-  private freeId(now: number, except?: number): number {
-    const id = this.ids.next(now, except);
+  private freeId(adapterKey: string, now: number, except?: number): number {
+    const id = this.ids.next(adapterKey, now, except);
     if (this.idle.has(id) && !this.move(id)) {
       this.offload(id, now);
       this.evict(id);

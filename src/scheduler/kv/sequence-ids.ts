@@ -1,4 +1,5 @@
 // Chooses the sequence id of the KV cache for a request that does not take over a sequence: if possible an unused id.
+// Where sequences lie apart, each gap between the ids of a step splits it into one more piece.
 
 import type { SchedulerLimits } from "../limits.ts";
 import { FEWEST_OFFLOADED, type HostCache } from "./host-cache.ts";
@@ -27,24 +28,38 @@ export class SequenceIds {
     return this.idle.leastValuable(now, (id) => (id === except ? 0 : Math.max(1, this.tree.exclusive(id))));
   }
 
-  /** Returns the id for the next request; an idle sequence may still hold it. Throws when all sequences are running. */
-  next(now: number, except?: number): number {
-    const id = this.neighbour(except) ?? this.unused() ?? this.leastValuable(now, except);
+  /**
+   * Returns the id for the next request, which these adapters compute; an idle sequence may still hold it. Throws when
+   * all sequences are running.
+   */
+  next(adapterKey: string, now: number, except?: number): number {
+    const id = this.neighbour(adapterKey, except) ?? this.unused() ?? this.leastValuable(now, except);
     if (id === undefined) throw new Error("every sequence is running");
     return id;
   }
 
   /**
-   * Returns an id next to a running one. In layouts where sequences lie apart, each gap between ids splits a step into
-   * one more piece. Never returns the id of a long sequence that cannot be offloaded.
+   * Returns an id next to a running sequence of the same adapters, which steps compute with it; without one, the id
+   * that leaves most room to those of other adapters. Never returns the id of a long sequence that cannot be offloaded.
    */
-  private neighbour(except?: number): number | undefined {
+  private neighbour(adapterKey: string, except?: number): number | undefined {
     if (!liesApart(this.limits.layout) || this.running.size === 0) return undefined;
     const cheap = (id: number) =>
       this.tree.exclusive(id) < FEWEST_OFFLOADED || this.host.affords(this.tree.lengthOf(id));
-    const beside = [...this.running.keys()].flatMap((id) => [id - 1, id + 1]);
-    const free = beside.filter((id) => id >= 0 && id < this.limits.sequences && !this.running.has(id) && id !== except);
-    const rank = (id: number) => (this.tree.has(id) ? this.limits.sequences : 0) + id;
-    return free.filter(cheap).toSorted((a, b) => rank(a) - rank(b))[0];
+    const ids = Array.from({ length: this.limits.sequences }, (_, id) => id);
+    const free = ids.filter((id) => !this.running.has(id) && id !== except && cheap(id));
+    const isOwn = (id: number) => this.running.has(id) && this.tree.adapterKeyOf(id) === adapterKey;
+    const beside = free.filter((id) => isOwn(id - 1) || isOwn(id + 1));
+    if (beside.length > 0) return this.preferUnused(beside)[0];
+    const others = [...this.running.keys()].filter((id) => !isOwn(id));
+    if (others.length === 0) return undefined;
+    const room = (id: number) => Math.min(...others.map((other) => Math.abs(other - id)));
+    return this.preferUnused(free).toSorted((a, b) => room(b) - room(a) || a - b)[0];
+  }
+
+  /** Returns the unused ones among ids, or all if each is in use. */
+  private preferUnused(ids: readonly number[]): readonly number[] {
+    const unused = ids.filter((id) => !this.tree.has(id));
+    return unused.length > 0 ? unused : ids;
   }
 }
