@@ -26,7 +26,7 @@ import { Speculation } from "./speculation/speculation.ts";
 import { AdapterTurns } from "./step/adapter-turns.ts";
 import { Interlude } from "./step/interlude.ts";
 import { MediaSteps } from "./step/media-steps.ts";
-import { PrefillBudget } from "./step/prefill.ts";
+import { byRemainingWork, PrefillBudget } from "./step/prefill.ts";
 import { Slices, type SliceResult } from "./step/slices.ts";
 import { StepPlanner } from "./step/step-planner.ts";
 import { StepResults } from "./step/step-results.ts";
@@ -281,5 +281,7 @@ export class Scheduler {
     this.kv.host.beginStep(streams > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY);
     while (!this.kv.ensureFree(this.queue.streams.length, now) && this.preemptOne(now));
     this.queue.admit(now);
+    const untouched = this.queue.running.filter(({ started, computed }) => !started && computed === 0);
+    this.kv.arrange(byRemainingWork(untouched, this.cost, now));
   }
 }

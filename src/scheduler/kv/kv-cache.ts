@@ -109,6 +109,18 @@ export class KvCache {
     this.running.set(sequence.id, uses);
   }
 
+  /**
+   * Exchanges the ids of running requests, of which nothing is computed yet, so that those of each adapter set ascend in
+   * this order: where sequences lie apart, the first that decode then lie side by side.
+   */
+  arrange(sequences: readonly Sequence[]): void {
+    if (!liesApart(this.limits.layout)) return;
+    for (const alike of Map.groupBy(sequences, ({ adapterKey }) => adapterKey).values()) {
+      const ids = alike.map(({ id }) => id).toSorted((a, b) => a - b);
+      for (const [at, sequence] of alike.entries()) sequence.id = ids[at] ?? sequence.id;
+    }
+  }
+
   /** Records that more of a running request's tokens are in the cache. */
   extend(sequence: Sequence): void {
     this.tree.extend(sequence.id, sequence.ids, sequence.computed);

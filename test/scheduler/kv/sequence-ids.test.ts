@@ -6,7 +6,7 @@ import type { StepPlan } from "../../../src/scheduler/plan.ts";
 import { FakeEngine, LIMITS, type Cost } from "../fake-engine.ts";
 
 const STREAMS = 8;
-const limits = { ...LIMITS, parallel: 2 * STREAMS, sequences: 2 * STREAMS, cells: 8192 };
+const limits = { ...LIMITS, parallel: 2 * STREAMS, sequences: 2 * STREAMS, cells: 32_768 };
 const LAYOUTS = (["streams", "paged"] as const).map((layout) => ({ ...limits, layout }));
 const cost: Cost = (decodeRows, prefillRows) => 20 + decodeRows + prefillRows;
 
@@ -26,5 +26,14 @@ describe.each(LAYOUTS)("$layout", (layout) => {
     engine.run();
     expect(Math.max(...engine.plans.map(({ decodeRows }) => decodeRows))).toBe(4);
     expect(mostRuns(engine.plans)).toBe(1);
+  });
+
+  test("the first streams of a burst lie side by side while its longer prompts are computed", () => {
+    const engine = new FakeEngine(layout, cost);
+    for (const [key, length] of [300, 20, 250, 40, 200, 30, 350, 50].entries()) engine.add(key, length, 200);
+    engine.run();
+    const meanwhile = engine.plans.filter(({ decodeRows, prefillRows }) => decodeRows > 1 && prefillRows > 0);
+    expect(meanwhile.length).toBeGreaterThan(2);
+    expect(mostRuns(meanwhile)).toBe(1);
   });
 });
