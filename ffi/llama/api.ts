@@ -414,6 +414,8 @@ export interface Llama extends PromptThreads {
   kvRelease(sequence: number, cells: number): void;
   /** Replaces the contents of `to` by the first `length` positions of `from`, which take `cells` cells. */
   kvCopy(from: number, to: number, length: number, cells: number): void;
+  /** Replaces the contents of `to` by those of `from`, which is empty afterwards. */
+  kvMove(from: number, to: number): void;
   /**
    * Returns what a sequence holds at positions [from, to), to be restored later; `to` below 0 means the end. Undefined
    * when there is nothing to save or it cannot be saved; parts can be saved in the unified layout only.

@@ -180,6 +180,10 @@ export class NativeLlama extends LlamaLibrary<LoadConfig> implements Llama {
     this.check(this.native.svc_kv_copy(from, to, length, cells), "copy a sequence");
   }
 
+  kvMove(from: number, to: number): void {
+    this.check(this.native.svc_kv_move(from, to), "move a sequence");
+  }
+
   kvSave(sequence: number, from: number, to: number): Uint8Array | undefined {
     const { native } = this;
     const size = native.svc_kv_save_begin(sequence, from, to);

@@ -159,6 +159,20 @@ void finish_copies() {
     if (update->get_status() == LLAMA_MEMORY_STATUS_SUCCESS) update->apply();
 }
 
+// Notes in llama.cpp that a sequence of a paged cache holds what another holds, without its contents.
+void note_copy(int32_t from, int32_t to) {
+    const WithoutCopies notes_only;
+    llama_memory_seq_cp(llama_get_memory(state.context), from, to, -1, -1);
+    finish_copies();
+}
+
+// Returns what is wrong with two sequences, one of which is to get the contents of the other, or null.
+const char * refusal_of_pair(int32_t from, int32_t to) {
+    if (!is_loaded()) return "no model is loaded";
+    if (std::min(from, to) < 0 || std::max(from, to) >= state.n_seq_max) return "a sequence id is out of range";
+    return from == to ? "a sequence cannot replace itself" : nullptr;
+}
+
 // Multi-step decoding of a batch: each row's next token is what its sampler gave in the step before.
 struct Decoding {
     BatchColumns & columns;
@@ -265,9 +279,8 @@ int32_t svc_kv_release(int32_t sequence, int32_t cells) {
 
 int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells) {
     return guarded<int32_t>(-1, [&] {
-        if (!is_loaded()) return fail("no model is loaded");
-        if (std::min(from, to) < 0 || std::max(from, to) >= state.n_seq_max) return fail("a sequence id is out of range");
-        if (from == to || length < 1) return fail("there is nothing to copy");
+        if (const char * reason = refusal_of_pair(from, to)) return fail(reason);
+        if (length < 1) return fail("there is nothing to copy");
         llama_memory_t memory = llama_get_memory(state.context);
         svc_kv_remove(to, 0, -1);
         if (state.layout == Layout::unified) {
@@ -275,15 +288,29 @@ int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells) {
             return 0;
         }
         if (state.layout == Layout::paged) {
-            const WithoutCopies notes_only;
-            llama_memory_seq_cp(memory, from, to, -1, -1);
-            finish_copies();
+            note_copy(from, to);
             share_cells(state.context, from, to, cells);
         } else {
             // llama.cpp copies streams as a whole, at the next decode.
             llama_memory_seq_cp(memory, from, to, -1, -1);
         }
         return llama_memory_seq_rm(memory, to, length, -1) ? 0 : fail("this model's sequences cannot be trimmed");
+    });
+}
+
+int32_t svc_kv_move(int32_t from, int32_t to) {
+    return guarded<int32_t>(-1, [&] {
+        if (const char * reason = refusal_of_pair(from, to)) return fail(reason);
+        llama_memory_t memory = llama_get_memory(state.context);
+        svc_kv_remove(to, 0, -1);
+        if (state.layout == Layout::paged) {
+            note_copy(from, to);
+            move_cells(state.context, from, to);
+        } else {
+            llama_memory_seq_cp(memory, from, to, -1, -1);
+        }
+        llama_memory_seq_rm(memory, from, -1, -1);
+        return 0;
     });
 }
 

@@ -115,6 +115,12 @@ void KvRegions::share(int32_t from, int32_t to, int64_t count) {
     write(to, whole, rows(from, whole, count));
 }
 
+void KvRegions::exchange(int32_t a, int32_t b) {
+    std::swap(sequences[static_cast<size_t>(a)], sequences[static_cast<size_t>(b)]);
+    place(a);
+    place(b);
+}
+
 char * KvRegions::at(const Part & part, int32_t sequence, int64_t cell) const {
     return part.memory + bytes_of(sequence * cells + cell, part);
 }
@@ -126,6 +132,14 @@ off_t KvRegions::in_file(const Part & part, int32_t slot, int64_t cell) const {
 void KvRegions::place(int32_t sequence, int64_t from, int64_t to, int32_t slot) {
     for (const Part & part : parts) {
         map_part(at(part, sequence, from), bytes_of(to - from, part), file, in_file(part, slot, from));
+    }
+}
+
+// Maps all pieces of a sequence.
+void KvRegions::place(int32_t sequence) {
+    const Pieces & pieces = sequences[static_cast<size_t>(sequence)];
+    for (size_t i = 0; i < pieces.size(); i++) {
+        place(sequence, pieces[i].from, i + 1 < pieces.size() ? pieces[i + 1].from : cells, pieces[i].slot);
     }
 }
 

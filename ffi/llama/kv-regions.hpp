@@ -39,6 +39,9 @@ class KvRegions {
     // Makes the first `count` cells of `from` those of `to`, which must be empty.
     void share(int32_t from, int32_t to, int64_t count);
 
+    // Exchanges the cells of two sequences.
+    void exchange(int32_t a, int32_t b);
+
   private:
     // A slot's pages, from this cell to the next piece or the end. A sequence writes to its last piece only.
     struct Piece {
@@ -63,6 +66,7 @@ class KvRegions {
     char * at(const Part & part, int32_t sequence, int64_t cell) const;
     off_t in_file(const Part & part, int32_t slot, int64_t cell) const;
     void place(int32_t sequence, int64_t from, int64_t to, int32_t slot);
+    void place(int32_t sequence);
     std::vector<char> rows(int32_t sequence, int64_t from, int64_t to) const;
     void write(int32_t sequence, int64_t from, const std::vector<char> & read);
     void punch_file(off_t offset, size_t size);

@@ -180,6 +180,10 @@ void share_cells(const llama_context * context, int32_t from, int32_t to, int32_
     if (KvRegions * regions = regions_of(context)) regions->share(from, to, cells);
 }
 
+void move_cells(const llama_context * context, int32_t from, int32_t to) {
+    if (KvRegions * regions = regions_of(context)) regions->exchange(from, to);
+}
+
 WithoutCopies::WithoutCopies() { copies = false; }
 WithoutCopies::~WithoutCopies() { copies = true; }
 
@@ -193,6 +197,7 @@ llama_context * create_paged_context(llama_model *, const llama_context_params &
 void append_behind(const llama_context *) {}
 void release_cells(const llama_context *, int32_t, int32_t) {}
 void share_cells(const llama_context *, int32_t, int32_t, int32_t) {}
+void move_cells(const llama_context *, int32_t, int32_t) {}
 WithoutCopies::WithoutCopies() {}
 WithoutCopies::~WithoutCopies() {}
 

@@ -23,6 +23,9 @@ void release_cells(const llama_context * context, int32_t sequence, int32_t cell
 // Makes the first `cells` cells of `from` those of `to`, which must be empty. What either writes after them is its own.
 void share_cells(const llama_context * context, int32_t from, int32_t to, int32_t cells);
 
+// Makes all cells of `from` those of `to`, which must be empty, and leaves `from` empty.
+void move_cells(const llama_context * context, int32_t from, int32_t to);
+
 // While an object of this class exists, llama.cpp copies regions without their contents.
 class WithoutCopies {
   public:

@@ -212,6 +212,9 @@ SVC_API int32_t svc_kv_release(int32_t sequence, int32_t cells);
 // Replaces the contents of `to` by the first `length` positions of `from`: shares them (unified and paged; `cells`:
 // number of cells that they take) or copies them (streams). Returns 0, or a negative number.
 SVC_API int32_t svc_kv_copy(int32_t from, int32_t to, int32_t length, int32_t cells);
+// Replaces the contents of `to` by those of `from`, which is empty afterwards: without a copy, except in streams. Returns
+// 0, or a negative number.
+SVC_API int32_t svc_kv_move(int32_t from, int32_t to);
 // Selects positions [from, to) of a sequence for saving (to < 0: the end; the stream layout can only save all). Returns
 // the bytes needed; 0 when that is not possible.
 SVC_API double svc_kv_save_begin(int32_t sequence, int32_t from, int32_t to);

@@ -53,6 +53,7 @@ export const symbols = {
   svc_kv_remove: { args: [i32, i32, i32], returns: i32 },
   svc_kv_release: { args: [i32, i32], returns: i32 },
   svc_kv_copy: { args: [i32, i32, i32, i32], returns: i32 },
+  svc_kv_move: { args: [i32, i32], returns: i32 },
   svc_kv_save_begin: { args: [i32, i32, i32], returns: "f64" },
   svc_kv_save: { args: [buffer, "f64"], returns: "f64" },
   svc_kv_restore: { args: [i32, buffer, "f64", i32], returns: i32 },

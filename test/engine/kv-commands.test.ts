@@ -8,13 +8,14 @@ import type { KvCommand } from "../../src/scheduler/kv/kv-command.ts";
 const host = { wrote: () => {}, readEnded: () => {}, restoreFailed: () => {} };
 const clock = { now: () => 0 };
 
-test("copies of a sequence that could not be restored are reported as lost with it", () => {
+test("copies of a sequence that could not be restored, or that sequence under its new id, are reported as lost with it", () => {
   const calls: string[] = [];
   const llama = {
     kvSave: () => new Uint8Array(1),
     kvRestore: () => false,
     kvRemove: (sequence: number) => calls.push(`remove ${sequence}`) > 0,
     kvCopy: (from: number, to: number) => void calls.push(`copy ${from} ${to}`),
+    kvMove: (from: number, to: number) => void calls.push(`move ${from} ${to}`),
   } as unknown as Llama;
   const kv = new KvCommands(llama, host, clock);
   kv.run([{ type: "offload", sequence: 4, hostId: 9, from: 0, to: -1 }]);
@@ -26,6 +27,13 @@ test("copies of a sequence that could not be restored are reported as lost with 
   ]);
   expect([...lost]).toEqual([0, 1, 2]);
   expect(calls).toEqual(["copy 0 3", "remove 0", "remove 1", "remove 2"]);
+  const moved = kv.run([
+    { type: "restore", sequence: 0, hostId: 9 },
+    { type: "move", from: 0, to: 1 },
+    { type: "move", from: 3, to: 0 },
+  ]);
+  expect([...moved]).toEqual([1]);
+  expect(calls.slice(-3)).toEqual(["remove 0", "remove 1", "move 3 0"]);
   expect(kv.run([{ type: "copy", from: 0, to: 1, position: 7, cells: 7 }])).toEqual(new Set());
 });
 

@@ -106,7 +106,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
       decode(llama, prefill(other, 0));
       llama.kvCopy(0, 2, other.length - 2, other.length - 2);
       const saved = llama.kvSave(2, 0, -1);
-      llama.kvRemove(2, 0, -1);
+      llama.kvMove(2, 3);
       expect(saved && llama.kvRestore(3, [saved])).toBe(true);
       llama.kvRemove(0, 0, -1);
       llama.kvRemove(3, 0, -1);

@@ -125,6 +125,22 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     llama.freeSampler(slot);
   });
 
+  test("a moved sequence goes on under its new id, in the place of what that held", () => {
+    const expected = alone(STORY, {}, 2);
+    const story = question(llama, STORY);
+    const other = question(llama, CAPITAL);
+    llama.kvClear();
+    decode(llama, [...prefill(story.subarray(0, -1), 1), ...prefill(other, 5)]);
+    llama.kvMove(1, 5);
+    decode(llama, prefill(other, 1));
+    const slot = sampler(llama);
+    const last = { token: story.at(-1) ?? 0, position: story.length - 1, sampler: slot };
+    expect(decode(llama, [{ ...last, sequence: 5 }])).toEqual([expected[0] as number]);
+    expect(() => llama.kvMove(5, 5)).toThrow(LlamaError);
+    expect(() => llama.kvMove(5, 8)).toThrow(LlamaError);
+    llama.freeSampler(slot);
+  });
+
   test("a copy keeps its content, even when its source is overwritten before the next step", () => {
     const expected = alone(STORY, {}, 2);
     const story = question(llama, STORY);

@@ -82,14 +82,18 @@ test("sequences that share a prefix write on, and over it, without changing each
     held[sequence] = (held[sequence] ?? []).slice(0, cells);
   };
   extend(0, 200);
-  for (let turn = 0; turn < 120; turn++) {
+  for (let turn = 0; turn < 150; turn++) {
     const [from, to] = [random(SEQUENCES), random(SEQUENCES)];
     const mine = held[from] ?? [];
-    const what = random(4);
+    const what = random(5);
     if (what === 0 && from !== to && mine.length > 0) {
       const cells = 1 + random(mine.length);
       llama.kvCopy(from, to, cells, cells);
       held[to] = mine.slice(0, cells);
+    } else if (what === 2 && from !== to) {
+      llama.kvMove(from, to);
+      held[to] = mine;
+      held[from] = [];
     } else if (what === 1) keep(from, random(mine.length + 1));
     else extend(from, 1 + random(60));
   }

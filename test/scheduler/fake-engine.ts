@@ -118,6 +118,8 @@ export class FakeEngine {
   drafts = 0;
   fed = 0;
   largestFeed = 0;
+  /** Sequences that could not be restored. */
+  private readonly lost = new Set<number>();
   private readonly draftCache = new Map<number, number[]>();
   /** The requests that were preempted, in order. */
   readonly preempted: number[] = [];
@@ -304,6 +306,8 @@ export class FakeEngine {
   private prepare(): boolean {
     let complete = true;
     for (const command of this.scheduler.kv.takeCommands()) complete = this.carryOut(command) && complete;
+    for (const sequence of this.lost) this.scheduler.cleared(sequence);
+    this.lost.clear();
     return complete;
   }
 
@@ -327,7 +331,7 @@ export class FakeEngine {
         this.cache.set(sequence, cells);
         if (this.failsRestores) {
           this.scheduler.kv.host.restoreFailed(hostId);
-          this.scheduler.cleared(sequence);
+          this.lost.add(sequence);
         } else if (this.exact) this.checkCapacity();
         return !this.failsRestores;
       }
@@ -338,6 +342,13 @@ export class FakeEngine {
         this.cache.set(sequence, held.slice(0, position));
         if (this.limits.layout === "paged" && position > 0 && cells === undefined)
           for (const cell of held.slice(position)) if (this.isHeld(cell)) fail("shared cells that are not given back");
+        return true;
+      }
+      case "move": {
+        const { from, to } = command;
+        this.cache.set(to, this.cache.get(from) ?? []);
+        this.cache.delete(from);
+        if (this.lost.delete(from)) this.lost.add(to);
         return true;
       }
       case "abandon":

@@ -236,6 +236,10 @@ export class FakeLlama implements Llama {
     this.copies.push({ from, to, length });
     this.cache.set(to, (this.cache.get(from) ?? []).slice(0, length));
   }
+  kvMove(from: number, to: number): void {
+    this.cache.set(to, this.cache.get(from) ?? []);
+    this.cache.delete(from);
+  }
   kvSave(sequence: number, from: number, to: number): Uint8Array | undefined {
     this.saves++;
     return Uint8Array.from((this.cache.get(sequence) ?? []).slice(from, to < 0 ? undefined : to));

@@ -121,6 +121,23 @@ export class KvCache {
     }
   }
 
+  /** Whether a running request has this id. */
+  isRunning(id: number): boolean {
+    return this.running.has(id);
+  }
+
+  /** Gives a running request, and its cells, another id, which no running request has. An idle sequence makes place. */
+  relocate(sequence: Sequence, to: number, now: number): void {
+    const { id: from } = sequence;
+    const spare = this.ids.unused() ?? this.ids.leastValuable(now);
+    if (spare !== undefined && this.idle.has(spare)) this.lose(spare, now);
+    if (this.idle.has(to)) this.moveIdle(to);
+    this.move(from, to);
+    this.running.set(to, this.usesOf(from));
+    this.running.delete(from);
+    sequence.id = to;
+  }
+
   /** Records that more of a running request's tokens are in the cache. */
   extend(sequence: Sequence): void {
     this.tree.extend(sequence.id, sequence.ids, sequence.computed);
@@ -357,24 +374,26 @@ export class KvCache {
 
   private freeId(adapterKey: string, now: number, except?: number): number {
     const id = this.ids.next(adapterKey, now, except);
-    if (this.idle.has(id) && !this.move(id)) {
-      this.offload(id, now);
-      this.evict(id);
-    }
+    if (this.idle.has(id) && !this.moveIdle(id)) this.lose(id, now);
     return id;
   }
 
   /** Frees an id by moving its idle sequence to an unused id. Returns false if there is none or moving does not pay. */
-  private move(id: number): boolean {
+  private moveIdle(id: number): boolean {
     const to = this.ids.unused();
     const idle = this.idle.get(id);
-    const cells = this.tree.lengthOf(id);
-    if (to === undefined || !idle || !this.limits.canTrim || !this.copyPays(cells)) return false;
-    this.commands.push({ type: "copy", from: id, to, position: positionAt(idle.media, cells), cells });
-    this.tree.fork(to, id, cells);
+    if (to === undefined || !idle || !this.limits.canTrim || !this.copyPays(this.tree.lengthOf(id))) return false;
+    this.move(id, to);
+    this.idle.delete(id);
     this.idle.set(to, idle);
-    this.drop(id);
     return true;
+  }
+
+  /** Moves a sequence to an unused id. */
+  private move(from: number, to: number): void {
+    this.commands.push({ type: "move", from, to });
+    this.tree.fork(to, from, this.tree.lengthOf(from));
+    this.tree.remove(from);
   }
 
   /** Frees cells at the end of an idle sequence, or the whole sequence. */
@@ -409,6 +428,12 @@ export class KvCache {
     const adapterKey = this.tree.adapterKeyOf(id);
     const { media = [], owner } = this.idle.get(id) ?? {};
     return { id, ids: this.tree.tokensOf(id), adapterKey, media, resumes: owner?.preempted ?? false };
+  }
+
+  /** Evicts an idle sequence, to free its id; the host cache holds it if that is worth it. */
+  private lose(id: number, now: number): void {
+    this.offload(id, now);
+    this.evict(id);
   }
 
   /** Frees the cells of an idle sequence, because others need them or the host cache holds the sequence. */

@@ -17,6 +17,8 @@ export type KvCommand =
       readonly position: number;
       readonly cells: number;
     }
+  /** Replaces sequence `to` by sequence `from`, which is empty afterwards. */
+  | { readonly type: "move"; readonly from: number; readonly to: number }
   /** Appends the state of a sequence between two positions, or up to its end (-1), to an entry of the host cache. */
   | {
       readonly type: "offload";

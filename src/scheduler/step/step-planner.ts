@@ -8,6 +8,7 @@ import { byPlace, multiStepMs, ownerOf, rowOf, type PlanRow, type SlicePlan, typ
 import type { RunQueue } from "../queue/run-queue.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Speculation } from "../speculation/speculation.ts";
+import { Adjacency } from "./adjacency.ts";
 import { byRemainingWork, promptRows, unfinished, type PrefillBudget } from "./prefill.ts";
 import type { Slices } from "./slices.ts";
 import type { Tiles } from "./tiles.ts";
@@ -22,6 +23,8 @@ const SHORT_SHARE = 0.5;
 const RETURNING = 0.1;
 
 export class StepPlanner {
+  private readonly adjacency: Adjacency;
+
   constructor(
     private readonly limits: SchedulerLimits,
     private readonly queue: RunQueue,
@@ -31,7 +34,9 @@ export class StepPlanner {
     private readonly slices: Slices,
     private readonly speculation: Speculation,
     private readonly tiles: Tiles,
-  ) {}
+  ) {
+    this.adjacency = new Adjacency(limits, kv, cost, speculation);
+  }
 
   /** Plans a step of sequences with the same adapters; returns undefined when none of their tokens fits. */
   plan(group: readonly Sequence[], now: number): StepPlan | undefined {
@@ -42,6 +47,7 @@ export class StepPlanner {
     const ready = prompts.filter((prompt) => prompt.adapterKey === adapterKey);
     const streams = group.filter((sequence) => sequence.decoding);
     const [decoding, own] = this.tiles.turnOf(streams, ready);
+    if (own.length === 0) this.adjacency.restore(decoding, now);
     const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     // Streams wait for the prompts of all sets.
     const prefillRows = this.addPrefill(rows, own, setsOf(prompts), started, now);

@@ -51,6 +51,8 @@ export class KvCommands {
     switch (command.type) {
       case "copy":
         return this.copy(command, lost);
+      case "move":
+        return this.move(command, lost);
       case "restore":
         return this.restore(command, lost);
       case "trim":
@@ -74,6 +76,12 @@ export class KvCommands {
     if (lost.has(from)) return this.lose(to, lost);
     lost.delete(to);
     this.llama.kvCopy(from, to, position, cells);
+  }
+
+  private move({ from, to }: Of<"move">, lost: Set<number>): void {
+    if (lost.delete(from)) return this.lose(to, lost);
+    lost.delete(to);
+    this.llama.kvMove(from, to);
   }
 
   private restore({ sequence, hostId }: Of<"restore">, lost: Set<number>): void {
