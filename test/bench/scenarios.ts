@@ -5,7 +5,7 @@ import { batchedBench, llamaBench } from "./engine-tools.ts";
 import type { BenchModel } from "./make-model.ts";
 import type { Measurement } from "./measurement.ts";
 import { agent } from "./rows/agent.ts";
-import { aggregate } from "./rows/aggregate.ts";
+import { aggregate, uneven } from "./rows/aggregate.ts";
 import { bursts } from "./rows/bursts.ts";
 import { constrained } from "./rows/constrained.ts";
 import { decode } from "./rows/decode.ts";
@@ -134,6 +134,7 @@ export const SCENARIOS: readonly Scenario[] = [
       decode(256, ENGINE_ALONE),
       constrained(128),
       ...STREAMS.map((streams) => aggregate(streams, 64, 128, { ratio: { "llama-batched-bench": 0.9 } })),
+      uneven(32, 64, 16, 512),
     ],
     tools: [llamaBench(32, 256), batchedBench(BATCHES, 64, 128)],
   },

@@ -28,6 +28,28 @@ export function aggregate(streams: number, promptTokens: number, tokens: number,
   };
 }
 
+/** Measures streams that start together and end one by one, after `least` to `most` tokens. */
+export function uneven(streams: number, promptTokens: number, least: number, most: number): Measurement {
+  // Coprime to all powers of two, so that streams do not end in the order in which they came.
+  const STRIDE = 13;
+  const lengthOf = (at: number) => least + Math.round(((most - least) * ((at * STRIDE) % streams)) / (streams - 1));
+  return {
+    id: "uneven",
+    async run(port, prompts) {
+      const calls = Array.from({ length: streams }, (_, at) => ({
+        prompt: prompts.next(promptTokens),
+        maxTokens: lengthOf(at),
+      }));
+      const results = await Promise.all(calls.map((call) => streamChat(port, call)));
+      const seconds =
+        (Math.max(...results.map(({ ended }) => ended)) - Math.min(...results.map(({ started }) => started))) / 1000;
+      const tokens = results.reduce((sum, { completionTokens }) => sum + completionTokens, 0);
+      const label = `end to end, ${streams} streams of ${least} to ${most} tokens`;
+      return [{ label, unit: "tok/s", better: "higher", value: tokens / seconds }];
+    },
+  };
+}
+
 /** Returns tokens per second between the first token of the last stream to start and the end of the first to end. */
 function decodeRate(results: readonly ChatResult[]): number {
   const from = Math.max(...results.map(({ tokens }) => tokens[0] ?? NaN));
