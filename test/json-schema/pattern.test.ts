@@ -99,9 +99,16 @@ describe("translation", () => {
     "^a{3000}$",
     "[]",
     "^\\ud800$",
+    "\\h+",
+    "\\Qa.b\\E",
+    "[\\A]",
   ])("%s cannot be translated", (source) => {
     expect(isRegex(source)).toBe(true);
     expect(grammarPattern(source, ANY_LENGTH)).toBeUndefined();
+  });
+
+  test("the anchors of Python, Rust and Ruby are those of a whole text", () => {
+    for (const source of ["\\Aab?\\z", "\\Aab?\\Z", "^ab?\\Z"]) expect(translated(source)).toBe(translated("^ab?$"));
   });
 
   test("a pattern that matches any text is not a constraint", () => {
