@@ -35,6 +35,54 @@ describe("tools", () => {
     expect(decode({ tools: [tool("a", { parameters })] }).tools[0]?.enforced).toEqual({ type: "object" });
   });
 
+  const closed = (name: string) => ({
+    type: "object",
+    properties: { [name]: {} },
+    required: [name],
+    additionalProperties: false,
+  });
+  const argument = (p: object) => ({ type: "object", properties: { p }, required: ["p"], additionalProperties: false });
+  const anything = { type: "object" };
+  const text = { type: "string" };
+  const elsewhere = { $ref: "http://json-schema.org/draft-07/schema#" };
+  test.each<[string, object, object]>([
+    [
+      "a pattern of another dialect",
+      argument({ ...text, pattern: "(?i)^a", maxLength: 5 }),
+      argument({ ...text, maxLength: 5 }),
+    ],
+    ["the opposite of such a pattern", argument({ ...text, not: { pattern: "(?i)^a" } }), argument(text)],
+    ["another document", argument({ ...elsewhere, ...text }), argument(text)],
+    [
+      "another document or a flag",
+      argument({ oneOf: [elsewhere, { type: "boolean" }] }),
+      argument({ anyOf: expect.arrayContaining([{ type: "boolean" }, anything]) }),
+    ],
+    ["another document as a whole", elsewhere, anything],
+    [
+      "a definition that is missing",
+      argument({ type: "array", items: { $ref: "#/$defs/a" } }),
+      argument({ type: "array" }),
+    ],
+    ["a list without values", argument({ ...text, enum: [] }), argument(text)],
+    ["values of another type", argument({ ...text, enum: [1, 2] }), argument(text)],
+    ["two closed objects", { allOf: [closed("a"), closed("b")] }, anything],
+  ])("with %s are enforced without that, unless they are strict", (_, parameters, enforced) => {
+    expect(decode({ tools: [tool("a", { parameters })] }).tools).toMatchObject([{ parameters }]);
+    expect<unknown>(decode({ tools: [tool("a", { parameters })] }).tools[0]?.enforced).toEqual(enforced);
+    const strict = () => decode({ tools: [tool("a", { parameters, strict: true })] });
+    expect(thrown(strict)).toEqual(["invalid_value", "tools.0.function.parameters"]);
+  });
+
+  test("with parameters of a wrong form are refused", () => {
+    for (const parameters of [{ type: "nonsense" }, { properties: [] }, { $ref: "#" }]) {
+      expect(thrown(() => decode({ tools: [tool("a", { parameters })] }))).toEqual([
+        "invalid_value",
+        "tools.0.function.parameters",
+      ]);
+    }
+  });
+
   test("may expand to a limited total size, which allows many ordinary schemas", () => {
     const names = (start: string, count: number, at: number) =>
       Array.from({ length: count }, (_, index) => `${start}${index}_${at}`);

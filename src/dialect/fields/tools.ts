@@ -32,6 +32,8 @@ export interface ChosenTools extends Pick<Generation, "tools" | "allTools" | "to
   readonly inexpressible: boolean;
 }
 
+/** What is enforced of a schema that allows anything: arguments are always an object. */
+const ANY_OBJECT: JsonSchema = { type: "object" };
 /** Schema for arguments whose own schema is `{}`. */
 const ANY_PARAMETERS: JsonSchema = { type: "object", properties: {} };
 /** A function without a schema takes no arguments; with a less strict grammar, the model would invent some. */
@@ -90,9 +92,11 @@ export function withTools(
 
 function decodeTool(definition: ToolDefinition, budget: SchemaBudget, schemas: PreparedSchemas | undefined) {
   const tool = unchecked(definition);
-  const prepared = prepareSchema(tool.parameters, definition.param.parameters, budget, schemas);
   const strict = definition.strict === true;
-  return { tool: { ...tool, enforced: prepared.schema }, strict, inexpressible: prepared.inexpressible.length > 0 };
+  // Who runs an agent cannot change the schemas of other people's tools, so one of these must not stop every request.
+  const prepared = prepareSchema(tool.parameters, definition.param.parameters, budget, schemas, !strict);
+  const enforced = Object.keys(prepared.schema).length > 0 ? prepared.schema : ANY_OBJECT;
+  return { tool: { ...tool, enforced }, strict, inexpressible: prepared.inexpressible.length > 0 };
 }
 
 /** Returns a tool without checking its schema. */

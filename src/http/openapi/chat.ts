@@ -35,7 +35,8 @@ structured_outputs, regex, grammar (GBNF; also guided_grammar and ebnf). They ar
 reasoning. With tools beside a schema, the answer is a call or follows the schema. Parts of a schema that a grammar
 cannot express are not enforced: with strict true (of the schema or a tool), the header X-Grammar-Constraints is then
 \`downgraded\`. It is also \`downgraded\` if the server runs with --no-grammar-constraints, which puts the schema into
-the prompt instead. An invalid schema, or one that refers to other documents, is a 400 that names the place. At the
+the prompt instead. An invalid schema is a 400 that names the place, and so is one that refers to other documents, has a
+pattern that ECMA-262 does not know, or leaves no value. Of a tool without strict, only that part is not enforced. At the
 token limit the JSON is truncated and finish_reason is \`length\`.
 
 **Limits of schemas and grammars.** At each place of an answer, a schema or choice may leave at most 5,000 alternatives
