@@ -62,18 +62,21 @@ async function whileRunning(
   }
 }
 
+const send = (port: number, method: string, path: string, headers: Readonly<Record<string, string>>, body: object) =>
+  fetch(`https://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    tls: { rejectUnauthorized: false, serverName: HOST },
+  });
+
 /**
  * Asserts that the first piece of a stream arrives before the second is generated, and that svc answers for the
  * public name.
  */
 async function streamsThrough(port: number, gate: PromiseWithResolvers<void>): Promise<void> {
-  const ask = () =>
-    fetch(`https://127.0.0.1:${port}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", host: HOST },
-      body: JSON.stringify({ messages: [{ role: "user", content: "Hi" }], stream: true }),
-      tls: { rejectUnauthorized: false, serverName: HOST },
-    });
+  const body = { messages: [{ role: "user", content: "Hi" }], stream: true };
+  const ask = () => send(port, "POST", "/v1/chat/completions", { host: HOST }, body);
   const deadline = Date.now() + 10_000;
   let response = await ask().catch(() => undefined);
   while (!response && Date.now() < deadline) {
@@ -92,7 +95,7 @@ async function streamsThrough(port: number, gate: PromiseWithResolvers<void>): P
 
 const address = ({ port }: TestServer) => `127.0.0.1:${port}`;
 
-test.skipIf(Bun.which("nginx") === null)("nginx: a stream comes through piece by piece", async () => {
+test.skipIf(Bun.which("nginx") === null)("nginx: streams come through, and no caller is local", async () => {
   const { server, gate } = slow();
   const [folder, port] = [temporaryFolder(), await freePort()];
   const site = adapted(recipe("nginx"), {
@@ -107,7 +110,11 @@ test.skipIf(Bun.which("nginx") === null)("nginx: a stream comes through piece by
   const config = `daemon off; pid ${folder}/pid; error_log stderr; events {}\nhttp { access_log off; ${paths.join(" ")}\n${site} }\n`;
   writeFileSync(join(folder, "nginx.conf"), config);
   const command = ["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")];
-  await whileRunning(command, {}, () => streamsThrough(port, gate));
+  await whileRunning(command, {}, async () => {
+    await streamsThrough(port, gate);
+    const model = { model: "a" };
+    expect((await send(port, "DELETE", "/api/delete", { host: "localhost" }, model)).status).toBe(403);
+  });
 });
 
 test.skipIf(Bun.which("caddy") === null)("Caddy: a stream comes through piece by piece", async () => {
