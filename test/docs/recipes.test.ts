@@ -72,11 +72,12 @@ const send = (port: number, method: string, path: string, headers: Readonly<Reco
 
 /**
  * Asserts that the first piece of a stream arrives before the second is generated, and that svc answers for the
- * public name.
+ * public name, to its own page too.
  */
 async function streamsThrough(port: number, gate: PromiseWithResolvers<void>): Promise<void> {
+  const host = `${HOST}:${port}`;
   const body = { messages: [{ role: "user", content: "Hi" }], stream: true };
-  const ask = () => send(port, "POST", "/v1/chat/completions", { host: HOST }, body);
+  const ask = () => send(port, "POST", "/v1/chat/completions", { host, origin: `https://${host}` }, body);
   const deadline = Date.now() + 10_000;
   let response = await ask().catch(() => undefined);
   while (!response && Date.now() < deadline) {
