@@ -84,6 +84,11 @@ describe("values", () => {
     }
   });
 
+  test("an IPv6 address to listen on may have the brackets of a URL", () => {
+    expect(settings({ host: "[::1]" }).host).toBe("::1");
+    expect(settings({}, { SVC_HOST: "[::]" }).host).toBe("::");
+  });
+
   test("bits name the number format of the cache", () => {
     expect(settings({ "kv-type": "8" }).kvType).toBe("q8_0");
     expect(settings({ "kv-type": "4" }).kvType).toBe("q4_0");
