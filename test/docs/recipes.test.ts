@@ -2,10 +2,13 @@
 // files. Recipes whose program is not installed are skipped.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fill } from "../../packaging/template.ts";
+import { parseArguments } from "../../src/cli/arguments.ts";
+import { readConfig } from "../../src/config/read-config.ts";
 import { serve, type TestServer } from "../http/harness.ts";
+import { environmentIn } from "../support/environment-in.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { runToEnd } from "../support/program.ts";
@@ -165,14 +168,28 @@ test("the service of the packages has the folders and the file of variables that
   expect(unit).toMatch(/^EnvironmentFile=-\/etc\/svc\/environment$/m);
   expect(text).toContain("SVC_API_KEY=");
   expect(text).toContain("install -m 600 /dev/stdin /etc/svc/environment");
-  const [, dataDir = ""] = /SVC_DATA_DIR=(\S+)/.exec(unit) ?? [];
-  expect(text).toContain(`sudo svc pull --data-dir ${dataDir} `);
+  expect(text).toContain("sudo svc pull --data-dir /var/lib/svc ");
 });
 
-test("the options of the service exist", () => {
-  const units = recipe("ini") + fill("svc.service", {});
-  const variables = [...units.matchAll(/\b(SVC_[A-Z_]+)=/g)].map(([, name]) => name);
-  const known = readFileSync(join(import.meta.dir, "../../docs/reference/environment.md"), "utf8");
-  expect(variables.filter((name) => !known.includes(`\`${name}\``))).toEqual([]);
-  expect(variables.length).toBeGreaterThan(2);
+test.each([
+  ["page", recipe("ini")],
+  ["packages", fill("svc.service", {})],
+])("the service of the %s has the folders that systemd makes, unless its config file names others", (_, unit) => {
+  const folder = temporaryFolder();
+  const file = join(folder, "config.toml");
+  writeFileSync(file, 'data-dir = "/srv/svc"\n');
+  const [, variables = ""] = /^Environment=(.*)$/m.exec(unit) ?? [];
+  const environment = { HOME: folder, ...environmentIn(variables) };
+  const own = { cacheDir: "/var/cache/svc", dataDir: "/var/lib/svc" };
+  expect(readConfig(new Map(), environment, "/")).toMatchObject(own);
+  expect(readConfig(new Map([["config", file]]), environment, "/")).toMatchObject({ ...own, dataDir: "/srv/svc" });
+  expect([unit.includes("CacheDirectory=svc\n"), unit.includes("StateDirectory=svc\n")]).toEqual([true, true]);
+});
+
+test.each([
+  ["page", recipe("ini")],
+  ["packages", fill("svc.service", {})],
+])("the command of the service of the %s has options that exist", (_, unit) => {
+  const [, args = ""] = /^ExecStart=\S+ (.*)$/m.exec(unit) ?? [];
+  expect(parseArguments(args.split(" ")).values.get("config")).toBe("/etc/svc/config.toml");
 });
