@@ -13,7 +13,7 @@ import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
 import { liftRequestLimit } from "./request-limit.ts";
-import { writeError } from "./terminal.ts";
+import { writeError, writeWarning } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 
 /** Runs the program and returns its exit code (see `exit-codes.ts`). `user`: the user's unmodified environment. */
@@ -151,17 +151,27 @@ function needModel({ serveModel }: Config): void {
 
 /**
  * Returns the prompt to answer once, or undefined to serve. `-s -` reads standard input. Other text of -s is joined
- * with piped or redirected input, an empty line between them. Without -s, piped or redirected input is the prompt
- * unless the command `serve` or a server option was given: the empty or silent input of a service manager must not keep
- * a server from starting.
+ * with piped or redirected input, an empty line between them; without input the text is answered alone, since programs
+ * start svc with a pipe that they never write to. Without -s, piped or redirected input is the prompt unless the command
+ * `serve` or a server option was given: the empty or silent input of a service manager must not keep a server from
+ * starting.
  */
 async function promptOf({ config, explicitServe, values }: Start): Promise<string | undefined> {
   const { prompt: option } = config;
   if (option === undefined && (explicitServe || namesServer(values))) return undefined;
-  const { readPipedInput } = await import("./piped-input.ts");
-  const piped = await readPipedInput(option === "-");
-  if (option === "-" && piped === undefined) throw new UsageError("Standard input has no prompt.");
-  if (option === undefined || option === "-") return piped;
+  const { AT_ONCE, BESIDE_PROMPT, readPipedInput, TO_ITS_END } = await import("./piped-input.ts");
+  if (option === undefined) return readPipedInput(AT_ONCE);
+  if (option === "-") {
+    const whole = await readPipedInput(TO_ITS_END);
+    if (whole === undefined) throw new UsageError("Standard input has no prompt.");
+    return whole;
+  }
+  const piped = await readPipedInput(BESIDE_PROMPT, (seconds) =>
+    writeWarning(
+      `Nothing came through the pipe on standard input for ${seconds} s: the prompt is answered without it. With -s -, svc waits for the whole prompt; with < /dev/null, not at all.`,
+      config,
+    ),
+  );
   return piped === undefined ? option : `${option}\n\n${piped}`;
 }
 

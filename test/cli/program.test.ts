@@ -335,6 +335,32 @@ describe("one answer", () => {
     expect(ended).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
   });
 
+  test("text that comes late through a pipe is part of the prompt", async () => {
+    const script = '(sleep 1; printf %s "$0") | "$@"';
+    const piped = ["sh", "-c", script, QUESTION, process.execPath, MAIN, "-s", "Answer this:", ...greedy];
+    const ended = await runToEnd(piped, { env: ownEnvironment({ HOME: home, PATH: "/usr/bin:/bin" }) });
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining("Paris"), err: "" });
+  });
+
+  test("text that a program writes into a socket is part of the prompt", async () => {
+    const env = ownEnvironment({ HOME: home });
+    const command = [process.execPath, MAIN, "-s", "Answer this:", ...greedy];
+    const child = Bun.spawn(command, { env, stdin: "pipe", stdout: "pipe", stderr: "inherit" });
+    child.stdin.write(QUESTION);
+    await child.stdin.end();
+    expect([await child.exited, await child.stdout.text()]).toEqual([0, expect.stringContaining("Paris")]);
+  });
+
+  test("a pipe that stays silent is told, and the prompt of -s answered without it", async () => {
+    const pipe = openSilentPipe();
+    const { code, out, err } = await finish(["-s", QUESTION, ...greedy], pipe);
+    closeSync(pipe);
+    expect([code, out]).toEqual([0, expect.stringContaining("Paris")]);
+    expect(err).toStartWith(
+      "svc: Nothing came through the pipe on standard input for 5 s: the prompt is answered without",
+    );
+  });
+
   test.skipIf(!existsSync("/dev/full"))("what cannot be written is told in one sentence", async () => {
     const full = openSync("/dev/full", "w");
     const told = async (args: readonly string[]) => {
