@@ -315,6 +315,29 @@ describe("one answer", () => {
     expect(code).toBe(0);
   });
 
+  test("an answer that was cut says so, and at which limit", async () => {
+    const cut = async (...args: readonly string[]) => (await finish(["-s", QUESTION, "-t", "0", ...args])).err;
+    const thinks = ["--chat-template-kwargs", '{"enable_thinking":true}'];
+    expect(await cut("-n", "2")).toBe("svc: The answer was cut at --max-tokens.\n");
+    expect(await cut("-n", "2", "--no-streaming")).toBe("svc: The answer was cut at --max-tokens.\n");
+    expect(await cut("-n", "4", ...thinks)).toBe(
+      "svc: The answer was cut at --max-tokens while the model was thinking; with --no-think, it answers at once.\n",
+    );
+    expect(await cut("-n", "2", "-q", "--log-format", "json")).toStartWith('{"');
+  });
+
+  test.skipIf(process.platform === "win32")("a terminal shows how far a model is that thinks first", async () => {
+    let shown = "";
+    const decoder = new TextDecoder();
+    const data = (_: unknown, bytes: Uint8Array) => void (shown += decoder.decode(bytes, { stream: true }));
+    const args = ["-s", QUESTION, "-t", "0", "--chat-template-kwargs", '{"enable_thinking":true}'];
+    const env = ownEnvironment({ HOME: home, TERM: "xterm" });
+    const child = Bun.spawn([process.execPath, MAIN, ...args], { env, terminal: { cols: 80, rows: 24, data } });
+    expect(await child.exited).toBe(0);
+    child.terminal?.close();
+    expect(shown).toMatch(/thinking +\d+ tokens.*Paris/s);
+  });
+
   test("--json prints the whole chat completion", async () => {
     const { code, out } = await finish(["-s", QUESTION, "--json", ...greedy, "--api-key", "unneeded"]);
     expect(code).toBe(0);
