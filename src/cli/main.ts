@@ -4,7 +4,8 @@ import type { Config } from "../config/config.ts";
 import { processEnvironment, type Environment } from "../config/environment.ts";
 import { options } from "../config/options.ts";
 import { misspeltVariables, UsageError, type Values } from "../config/parse.ts";
-import { readConfig } from "../config/read-config.ts";
+import { pipedOption, readLayers } from "../config/read-config.ts";
+import { resolveConfig } from "../config/resolve.ts";
 import { commit, version } from "../config/version.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
@@ -30,9 +31,15 @@ export async function main(args: readonly string[], user: Environment): Promise<
       await writeOut(informationText(action, commandLine));
       return exitCodes.ok.code;
     }
-    const reread = () => readConfig(commandLine.values, processEnvironment(), process.cwd());
-    config = reread();
-    if (action === "serve" && config.prompt === undefined) liftRequestLimit(config, user);
+    const read = () => readLayers(commandLine.values, processEnvironment(), process.cwd());
+    const layers = read();
+    const piped = pipedOption(layers);
+    const reread = () => {
+      if (piped === undefined) return resolveConfig(read(), processEnvironment());
+      throw new UsageError(`--${piped} is a pipe, which was read at the start: only a file can be read again.`);
+    };
+    config = resolveConfig(layers, processEnvironment());
+    if (action === "serve" && config.prompt === undefined && piped === undefined) liftRequestLimit(config, user);
     const notes = [...commandLine.notes, ...misspeltVariables(options, processEnvironment())];
     if (config.logFormat !== "json") for (const note of notes) process.stderr.write(`svc: ${note}\n`);
     const { output, ...elsewhere } = flags;
