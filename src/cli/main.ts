@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment, type Environment } from "../config/environment.ts";
+import { idleOptions } from "../config/idle-options.ts";
 import { options } from "../config/options.ts";
 import { misspeltVariables, UsageError, type Values } from "../config/parse.ts";
 import { pipedOption, readLayers } from "../config/read-config.ts";
@@ -41,12 +42,12 @@ export async function main(args: readonly string[], user: Environment): Promise<
     config = resolveConfig(layers, processEnvironment());
     if (action === "serve" && config.prompt === undefined && piped === undefined) liftRequestLimit(config, user);
     const notes = [...commandLine.notes, ...misspeltVariables(options, processEnvironment())];
-    if (config.logFormat !== "json") for (const note of notes) process.stderr.write(`svc: ${note}\n`);
+    for (const note of notes) writeWarning(note, config);
     const { output, ...elsewhere } = flags;
     // `-o -` means the same as no -o: the result goes to standard output.
     const given = output === "-" ? elsewhere : flags;
     const json = flags["json"] === true;
-    const code = await runs[action]({ ...commandLine, flags: given, config, operand, json, user, reread });
+    const code = await runs[action]({ ...commandLine, flags: given, config, layers, operand, json, user, reread });
     return code ?? exitCodes.ok.code;
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);
@@ -93,6 +94,8 @@ function informationText(
 /** What every command receives. */
 interface Start extends CommandLine {
   readonly config: Config;
+  /** The values that the configuration was resolved from. */
+  readonly layers: readonly Values[];
   /** The first operand. */
   readonly operand: string;
   readonly json: boolean;
@@ -132,13 +135,14 @@ const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start:
 const isRun = (action: CommandLine["action"]): action is keyof typeof runs => Object.hasOwn(runs, action);
 
 async function serveOrAnswer(start: Start): Promise<number> {
-  const { config, json, reread } = start;
+  const { config, json, layers, reread } = start;
   const prompt = await promptOf(start);
   if (prompt === undefined) {
     if (json) {
       const places = new Intl.ListFormat("en-GB").format(["one answer (svc -s)", ...callsWith("json")]);
       throw new UsageError(`--json is for ${places}.`);
     }
+    for (const note of idleOptions(layers, config)) writeWarning(note, config);
     const { serve } = await import("./serve.ts");
     return serve(config, reread);
   }

@@ -234,6 +234,16 @@ describe("serving", () => {
     },
   );
 
+  test("options without effect are told to a server, and to nobody else", async () => {
+    const port = await freePort();
+    const idle = ["-i", "Be brief.", "--gateway-port", "1"];
+    const { err } = await serveAndStop(start(["serve", "--port", String(port), "--no-model", ...idle]), port);
+    expect(err).toStartWith(
+      "svc: --instructions has no effect without a prompt (-s).\nsvc: --gateway-port has no effect without --gateway.\n",
+    );
+    expect(await finish(["list", "--json", ...idle])).toMatchObject({ code: 0, err: "" });
+  });
+
   test.each<[string, Input | "pipe", string[]]>([
     ["a socket", "pipe", []],
     ["an empty input", new Blob([]), []],
