@@ -20,6 +20,8 @@ import { writeOut } from "./write-out.ts";
 
 /** Runs the program and returns its exit code (see `exit-codes.ts`). `user`: the user's unmodified environment. */
 export async function main(args: readonly string[], user: Environment): Promise<number> {
+  // The reader of the log may end first: `2>&1 | head`, or tee at Ctrl-C.
+  process.stderr.on("error", () => {});
   let config: Config | undefined;
   try {
     const commandLine = parseArguments(args);
