@@ -147,7 +147,9 @@ describe("POST /lora-adapters", () => {
   test("is refused for other machines", async () => {
     const server = serve(hello, { lora, allowedHosts: ["nas"] });
     expect((await server.post("/lora-adapters", [], { host: "nas" })).status).toBe(403);
-    // A proxy on this machine that replaces Host.
-    expect((await server.post("/lora-adapters", [], { "x-forwarded-for": "192.0.2.1" })).status).toBe(403);
+    // A proxy on this machine that replaces Host, or passes the Host that its client chose.
+    for (const added of [{ "x-forwarded-for": "192.0.2.1" }, { "x-forwarded-proto": "https" }]) {
+      expect((await server.post("/lora-adapters", [], added)).status).toBe(403);
+    }
   });
 });

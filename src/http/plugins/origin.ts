@@ -77,12 +77,19 @@ export function checkLocal(
   );
 }
 
-/** Headers by which a proxy names the client that it forwards for. */
-const FORWARDED = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
+/** Headers that proxies add to what they forward. */
+const FORWARDED = [
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+  "via",
+] as const;
 
 /**
- * Returns whether the request certainly comes from this machine, where a proxy may replace Host, and not from a page of
- * --cors-origin, which the browser on this machine has from another.
+ * Returns whether the request certainly comes from this machine, and not from a page of --cors-origin, which the browser
+ * on this machine has from another. A proxy may replace Host, or pass the one that its client chose.
  */
 export function isLocal(headers: Headers, { host }: Pick<OriginPolicy, "host">): boolean {
   const origin = headers.get("origin");
