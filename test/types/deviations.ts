@@ -136,8 +136,11 @@ export const deviations = {
   RawMessageStreamEvent: { extensions: [`message.${recognized}`], absent: { "content_block=text.citations": null } },
   ModelInfo: {},
   ModelPage: {},
-  // JSON has no dates.
-  ChatResponse: { extensions: [...bytes, recognized], values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
+  // JSON has no dates. Ollama sends the ids and places of calls, too.
+  ChatResponse: {
+    extensions: ["message.tool_calls.*.id", "message.tool_calls.*.function.index", ...bytes, recognized],
+    values: { created_at: ["1970-01-01T00:00:00.000Z"] },
+  },
   GenerateResponse: {
     extensions: bytes,
     values: { created_at: ["1970-01-01T00:00:00.000Z"] },
