@@ -54,6 +54,16 @@ describe("chat", () => {
     check(whole);
   });
 
+  test("continues a last message of the assistant, unless it is empty, made calls or the answer has a format", async () => {
+    const server = serve(scripts.text as FakeScript);
+    const begun = { role: "assistant", content: "The sky" };
+    const tool_calls = [{ function: { name: "weather", arguments: {} } }];
+    for (const [last, format] of [[begun], [{ ...begun, content: "" }], [{ ...begun, tool_calls }], [begun, "json"]]) {
+      await (await server.post("/api/chat", { messages: [...user, last], format })).text();
+    }
+    expect(server.engine.requests.map(({ continueLast }) => continueLast)).toEqual([true, false, false, false]);
+  });
+
   test("marks a cancelled answer as cancelled", async () => {
     const server = serve({ steps: [{ text: "a" }, { wait: new Promise(() => {}) }] });
     const pending = server.post("/api/chat", { messages: user }, { "x-request-id": "one" });

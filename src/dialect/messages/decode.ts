@@ -5,6 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import { fieldError } from "../../domain/errors.ts";
 import type { Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning } from "../../domain/reasoning.ts";
+import { isPrefilled } from "../../domain/turns.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import { withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
@@ -69,8 +70,7 @@ function decodePrompt(body: MessagesPrompt, settings: MessagesSettings): Omit<Ge
   return {
     ...decodeModel(body.model),
     messages: settings.constrain ? conversation : withInstruction(conversation, schema),
-    // A final assistant message is an assistant prefill.
-    continueLast: conversation.at(-1)?.role === "assistant" && !conversation.at(-1)?.toolCalls,
+    continueLast: isPrefilled(conversation),
     ...withTools(
       decodeTools(body, settings.preparedSchemas),
       body.tool_choice?.disable_parallel_tool_use !== true,
