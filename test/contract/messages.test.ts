@@ -94,6 +94,35 @@ describe("messages", () => {
     expect(told).toEqual(["", "", "one", "", "one"]);
   });
 
+  test("calls of server tools and their results, which earlier answers of Anthropic's service have, are ignored", async () => {
+    const server = serve(scripts.text);
+    const call = (id: string, name: string) => ({ type: "server_tool_use", id, name, input: { query: "sky" } });
+    const found = { type: "web_search_result", title: "Sky", url: "https://example.org", encrypted_content: "x" };
+    const failed = { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" };
+    const content = [
+      { type: "text", text: "I look." },
+      call("srvtoolu_1", "web_search"),
+      { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ ...found, page_age: null }] },
+      call("srvtoolu_2", "web_search"),
+      { type: "web_search_tool_result", tool_use_id: "srvtoolu_2", content: failed },
+      { type: "mcp_tool_use", id: "mcptoolu_1", name: "a", server_name: "b", input: {} },
+      { type: "mcp_tool_result", tool_use_id: "mcptoolu_1", is_error: false, content: [{ type: "text", text: "c" }] },
+      { type: "text", text: "It is blue.", citations: [{ type: "web_search_result_location", url: "x" }] },
+    ];
+    const messages = [{ role: "assistant", content }, ...body.messages];
+    expect((await server.post("/v1/messages", { ...body, messages })).status).toBe(200);
+    expect(server.engine.requests[0]?.messages[0]).toEqual({ role: "assistant", content: "I look.\nIt is blue." });
+    for (const [role, type, field] of [
+      ["assistant", "tool_result", "type"],
+      ["user", "web_search_tool_result", "type"],
+      ["user", "search_result", "content"],
+    ]) {
+      const messages = [{ role, content: [{ type, content: failed }] }];
+      const refused = await server.post("/v1/messages", { ...body, messages });
+      expect((await json(refused)).error.param).toBe(`messages.0.content.0.${field}`);
+    }
+  });
+
   test("results come in the order of their calls and get the names of those", async () => {
     const server = serve(scripts.text);
     const names = ["first", "second"];

@@ -7,12 +7,12 @@ export const messagesOperations: Operations = {
     summary: "Answer a conversation (Anthropic-compatible Messages API)",
     description: `Blocks: text, image (base64 or url), document (text; with --ocr-input also base64 or url),
 search_result (its title, source and text), tool_use, tool_result (text, images, documents and search results; is_error
-is marked in its text), thinking; redacted_thinking is ignored. system is a string or blocks. System messages may also
-stand between other messages: those before the first answer are joined to system, later ones become part of the turn
-that they follow. Consecutive turns of the user are one turn to the model. A last turn of the assistant is an assistant
-prefill: the answer continues it without repeating it. cache_control, metadata, anthropic-beta headers and unknown
-fields have no effect. A first line of a system text that begins with x-anthropic-billing-header is left out of the
-prompt, because it changes with every request.
+is marked in its text), thinking; redacted_thinking, and calls of server tools with their results, are ignored. system
+is a string or blocks. System messages may also stand between other messages: those before the first answer are joined
+to system, later ones become part of the turn that they follow. Consecutive turns of the user are one turn to the model.
+A last turn of the assistant is an assistant prefill: the answer continues it without repeating it. cache_control,
+metadata, anthropic-beta headers and unknown fields have no effect. A first line of a system text that begins with
+x-anthropic-billing-header is left out of the prompt, because it changes with every request.
 
 Server tools, which have a type of their own, are ignored. A tool with defer_loading is hidden from the model until a
 tool_reference in a tool_result names it. It is then described in that result, so that the prompt before it does not
