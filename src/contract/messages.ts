@@ -104,7 +104,10 @@ const prompt = {
 
 export const MessagesRequest = t.Object({
   ...prompt,
-  max_tokens: t.Integer({ minimum: 1 }),
+  max_tokens: t.Integer({
+    minimum: 0,
+    description: "0: the prompt is computed and cached for later requests, without an answer.",
+  }),
   stop_sequences: opt(stopSequences),
   stream: opt(t.Boolean()),
   temperature: opt(t.Number({ minimum: 0, maximum: 5 })),

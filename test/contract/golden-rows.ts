@@ -116,6 +116,7 @@ const messagesDialect: Dialect = {
         downgraded: true,
         body: { tools: null, output_config: { format: { type: "json_schema", schema: downgraded } } },
       },
+      { name: "prompt-alone", script: "tool-call", body: { max_tokens: 0 } },
     ],
   ),
   refused: { messages },

@@ -29,6 +29,8 @@ interface MessagesCall {
   readonly stream: boolean;
   /** Whether the answer includes the reasoning. */
   readonly showThinking: boolean;
+  /** Whether to compute the prompt without answering. */
+  readonly promptAlone: boolean;
   /** Stop sequences of the request itself, without launch options. */
   readonly stopSequences: readonly string[];
 }
@@ -47,11 +49,13 @@ export function decodeMessages(raw: unknown, settings: MessagesSettings): Messag
       ...decodePrompt(body, settings),
       sampling: decodeSampling(body, MessagesRequest),
       ...decodeAdapters({ model: body.model }, settings),
-      ...decodeMaxTokens(body.max_tokens),
+      // The engine computes a prompt for at least one token.
+      ...decodeMaxTokens(body.max_tokens || 1),
       stop: decodeStop(stopSequences, settings.stop),
     },
     stream: body.stream ?? false,
     showThinking: body.thinking != null && body.thinking.type !== "disabled",
+    promptAlone: body.max_tokens === 0,
     stopSequences,
   };
 }

@@ -22,7 +22,8 @@ thinking enabled, adaptive and between_tools turn thinking on and return the tho
 output_config.effort alone does not turn thinking on, but templates that always think receive it. Thinking blocks have
 an empty signature. output_config.format is enforced like a strict schema. chat_template_kwargs are as for POST
 /v1/chat/completions. stop_reason is end_turn, tool_use, stop_sequence, max_tokens, model_context_window_exceeded or, for
-a model whose upstream filtered the message, refusal; a cancelled message ends with end_turn.
+a model whose upstream filtered the message, refusal; a cancelled message ends with end_turn. With max_tokens 0, the
+prompt is computed, so that later requests find it in the cache; the message has no content and stop_reason max_tokens.
 
 output_format, the older place of output_config.format, means the same. Conversations are not stored: thread is a 400,
 with the wording that makes the API's SDKs send the whole conversation.
