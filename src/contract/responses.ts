@@ -86,7 +86,7 @@ const prompt = {
   tools: opt(
     t.Array(Tool, {
       maxItems: MOST_TOOLS,
-      description: `Functions and namespaces of functions, ${MOST_TOOLS} functions in all; tools of other types are ignored.`,
+      description: `Functions and namespaces of functions, ${MOST_TOOLS} functions in all; hosted tools beside them are ignored.`,
     }),
   ),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),

@@ -30,6 +30,31 @@ describe("messages", () => {
     expect(error).toMatchObject({ code: "unsupported_parameter", param: Object.keys(field)[0] });
   });
 
+  const search = { type: "web_search_20250305", name: "web_search", max_uses: 8 };
+
+  test.each([
+    [{ tools: [search] }, "tools.0.type"],
+    [{ tools: [search], tool_choice: { type: "tool", name: "web_search" } }, "tools.0.type"],
+    [{ tools: [...body.tools, search], tool_choice: { type: "tool", name: "web_search" } }, "tools.1.type"],
+  ])("no answer is invented for a server tool: %j is refused", async (fields, param) => {
+    for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+      const { error } = await json(serve().post(path, { ...body, ...fields }));
+      expect(error).toMatchObject({ code: "unsupported_parameter", param });
+    }
+  });
+
+  test("server tools are ignored beside others, and where none may be called", async () => {
+    const server = serve(scripts.text);
+    const asked = [
+      { tools: [search, ...body.tools] },
+      { tools: [search, ...body.tools], tool_choice: { type: "tool", name: "weather" } },
+      { tools: [search], tool_choice: { type: "none" } },
+    ];
+    for (const fields of asked) expect((await server.post("/v1/messages", { ...body, ...fields })).status).toBe(200);
+    const called = server.engine.requests.map(({ tools }) => tools.map(({ name }) => name));
+    expect(called).toEqual([["weather"], ["weather"], []]);
+  });
+
   test("sampling fields of other APIs have no effect, whatever their values", async () => {
     const server = serve(scripts.text);
     const foreign = { seed: "x", logit_bias: { cat: "x" }, repeat_last_n: 2 ** 31 - 1, dry_sequence_breakers: 5 };

@@ -34,6 +34,17 @@ test.each([
     "structured_outputs.choice",
   ],
   [{ input: "hi", guided_regex: "a+", tools: [{ type: "function", name: "f" }] }, "invalid_value", "guided_regex"],
+  [{ input: "hi", tools: [{ type: "web_search" }, { type: "shell" }] }, "unsupported_parameter", "tools.0.type"],
+  [
+    { input: "hi", tools: [{ type: "web_search" }], tool_choice: { type: "web_search" } },
+    "unsupported_parameter",
+    "tools.0.type",
+  ],
+  [
+    { input: "hi", tools: [{ type: "function", name: "f" }, { type: "mcp" }], tool_choice: { type: "mcp" } },
+    "unsupported_parameter",
+    "tool_choice.type",
+  ],
   [{}, "missing_required_parameter", "input"],
   [{ input: null }, "missing_required_parameter", "input"],
 ])("%j is refused", async (body, code, param) => {
@@ -61,6 +72,12 @@ describe("fields that clients send are accepted", () => {
   test("every value of include", async () => {
     const include = ["reasoning.encrypted_content", "file_search_call.results", "web_search_call.action.sources"];
     expect((await post({ input: "hi", include })).status).toBe(200);
+  });
+
+  test("hosted tools beside functions, and alone when none may be called", async () => {
+    const [search, weather] = [{ type: "web_search" }, { type: "function", name: "weather" }];
+    expect((await post({ input: "hi", tools: [search, weather] })).status).toBe(200);
+    expect((await post({ input: "hi", tools: [search], tool_choice: "none" })).status).toBe(200);
   });
 
   test("items of hosted tools, and of unknown future tools", async () => {

@@ -114,10 +114,29 @@ function decodeFormat(
   return { constraint: schemaConstraint(schema, own !== undefined, param), schema, ...(own && { param }) };
 }
 
+type WireTool = NonNullable<MessagesPrompt["tools"]>[number];
+
+/** Server tools have a type of their own and run in Anthropic's service. */
+const isServerTool = ({ type }: WireTool): boolean => type != null && type !== "custom";
+
+/** Throws SvcError when no tool but server tools may be called: without them, the model would invent their results. */
+function refuseServerTools({ tools, tool_choice: choice }: MessagesPrompt): void {
+  if (!tools?.length || choice?.type === "none") return;
+  const named = choice?.type === "tool" ? tools.filter(({ name }) => name === choice.name) : tools;
+  const [first] = named.every(isServerTool) ? named : [];
+  if (!first) return;
+  const param = `tools.${tools.indexOf(first)}.type`;
+  throw fieldError(
+    "unsupported_parameter",
+    param,
+    "names a tool of Anthropic's service; only tools with an input_schema can be called here",
+  );
+}
+
 function decodeTools(body: MessagesPrompt, schemas: PreparedSchemas | undefined) {
   const { tools, tool_choice: choice } = body;
-  // Server tools have a type of their own and run in Anthropic's service, not here.
-  const own = callableTools(body).filter(({ tool: { type } }) => type == null || type === "custom");
+  refuseServerTools(body);
+  const own = callableTools(body).filter(({ tool }) => !isServerTool(tool));
   const definitions = own.map(({ tool, described }) => {
     const { input_schema: parameters, ...rest } = tool;
     const path = `tools.${tools?.indexOf(tool)}`;

@@ -31,7 +31,7 @@ import {
 import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
-import { decodeFunctions, flatName } from "./functions.ts";
+import { decodeFunctions, flatName, isHosted } from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 import { conversationId } from "./resource.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
@@ -217,12 +217,19 @@ function schemaOf({ type, schema }: Format): JsonSchema | undefined {
   throw missing("text.format.schema", "an object");
 }
 
-function decodeTools({ tools, tool_choice }: ResponsesPrompt, schemas: PreparedSchemas | undefined): ChosenTools {
-  const functions = decodeFunctions(tools);
-  return chooseTools(functions, decodeChoice(tool_choice ?? "auto", functions.length), schemas);
+/** Throws SvcError when no tool but hosted ones may be called: without them, the model would invent their results. */
+function decodeTools(
+  { tools, tool_choice: choice }: ResponsesPrompt,
+  schemas: PreparedSchemas | undefined,
+): ChosenTools {
+  if (choice !== "none" && tools?.length && tools.every(isHosted)) throw hosted("tools.0.type");
+  return chooseTools(decodeFunctions(tools), decodeChoice(choice ?? "auto"), schemas);
 }
 
-function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, functions: number): ToolChoice {
+const hosted = (param: string): SvcError =>
+  fieldError("unsupported_parameter", param, "names a tool of OpenAI's service; only functions can be called here");
+
+function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>): ToolChoice {
   const param = { choice: "tool_choice", name: "tool_choice.name" };
   if (typeof choice === "string") return { mode: choice, param };
   const flat = (named: { name?: string | null; namespace?: string | null }) =>
@@ -232,6 +239,5 @@ function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, funct
     const names = (choice.tools ?? []).flatMap((tool) => (tool.type === "function" ? [flat(tool)] : []));
     return allowTools(choice.mode, names, { ...param, name: "tool_choice.tools" });
   }
-  // Tools of other types cannot be forced here.
-  return { mode: functions > 0 ? "auto" : "none", param };
+  throw hosted("tool_choice.type");
 }

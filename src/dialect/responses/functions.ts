@@ -21,9 +21,11 @@ export type FunctionNames = ReadonlyMap<string, FunctionName>;
 export const flatName = ({ name, namespace }: { name: string; namespace?: string | null | undefined }): string =>
   namespace == null ? name : `${namespace}__${name}`;
 
+/** Returns whether a tool would run in OpenAI's service. */
+export const isHosted = ({ type }: WireTool): boolean => type !== "function" && type !== "namespace";
+
 /**
- * Returns definitions with flat names. Tools of other types would run in OpenAI's service and are left out. Throws
- * SvcError about a function or namespace without a name.
+ * Returns definitions with flat names, without hosted tools. Throws SvcError about a function or namespace without a name.
  */
 export function decodeFunctions(tools: ResponsesPrompt["tools"]): ToolDefinition[] {
   return (tools ?? []).flatMap((tool, index) => {

@@ -27,8 +27,9 @@ and so is that in an input_file ({file_data, filename} or {file_url}) to any mod
 /v1/chat/completions describes both; the response has svc_transcriptions and svc_recognitions.
 
 Tools are functions, alone or in namespaces. The model sees a function of a namespace as namespace__name; its calls have
-both names separately. Items and tools of hosted types (web_search and others), which agents send, are ignored; items of
-unknown types are a 400. text.verbosity is echoed and has no effect.
+both names separately. Items of hosted tools (web_search and others), which agents send, are ignored, and so are such
+tools beside functions. Without functions, or if tool_choice names one, they are a 400 \`unsupported_parameter\`, as the
+model would invent their results. Items of unknown types are a 400. text.verbosity is echoed and has no effect.
 
 Responses are stored (unless store is false) in memory, up to --stored-responses, and are lost when the server ends.
 previous_response_id continues a stored response with its whole conversation; conversation continues a conversation of
