@@ -18,14 +18,16 @@ export const InputItem = t.Object({
   content: opt(
     t.Unknown({
       description:
-        "For a message: a string, or parts of the types input_text, output_text, input_image, input_audio and input_file. For reasoning: parts of the type reasoning_text; without any, summary is used.",
+        "For a message or agent_message: a string, or parts of the types input_text, output_text, input_image, input_audio and input_file; parts of the type encrypted_content are ignored. For reasoning: parts of the type reasoning_text; without any, summary is used.",
     }),
   ),
   id: opt(t.String()),
   call_id: opt(t.String()),
-  name: opt(t.String()),
-  namespace: opt(t.String({ description: "For a function_call: the namespace of its function." })),
-  arguments: opt(t.String()),
+  name: opt(
+    t.String({ description: "For a function_call: its function. In a function_call_output, instead of call_id." }),
+  ),
+  namespace: opt(t.String({ description: "The namespace of the function." })),
+  arguments: opt(t.Unknown({ description: "For a function_call: JSON, as a string." })),
   output: opt(t.Unknown({ description: "For a function_call_output: a string or content parts." })),
   summary: opt(t.Array(t.Object({ type: opt(t.String()), text: opt(t.String()) }))),
   encrypted_content: opt(

@@ -16,15 +16,15 @@ export const responsesOperations: Operations = {
   "POST /v1/responses": {
     summary: "Answer (OpenAI-compatible Responses API)",
     description: `Input is a string or items: messages (input_text, output_text, input_image, input_audio, input_file),
-function_call, function_call_output, reasoning, and item_reference, which names an item of a stored response (its type
-is optional; repeated references to one item add nothing). instructions are a system message of this turn alone.
-Consecutive turns of the user are one turn to the model; a system message after the first answer becomes part of the
-turn that it follows.
+agent_message, function_call, function_call_output, reasoning, and item_reference, which names an item of a stored
+response (its type is optional; repeated references to one item add nothing). instructions are a system message of this
+turn alone. Consecutive turns of the user, and messages of other agents, are one turn to the model; a system message
+after the first answer becomes part of the turn that it follows.
 
-On a server with --transcribe-input, input_audio ({data, language}) to a model without audio input is transcribed. On a
-server with --ocr-input, the text in input_image ({image_url, languages}) to a model without image input is recognised,
-and so is that in an input_file ({file_data, filename} or {file_url}) to any model, unless the file is text. POST
-/v1/chat/completions describes both; the response has svc_transcriptions and svc_recognitions.
+On a server with --transcribe-input, input_audio ({data, language}, or a data: URL in audio_url) to a model without audio
+input is transcribed. On a server with --ocr-input, the text in input_image ({image_url, languages}) to a model without
+image input is recognised, and so is that in an input_file ({file_data, filename} or {file_url}) to any model, unless
+the file is text. POST /v1/chat/completions describes both; the response has svc_transcriptions and svc_recognitions.
 
 Tools are functions, alone or in namespaces. The model sees a function of a namespace as namespace__name; its calls have
 both names separately. Items of hosted tools (web_search and others), which agents send, are ignored, and so are such
