@@ -136,6 +136,7 @@ const responses: Dialect = {
     },
     [
       { name: "logprobs", script: "logprobs", body: { top_logprobs: 2, include: ["message.output_text.logprobs"] } },
+      { name: "custom-tool-call", script: "tool-call", body: { tools: [{ type: "custom", name: "weather" }] } },
       {
         name: "constrained",
         script: "json",

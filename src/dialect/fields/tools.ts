@@ -13,6 +13,8 @@ export interface ToolDefinition {
   /** JSON schema of the arguments; absent: the tool takes none. */
   readonly parameters?: JsonSchema | null | undefined;
   readonly strict?: boolean | null | undefined;
+  /** Set if more is required of the arguments than their schema says. */
+  readonly inexpressible?: boolean;
   readonly described?: boolean;
   /** Names of the request's fields, for error messages. */
   readonly param: { readonly name: string; readonly parameters: string };
@@ -92,7 +94,8 @@ function decodeTool(definition: ToolDefinition, budget: SchemaBudget, schemas: P
   const tool = unchecked(definition);
   const prepared = prepareSchema(tool.parameters, definition.param.parameters, budget, schemas);
   const strict = definition.strict === true;
-  return { tool: { ...tool, enforced: prepared.schema }, strict, inexpressible: prepared.inexpressible.length > 0 };
+  const inexpressible = definition.inexpressible === true || prepared.inexpressible.length > 0;
+  return { tool: { ...tool, enforced: prepared.schema }, strict, inexpressible };
 }
 
 /** Returns a tool without checking its schema. */

@@ -51,15 +51,18 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
       return;
     }
     case "function_call": {
-      const id = need(item.call_id, `${path}.call_id`);
-      const name = flatName({ namespace: item.namespace, name: need(item.name, `${path}.name`) });
       const text = need(item.arguments ?? "", `${path}.arguments`);
-      return turns.call({ id, name, arguments: turns.texts.json(text) });
+      return turns.call({ ...calledTool(item, path), arguments: turns.texts.json(text) });
+    }
+    case "custom_tool_call": {
+      const input = need(item.input, `${path}.input`);
+      return turns.call({ ...calledTool(item, path), arguments: turns.texts.object({ input }) });
     }
     case "function_call_output":
+    case "custom_tool_call_output":
       return turns.add({
         role: "tool",
-        ...callOf(item, path),
+        ...answeredCall(item, path),
         content: decodeContent(item.output ?? "", `${path}.output`, "tool"),
       });
     case "reasoning":
@@ -171,8 +174,13 @@ function decodeMessage({ role, content }: Item, path: string): OpenTurn {
   return { role: turn, content: decodeContent(content, `${path}.content`, turn) };
 }
 
-/** Returns the call that a result answers: by its id, or by its function alone. */
-function callOf({ call_id: id, namespace, name }: Item, path: string): Pick<ChatMessage, "toolCallId" | "name"> {
+function calledTool({ call_id, namespace, name }: Item, path: string): Pick<ToolCall, "id" | "name"> {
+  const id = need(call_id, `${path}.call_id`);
+  return { id, name: flatName({ namespace, name: need(name, `${path}.name`) }) };
+}
+
+/** Returns the call that a result answers: by its id, or by its tool alone. */
+function answeredCall({ call_id: id, namespace, name }: Item, path: string): Pick<ChatMessage, "toolCallId" | "name"> {
   if (id == null && name != null) return { name: flatName({ namespace, name }) };
   return { toolCallId: need(id, `${path}.call_id`) };
 }
