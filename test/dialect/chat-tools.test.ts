@@ -379,6 +379,18 @@ describe("llama.cpp's further samplers", () => {
     expect(thrown(() => decode({ samplers: 5 }))).toEqual(["invalid_type", "samplers"]);
   });
 
+  test("a list of samplers may have names of other versions of llama.cpp, which are skipped, and its aliases", () => {
+    const older = ["dry", "top_k", "tfs_z", "typical_p", "top_p", "min_p", "xtc", "temperature"];
+    const known = older.filter((name) => name !== "tfs_z");
+    expect(decode({ samplers: older }).sampling).toEqual(decode({ samplers: known }).sampling);
+    const aliases = ["DRY", "top-k", "typ", "nucleus", "minp", "xtc", "temp"];
+    expect(decode({ samplers: aliases }).sampling).toEqual(decode({ samplers: known }).sampling);
+    expect(thrown(() => decode({ samplers: ["tfs_z", "temp", "top_k"] }))).toEqual([
+      "unsupported_parameter",
+      "samplers.2",
+    ]);
+  });
+
   test("logit_bias takes token ids, and -100 bans a token", () => {
     expect(decode({ logit_bias: { 5: 1.5, 7: -100 } }).sampling.logitBias).toEqual([
       [5, 1.5],

@@ -13,6 +13,8 @@ export interface ToolDefinition {
   /** JSON schema of the arguments; absent: the tool takes none. */
   readonly parameters?: JsonSchema | null | undefined;
   readonly strict?: boolean | null | undefined;
+  /** Set if more is required of the arguments than their schema says. */
+  readonly inexpressible?: boolean;
   readonly described?: boolean;
   /** Names of the request's fields, for error messages. */
   readonly param: { readonly name: string; readonly parameters: string };
@@ -96,7 +98,8 @@ function decodeTool(definition: ToolDefinition, budget: SchemaBudget, schemas: P
   // Who runs an agent cannot change the schemas of other people's tools, so one of these must not stop every request.
   const prepared = prepareSchema(tool.parameters, definition.param.parameters, budget, schemas, !strict);
   const enforced = Object.keys(prepared.schema).length > 0 ? prepared.schema : ANY_OBJECT;
-  return { tool: { ...tool, enforced }, strict, inexpressible: prepared.inexpressible.length > 0 };
+  const inexpressible = definition.inexpressible === true || prepared.inexpressible.length > 0;
+  return { tool: { ...tool, enforced }, strict, inexpressible };
 }
 
 /** Returns a tool without checking its schema. */

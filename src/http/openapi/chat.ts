@@ -78,7 +78,8 @@ languages; default: those of --ocr-language. detail low means the recognition le
 of a stream, has svc_recognitions: for each image its field, its text and its number of pages. An image without text is
 not an error: the prompt then says that there is no text. Results are cached and counted like those of sound. An image
 that cannot be read is a 422 \`unprocessable_media\`. Parts of type file are read in this way for every model, except
-text files, whose text is taken as it is, and images, which are treated like image_url.
+files that have only text (UTF-8, such as JSON or code), which is taken as it is, and images, which are treated like
+image_url.
 
 **Sampling.** llama.cpp's sampling fields are supported in addition to the API's: see the schema. n answers share one
 computation of the prompt; with a seed, the first answer is the same as that of a request with n 1. ignore_eos and
