@@ -14,7 +14,7 @@ export interface OriginPolicy {
 /** Schemes of pages that belong to an installed application, not to the web. */
 const APP_SCHEMES = new Set(["tauri:", "app:", "vscode-webview:", "vscode-file:", "capacitor:", "ionic:", "electron:"]);
 const EXPOSED =
-  "X-Request-ID, Compat-Request-ID, Request-ID, Retry-After, X-Grammar-Constraints, X-Embedding-Truncated, X-Svc-Compatibility, X-Svc-Emulated-Parameters, Content-Range, Content-Disposition";
+  "X-Request-ID, Compat-Request-ID, Request-ID, Retry-After, X-Should-Retry, X-Grammar-Constraints, X-Embedding-Truncated, X-Svc-Compatibility, X-Svc-Emulated-Parameters, Content-Range, Content-Disposition";
 const DEFAULT_HEADERS =
   "Content-Type, Authorization, X-Api-Key, X-Request-ID, Compat-Request-ID, X-Svc-Client, X-Svc-Deadline-Ms, X-Svc-Profile";
 const PREFLIGHT_SECONDS = "600";
