@@ -7,6 +7,7 @@ import { invalidValue, missing, type SvcError } from "../domain/errors.ts";
 import type { Generation } from "../domain/generate.ts";
 import type { TokenizeOptions, TokenPiece } from "../engine/text/port.ts";
 import type { HeldAnswer } from "../service/held-answer.ts";
+import { isNamed } from "../service/model-router.ts";
 import type { AppDeps } from "./deps.ts";
 import { bodyCeilings } from "./json-body.ts";
 import { jsonResponse, wholeAnswer } from "./json-response.ts";
@@ -74,7 +75,7 @@ function* parsed(parts: readonly string[]): Generator<TokenPiece, void, void> {
  * SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
  */
 export async function tokenized(
-  { contexts, engine, log, tokenizer }: AppDeps,
+  { contexts, engine, log, router, tokenizer }: AppDeps,
   raw: unknown,
   request: Request,
   usual: TokenizeOptions = {},
@@ -87,8 +88,10 @@ export async function tokenized(
   const options = { ...usual, addSpecial: body.add_special_tokens ?? usual.addSpecial ?? false, client };
   const tokens = await tokenizer.run(() => engine.tokenize(text, request.signal, options));
   const { modelId: model, model: info } = engine.status();
-  if (body.model && body.model !== model)
-    log.debug("tokenized by the active model instead of the named one", { model });
+  const isActive = (name: string) => router.models().some((one) => one.id === model && isNamed(one, name));
+  if (body.model && !isActive(body.model)) {
+    log.verbose("tokenized by the active model instead of the named one", { model });
+  }
   return { tokens, model, info, named: body.return_token_strs === true };
 }
 

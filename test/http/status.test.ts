@@ -200,11 +200,15 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
   });
 
   test("are answered by the loaded model for the name of another", async () => {
-    const { post, log } = serve();
-    const answer = await read(post("/v1/tokenize", { model: "secret-name", text: "a" }));
-    expect(answer.model).toBe("fake-model");
-    expect(log.lines.some((line) => line.message.includes("instead of the named one"))).toBe(true);
-    expect(JSON.stringify(log.lines)).not.toContain("secret-name");
+    const { post, log } = serve(hello, { alias: ["fake-model", "nickname"] });
+    const levels = async (name: string) => {
+      expect((await read(post("/v1/tokenize", { model: name, text: "a" }))).model).toBe("fake-model");
+      const told = log.lines.splice(0);
+      expect(JSON.stringify(told)).not.toContain(name);
+      return told.flatMap(({ level, message }) => (message.includes("instead of the named one") ? level : []));
+    };
+    expect(await levels("secret-name")).toEqual(["verbose"]);
+    expect(await levels("nickname")).toBeEmpty();
   });
 
   test.each([
