@@ -143,6 +143,17 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     expect<unknown>(count).toEqual({ input_tokens: 5, model: "fake-model" });
   });
 
+  test("add the tokens that begin and end a text, as for raw completions, unless the body says otherwise", async () => {
+    const { post, engine } = serve();
+    for (const path of ["/v1/tokenize", "/v1/count_tokens"]) {
+      for (const fields of [{}, { add_special_tokens: null }, { add_special_tokens: false }]) {
+        await (await post(path, { text: "a", ...fields })).text();
+      }
+    }
+    const added = engine.tokenized.map(({ options }) => options.addSpecial);
+    expect(added).toEqual([true, true, false, true, true, false]);
+  });
+
   test("prefer text to prompt, and treat null and empty as absent", async () => {
     const { post } = serve();
     const count = async (body: unknown) => (await read(post("/v1/tokenize", body))).count;

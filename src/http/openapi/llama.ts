@@ -48,7 +48,7 @@ stream are measured where the stream is written.`,
   "POST /tokenize": {
     summary: "Token ids of a text, in llama.cpp's or vLLM's form",
     description:
-      "With content, the form of llama.cpp. With prompt, the form of vLLM: the same as POST /v1/tokenize, except that special tokens that are written out in the text count as special tokens, and add_special_tokens is true by default.",
+      "With content, the form of llama.cpp. With prompt, the form of vLLM: the same as POST /v1/tokenize, except that special tokens that are written out in the text count as special tokens.",
     answers: { 200: "The token ids." },
     errors: tokenizerErrors,
     example: { content: "Hello" },
