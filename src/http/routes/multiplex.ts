@@ -49,7 +49,7 @@ export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
         },
         failure: (error: unknown) => encodeFailure(customId, typedError(error, onUnexpected), id),
       }));
-      const run = multiplex.begin(id, items, signal);
+      const run = multiplex.begin(origin, items, signal);
       deps.contexts.of(request).logFields = () => ({
         items: items.length,
         failed: run.failed,
