@@ -224,7 +224,7 @@ function callableOf({ tools, allTools, toolChoice }: GenerateRequest): { callabl
   return { callable: new Set(tools.map(({ name }) => name)) };
 }
 
-/** Returns whether the server does not enforce, or not fully, something that was requested: a schema, or tool calls. */
+/** Returns whether the server does not enforce, or not fully, what is strict: a schema, or tools. */
 function isDowngraded(
   { constraint, tools, toolChoice }: GenerateRequest,
   { kind }: Replica,
@@ -232,10 +232,9 @@ function isDowngraded(
 ): boolean {
   const { enforcesSchemas, enforcesCalls } = traitsOf(kind);
   if (response.headers.get("x-grammar-constraints") === "downgraded") return true;
-  const isForced = toolChoice === "required" && tools.length > 0;
-  if (isForced && !enforcesCalls) return true;
   if (constraint?.strict !== true) return false;
   if (constraint.inexpressible) return true;
   if (constraint.schema !== undefined && !enforcesSchemas) return true;
-  return tools.some(({ strict }) => strict) && enforcesCalls !== "all" && !(isForced && enforcesCalls === "required");
+  const isEnforced = enforcesCalls === "all" || (enforcesCalls === "required" && toolChoice === "required");
+  return tools.some(({ strict }) => strict) && !isEnforced;
 }
