@@ -1,7 +1,7 @@
 // Chooses the backend for a request: the one whose model the request names, among those with the required capability.
 
 import { fieldError, SvcError } from "../domain/errors.ts";
-import type { GenerateRequest } from "../domain/generate.ts";
+import type { GenerateRequest, Generation } from "../domain/generate.ts";
 import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { Unloadable } from "../domain/process-status.ts";
@@ -36,6 +36,11 @@ export interface TextBackend extends Backend {
   readonly takesMediaSources?: boolean;
   /** With `takesMediaSources`: whether the backend is known to take no media of this kind. */
   readonly lacks?: (kind: MediaKind) => boolean;
+  /**
+   * Returns whether the backend enforces everything strict that a grammar can express; absent: grammars are used as the
+   * server's options say.
+   */
+  readonly enforces?: (request: Generation) => boolean;
   /** Set when the model offers less than its engine. */
   readonly surface?: {
     /** Returns the supported part of a request. Throws SvcError `unsupported_parameter`. */
