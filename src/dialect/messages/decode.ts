@@ -68,18 +68,15 @@ export function decodeMessagesPrompt(raw: unknown, settings: MessagesSettings): 
 function decodePrompt(body: MessagesPrompt, settings: MessagesSettings): Omit<Generation, "sampling" | "stop"> {
   refuseThread(body);
   const conversation = decodeConversation(body);
+  const tools = decodeTools(body, settings.preparedSchemas);
   const { constraint, schema, param } = decodeFormat(body, settings.guidedJson);
   const { type: thinking, budget_tokens: budget } = body.thinking ?? {};
   const effort = body.output_config?.effort ?? undefined;
   return {
     ...decodeModel(body.model),
-    messages: settings.constrain ? conversation : withInstruction(conversation, schema),
+    messages: settings.constrain ? conversation : withInstruction(conversation, schema, tools.toolChoice),
     continueLast: isPrefilled(conversation),
-    ...withTools(
-      decodeTools(body, settings.preparedSchemas),
-      body.tool_choice?.disable_parallel_tool_use !== true,
-      constraint,
-    ),
+    ...withTools(tools, body.tool_choice?.disable_parallel_tool_use !== true, constraint),
     ...resolveReasoning(
       {
         usual: false,

@@ -108,7 +108,7 @@ function common(
   const topLogprobs = decodeLogprobs(body, settings.maxLogprobs);
   return {
     ...decodeModel(body.model),
-    messages: settings.constrain ? messages : withInstruction(messages, schema),
+    messages: settings.constrain ? messages : withInstruction(messages, schema, tools.toolChoice),
     ...withTools(tools, true, constraint),
     ...resolveReasoning(
       {

@@ -139,7 +139,7 @@ function decodePrompt(
   const effort = body.reasoning?.effort ?? undefined;
   const prompt = {
     ...decodeModel(body.model),
-    messages: settings.constrain ? messages : withInstruction(messages, schema),
+    messages: settings.constrain ? messages : withInstruction(messages, schema, tools.toolChoice),
     ...withTools(tools, body.parallel_tool_calls ?? true, constraint),
     ...resolveReasoning(
       {
