@@ -201,6 +201,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       stop: request.stop,
       maxTokens: request.maxTokens,
       counts: request.counted !== undefined,
+      asksForJson: request.constraint?.schema !== undefined && !traits?.enforcesSchemas,
     });
   }
 }

@@ -30,3 +30,16 @@ test("a schema is not enforced, which is reported if it is strict", async () => 
     }
   }
 });
+
+test("a fence around JSON that is not enforced is left out, and any other is text", async () => {
+  for (const [constraint, expected] of [
+    [{ constraint: { schema, ...loose } }, '{"a": 1}'],
+    [{}, '```json\n{"a": 1}\n```'],
+  ] as const) {
+    const { engine, until, finished, text } = startEngine(undefined, { constrain: false });
+    const request = plainRequest('say ```json\n{"a": 1}\n```|', constraint);
+    engine.submit(1, { type: "generate", request });
+    await until(() => finished(1) !== undefined);
+    expect(text(1)).toBe(expected);
+  }
+});

@@ -3,7 +3,7 @@ import { encodeOpenAi } from "../../src/gateway/openai/encode-request.ts";
 import { freePort } from "../support/free-port.ts";
 import { plainRequest } from "../support/request.ts";
 import { until } from "../support/until.ts";
-import { chatServer, delta, eventStream, fixtureServer, helloStream, usage } from "./fixture-server.ts";
+import { chatServer, delta, eventStream, fixtureServer, helloStream, serverOf, usage } from "./fixture-server.ts";
 import { conversationOf, finishOf, generate, remote, textOf } from "./remote.ts";
 
 const failing = (code: string) => expect.objectContaining({ code });
@@ -130,6 +130,17 @@ test("a schema is strict at the upstream only when the client asked for that", a
     const json_schema = { name: "answer", schema, strict };
     expect(server.asked.at(-1)?.body["response_format"]).toEqual({ type: "json_schema", json_schema });
   }
+});
+
+test("a fence around JSON is left out, unless the server enforces schemas or the client wants no JSON", async () => {
+  const pieces = ["``", "`json", '\n{"a"', ": 1}", "\n`", "``"];
+  const answer = () => eventStream([...pieces.map((content) => delta({ content })), delta({}, "stop")]);
+  const wanted = { constraint: { schema: { type: "object" }, strict: false, inexpressible: false } };
+  const shown = async (owner: string, fields: object) =>
+    textOf(await generate(await remote([serverOf(owner, answer).url]), fields));
+  expect(await shown("someone", wanted)).toBe('{"a": 1}');
+  expect(await shown("someone", {})).toBe(pieces.join(""));
+  expect(await shown("vllm", wanted)).toBe(pieces.join(""));
 });
 
 test.each([

@@ -36,10 +36,10 @@ reasoning. With tools beside a schema, the answer is a call or follows the schem
 cannot express are not enforced: with strict true (of the schema or a tool), the header X-Grammar-Constraints is then
 \`downgraded\`. A server with --no-grammar-constraints enforces none of this for its own models: it states schemas and
 required calls in the prompt, the header is \`downgraded\` for all that is strict, and grammars, regular expressions,
-choices, and schemas beside raw prompts are a 400 \`unsupported_parameter\`. An invalid schema is a 400 that names the
-place, and so is one that refers to other documents, has a pattern that ECMA-262 does not know, or leaves no value. Of a
-tool without strict, only that part is not enforced. At the token limit the JSON is truncated and finish_reason is
-\`length\`.
+choices, and schemas beside raw prompts are a 400 \`unsupported_parameter\`. A Markdown fence around JSON that is not
+enforced, here or by an upstream, is left out. An invalid schema is a 400 that names the place, and so is one that
+refers to other documents, has a pattern that ECMA-262 does not know, or leaves no value. Of a tool without strict, only
+that part is not enforced. At the token limit the JSON is truncated and finish_reason is \`length\`.
 
 **Limits of schemas and grammars.** At each place of an answer, a schema or choice may leave at most 5,000 alternatives
 open: options that have the same prefix so far. The values of an enum or choice, at most 20,000, count as alternatives
