@@ -9,6 +9,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 export class FakeDrawer extends FakeEngine implements ImagePort {
   isDemo: true | undefined;
   stepSeconds: number | undefined;
+  placeFreeMs?: () => number | undefined;
   readonly known: ImageModel = {
     family: "Fake diffusion",
     bytes: 1000,
