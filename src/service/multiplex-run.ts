@@ -96,11 +96,10 @@ export class MultiplexRun {
    * returns false when no live item matches.
    */
   cancel(name: string, owner?: string): boolean {
-    const isNamed = ({ customId, cancelled, origin }: LiveItem) =>
-      !cancelled &&
+    const isNamed = ({ customId, origin }: LiveItem) =>
       (owner === undefined || origin.client === owner) &&
       (name === this.id || name === customId || name === `${this.id}:${customId}`);
-    const named = [...this.running, ...this.waiting].filter(isNamed);
+    const named = this.live().filter(isNamed);
     for (const item of named) {
       item.cancelled = true;
       item.report.cancel?.();
@@ -108,6 +107,11 @@ export class MultiplexRun {
       if (this.waiting.delete(item)) this.start(item);
     }
     return named.length > 0;
+  }
+
+  /** Returns the items whose generation has not ended; the answers of others may still wait for the reader. */
+  private live(): LiveItem[] {
+    return [...[...this.running].filter(({ report }) => report.cancel), ...this.waiting];
   }
 
   private beginMore(): void {
