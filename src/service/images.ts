@@ -81,11 +81,13 @@ export class ImageService {
   ): AsyncGenerator<DrawingEvent, void, void> {
     try {
       const backend = this.deps.router.find(model, ability);
-      if (edit) await checkPictures(edit, work.upscale ? LARGEST_UPSCALED : undefined);
       const whole = { ...work, seed: work.seed ?? anySeed(work.count), ...(edit && { edit: sources(edit) }) };
       const job = { work: whole, client };
       const spec = { id, client, backend, deadline };
-      const begin = (live: AbortSignal) => backend.engine.run(job, live);
+      const begin = async function* (live: AbortSignal) {
+        if (edit) await checkPictures(edit, work.upscale ? LARGEST_UPSCALED : undefined);
+        yield* backend.engine.run(job, live);
+      };
       const of = work.count;
       for await (const event of this.deps.requests.compute(spec, signal, report, begin, () => noUsage())) {
         if (event.type === "accepted") report.progress = { done: 0, of, step: 0, steps: 0 };

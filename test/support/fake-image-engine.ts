@@ -43,6 +43,7 @@ export class FakeDrawer extends FakeEngine implements ImagePort {
   }
 
   async *run({ work, client }: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
+    signal.throwIfAborted();
     this.state = "ready";
     const { image, references = [], mask } = work.edit ?? {};
     const sources = [...(image ? [image] : []), ...references, ...(mask ? [mask] : [])];
