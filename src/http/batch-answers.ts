@@ -93,7 +93,7 @@ const embeddingLine =
     }
     const call = decodeEmbeddings(body);
     const origin = { ...own, background: true as const };
-    const { result, model } = await embeddings.embed(call.inputs, { ...call, origin }, signal);
+    const { result, model } = await embeddings.embed(call.inputs, { ...call, origin }, signal, {});
     const list = await encodeEmbeddings(result, model, call.base64);
     // A line has no headers.
     return result.truncated > 0 ? { ...list, truncated: result.truncated } : list;

@@ -178,7 +178,8 @@ export class GenerationService {
     const { engine, surface } = backend;
     const { adapters: offered } = engine.status();
     const adapters = requests[0]?.adapters ?? defaultAdapters(offered);
-    for (const adapter of adapters) metrics.adapterChosen(offered[adapter.id]?.name ?? "");
+    // The engine refuses numbers of other adapters.
+    for (const { id } of adapters) if (offered[id]) metrics.adapterChosen(offered[id].name);
     const untilStopped = AbortSignal.any([signal, stopped]);
     const loaded = await this.withMedia(backend, requests, untilStopped, media, asMedia).catch((error: unknown) => {
       if (signal.aborted || !stopped.aborted) throw error;

@@ -93,7 +93,7 @@ export class MultiplexRun {
 
   /** Cancels all items. */
   cancelAll(): void {
-    for (const item of [...this.running, ...this.waiting]) this.cancelItem(item);
+    for (const item of this.live()) this.cancelItem(item);
   }
 
   /**
@@ -101,22 +101,24 @@ export class MultiplexRun {
    * given; returns false when no live item matches.
    */
   cancel(name: string, owner?: string): boolean {
-    const named = [...this.running, ...this.waiting].find(
-      ({ customId, cancelled, origin }) =>
-        !cancelled &&
-        (owner === undefined || origin.client === owner) &&
-        (name === customId || name === `${this.id}:${customId}`),
+    const named = this.live().find(
+      ({ customId, origin }) =>
+        (owner === undefined || origin.client === owner) && (name === customId || name === `${this.id}:${customId}`),
     );
     if (named) this.cancelItem(named);
     return named !== undefined;
   }
 
   private cancelItem(item: LiveItem): void {
-    if (item.cancelled) return;
     item.cancelled = true;
     item.report.cancel?.();
     // A cancelled item ends at once, so it needs no place.
     if (this.waiting.delete(item)) this.start(item);
+  }
+
+  /** Returns the items whose generation has not ended; the answers of others may still wait for the reader. */
+  private live(): LiveItem[] {
+    return [...[...this.running].filter(({ report }) => report.cancel), ...this.waiting];
   }
 
   private beginMore(): void {

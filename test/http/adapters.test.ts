@@ -112,6 +112,7 @@ describe("next to models of another server", () => {
     const refused = await server.chat({ model: "up/far", lora: [{ id: 1, scale: 1 }] });
     expect(refused.status).toBe(400);
     expect(await body(refused)).toMatchObject({ error: { code: "unsupported_parameter", param: "lora" } });
+    expect(server.metrics.calls.filter((call) => call.startsWith("adapter"))).toEqual([]);
   });
 });
 

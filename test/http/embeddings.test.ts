@@ -187,6 +187,23 @@ describe("POST /v1/embeddings", () => {
   });
 });
 
+test.each([
+  ["/v1/embeddings", { input: "hello", truncate: false }, { input: long, truncate: false }],
+  ["/api/embed", { input: "hello", truncate: false }, { input: long, truncate: false }],
+  ["/v1/rerank", { query: "h", texts: ["hello"], truncate: false }, { query: "h", texts: [long], truncate: false }],
+])("the log line of %s says which model and replica answered, and how", async (path, body, tooLong) => {
+  const { post, log, embedders } = serve();
+  for (const one of embedders) one.servedBy = { replica: "first", retries: 2 };
+  const model = path === "/v1/rerank" ? "fake-reranker" : "fake-embedding";
+  expect((await post(path, body)).status).toBe(200);
+  expect((await post(path, tooLong)).status).toBe(400);
+  const lines = log.lines.filter(({ message }) => message === "request").map(({ fields }) => fields);
+  expect(lines).toMatchObject([
+    { model, finish: "stop", replica: "first", retries: 2, prompt: expect.any(Number) },
+    { model, finish: "context_length_exceeded" },
+  ]);
+});
+
 describe("POST /v1/rerank", () => {
   const documents = ["grass", "blue sky", { text: "sky" }];
 

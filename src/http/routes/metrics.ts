@@ -15,7 +15,7 @@ interface Levels {
 
 /** Prometheus text: counters and histograms of the front process, levels of the engines and of the data folder. */
 export const metricsRoutes = (
-  { engines, requests, images, upstreams, metrics, version }: AppDeps,
+  { engines, requests, upstreams, metrics, version }: AppDeps,
   { jobs, sessions }: Levels,
 ) => {
   // Registered from the start, so that the first increase of each counter is visible as an increase.
@@ -27,7 +27,6 @@ export const metricsRoutes = (
         version,
         engines: [
           ...engines.map((engine) => ({ labels: subjectLabels(engine), metrics: engine.metrics() })),
-          ...images.metrics(),
           ...upstreams.metrics(),
         ],
         registered: requests.registeredCount,
