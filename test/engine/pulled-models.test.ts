@@ -4,6 +4,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync } from "node:fs";
 import { ModelStore } from "../../src/store/models/model-store.ts";
+import { makeEncoder } from "../models/make-encoder.ts";
 import { MODEL } from "../native/harness.ts";
 import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
 import { streamChat } from "../support/chat-client.ts";
@@ -12,7 +13,7 @@ import { childrenOf } from "../support/processes.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
 import { storeModel } from "../support/store-model.ts";
 import { until } from "../support/until.ts";
-import { ask, chatNames, LIMITS, listed, PARIS, SCRAMBLED } from "./chat-models-rig.ts";
+import { ask, chatNames, LIMITS, listed, MODELS, PARIS, SCRAMBLED } from "./chat-models-rig.ts";
 
 setDefaultTimeout(120_000);
 
@@ -118,5 +119,19 @@ test("a downloaded model that another option offers is offered once, and its nam
     expect(await chatNames(server)).toEqual(["first", "Q8_0"]);
     for (const name of [OTHER, "other-gguf"]) expect((await ask(server, name)).slice(0, 2)).toEqual([200, "Q8_0"]);
     expect(await ask(server, MINI)).toEqual([200, "first", PARIS]);
+  });
+});
+
+test("a downloaded embedding model and a downloaded reranker answer on their routes, not in chats", async () => {
+  const folder = temporaryFolder();
+  await storeModel(folder, "maker/Embed-GGUF:F16", makeEncoder("causal-last", MODELS));
+  await storeModel(folder, "maker/Rank-GGUF:F16", makeEncoder("causal-rank", MODELS));
+  await withServer([...pulledFrom(folder), "--no-model"], async (server) => {
+    expect(await chatNames(server)).toEqual([]);
+    expect(await ask(server, "maker/Embed-GGUF:F16")).toEqual([404, "model_not_found", undefined]);
+    const vectors = await server.post("/v1/embeddings", { model: "maker/Embed-GGUF", input: "a" });
+    expect(await vectors.json()).toMatchObject({ model: "maker/Embed-GGUF:F16", data: [{ index: 0 }] });
+    const ranking = await server.post("/v1/rerank", { query: "a", documents: ["b"] });
+    expect(await ranking.json()).toMatchObject({ model: "maker/Rank-GGUF:F16", results: [{ index: 0 }] });
   });
 });
