@@ -71,6 +71,7 @@ export async function withApi(
 const alone = ({ tls: _tls, ...given }: Config): Config => ({
   ...given,
   apiKeys: [],
+  pulledModels: false,
   mediaRoot: "/",
   logLevel: given.logLevel === "info" ? "warn" : given.logLevel,
   idleUnloadMs: 0,

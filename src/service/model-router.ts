@@ -72,6 +72,8 @@ export interface ModelSource {
   models(): readonly ListedModel[];
   /** Returns the backends of a model of this name, the same objects at every call; undefined if the name is unknown. */
   find(model: string): Served | undefined;
+  /** Returns the name of the model that a name means which no source has. */
+  fullName?(name: string): string | undefined;
   /** Returns whether the name can only mean a model of this source, even if the source has no such model. */
   claims?(model: string): boolean;
   /** Returns whether a name that the source does not know may be that of a model which it has not seen listed yet. */
@@ -230,11 +232,16 @@ export class ModelRouter {
     return undefined;
   }
 
+  private wholeName(model: string, capability: Capability): string | undefined {
+    const [full] = this.sources.flatMap((source) => source.fullName?.(model) ?? []);
+    return this.vectorName(model, capability) ?? full;
+  }
+
   /**
    * Returns the name of the only vector model that has a name in other letters or with a tag (`all-minilm-l6-v2:latest`),
    * otherwise of the only one that begins with it: `all-minilm`, `all-minilm:latest`.
    */
-  private wholeName(model: string, capability: Capability): string | undefined {
+  private vectorName(model: string, capability: Capability): string | undefined {
     if (capability !== "embeddings" && capability !== "rerank") return undefined;
     const [short = ""] = model.toLowerCase().split(":");
     const ids = [...new Set(this.listed(capability).map(({ id }) => id))];

@@ -34,7 +34,7 @@ test.skipIf(!native)("every model that is loaded on first use has an engine that
   const { router, engines } = createGatewayServices(testConfig);
   const offered = router.models().map(({ id }) => id);
   expect(offered).toContain("tesseract");
-  expect(engines.map(({ model }) => model)).toEqual(expect.arrayContaining(offered));
+  expect(engines().map(({ model }) => model)).toEqual(expect.arrayContaining(offered));
 });
 
 test("voices for piper without the program piper are told", () => {

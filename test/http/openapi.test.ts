@@ -36,7 +36,7 @@ function registered(): string[] {
   } = serve();
   const services = {
     engine,
-    engines: [],
+    engines: () => [],
     upstreams: noUpstreams(),
     requests,
     router,

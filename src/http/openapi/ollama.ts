@@ -61,9 +61,10 @@ image input is recognised as described for POST /v1/chat/completions, and the la
   },
   "POST /api/pull": {
     summary: "Download a model, in Ollama's API",
-    description: `Downloads a repository of the hub, as \`svc pull\` does; only for callers on this machine. The model
-is not served yet: a server serves the models that it was started with, and the second to last line has the option for
-this model. Disconnecting stops the download; the next request resumes it.`,
+    description: `Downloads a repository of the hub, as \`svc pull\` does; only for callers on this machine. A server with
+--pulled-models serves the model from then on; others serve the models that they were started with. The second to last
+line has the model's name for requests, or the option that serves it. Disconnecting stops the download; the next
+request resumes it.`,
     answers: {
       200: "Lines of this object (application/x-ndjson): updates, the bytes so far, and last the status `success`; with `stream` false only the last one.",
     },
@@ -78,7 +79,7 @@ this model. Disconnecting stops the download; the next request resumes it.`,
   "DELETE /api/delete": {
     summary: "Remove a downloaded model, in Ollama's API",
     description:
-      "Removes a model as `svc rm` does; only for callers on this machine. A model that this server serves cannot be removed.",
+      "Removes a model as `svc rm` does; only for callers on this machine. A model that an option of this server names cannot be removed; one of --pulled-models is not offered any more, and answers the requests that it has.",
     answers: { 200: "The model is removed; the body is empty." },
     errors: {
       400: badRequest,
