@@ -38,7 +38,7 @@ interface GenerationDeps {
   readonly clock: { readonly now: () => number };
 }
 
-interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
+interface GenerationOptions extends Pick<RequestSpec, "assured"> {
   /** Media go to the model itself: text in their place would change the question. */
   readonly asMedia?: boolean;
   /** Part of an answer is of no use: at a cancel or the deadline, the generation throws. */
@@ -76,19 +76,18 @@ export class GenerationService {
     origin: RequestOrigin,
     signal: AbortSignal,
     report: RequestReport = {},
-    { assured, partOf, asMedia = false, wholeOnly = false, held }: GenerationOptions = {},
+    { assured, asMedia = false, wholeOnly = false, held }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests = generations.map(({ fieldNames: _names, ...one }) => ({
       ...one,
       ...origin,
       ...(held && { whole: true as const }),
     }));
-    const { id, client, deadline, background } = origin;
     const backend = this.deps.router.find(generations[0].model, "chat");
     for (const request of requests) refuseForeign(request, backend);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
-    const spec = { assured, partOf, backend, id, client, places, deadline, background, ...(!wholeOnly && { cancel }) };
+    const spec = { ...origin, assured, backend, places, ...(!wholeOnly && { cancel }) };
     const media = this.mediaBudget.open();
     try {
       yield* this.deps.requests.run(spec, signal, report, {
