@@ -53,7 +53,7 @@ export class ClassificationService {
     const answer = new WrittenLabels();
     // The picture comes from a request that has been admitted already.
     const part = { ...origin, partOf: true } as const;
-    const options = { asMedia: true, wholeOnly: true };
+    const options = { isOwnQuestion: true };
     try {
       for await (const event of generation.generate([question(picture, most)], part, signal, {}, options)) {
         if (event.type === "text") answer.add(event);
