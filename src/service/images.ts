@@ -75,15 +75,15 @@ export class ImageService {
    * what the engine throws), or the signal's reason after an abort.
    */
   async *draw(
-    { model, work, edit, ability = "images", id, client, deadline }: ImageRun,
+    { model, work, edit, ability = "images", ...origin }: ImageRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DrawingEvent, void, void> {
     try {
       const backend = this.deps.router.find(model, ability);
       const whole = { ...work, seed: work.seed ?? anySeed(work.count), ...(edit && { edit: sources(edit) }) };
-      const job = { work: whole, client };
-      const spec = { id, client, backend, deadline };
+      const job = { work: whole, client: origin.client };
+      const spec = { ...origin, backend };
       const begin = async function* (live: AbortSignal) {
         if (edit) await checkPictures(edit, work.upscale ? LARGEST_UPSCALED : undefined);
         yield* backend.engine.run(job, live);
