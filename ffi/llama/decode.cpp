@@ -110,11 +110,11 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
 int32_t chosen = 0;
 
 // Returns what svc_decode returns: llama_decode uses the same numbers.
-int32_t compute(const llama_batch & batch, int32_t owner) {
+int32_t compute(const llama_batch & batch, const int32_t * owners, size_t rows) {
     forget_complaint();
     use_adapters(state.context);
     use_compute_threads(state.context);
-    const AbortScope scope(owner, "decoding a step");
+    const AbortScope scope(owners, rows, "decoding a step");
     const MeasuredComputation measured;
     append_behind(state.context);
     const int32_t result = scope.aborted_already() ? SVC_DECODED_ABORTED : llama_decode(state.context, batch);
@@ -163,7 +163,7 @@ void finish_copies() {
 struct Decoding {
     BatchColumns & columns;
     std::vector<Sampling> & rows;
-    int32_t owner;
+    const int32_t * owners;
 
     // Returns whether every row has its own sampler.
     bool can_go_on(int32_t count) const {
@@ -185,7 +185,8 @@ struct Decoding {
             rows[i].out = out + i;
         }
         const auto count = static_cast<int32_t>(rows.size());
-        if (compute(columns.batch(columns.tokens.data(), columns.positions.data(), count), owner) != SVC_DECODED_DONE) {
+        const llama_batch batch = columns.batch(columns.tokens.data(), columns.positions.data(), count);
+        if (compute(batch, owners, rows.size()) != SVC_DECODED_DONE) {
             llama_memory_t memory = llama_get_memory(state.context);
             for (size_t i = 0; i < rows.size(); i++) llama_memory_seq_rm(memory, sequences[i], columns.positions[i], -1);
             return false;
@@ -203,7 +204,8 @@ using namespace svc;
 extern "C" {
 
 int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
-                   const int32_t * samplers, int32_t count, int32_t owner, int32_t steps, int32_t * out_tokens) {
+                   const int32_t * samplers, const int32_t * owners, int32_t count, int32_t steps,
+                   int32_t * out_tokens) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         static std::vector<Sampling> & rows = *new std::vector<Sampling>;
         static std::vector<Scoring> & scored = *new std::vector<Scoring>;
@@ -211,9 +213,9 @@ int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int3
         if (reason) return fail(reason);
         static BatchColumns & columns = *new BatchColumns;
         columns.prepare(sequences, samplers, count);
-        Decoding decoding = {columns, rows, owner};
+        Decoding decoding = {columns, rows, owners};
         if (steps > 1 && !decoding.can_go_on(count)) return fail("only rows with a sampler each can go on");
-        const int32_t result = compute(columns.batch(tokens, positions, count), owner);
+        const int32_t result = compute(columns.batch(tokens, positions, count), owners, static_cast<size_t>(count));
         if (result != SVC_DECODED_DONE) return result;
         score(scored);
         sample(rows);
@@ -241,7 +243,7 @@ int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, in
         llama_batch batch = columns.batch(nullptr, positions, count);
         batch.embd = reinterpret_cast<float *>(static_cast<uintptr_t>(embeddings));
         if (non_causal) llama_set_causal_attn(state.context, false);
-        const int32_t result = compute(batch, owner);
+        const int32_t result = compute(batch, &owner, 1);
         if (non_causal) llama_set_causal_attn(state.context, true);
         return result;
     });
