@@ -184,6 +184,8 @@ class Chunk {
         batch.logits = outputs.data();
         forget_complaint();
         append_behind(state.context);
+        // The first call allocates logits for a row of each sequence, which chunks never have.
+        const Reserving reserving;
         result = llama_decode(context, batch);
         if (result < 0) failure = with_complaint("llama_decode returned " + std::to_string(result));
     }
