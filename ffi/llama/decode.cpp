@@ -122,28 +122,37 @@ int32_t compute(const llama_batch & batch, const int32_t * owners, size_t rows) 
     return result >= 0 ? result : fail(with_complaint("llama_decode returned " + std::to_string(result)));
 }
 
-void sample(const std::vector<Sampling> & rows) {
-    if (rows.empty()) return;
+// Runs a task for each row, `slow` of which take long.
+void for_rows(size_t count, ptrdiff_t slow, const std::function<void(size_t)> & task) {
+    if (count == 0) return;
     {
         // The first access waits for the computation and puts the rows in order; after that, other threads may read.
         const AbortScope scope(0, "decoding a step");
         llama_get_logits(state.context);
     }
     const AbortScope scope(0, "sampling");
-    const auto task = [&](size_t i) { rows[i].run(); };
-    const auto slow = std::count_if(rows.begin(), rows.end(), [](const Sampling & row) { return row.sampler->is_slow(); });
     if (state.threads == 1 || slow < SLOW_ROWS_FOR_THREADS) {
-        for (size_t i = 0; i < rows.size(); i++) task(i);
+        for (size_t i = 0; i < count; i++) task(i);
         return;
     }
     static Workers & workers = *new Workers(std::min(state.threads, MOST_SAMPLING_THREADS));
-    workers.run(rows.size(), task);
+    workers.run(count, task);
+}
+
+void sample(const std::vector<Sampling> & rows) {
+    const auto slow = std::count_if(rows.begin(), rows.end(), [](const Sampling & row) { return row.sampler->is_slow(); });
+    for_rows(rows.size(), slow, [&](size_t i) { rows[i].run(); });
 }
 
 void score(const std::vector<Scoring> & rows) {
-    if (rows.empty()) return;
-    const AbortScope scope(0, "decoding a step");
-    for (const Scoring & one : rows) one.sampler->score(one.row, one.position);
+    std::vector<std::vector<llama_token_data>> scores(rows.size());
+    for_rows(rows.size(), static_cast<ptrdiff_t>(rows.size()), [&](size_t i) {
+        scores[i] = rows[i].sampler->score(rows[i].row, rows[i].position);
+    });
+    for (size_t i = 0; i < rows.size(); i++) {
+        std::vector<llama_token_data> & kept = rows[i].sampler->scores;
+        kept.insert(kept.end(), scores[i].begin(), scores[i].end());
+    }
 }
 
 // Returns whether there is an extra sequence for parts of others.
