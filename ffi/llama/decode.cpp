@@ -115,9 +115,14 @@ int32_t compute(const llama_batch & batch, const int32_t * owners, size_t rows) 
     use_adapters(state.context);
     use_compute_threads(state.context);
     const AbortScope scope(owners, rows, "decoding a step");
-    const MeasuredComputation measured;
     append_behind(state.context);
-    const int32_t result = scope.aborted_already() ? SVC_DECODED_ABORTED : llama_decode(state.context, batch);
+    int32_t result = SVC_DECODED_ABORTED;
+    if (!scope.aborted_already()) {
+        const MeasuredComputation measured;
+        result = llama_decode(state.context, batch);
+    }
+    // A GPU may compute on. The caller measures how long the step takes, also when it samples nothing and need not wait.
+    if (uses_gpu()) llama_synchronize(state.context);
     state.may_plan = false;
     return result >= 0 ? result : fail(with_complaint("llama_decode returned " + std::to_string(result)));
 }
