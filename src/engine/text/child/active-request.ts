@@ -21,6 +21,8 @@ export class ActiveRequest {
   private readonly tellsProgress: boolean;
   private readonly promptTokens: number;
   private readonly acceptedAt: number;
+  /** Whether its answer is parsed. */
+  readonly isParsed: boolean;
   private readonly answer: Answer;
   private readonly preserved: ReadonlySet<number>;
   private readonly constrained: boolean;
@@ -47,6 +49,8 @@ export class ActiveRequest {
     { key, request, tokens, format, sampler }: ReadyPrompt,
     private readonly llama: Llama,
     clock: Clock,
+    /** Returns how many requests with parsed answers get tokens at present. */
+    readers: () => number,
   ) {
     this.key = key;
     this.sampler = sampler;
@@ -69,6 +73,7 @@ export class ActiveRequest {
     this.preserved = new Set(format.preserved);
     this.constrained = format.constrained;
     const stops = [...format.stops, ...request.stop];
+    this.isParsed = format.parsed;
     this.answer = format.parsed
       ? new ParsedAnswer(
           {
@@ -81,6 +86,7 @@ export class ActiveRequest {
             thinkingEnds: format.thinkingEnds,
             parallelToolCalls: request.parallelToolCalls,
             now: clock.now,
+            readers,
           },
         )
       : new PlainAnswer(stops);

@@ -61,6 +61,8 @@ export class Engine {
   /** Whether speculative tokens may be used: rejected ones must be rolled back. */
   private readonly speculates: boolean;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
+  /** How many requests with parsed answers got tokens in the newest step. */
+  private readers = 0;
 
   constructor(
     private readonly llama: Llama,
@@ -221,7 +223,7 @@ export class Engine {
       this.refuse(key, refusal);
       return false;
     }
-    this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
+    this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock, () => this.readers));
     this.observer?.accepted?.(prompt, this.clock.now());
     if (!prompt.media) this.schedule(prompt);
     const downgraded = this.isDowngraded(request, format);
@@ -286,6 +288,7 @@ export class Engine {
   /** Collects the output of a step, and sends everything buffered when a request has ended. */
   private collect(sampled: readonly Sampled[], now: number): void {
     const finished: StepFinish[] = [];
+    this.readers = sampled.filter(({ key, more }) => !more && this.active.get(key)?.isParsed).length;
     for (const { key, token, last, more } of sampled) {
       const request = this.active.get(key);
       if (!request) continue;
