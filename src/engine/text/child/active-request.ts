@@ -22,6 +22,8 @@ export class ActiveRequest {
   private readonly tellsProgress: boolean;
   private readonly promptTokens: number;
   private readonly acceptedAt: number;
+  /** Whether its answer is parsed. */
+  readonly isParsed: boolean;
   private readonly answer: Answer;
   /** Set if the answer must be JSON, and no grammar makes it so. */
   private readonly unfenced: Unfenced | undefined;
@@ -50,6 +52,8 @@ export class ActiveRequest {
     { key, request, tokens, format, sampler }: ReadyPrompt,
     private readonly llama: Llama,
     clock: Clock,
+    /** Returns how many requests with parsed answers get tokens at present. */
+    readers: () => number,
   ) {
     this.key = key;
     this.sampler = sampler;
@@ -74,6 +78,7 @@ export class ActiveRequest {
     const isEnforced = format.constrained && !format.unconstrained;
     if (request.constraint?.schema && !isEnforced) this.unfenced = new Unfenced();
     const stops = [...format.stops, ...request.stop];
+    this.isParsed = format.parsed;
     this.answer = format.parsed
       ? new ParsedAnswer(
           {
@@ -86,6 +91,7 @@ export class ActiveRequest {
             thinkingEnds: format.thinkingEnds,
             parallelToolCalls: request.parallelToolCalls,
             now: clock.now,
+            readers,
           },
         )
       : new PlainAnswer(stops);
