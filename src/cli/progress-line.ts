@@ -157,8 +157,9 @@ function fitting(name: string, drawing: string, text: string, columns: number): 
   const room = columns - 1;
   const whole = `  ${name} ${drawing} ${text}`;
   if (Bun.stringWidth(whole) <= room) return whole;
-  // Of a path, its end tells it from others.
-  const end = Bun.sliceAnsi(name, -Math.max(1, room - Bun.stringWidth(`   ${text}`)), undefined, "…");
+  // Of a path, its end tells it from others. Some of the line is for the name, even if that hides the time left.
+  const forName = Math.max(1, Math.floor(room / 3) - 4, room - Bun.stringWidth(`   ${text}`));
+  const end = Bun.sliceAnsi(name, -forName, undefined, "…");
   return Bun.sliceAnsi(`  ${end} ${text}`, 0, room);
 }
 
