@@ -31,7 +31,7 @@ const SETTINGS = "svc.settings";
 export class Session {
   readonly models = signal<readonly Model[]>([]);
   readonly abilities = signal<Abilities>({ speech: false, transcription: false });
-  /** Why the models could not be listed; empty while they are loading or loaded. */
+  /** Why there is no model, or why the list may be out of date; empty while it is loading or loaded. */
   readonly trouble = signal("");
   readonly modelId: Signal<string>;
   readonly conversation: Signal<Conversation>;
@@ -112,7 +112,7 @@ export class Session {
       batch(() => {
         this.models.value = modelsOf(list);
         this.abilities.value = abilitiesOf(list);
-        this.trouble.value = "";
+        this.trouble.value = this.models.value.length > 0 ? "" : "The server has no model for chats or images.";
       });
     } catch (error) {
       this.trouble.value = messageOf(error);

@@ -10,6 +10,7 @@ import { attach, Attachments } from "./attachments.tsx";
 import { chooseFiles, hasKeyboard } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Problem } from "./problem.tsx";
+import { Trouble } from "./trouble.tsx";
 
 export function Composer() {
   const { session } = usePage();
@@ -61,6 +62,7 @@ export function Composer() {
         send();
       }}
     >
+      {conversation.leaf !== null && !model && <Trouble />}
       <Problem text={problem} />
       <Problem text={session.unsaved.value} />
       <div class="box">

@@ -83,7 +83,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
       {toolCalls.length > 0 && (
         <ToolCalls
           calls={toolCalls}
-          onAnswer={isLast && !run ? (given) => session.answerCalls(turn, given) : undefined}
+          onAnswer={isLast && !run && session.model ? (given) => session.answerCalls(turn, given) : undefined}
         />
       )}
       {run && isEmpty && (
@@ -103,7 +103,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
           <>
             <Branches turn={turn} />
             {text && <CopyButton text={text} label="Copy" />}
-            <Act icon="again" label="Regenerate" onClick={() => session.regenerate(turn)} />
+            <Act icon="again" label="Regenerate" disabled={!session.model} onClick={() => session.regenerate(turn)} />
             {text && <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />}
             <Act icon="branch" label="Branch into a new chat" onClick={() => session.fork(turn)} />
             {text && <ReadAloud text={() => content.current?.innerText ?? text} onProblem={setUnspoken} />}
