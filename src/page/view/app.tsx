@@ -4,7 +4,7 @@ import { effect, useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fileName, toJson, toMarkdown } from "../logic/export.ts";
 import { Act } from "./act.tsx";
-import { focusMessage, saveFile } from "./browser.ts";
+import { focusMessage, isComposing, saveFile } from "./browser.ts";
 import { Composer } from "./composer.tsx";
 import { usePage } from "./context.ts";
 import { Dialog } from "./dialog.tsx";
@@ -149,7 +149,7 @@ function useShortcuts(): void {
       // On Apple's keyboards, Option-N types a tilde. Ctrl with Alt may be AltGr.
       const begins = altKey && code === "KeyN" && !ctrlKey && !metaKey && !isModal && !(isTyping && IS_APPLE);
       // In the other view, the answer is not seen; while composing, Escape is the input method's.
-      const stops = event.key === "Escape" && session.run && !isModal && !event.isComposing;
+      const stops = event.key === "Escape" && session.run && !isModal && !isComposing(event);
       if (stops && placeOf(location.hash).view === "chat") session.stop();
       else if (begins) {
         location.hash = hashOf({ view: "chat" });

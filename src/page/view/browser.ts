@@ -5,6 +5,12 @@ export const hasKeyboard = (): boolean => !matchMedia("(pointer: coarse)").match
 
 export const focusMessage = (): void => document.querySelector<HTMLElement>("#message")?.focus();
 
+/**
+ * Whether a key is an input method's. Safari ends the composition before it reports the key that ends it, which then
+ * has only the key code of all such keys.
+ */
+export const isComposing = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229;
+
 /** Copies text to the clipboard, also on pages loaded over plain HTTP. Throws when the browser refuses it. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);

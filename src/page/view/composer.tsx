@@ -7,7 +7,7 @@ import { whole } from "../logic/format.ts";
 import { messageOf } from "../state/api.ts";
 import { Act } from "./act.tsx";
 import { attach, Attachments } from "./attachments.tsx";
-import { chooseFiles, hasKeyboard } from "./browser.ts";
+import { chooseFiles, hasKeyboard, isComposing } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Problem } from "./problem.tsx";
 import { Trouble } from "./trouble.tsx";
@@ -93,7 +93,7 @@ export function Composer() {
             void add([...files]);
           }}
           onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.shiftKey || event.isComposing || !mayWrite) return;
+            if (event.key !== "Enter" || event.shiftKey || isComposing(event) || !mayWrite) return;
             event.preventDefault();
             send();
           }}

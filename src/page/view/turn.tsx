@@ -6,6 +6,7 @@ import { duration, rate, whole } from "../logic/format.ts";
 import type { Run } from "../state/session.ts";
 import { Act } from "./act.tsx";
 import { Attachments } from "./attachments.tsx";
+import { isComposing } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { CopyButton, Markdown } from "./markdown.tsx";
@@ -176,7 +177,7 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
         save();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Escape" && !event.isComposing) {
+        if (event.key === "Escape" && !isComposing(event)) {
           // Else it would stop the answer, too.
           event.stopPropagation();
           onDone();
