@@ -69,8 +69,10 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await until(page, `${draft} === ""`);
     await page.type("#message", "another");
     await page.goto(first);
+    await page.reload();
     await until(page, `${draft} === "half a"`);
     await page.type("#message", " sentence");
+    await page.waitForSelector('.composer [aria-label="Send"]:enabled');
     await page.keyboard.press("Enter");
     await answered(page, "You said: half a sentence");
     await until(page, `${draft} === ""`);
