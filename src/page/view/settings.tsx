@@ -40,6 +40,10 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
   const { session } = usePage();
   const { settings } = session.conversation.value;
   const draws = session.model?.use === "image";
+  // What was set for another model goes to this one, too. A field that is emptied stays until the dialog is closed.
+  const [before] = useState(settings);
+  const has = (capability: string, name: keyof Settings) =>
+    !draws && (session.model?.capabilities.has(capability) || before[name] !== undefined);
   const set = (change: Partial<Record<keyof Settings, unknown>>) => {
     // Starts from the current settings, since fields may change before the dialog is rendered again.
     const all = Object.entries({ ...session.conversation.value.settings, ...change }).filter(
@@ -58,12 +62,10 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
             <NumberField key={name} {...field} value={settings[name]} onChange={(value) => set({ [name]: value })} />
           ))}
         </div>
-        {session.model?.capabilities.has("reasoning") && (
+        {has("reasoning", "reasoning_effort") && (
           <EffortField value={settings.reasoning_effort} onChange={(effort) => set({ reasoning_effort: effort })} />
         )}
-        {session.model?.capabilities.has("tools") && (
-          <ToolsField value={settings.tools} onChange={(tools) => set({ tools })} />
-        )}
+        {has("tools", "tools") && <ToolsField value={settings.tools} onChange={(tools) => set({ tools })} />}
       </section>
       <Appearance />
       <HistorySection />

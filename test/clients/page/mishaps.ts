@@ -99,6 +99,8 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await page.keyboard.press("Escape");
     await until(page, `!document.querySelector("dialog")`);
     await until(page, `${settings}.temperature === 0.9 && ${settings}.tools === '{"name": "look"}'`);
+    // This model has no tools, but would get these.
+    await choose(page, "script/script");
     await press(page, "Settings", ".top");
     for (const field of ["dialog textarea.mono", 'dialog input[type="number"]']) await retype(page, field, "");
     await press(page, "Close", "dialog");
