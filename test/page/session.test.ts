@@ -277,3 +277,15 @@ test("an edited message has the attachments that were not removed", async () => 
   session.stop();
   await settled();
 });
+
+test("an import that fails in the middle lists what it has stored", async () => {
+  const id = await ask();
+  session.stop();
+  await settled();
+  const chat = kept.conversations.get(id) as Conversation;
+  const { put } = kept;
+  kept.put = (one) => (one.id === "b" ? Promise.reject(new Error("no room")) : put(one));
+  const importing = session.import(["a", "b", "c"].map((name) => ({ ...chat, id: name, title: name })));
+  await expect(importing).rejects.toThrow("no room");
+  expect(session.summaries.value.map(({ title }) => title).toSorted()).toEqual(["Hi", "a"]);
+});

@@ -220,8 +220,11 @@ export class Session {
   }
 
   async import(conversations: readonly Conversation[]): Promise<void> {
-    for (const one of conversations) await this.history?.put(one);
-    await this.list();
+    try {
+      for (const one of conversations) await this.history?.put(one);
+    } finally {
+      await this.list();
+    }
   }
 
   private ask(turn: NewTurn): void {
