@@ -145,6 +145,14 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await say(page, "Something endless");
     await until(page, `document.querySelector(".answer")?.innerText.includes("word20")`);
     await shot(page, "streaming");
+    const { page: other } = await openTab(browser, url);
+    try {
+      await other.goto(page.url());
+      await until(other, `document.querySelector(".answer .facts")?.innerText === "being written in another tab"`);
+    } finally {
+      await other.close();
+      await page.bringToFront();
+    }
     await page.keyboard.press("Escape");
     await answered(page, "stopped");
     await until(

@@ -11,6 +11,7 @@ import { messageOf, type Api } from "./api.ts";
 import { Drafts } from "./drafts.ts";
 import { withSummary, type Change, type History, type Summary } from "./history.ts";
 import { Kept } from "./kept.ts";
+import { OtherTabs } from "./other-tabs.ts";
 
 /** An answer that is being generated. */
 export interface Run {
@@ -43,6 +44,7 @@ export class Session {
   /** Text that screen readers announce. */
   readonly announcement = signal("");
   readonly drafts = new Drafts();
+  readonly otherTabs = new OtherTabs();
   private history: Store | undefined;
   /** The conversation that was last chosen; it is shown once it is read. Empty: a new one. */
   private wanted = "";
@@ -79,8 +81,9 @@ export class Session {
   }
 
   /** Follows what another tab did. */
-  async changedElsewhere({ id, summary }: Change): Promise<void> {
+  async changedElsewhere({ id, summary, writing }: Change): Promise<void> {
     if (summary) {
+      this.otherTabs.note(summary.id, writing);
       await this.reread(summary.id);
       return this.relist(summary);
     }
@@ -239,16 +242,15 @@ export class Session {
     const { model } = this;
     if (!model || this.run) return;
     const turn = newTurn({ parent, role: "assistant", text: "", model: model.id });
-    this.change((conversation) => tree.addTurn(conversation, turn));
-    const conversation = this.conversation.value;
-    const { id } = conversation;
+    const { id } = this.conversation.value;
     const run: Run = {
-      current: conversation,
+      current: this.conversation.value,
       turn: turn.id,
       answer: signal(noAnswer),
       abort: new AbortController(),
     };
     this.runs.value = new Map(this.runs.value).set(id, run);
+    this.change((conversation) => tree.addTurn(conversation, turn));
     this.announcement.value = "Writing an answer.";
     // Storing a turn of a conversation that was removed meanwhile would restore the conversation.
     const isWanted = () => this.runs.value.get(id) === run;
@@ -256,7 +258,7 @@ export class Session {
       if (isWanted()) this.update(id, (one) => tree.changeTurn(one, turn.id, change));
     };
     const saving = setInterval(() => keep(run.answer.value.turn), SAVE_MS);
-    const end = await this.write(run, conversation, parent, model);
+    const end = await this.write(run, parent, model);
     clearInterval(saving);
     if (!isWanted()) return;
     batch(() => {
@@ -277,7 +279,7 @@ export class Session {
   }
 
   /** Requests the answer; resolves with how it ended, also after a failure. */
-  private async write(run: Run, conversation: Conversation, parent: string, model: Model): Promise<Partial<Turn>> {
+  private async write(run: Run, parent: string, model: Model): Promise<Partial<Turn>> {
     // Many chunks may arrive between two frames, so the page is updated at intervals.
     let newest = noAnswer;
     let isDue = false;
@@ -292,8 +294,8 @@ export class Session {
       setTimeout(show, newest.turn.text.length > 20_000 ? 200 : 40);
     };
     try {
-      const path = tree.pathOf(conversation, parent);
-      await writeAnswer(this.api, { path, settings: conversation.settings, model, signal: run.abort.signal }, put);
+      const path = tree.pathOf(run.current, parent);
+      await writeAnswer(this.api, { path, settings: run.current.settings, model, signal: run.abort.signal }, put);
       // A server that is stopped cancels its answers, takes no further requests, and does not say so.
       const { finish = "stop", error } = newest.turn;
       if (finish === "cancelled" && !(await this.api.isReachable())) throw new Error("The server was stopped.");
@@ -330,7 +332,9 @@ export class Session {
   }
 
   private async save(conversation: Conversation): Promise<void> {
-    const summary = await this.history?.put(conversation);
+    const turn = this.runs.value.get(conversation.id)?.turn ?? "";
+    const isWriting = conversation.turns[turn] && conversation.turns[turn].finish === undefined;
+    const summary = await this.history?.put(conversation, isWriting ? turn : undefined);
     this.unsaved.value = "";
     if (summary) this.relist(summary);
   }

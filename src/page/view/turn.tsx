@@ -59,6 +59,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
   const [isEditing, setEditing] = useState(false);
   const [unspoken, setUnspoken] = useState("");
   const content = useRef<HTMLDivElement>(null);
+  const isElsewhere = session.otherTabs.isWriting(session.conversation.value.id, stored.id);
   const turn = run ? { ...stored, ...run.answer.value.turn } : stored;
   const { text, reasoning, images = [], toolCalls = [], error, readInputs = [], readNames = [] } = turn;
   const isEmpty = !text && !reasoning && toolCalls.length === 0 && images.length === 0;
@@ -108,7 +109,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
             {text && <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />}
             <Act icon="branch" label="Branch into a new chat" onClick={() => session.fork(turn)} />
             {text && <ReadAloud text={() => content.current?.innerText ?? text} onProblem={setUnspoken} />}
-            <span class="facts">{factsOf(turn)}</span>
+            <span class="facts">{factsOf(turn, isElsewhere)}</span>
           </>
         )}
       </footer>
@@ -227,10 +228,10 @@ const ENDS: Readonly<Record<string, string>> = {
   edited: "edited by you",
 };
 
-function factsOf({ stats, finish }: Turn): string {
+function factsOf({ stats, finish }: Turn, isElsewhere: boolean): string {
   const { tokensPerSecond, completionTokens, firstTokenMs, cachedTokens = 0 } = stats ?? {};
   const facts = [
-    finish === undefined ? "interrupted" : ENDS[finish],
+    finish === undefined ? (isElsewhere ? "being written in another tab" : "interrupted") : ENDS[finish],
     tokensPerSecond !== undefined && `${rate(tokensPerSecond)} tokens/s`,
     completionTokens !== undefined && `${whole(completionTokens)} tokens`,
     firstTokenMs !== undefined && `first after ${duration(firstTokenMs)}`,
