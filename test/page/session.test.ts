@@ -318,3 +318,16 @@ test("an import that fails in the middle lists what it has stored", async () => 
   await expect(importing).rejects.toThrow("no room");
   expect(session.summaries.value.map(({ title }) => title).toSorted()).toEqual(["Hi", "a"]);
 });
+
+test("a message keeps the indentation of its first line, without the blank lines around", async () => {
+  session.begin();
+  session.send("\n  \n    if x:\n        y\n\n");
+  session.stop();
+  await settled();
+  const [asked] = pathOf(session.conversation.value);
+  expect(asked?.text).toBe("    if x:\n        y");
+  if (asked) session.edit(asked, "\n  z\n");
+  session.stop();
+  await settled();
+  expect(pathOf(session.conversation.value)[0]?.text).toBe("  z");
+});

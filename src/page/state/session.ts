@@ -232,7 +232,9 @@ export class Session {
 
   private ask(turn: NewTurn): void {
     if (this.run || !this.model) return;
-    const question = newTurn(turn);
+    // The first line may be indented, as in code.
+    const text = turn.text.replace(/^\s*\n/, "").trimEnd();
+    const question = newTurn({ ...turn, text });
     this.change((conversation) => tree.addTurn(conversation, question));
     void this.answer(question.id);
   }

@@ -37,7 +37,7 @@ export function Composer() {
   const send = () => {
     if (isEmpty || reading > 0 || run || !model) return;
     session.drafts.drop(conversation);
-    session.send(text.trim(), attachments);
+    session.send(text, attachments);
     setProblem("");
   };
   const add = async (files: readonly File[]) => {
