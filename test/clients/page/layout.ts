@@ -34,6 +34,19 @@ export async function checkLayout(browser: Browser, url: string): Promise<void> 
     await until(page, `document.querySelector(".code pre").scrollLeft > 0`);
     await shot(page, "code");
   });
+  await check("on a touch screen, everything that is pressed is large enough for a finger", async () => {
+    await page.setViewport({ width: 360, height: 740, isMobile: true, hasTouch: true });
+    await page.waitForSelector(".markdown table");
+    const small = await page.$$eval(":is(button, summary)", (all) =>
+      all
+        .map((one) => [one.ariaLabel, one.getBoundingClientRect()] as const)
+        .filter(([, { width, height }]) => width > 0 && Math.min(width, height) < 40)
+        .map(([name, { width, height }]) => `${name}: ${width} × ${height}`),
+    );
+    same(small, []);
+    await page.setViewport({ width: 1280, height: 820 });
+    await page.waitForSelector(".markdown table");
+  });
   await check("long names of models leave room for what is beside and below them", async () => {
     await choose(page, "script/an-organisation");
     for (const width of [320, 360, 412, 700, 900, 1280]) {
