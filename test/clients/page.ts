@@ -176,6 +176,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.type(".call textarea", "mild");
     await press(page, "Send the result");
     await answered(page, "It is mild in Paris.");
+    await until(page, `document.querySelector("[aria-label=Result]").innerText.includes("Result of weather")`);
   });
   await check("Markdown is shown with its code", async () => {
     await page.click(".button.new");

@@ -1,7 +1,8 @@
 // One turn of a conversation with its actions.
 
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { siblingsOf, type Turn } from "../logic/conversation.ts";
+import { pathOf, siblingsOf, type Turn } from "../logic/conversation.ts";
 import { duration, rate, whole } from "../logic/format.ts";
 import type { Run } from "../state/session.ts";
 import { Act } from "./act.tsx";
@@ -27,7 +28,7 @@ export function UserTurn({ turn }: { readonly turn: Turn }) {
       )}
       <footer>
         <Branches turn={turn} />
-        <CopyButton text={turn.text} label="Copy" />
+        {turn.text && <CopyButton text={turn.text} label="Copy" />}
         <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />
       </footer>
     </article>
@@ -35,16 +36,19 @@ export function UserTurn({ turn }: { readonly turn: Turn }) {
 }
 
 /** A result that the user entered for a tool call. */
-export const ToolTurn = ({ turn }: { readonly turn: Turn }) => (
-  <article class="turn" aria-label="Result">
-    <details>
-      <summary>
-        <Icon name="tool" /> Result
-      </summary>
-      <pre dir="auto">{turn.text}</pre>
-    </details>
-  </article>
-);
+export function ToolTurn({ turn }: { readonly turn: Turn }) {
+  const { session } = usePage();
+  const calls = pathOf(session.conversation.value, turn.id).flatMap(({ toolCalls = [] }) => toolCalls);
+  const name = calls.findLast(({ id }) => id === turn.toolCallId)?.name;
+  return (
+    <article class="turn" aria-label="Result">
+      <details>
+        <Summary icon="tool">{name ? `Result of ${name}` : "Result"}</Summary>
+        <pre dir="auto">{turn.text}</pre>
+      </details>
+    </article>
+  );
+}
 
 interface AnswerProps {
   readonly turn: Turn;
@@ -69,9 +73,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
       <h2>{turn.model}</h2>
       {readInputs.map((read, index) => (
         <details key={index}>
-          <summary>
-            <Icon name="file" /> Read from {readNames[index] || "what you attached"}
-          </summary>
+          <Summary icon="file">Read from {readNames[index] || "what you attached"}</Summary>
           <pre dir="auto">{read || "No text was found."}</pre>
         </details>
       ))}
@@ -129,13 +131,26 @@ function Thinking({
   const took = turn.reasoningMs === undefined ? "Thought" : `Thought for ${duration(turn.reasoningMs)}`;
   return (
     <details class="thinking">
-      <summary class={isThinking ? "live" : ""}>
-        <Icon name="thought" /> {isThinking ? "Thinking…" : took}
-      </summary>
+      <Summary icon="thought" class={isThinking ? "live" : ""}>
+        {isThinking ? "Thinking…" : took}
+      </Summary>
       <Markdown text={text} />
     </details>
   );
 }
+
+interface SummaryProps {
+  readonly icon: IconName;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** The line of a folded text, which opens it. */
+const Summary = ({ icon, class: name = "", children }: SummaryProps) => (
+  <summary class={name}>
+    <Icon name={icon} /> {children} <Icon name="down" />
+  </summary>
+);
 
 function Branches({ turn }: { readonly turn: Turn }) {
   const { session } = usePage();
