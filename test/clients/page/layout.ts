@@ -72,6 +72,7 @@ export async function checkLayout(browser: Browser, url: string): Promise<void> 
   });
   await check("text from right to left is laid out so, and code within is not", async () => {
     await page.click(".button.new");
+    await page.waitForSelector(".suggestions button:enabled");
     await page.type("#message", "شرح");
     equal(await style(page, "#message", "direction"), "rtl");
     await page.keyboard.press("Enter");
