@@ -8,7 +8,7 @@ import type { Pdfium } from "./pdfium.ts";
 const MOST_CHARACTERS = 200_000;
 /** A line starts a new block when its gap to the line above exceeds this many times its height. */
 const GAP = 1;
-/** PDFium's character for a hyphen that divides a word at the end of a line. */
+/** PDFium's character for a hyphen that divides a word at the end of a line; it stands for the end of the line, too. */
 const LINE_END_HYPHEN = 2;
 
 export interface PageGeometry {
@@ -62,6 +62,7 @@ function readCharacters(pdfium: Pdfium, geometry: PageGeometry, text: number, sc
     if (functions._FPDFText_GetLooseCharBox(text, index, scratch) === 0) continue;
     const box = boxOf(pdfium, geometry, scratch);
     if (isShown(box, geometry)) lines.add({ text: character, box });
+    if (code === LINE_END_HYPHEN) lines.endLine();
   }
   return { words: lines.finish(), unknownShare: visible === 0 ? 0 : unknown / visible };
 }
