@@ -2,8 +2,10 @@
 
 import type { Box, RecognizedPage, RecognizedTable } from "../domain/recognition.ts";
 
-/** Characters that make a line a heading, list, quotation, rule or code when the line begins with them. */
-const LEADING = /^(\s*)([#>]|[-+*](?=\s|$)|\d{1,9}[.)](?=\s)|[-=_*]{3,}\s*$|```|~~~)/;
+/**
+ * Matches up to the character that makes a line a heading, list, quotation, rule or code, or the line above it a heading.
+ */
+const LEADING = /^\s*(?:\d{1,9}(?=[.)](?:\s|$))|(?=[#>]|[-+*](?:\s|$)|(?:-+|=+|[_*](?:\s*[_*]){2,})\s*$|```|~~~))/;
 
 /**
  * Returns a page as Markdown. Lines of a block stay separate lines. A table is at the place of its first word; its words
@@ -37,8 +39,7 @@ export function pageMarkdown(
 }
 
 /** Escapes only what would change the kind of the line: readers, above all models, take the rest literally. */
-const escaped = (text: string): string =>
-  text.replace(LEADING, (_, space: string, mark: string) => `${space}\\${mark}`);
+const escaped = (text: string): string => text.replace(LEADING, "$&\\");
 
 /** Returns how many rows are above the data rows; 0 for a table without headers. */
 export const headRows = ({ rows, headers, rowObjects }: RecognizedTable): number =>

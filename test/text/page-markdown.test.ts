@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { marked } from "marked";
 import { linesOf } from "../../src/recognition/lines.ts";
 import { pageMarkdown } from "../../src/text/page-markdown.ts";
 import type { RecognizedLine, RecognizedTable } from "../../src/domain/recognition.ts";
@@ -28,31 +29,18 @@ test("blocks become paragraphs, and lines stay lines", () => {
 });
 
 test("text at the beginning of a line is not mistaken for markup", () => {
-  const texts = [
-    "# 7 things",
-    "- item",
-    "1. item",
-    "> said",
-    "---",
-    "```",
-    "snake_case * 2",
-    "1.5 EUR",
-    "-5 °C",
-    "#tag",
-  ];
-  const lines = texts.map((text, at) => line(text, at * 12));
-  expect(pageMarkdown({ lines, tables: [] }).split("\n")).toEqual([
-    "\\# 7 things",
-    "\\- item",
-    "\\1. item",
-    "\\> said",
-    "\\---",
-    "\\```",
-    "snake_case * 2",
-    "1.5 EUR",
-    "-5 °C",
-    "\\#tag",
-  ]);
+  const marks = ["# 7 things", "- item", "1. item", "12) item", "3.", "> said", "---", "--", "=", "==", "_ _ _", "```"];
+  const texts = [...marks, "snake_case * 2", "1.5 EUR", "-5 °C", "#tag", "1 2. item"];
+  for (const text of texts) {
+    for (const above of [[], ["Above"]]) {
+      const lines = [...above, text].map((one, at) => line(one, at * 12));
+      const html = marked.parse(pageMarkdown({ lines, tables: [] }), { async: false });
+      expect(html).toBe(`<p>${Bun.escapeHTML([...above, text].join("\n"))}</p>\n`);
+    }
+  }
+  const unchanged = "snake_case * 2\n1.5 EUR\n-5 °C";
+  const lines = unchanged.split("\n").map((text, at) => line(text, at * 12));
+  expect(pageMarkdown({ lines, tables: [] })).toBe(unchanged);
 });
 
 test("text after and beside a table stays there, and its block goes on", () => {
