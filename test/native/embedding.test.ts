@@ -216,6 +216,13 @@ describe.each(["rank", "rank-eos", "causal-rank"] as const)("a reranker: %s", (k
   });
 });
 
+test("a word that is too long for BERT's tokenizer is one unknown token to a reranker, too", async () => {
+  await loadKind("rank");
+  const rank = (document: string) =>
+    results(ENCODER_CONTEXT, { kind: "rank", query: "sky", documents: [document] } as const);
+  expect((await rank(`the ${"x".repeat(101)} moon`))[0]?.tokens).toBe((await rank("the a moon"))[0]?.tokens);
+});
+
 test("a query with a placeholder of the prompt in it is text as any other", async () => {
   await loadKind("causal-rank");
   const around = embedder.tokenize("<|im_start|>sky {document}\nmoon<|im_end|>", "parsed").length;
