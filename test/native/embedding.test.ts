@@ -206,6 +206,7 @@ describe.each(["rank", "rank-eos", "causal-rank"] as const)("a reranker: %s", (k
     expect(await loadKind(kind)).toBeUndefined();
     const [all] = await results(ENCODER_CONTEXT, { kind: "rank", query, documents });
     expect([all?.dimensions, all?.values.length, all?.truncated]).toEqual([1, 4, 1]);
+    expect(all?.probabilities).toBe(kind === "causal-rank" ? true : undefined);
     for (const [at, document] of documents.entries()) {
       const [one] = await results(ENCODER_CONTEXT, { kind: "rank", query, documents: [document] });
       expect(one?.values[0]).toBeCloseTo(all?.values[at] ?? NaN, 2);
