@@ -6,7 +6,7 @@ import { crc32 } from "node:zlib";
 import type { BunPlugin } from "bun";
 import { COMPONENTS, type Component, type ComponentName } from "../ffi/runtime/embedded.ts";
 import { archiveName } from "../ffi/runtime/extract.ts";
-import { place, step } from "../vendor/run.ts";
+import { BuildError, place, step } from "../vendor/run.ts";
 
 /** Compression level of zstd. */
 const LEVEL = 12;
@@ -27,12 +27,20 @@ export interface Packed extends Component {
   readonly archive: string;
 }
 
+/** Paths of the files of each component; undefined for one that could not be made. */
+type ComponentFiles = Readonly<Record<ComponentName, readonly (string | undefined)[]>>;
+
+/** Throws BuildError about the first component that lacks a file, which no release may. */
+export function requireAll(files: ComponentFiles): void {
+  const lacking = COMPONENTS.find((name) => files[name].length === 0 || files[name].includes(undefined));
+  if (lacking === undefined) return;
+  throw new BuildError(`The component ${lacking} lacks a file that a release must have; a line above says why.`);
+}
+
 /**
  * Packs the files of each component into a compressed archive, named by content so that nothing is compressed twice.
  */
-export async function packComponents(
-  files: Readonly<Record<ComponentName, readonly (string | undefined)[]>>,
-): Promise<readonly Packed[]> {
+export async function packComponents(files: ComponentFiles): Promise<readonly Packed[]> {
   const packed: Packed[] = [];
   for (const name of COMPONENTS)
     packed.push(

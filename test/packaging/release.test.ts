@@ -4,6 +4,7 @@ import { beforeAll, expect, test } from "bun:test";
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { billOfMaterials } from "../../packaging/sbom.ts";
+import { requireAll } from "../../packaging/components.ts";
 import { archiveOf, expectSmall } from "../../packaging/package.ts";
 import { completeRelease } from "../../packaging/release.ts";
 import { version } from "../../src/config/version.ts";
@@ -67,6 +68,20 @@ test("an archive larger than the download limit is refused, with both numbers", 
   expect(() => expectSmall(path, 70)).toThrow("large.tar.xz has 70.1 MB, and 70 are the most.");
   expect(() => expectSmall(path, 71)).not.toThrow();
   rmSync(path);
+});
+
+test("a release lacks no file of a component, as after a failed download", () => {
+  const all = {
+    base: ["a"],
+    embeddings: ["b"],
+    transcription: ["c"],
+    speech: ["d"],
+    recognition: ["e"],
+    images: ["f"],
+  };
+  expect(() => requireAll(all)).not.toThrow();
+  expect(() => requireAll({ ...all, images: ["f", undefined] })).toThrow("The component images lacks a file");
+  expect(() => requireAll({ ...all, speech: [] })).toThrow("The component speech lacks a file");
 });
 
 const actionlint = Bun.which("actionlint");
