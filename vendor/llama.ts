@@ -11,6 +11,7 @@ import { compileShim, linkedLibraries, shimFingerprint } from "./shim.ts";
 import {
   CMAKE_OPTIONS,
   compiler,
+  compilerVersion,
   CPP_RUNTIME,
   forMac,
   forWindows,
@@ -120,7 +121,7 @@ async function compileLlama(sources: string, flavour: Flavour): Promise<string> 
     ),
   };
   // CMake refuses a folder that it made for other sources.
-  const id = fingerprint([versions["llama.cpp"], options]);
+  const id = fingerprint([versions["llama.cpp"], compilerVersion(), options]);
   const build = join(out, `llama.cpp-build-${platform}-${flavour}-${id}`);
   const defines = Object.entries(options).map(([name, value]) => `-D${name}=${value}`);
   await step("compiled llama.cpp, which takes minutes", async () => {
