@@ -238,7 +238,7 @@ SVC_API int32_t svc_worker_devices(uint8_t * out, int32_t capacity);
 
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
 // dimensions (1 for rank), batch, sequences, device, bos, eos, sep (-1: none), addBos, addEos, addSep, stripsAccents:
-// its tokenizer is BERT's, for text without accents, rerankTemplate?}.
+// its tokenizer is BERT's, for text without accents, probabilities: scores are from 0 to 1, rerankTemplate?}.
 SVC_API int32_t svc_embed_info(uint8_t * out, int32_t capacity);
 // Writes the token ids of a text. `add_special`: adds the tokens that the model puts around an input; `parse_special`:
 // reads special tokens spelt in the text. Returns their number, or the negated number needed.

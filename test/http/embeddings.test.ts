@@ -256,6 +256,16 @@ describe("POST /v1/rerank", () => {
     expect(results[0]?.relevance_score).toBeLessThan(1);
   });
 
+  test("scores that are probabilities stay as they are", async () => {
+    const { post, embedders } = serve();
+    if (embedders[1]) embedders[1].probabilities = [0.25, 0.75];
+    for (const raw_scores of [true, false]) {
+      const response = await post("/v1/rerank", { query: "blue sky", documents: ["grass", "sky"], raw_scores });
+      const { results } = checkRerank(await response.json());
+      expect(results.map(({ relevance_score }) => relevance_score)).toEqual([0.75, 0.25]);
+    }
+  });
+
   test("`texts` are answered as text-embeddings-inference does: a list, with scores from 0 to 1", async () => {
     const server = serve();
     const ask = async (more: object) =>

@@ -309,13 +309,8 @@ describe("failures", () => {
   test("by more text than a prompt may have come before all of it is read", async () => {
     const server = serve(hello, on);
     const [page] = server.reader.pages;
-    const line = {
-      text: "x".repeat(300_000),
-      confidence: 1,
-      box: { x: 0, y: 0, width: 9, height: 9 },
-      block: 0,
-      words: [],
-    };
+    const word = { text: "x".repeat(300_000), confidence: 1, box: { x: 0, y: 0, width: 9, height: 9 } };
+    const line = { ...word, block: 0, words: [word] };
     const full = { ...(page ?? expect.unreachable()), lines: [line], tables: [] };
     server.reader.pages = Array.from({ length: 50 }, () => full);
     expect(await fault(await server.chat({ messages }))).toEqual([422, "unprocessable_media", param]);

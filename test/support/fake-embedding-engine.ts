@@ -22,6 +22,8 @@ export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
   readonly origins: Partial<RequestOrigin>[] = [];
   /** Numbers in a vector; those beyond the first four are 0. */
   dimensions = FAKE_DIMENSIONS;
+  /** Scores of documents, in place of the fake's own. */
+  probabilities?: readonly number[];
   /** Which replica answers, as an upstream's engine reports it. */
   servedBy?: ServedBy;
 
@@ -69,6 +71,7 @@ export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
       const values = work.inputs.flatMap((input) => [...vectorOf(input), ...more]);
       return result(values, this.dimensions, work.inputs);
     }
+    if (this.probabilities) return { ...result(this.probabilities, 1, work.documents), probabilities: true };
     const scores = work.documents.map((document) => shared(work.query, document));
     return result(scores, 1, work.documents);
   }
