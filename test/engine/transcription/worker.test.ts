@@ -160,6 +160,20 @@ describe("one recording", () => {
     expect(endOf(key)).toMatchObject({ result: { language: "de" } });
   });
 
+  test.each([[[]], [[" [Music]"]]])("does not take its language from a stretch without words: %j", async (texts) => {
+    const { whisper, submit, settle, endOf } = start();
+    const key = await submit("70", { language: undefined });
+    whisper.tell(1, texts, { code: "en" });
+    await settle();
+    expect(whisper.submitted[1]?.options.language).toBeUndefined();
+    whisper.tell(2, [" Hallo"], { code: "de" });
+    await settle();
+    expect(whisper.submitted[2]?.options.language).toBe("de");
+    whisper.tell(3, [" Welt"], { code: "de" });
+    await settle();
+    expect(endOf(key)).toMatchObject({ result: { language: "de" } });
+  });
+
   test("gets its language detected again when it is transcribed again with the full encoder", async () => {
     const { whisper, submit, settle, endOf } = start();
     const key = await submit("5", { language: undefined });
