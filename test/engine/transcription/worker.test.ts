@@ -4,7 +4,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
 import { TranscriptionWorker } from "../../../src/engine/transcription/child/worker.ts";
 import type { FromTranscriber } from "../../../src/engine/transcription/protocol.ts";
-import type { SpeechDetection, TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
+import type { TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
 import { FakeWhisper } from "../../support/fake-whisper.ts";
 
 /** A worker over recordings named by their seconds of speech, or silent ones; the test performs the steps. */
@@ -35,8 +35,7 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       closed.push(path);
     }
   }
-  const listen = (samples: Float32Array, detection?: SpeechDetection) => {
-    if (detection?.threshold === 0) return [{ start: 0, end: samples.length }];
+  const listen = (samples: Float32Array) => {
     if (samples.includes(0.5)) return spansOf(samples);
     return samples[0] === 1 ? [{ start: 0, end: samples.length }] : [];
   };
@@ -248,7 +247,7 @@ describe("one recording", () => {
 
   test("that is silent is transcribed when the client treats all sound as speech", async () => {
     const { whisper, submit } = start();
-    await submit("20 silent", { detection: { threshold: 0 } });
+    await submit("20 silent", { detection: { threshold: 0, minSilenceSeconds: 0 } });
     expect(whisper.submitted[0]?.samples).toBe(20 * SAMPLE_RATE);
   });
 
