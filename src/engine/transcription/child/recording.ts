@@ -74,7 +74,7 @@ export class RecordingWork {
     private readonly sound: Sound,
     listen: ((samples: Float32Array) => readonly Span[]) | undefined,
   ) {
-    this.finder = new PhraseFinder(listen);
+    this.finder = new PhraseFinder(listen, job.work.detection?.padSeconds);
     this.language = job.work.language;
   }
 
