@@ -179,6 +179,8 @@ const FORMS: readonly Form[] = [
   [new RegExp(String.raw`(?<![${WORD}])-(?=${SIGN}\p{Nd})`, "gu"), "minus "],
   [new RegExp(String.raw`(?<![${WORD}+])\+(?=${SIGN}\p{Nd})`, "gu"), "plus "],
 
+  [new RegExp(String.raw`(${SIGN}${NUMBER}(?:${SCALE})?) ?/ ?(?=\p{L})`, "gu"), "$1 per "],
+
   // `6'2"`, "6 ft 2 in".
   [new RegExp(String.raw`(?<![${WORD}.'])(\p{Nd})['′] ?(\p{Nd}{1,2})(?:["”″]|'')?(?![${WORD}'])`, "gu"), "$1 foot $2"],
   [new RegExp(String.raw`(?<=\p{Nd} ?(?:ft|feet|foot) \p{Nd}{1,2}) ?in(?![${WORD}])`, "gu"), " inches"],

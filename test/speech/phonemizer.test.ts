@@ -77,6 +77,18 @@ test.skipIf(!reader)("units of the kitchen and of physics have names", () => {
   expect(phonemes("20 m², 5 m/s")).toBe(phonemes("20 square meters, 5 meters per second"));
 });
 
+test.skipIf(!reader)("an amount stays one beside a unit or a word that no dictionary has", () => {
+  expect(phonemes("$2,000-Xyzzyq")).toBe(phonemes("2,000 dollars Xyzzyq"));
+  expect(phonemes("$2,500/yr, $5 million/year.")).toBe(phonemes("2,500 dollars per year, 5 million dollars per year."));
+  expect(phonemes("$0.50/kWh, $3/kg, €5/month")).toBe(
+    phonemes("50 cents per kilowatt hour, 3 dollars per kilogram, 5 euros per month"),
+  );
+  expect(phonemes("a 1,500-kg load")).toBe(phonemes("a 1,500 kilogram load"));
+  expect(phonemes("5 mg/dL, 10 mg/kg/day, 100 MB/s")).toBe(
+    phonemes("5 milligrams per deciliter, 10 milligrams per kilogram per day, 100 megabytes per second"),
+  );
+});
+
 test.skipIf(!reader)("an answer is no abbreviation of number", () => {
   expect(phonemes("The answer is no.")).toBe(`${phonemes("The answer is no")}.`);
   expect(phonemes("see no. 5")).toBe(phonemes("see number 5"));
