@@ -26,6 +26,7 @@ const REASONS: Readonly<Record<string, (line: string, reading: Reading) => boole
   "svc breaks no sentence after an abbreviation that goes on": (line) =>
     /\b(?:No|Fig|Mar|Apr|Jan|Feb|Aug|Sept?|Oct|Nov|Dec|p|pp)\. \d|\b(?:e\.g|i\.e|vs)\. /.test(line),
   "svc reads a number as one beside letters or signs that no dictionary has": (line) => /\d[^\s\d.,;!?)%]/.test(line),
+  "svc reads the point of a number in a name": (line) => /[\p{L}-]\d+\.\d+(?![\d.])/u.test(line),
   "svc reads the unit after a slash or per": (line) => /\d ?\p{L}+\/\p{L}|\bper \p{L}{1,4}\b/u.test(line),
 };
 

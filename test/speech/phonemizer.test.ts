@@ -89,6 +89,13 @@ test.skipIf(!reader)("an amount stays one beside a unit or a word that no dictio
   );
 });
 
+test.skipIf(!reader)("the point of a number in a name is read", () => {
+  expect(phonemes("GPT-3.5")).toBe("ʤˌipˌitˈi θɹˈi pYnt fˈIv");
+  expect(phonemes("USB3.2")).toBe("jˌuˌɛsbˈi θɹˈi pYnt tˈu");
+  expect(phonemes("test2.pdf")).not.toContain("pYnt");
+  expect(phonemes("version 1.10.3")).toBe(phonemes("version one ten three"));
+});
+
 test.skipIf(!reader)("an answer is no abbreviation of number", () => {
   expect(phonemes("The answer is no.")).toBe(`${phonemes("The answer is no")}.`);
   expect(phonemes("see no. 5")).toBe(phonemes("see number 5"));
