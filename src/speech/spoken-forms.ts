@@ -2,6 +2,7 @@
 // telephone numbers, opening hours, streets, amounts of money, formulas. Goes beyond the original.
 
 import { anyOf, SPACE, WORD } from "./characters.ts";
+import { FORMULAS, type Form } from "./formulas.ts";
 import { magnitude } from "./quantities.ts";
 
 const NUMBER = String.raw`\p{Nd}+(?:[,.]\p{Nd}+)*`;
@@ -75,8 +76,6 @@ const street = anyOf(Object.keys(STREETS));
 const room = anyOf(Object.keys(ROOMS));
 const NAME = new RegExp(name, "gu");
 
-type Form = readonly [pattern: RegExp, spoken: string | ((all: string, ...groups: string[]) => string)];
-
 /** In the order in which they apply. */
 const FORMS: readonly Form[] = [
   // Characters: "1½", "H₂O", "−5".
@@ -85,6 +84,7 @@ const FORMS: readonly Form[] = [
   [/(?<=\p{L})[₀-₉]+/gu, (digits) => digits.normalize("NFKC")],
   [/(?<=\p{Nd})⁄(?=\p{Nd})/gu, "/"],
   [/−/g, " minus "],
+  ...FORMULAS,
 
   // "a.b@example.com"
   [

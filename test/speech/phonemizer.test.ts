@@ -96,6 +96,14 @@ test.skipIf(!reader)("the point of a number in a name is read", () => {
   expect(phonemes("version 1.10.3")).toBe(phonemes("version one ten three"));
 });
 
+test.skipIf(!reader)("a point in time is a date, a time and its distance from UTC", () => {
+  const day = "November 29th, 2026, eighteen fourteen";
+  expect(phonemes("at 2026-11-29T18:14:03Z today")).toBe(phonemes(`at ${day} and three seconds U T C today`));
+  expect(phonemes("2026-11-29T18:14+02:00.")).toBe(phonemes(`${day} U T C plus 2.`));
+  expect(phonemes("2026-11-29T18:14-03:30")).toBe(phonemes(`${day} U T C minus 3 30`));
+  expect(phonemes("18:14:03.250")).toBe(phonemes("eighteen fourteen and three point two five seconds"));
+});
+
 test.skipIf(!reader)("an answer is no abbreviation of number", () => {
   expect(phonemes("The answer is no.")).toBe(`${phonemes("The answer is no")}.`);
   expect(phonemes("see no. 5")).toBe(phonemes("see number 5"));
