@@ -5,6 +5,19 @@ import { WORD } from "./characters.ts";
 /** What a pattern matches, and what is spoken in its place. */
 export type Form = readonly [pattern: RegExp, spoken: string | ((all: string, ...groups: string[]) => string)];
 
+const SIGNS: Readonly<Record<string, string>> = {
+  "≥": "greater than or equal to",
+  "≤": "less than or equal to",
+  "≠": "not equal to",
+  "≈": "approximately",
+  "√": "square root of",
+  "∞": "infinity",
+  "‰": "per thousand",
+};
+/** Signs written as in programs. */
+const WRITTEN: Readonly<Record<string, string>> = { ">=": "≥", "<=": "≤", "!=": "≠", "->": "→", "=>": "→" };
+const NUMBER = String.raw`\p{Nd}+(?:[.,]\p{Nd}+)*`;
+const OPERATOR = String.raw`[\-–*/x+×÷]`;
 /** In the order in which they apply. */
 export const FORMULAS: readonly Form[] = [
   // "2026-11-29T18:14:03Z"
@@ -21,4 +34,28 @@ export const FORMULAS: readonly Form[] = [
       return [`${date}, ${time}`, utc || sign ? "U T C" : "", ...parts].filter(Boolean).join(" ");
     },
   ],
+
+  // "x >= 5", "a -> b"
+  [/(?<![<>=!-])(?:[<>!]=|[=-]>)(?![=>])/g, (sign) => WRITTEN[sign] ?? sign],
+
+  // "10 - 4 = 6", "10/2=5"; but "1/2 = 50%"
+  [
+    new RegExp(
+      String.raw`(?<![${WORD}.,:]|\p{Nd} ?${OPERATOR} ?)${NUMBER}(?:(?: ${OPERATOR} |${OPERATOR})${NUMBER})+(?= ?[=≠≈<>≤≥] ?(?:[\-$£€]?\p{Nd}|\?))`,
+      "gu",
+    ),
+    arithmetic,
+  ],
+  [/(?<=\p{Nd})(?:\*| \* )(?=\p{Nd})/gu, " times "],
+  [/(?<=\p{Nd}) x (?=\p{Nd})/gu, " by "],
+  [/ ?([≥≤≠≈√∞‰]) ?/g, (_, sign) => ` ${SIGNS[sign]} `],
 ];
+
+function arithmetic(formula: string): string {
+  return formula
+    .replace(/ ?[-–] ?/g, " minus ")
+    .replace(/ ?[*x] ?/g, " times ")
+    .replace(/(\p{Nd}+) ?\/ ?(?=(\p{Nd}+))/gu, (all: string, above: string, below: string) =>
+      Number(above) < Number(below) ? all : `${above} divided by `,
+    );
+}

@@ -104,6 +104,14 @@ test.skipIf(!reader)("a point in time is a date, a time and its distance from UT
   expect(phonemes("18:14:03.250")).toBe(phonemes("eighteen fourteen and three point two five seconds"));
 });
 
+test.skipIf(!reader)("sums are no ranges or dates, and comparisons keep their meaning", () => {
+  expect(phonemes("10 - 4 = 6, 7-2=5")).toBe(phonemes("10 minus 4 equals 6, 7 minus 2 equals 5"));
+  expect(phonemes("10/2=5")).toBe(phonemes("10 divided by 2 equals 5"));
+  expect(phonemes("1/2 = 50%")).toBe(phonemes("one half equals 50%"));
+  expect(phonemes("a != b")).toBe(phonemes("a not equal to b"));
+  expect(phonemes("a -> b")).toBe(phonemes("a to b"));
+});
+
 test.skipIf(!reader)("an answer is no abbreviation of number", () => {
   expect(phonemes("The answer is no.")).toBe(`${phonemes("The answer is no")}.`);
   expect(phonemes("see no. 5")).toBe(phonemes("see number 5"));

@@ -96,3 +96,17 @@ test("heights, fractions of one character and names with digits or signs have wo
     "LEAVE THE US TO US": "LEAVE THE U.S. TO US",
   });
 });
+
+test("sums and comparisons have words", () => {
+  expectForms({
+    "10 - 4 - 2 = 4": "10 minus 4 minus 2 = 4",
+    "$10 - 4, pages 5-10, 2020-2021 = bad": "$10 - 4, pages 5-10, 2020-2021 = bad",
+    "-5 - 3 = -8": "-5 minus 3 = -8",
+    "max 12/4 = 3, 1/2 + 1/3 = 5/6": "max 12 divided by 4 = 3, 1/2 + 1/3 = 5/6",
+    "5 x 3 = 15, 5 * 3, 3*4": "5 times 3 = 15, 5 times 3, 3 times 4",
+    "1920 x 1080, **5** 3": "1920 by 1080, **5** 3",
+    "x >= 5, y<=3": "x greater than or equal to 5, y less than or equal to 3",
+    "a => b, a --> b, ====": "a → b, a --> b, ====",
+    "√16 ≠ 5": " square root of 16 not equal to 5",
+  });
+});
