@@ -16,6 +16,34 @@ const SIGNS: Readonly<Record<string, string>> = {
 };
 /** Signs written as in programs. */
 const WRITTEN: Readonly<Record<string, string>> = { ">=": "≥", "<=": "≤", "!=": "≠", "->": "→", "=>": "→" };
+const GREEK: Readonly<Record<string, string>> = {
+  α: "alpha",
+  β: "beta",
+  γ: "gamma",
+  δ: "delta",
+  ε: "epsilon",
+  ζ: "zeta",
+  η: "eta",
+  θ: "theta",
+  ι: "iota",
+  κ: "kappa",
+  λ: "lambda",
+  μ: "mu",
+  ν: "nu",
+  ξ: "xi",
+  ο: "omicron",
+  π: "pi",
+  ρ: "rho",
+  σ: "sigma",
+  ς: "sigma",
+  τ: "tau",
+  υ: "upsilon",
+  φ: "phi",
+  χ: "chi",
+  ψ: "psi",
+  ω: "omega",
+};
+
 const NUMBER = String.raw`\p{Nd}+(?:[.,]\p{Nd}+)*`;
 const OPERATOR = String.raw`[\-–*/x+×÷]`;
 /** In the order in which they apply. */
@@ -49,6 +77,13 @@ export const FORMULAS: readonly Form[] = [
   [/(?<=\p{Nd})(?:\*| \* )(?=\p{Nd})/gu, " times "],
   [/(?<=\p{Nd}) x (?=\p{Nd})/gu, " by "],
   [/ ?([≥≤≠≈√∞‰]) ?/g, (_, sign) => ` ${SIGNS[sign]} `],
+
+  // "the σ", "2π"; but not the ohms of "5 Ω".
+  [/\u2126/g, "Ω"],
+  [
+    /(?<!\p{L}|\p{Nd} ?(?=Ω))(?<=(\p{Nd})?)([Α-Ωα-ω])(?!\p{L})/gu,
+    (_, digit, letter) => `${digit ? " " : ""}${GREEK[letter.toLowerCase()] ?? letter}`,
+  ],
 ];
 
 function arithmetic(formula: string): string {

@@ -51,6 +51,9 @@ const MORE_UNITS: Readonly<Record<string, Counted>> = {
   yrs: ["years", "years"],
   kcal: ["kilocalorie", "kilocalories"],
   V: ["volt", "volts"],
+  Ω: ["ohm", "ohms"],
+  kΩ: ["kilohm", "kilohms"],
+  MΩ: ["megohm", "megohms"],
 };
 /** Before a fraction without a whole number: its unit is singular. */
 const BELOW_ONE = /(?:^|[^\p{Nd} -]|(?<!\p{Nd})[ -])\p{Nd}{1,2}\/$/u;

@@ -112,6 +112,11 @@ test.skipIf(!reader)("sums are no ranges or dates, and comparisons keep their me
   expect(phonemes("a -> b")).toBe(phonemes("a to b"));
 });
 
+test.skipIf(!reader)("Greek letters have names, and ohms are a unit", () => {
+  expect(phonemes("the σ of α, 2π")).toBe(phonemes("the sigma of alpha, 2 pi"));
+  expect(phonemes("5 Ω, a 10 kΩ resistor")).toBe(phonemes("5 ohms, a 10 kilohms resistor"));
+});
+
 test.skipIf(!reader)("an answer is no abbreviation of number", () => {
   expect(phonemes("The answer is no.")).toBe(`${phonemes("The answer is no")}.`);
   expect(phonemes("see no. 5")).toBe(phonemes("see number 5"));
