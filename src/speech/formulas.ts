@@ -46,6 +46,9 @@ const GREEK: Readonly<Record<string, string>> = {
 
 const NUMBER = String.raw`\p{Nd}+(?:[.,]\p{Nd}+)*`;
 const OPERATOR = String.raw`[\-–*/x+×÷]`;
+/** Thousands, or Indian lakhs: "1,234,567.5", "12,34,567". */
+const GROUPED = /^(?!0)(?:\p{Nd}{1,3}(?:,\p{Nd}{3})+|\p{Nd}{1,2}(?:,\p{Nd}{2})+,\p{Nd}{3})(?:\.\p{Nd}+)?$/u;
+
 /** In the order in which they apply. */
 export const FORMULAS: readonly Form[] = [
   // "2026-11-29T18:14:03Z"
@@ -83,6 +86,16 @@ export const FORMULAS: readonly Form[] = [
   [
     /(?<!\p{L}|\p{Nd} ?(?=Ω))(?<=(\p{Nd})?)([Α-Ωα-ω])(?!\p{L})/gu,
     (_, digit, letter) => `${digit ? " " : ""}${GREEK[letter.toLowerCase()] ?? letter}`,
+  ],
+
+  // "1 000 000"; "1,2,3" and "0,5"
+  [
+    /(?<![\p{Nd}+)][ .,]?|\p{L})(?!0)\p{Nd}{1,3}(?: \p{Nd}{3}){2,}(?! ?\p{Nd}|\p{L}|[.,]\p{Nd})/gu,
+    (number) => number.replaceAll(" ", ","),
+  ],
+  [
+    /(?<!\p{Nd}[.,]?)\p{Nd}+(?:\.\p{Nd}+)?(?:,\p{Nd}+(?:\.\p{Nd}+)?)+/gu,
+    (digits) => (GROUPED.test(digits) ? digits : digits.replaceAll(",", ", ")),
   ],
 ];
 

@@ -117,6 +117,11 @@ test.skipIf(!reader)("Greek letters have names, and ohms are a unit", () => {
   expect(phonemes("5 Ω, a 10 kΩ resistor")).toBe(phonemes("5 ohms, a 10 kilohms resistor"));
 });
 
+test.skipIf(!reader)("digits with commas or spaces are one number only in groups of thousands", () => {
+  expect(phonemes("1,2,3")).toBe(phonemes("1, 2, 3"));
+  expect(phonemes("1 000 000, 12\u202f000")).toBe(phonemes("1 million, 12 thousand"));
+});
+
 test.skipIf(!reader)("an answer is no abbreviation of number", () => {
   expect(phonemes("The answer is no.")).toBe(`${phonemes("The answer is no")}.`);
   expect(phonemes("see no. 5")).toBe(phonemes("see number 5"));

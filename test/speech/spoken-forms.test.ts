@@ -110,3 +110,13 @@ test("sums and comparisons have words", () => {
     "√16 ≠ 5": " square root of 16 not equal to 5",
   });
 });
+
+test("commas and spaces between digits make a number only in groups", () => {
+  expectForms({
+    "1,2,3 and 1.5,2.5": "1, 2, 3 and 1.5, 2.5",
+    "0,5 or 3,14": "0, 5 or 3, 14",
+    "1,234,567.5, 12,34,567": "1,234,567.5, 12,34,567",
+    "$1 234 567, 12 000": "$1,234,567, 12 000",
+    "5 100 200 3000, 1 000 000.": "5 100 200 3000, 1,000,000.",
+  });
+});
