@@ -51,10 +51,10 @@ export class Normalizer {
     const abbreviations = anyOf(Object.keys(tables.abbreviations).filter((short) => !/^nos?\.$/.test(short)));
     this.#abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");
     // A numeral must end with its word: the C of "King Charles" is not one.
-    const before = (words: readonly string[]) =>
-      new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}])(?![.'’][${WORD}])`, "gu");
+    const before = (words: readonly string[], ending = "") =>
+      new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}])(?!${ending}[.'][${WORD}])`, "gu");
     this.#romanCardinal = before(tables.roman_cardinal);
-    this.#romanOrdinal = before(tables.roman_ordinal);
+    this.#romanOrdinal = before(tables.roman_ordinal, String.raw`(?!'s(?![${WORD}]))`);
     this.#symbols = Object.entries(tables.symbols).map(([symbol, words]) => {
       const plain = escapeRegExp(symbol);
       const pattern = BETWEEN.includes(symbol) ? `(?<=[^${SPACE}]) ?${plain} ?(?=[^${SPACE}])` : plain;

@@ -181,9 +181,10 @@ const FORMS: readonly Form[] = [
 
   [new RegExp(String.raw`(${SIGN}${NUMBER}(?:${SCALE})?) ?/ ?(?=\p{L})`, "gu"), "$1 per "],
 
-  // `6'2"`, "6 ft 2 in".
+  // `6'2"`, "6 ft 2 in", `5" screen`: no quotation ends there.
   [new RegExp(String.raw`(?<![${WORD}.'])(\p{Nd})['′] ?(\p{Nd}{1,2})(?:["”″]|'')?(?![${WORD}'])`, "gu"), "$1 foot $2"],
   [new RegExp(String.raw`(?<=\p{Nd} ?(?:ft|feet|foot) \p{Nd}{1,2}) ?in(?![${WORD}])`, "gu"), " inches"],
+  [/^([^"“”]{0,400}\p{Nd})["″](?=[ -]\p{L})/u, "$1 inch"],
 
   // "C#", "v2.1", "24/7", "4.5/5", "3x", "H2O".
   [new RegExp(String.raw`(?<![${WORD}])([A-G])#(?![${WORD}])`, "gu"), "$1 sharp"],
@@ -194,6 +195,8 @@ const FORMS: readonly Form[] = [
   [new RegExp(String.raw`(?<![${WORD}./])(24(?=/7)|50(?=/50))/(7|50)(?![${WORD}/])`, "gu"), "$1 $2"],
   [new RegExp(String.raw`(?<![${WORD}./])(\p{Nd}{1,3}\.\p{Nd})/(\p{Nd}{1,3})${END}`, "gu"), "$1 out of $2"],
   [new RegExp(String.raw`(?<=\p{Nd})x(?= \p{Ll})`, "gu"), " times"],
+  // "max. 10"; but not "5 min."
+  [new RegExp(String.raw`(?<![${WORD}]|\p{Nd} )([Mm])(ax|in)\. (?=\p{Nd})`, "gu"), "$1$2imum "],
   // "us", written in capitals, is not preceded by "the".
   [/\bTHE US\b/g, "THE U.S."],
   [

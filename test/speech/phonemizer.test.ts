@@ -122,6 +122,11 @@ test.skipIf(!reader)("digits with commas or spaces are one number only in groups
   expect(phonemes("1 000 000, 12\u202f000")).toBe(phonemes("1 million, 12 thousand"));
 });
 
+test.skipIf(!reader)("what belongs to kings may have a numeral", () => {
+  expect(phonemes("Henry VIII's wives")).toBe(phonemes("Henry the eighth's wives"));
+  expect(phonemes("Grade C's")).toContain(phonemes("C's"));
+});
+
 test.skipIf(!reader)("an answer is no abbreviation of number", () => {
   expect(phonemes("The answer is no.")).toBe(`${phonemes("The answer is no")}.`);
   expect(phonemes("see no. 5")).toBe(phonemes("see number 5"));

@@ -93,6 +93,9 @@ test("heights, fractions of one character and names with digits or signs have wo
     "24/7, 50/50": "24 7, 50 50",
     "rated 4.5/5": "rated 4.5 out of 5",
     "3x faster, 2x4": "3 times faster, 2x4",
+    'a 5" screen, "it is 5" he said': 'a 5 inch screen, "it is 5" he said',
+    '"it is 5" he said': '"it is 5" he said',
+    "max. 10, Min. 5, 5 min. 3": "maximum 10, Minimum 5, 5 min. 3",
     "LEAVE THE US TO US": "LEAVE THE U.S. TO US",
   });
 });
