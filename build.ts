@@ -4,7 +4,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildBinary, platformOf, writePages } from "./packaging/binary.ts";
-import { BINARIES, packComponents, placeArchives } from "./packaging/components.ts";
+import { BINARIES, packComponents, placeArchives, requireAll } from "./packaging/components.ts";
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
 import { buildAudio } from "./vendor/audio.ts";
 import { buildHibari } from "./vendor/hibari.ts";
@@ -90,7 +90,7 @@ async function main(): Promise<void> {
       buildSileroVad(),
       ...[buildWhisper, buildMedia, buildAudio].map((build) => llama.then(() => build(flavour))),
     ]);
-  const [{ libraries }, embeddingModel, voice, english, [whisper, vad] = []] = await Promise.all([
+  const [{ libraries }, embeddingModel, voice, english, [whisper, vad] = [], image] = await Promise.all([
     llama,
     buildAllMinilm(),
     buildHibari(),
@@ -111,8 +111,9 @@ async function main(): Promise<void> {
       speech: voice,
       recognition: [english],
       // Of the other libraries, the image library needs only the C++ runtime.
-      images: [...drawingModel(), ...native.filter((path) => isImageLibrary(path) || isCppRuntime(path))],
+      images: [...drawingModel(), image, ...native.filter(isCppRuntime)],
     };
+    if (target === "package") requireAll(files);
     const components = await packComponents(files);
     const pages = await step("bundled the pages", writePages);
     for (const name of EXECUTABLES[target]) await buildBinary(name, components, pages, platformOf(flavour));

@@ -1,13 +1,13 @@
 // Compiles the executables: svc, which has everything inside, and svc-slim, which downloads what most people do not need.
 
-import { renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, renameSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { BunPlugin } from "bun";
 import packageJson from "../package.json" with { type: "json" };
 import { bundlePages } from "../src/http/pages/bundle.ts";
 import { fetchPackage, type PinnedPackage } from "../vendor/fetch.ts";
 import { usualFlavour, type Flavour } from "../vendor/llama.ts";
-import { BuildError, run, step } from "../vendor/run.ts";
+import { BuildError, fingerprint, makeFolder, markUsed, removeUnused, run, step } from "../vendor/run.ts";
 import { forWindows, isForeign, platform as ownPlatform } from "../vendor/target.ts";
 import versions from "../vendor/versions.json" with { type: "json" };
 import { embed, type BinaryName, type Packed } from "./components.ts";
@@ -73,15 +73,22 @@ interface WrittenPage {
   readonly type: string;
 }
 
-/** Bundles the web pages into files. */
+/** Bundles the web pages into files, in a folder named by content. */
 export async function writePages(): Promise<WrittenPage[]> {
-  const folder = join(root, "vendor/.build/pages");
-  rmSync(folder, { recursive: true, force: true });
-  const pages = [...(await bundlePages())].map(([name, { type, body }]) => {
-    return { name, type, body, path: join(folder, name) };
-  });
-  for (const { path, body } of pages) await Bun.write(path, body);
-  return pages;
+  const pages = await Promise.all(
+    [...(await bundlePages())].map(async ([name, { type, body }]) => ({ name, type, bytes: await body.arrayBuffer() })),
+  );
+  const id = fingerprint(pages.map(({ name, bytes }) => [name, Bun.SHA256.hash(bytes, "hex")]));
+  const all = join(root, "vendor/.build/pages");
+  const folder = join(all, id);
+  if (existsSync(folder)) markUsed(folder);
+  else {
+    await makeFolder(folder, async (temporary) => {
+      for (const { name, bytes } of pages) await Bun.write(join(temporary, name), bytes);
+    });
+  }
+  removeUnused(all, /./);
+  return pages.map(({ name, type }) => ({ name, type, path: join(folder, name) }));
 }
 
 /** Replaces src/http/pages/bundle.ts by the finished files. */

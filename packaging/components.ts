@@ -1,12 +1,12 @@
 // Packs the components of the executable: files that are compressed together, and unpacked together on first use.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { BunPlugin } from "bun";
 import { COMPONENTS, type Component, type ComponentName } from "../ffi/runtime/embedded.ts";
 import { archiveName } from "../ffi/runtime/extract.ts";
-import { place, step } from "../vendor/run.ts";
+import { BuildError, markUsed, place, removeUnused, step } from "../vendor/run.ts";
 
 /** Compression level of zstd. */
 const LEVEL = 12;
@@ -27,28 +27,35 @@ export interface Packed extends Component {
   readonly archive: string;
 }
 
+/** Paths of the files of each component; undefined for one that could not be made. */
+type ComponentFiles = Readonly<Record<ComponentName, readonly (string | undefined)[]>>;
+
+/** Throws BuildError about the first component that lacks a file, which no release may. */
+export function requireAll(files: ComponentFiles): void {
+  const lacking = COMPONENTS.find((name) => files[name].length === 0 || files[name].includes(undefined));
+  if (lacking === undefined) return;
+  throw new BuildError(`The component ${lacking} lacks a file that a release must have; a line above says why.`);
+}
+
 /**
- * Packs the files of each component into a compressed archive, named by content so that nothing is compressed twice.
+ * Packs the files of each component into a compressed archive in `folder`, named by content so that nothing is compressed
+ * twice. Removes archives that no build has used for a day.
  */
-export async function packComponents(
-  files: Readonly<Record<ComponentName, readonly (string | undefined)[]>>,
-): Promise<readonly Packed[]> {
+export async function packComponents(files: ComponentFiles, folder = out): Promise<readonly Packed[]> {
   const packed: Packed[] = [];
   for (const name of COMPONENTS)
     packed.push(
       await pack(
+        folder,
         name,
         files[name].filter((path) => path !== undefined),
       ),
     );
-  const archives = new Set(packed.map(({ archive }) => basename(archive)));
-  for (const name of readdirSync(out)) {
-    if (/^(embedded|component)-.*\.zst$/.test(name) && !archives.has(name)) rmSync(join(out, name));
-  }
+  removeUnused(folder, /^(embedded|component)-.*\.zst(\.part-\d+)?$/);
   return packed;
 }
 
-async function pack(component: ComponentName, paths: readonly string[]): Promise<Packed> {
+async function pack(folder: string, component: ComponentName, paths: readonly string[]): Promise<Packed> {
   const contents = paths.map((path) => readFileSync(path));
   const files = contents.map((content, index) => {
     return { name: basename(paths[index] ?? ""), size: content.length, crc32: crc32(content) };
@@ -56,12 +63,13 @@ async function pack(component: ComponentName, paths: readonly string[]): Promise
   const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(files));
   for (const content of contents) hash.update(content);
   const id = hash.digest("hex").slice(0, 16);
-  const archive = join(out, `component-${component}-${id}-${LEVEL}.zst`);
-  if (!existsSync(archive)) {
+  const archive = join(folder, `component-${component}-${id}-${LEVEL}.zst`);
+  if (existsSync(archive)) markUsed(archive);
+  else {
     await step(`packed the component ${component}`, async () => {
-      mkdirSync(out, { recursive: true });
-      await Bun.write(`${archive}.part`, await Bun.zstdCompress(Buffer.concat(contents), { level: LEVEL }));
-      renameSync(`${archive}.part`, archive);
+      const part = `${archive}.part-${process.pid}`;
+      await Bun.write(part, await Bun.zstdCompress(Buffer.concat(contents), { level: LEVEL }));
+      renameSync(part, archive);
     });
   }
   const content = readFileSync(archive);

@@ -11,6 +11,7 @@ import { compileShim, linkedLibraries, shimFingerprint } from "./shim.ts";
 import {
   CMAKE_OPTIONS,
   compiler,
+  compilerVersion,
   CPP_RUNTIME,
   forMac,
   forWindows,
@@ -101,7 +102,6 @@ async function prebuiltLibraries(flavour: Flavour): Promise<string | undefined> 
 
 /** Builds llama.cpp from its pinned sources, where no prebuilt libraries exist: minutes instead of seconds. */
 async function compileLlama(sources: string, flavour: Flavour): Promise<string> {
-  const build = join(out, `llama.cpp-build-${platform}-${flavour}`);
   const options = {
     CMAKE_BUILD_TYPE: "Release",
     CMAKE_BUILD_WITH_INSTALL_RPATH: "ON",
@@ -120,6 +120,9 @@ async function compileLlama(sources: string, flavour: Flavour): Promise<string> 
       ["APP", "EXAMPLES", "SERVER", "TESTS", "TOOLS"].map((part) => [`LLAMA_BUILD_${part}`, "OFF"]),
     ),
   };
+  // CMake refuses a folder that it made for other sources.
+  const id = fingerprint([versions["llama.cpp"], compilerVersion(), options]);
+  const build = join(out, `llama.cpp-build-${platform}-${flavour}-${id}`);
   const defines = Object.entries(options).map(([name, value]) => `-D${name}=${value}`);
   await step("compiled llama.cpp, which takes minutes", async () => {
     await run(["cmake", "-S", sources, "-B", build, ...defines]);

@@ -7,7 +7,7 @@ import { buildLlama, type Flavour } from "./llama.ts";
 import { fingerprint, inParallel, requireTools, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
 import { compileObject, joinSources, shimLibrary } from "./shim.ts";
-import { compiler, CXX_FLAGS } from "./target.ts";
+import { compiler, compilerVersion, CXX_FLAGS } from "./target.ts";
 import versions from "./versions.json" with { type: "json" };
 
 export interface MtmdObjects {
@@ -48,7 +48,7 @@ export async function buildMedia(flavour: Flavour): Promise<string> {
 export async function compileMtmd(sources: string, flavour: Flavour): Promise<MtmdObjects> {
   const { units, models } = mtmdSources(sources);
   const flags = flavourFlags(flavour);
-  const id = fingerprint([compiler, versions, units, models, MTMD_FLAGS, String(HOT), ...flags]);
+  const id = fingerprint([compilerVersion(), versions, units, models, MTMD_FLAGS, String(HOT), ...flags]);
   const folder = join(out, `mtmd-${id}`);
   mkdirSync(folder, { recursive: true });
   // The largest unit goes first, so that no core is left alone with it at the end.

@@ -1,7 +1,18 @@
 // What every build step needs: running tools with errors that say what to do, making folders completely, names for
 // content, and printing progress.
 
-import { copyFileSync, existsSync, linkSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
@@ -62,6 +73,22 @@ export function place(source: string, target: string): void {
   // Renaming does nothing when both names are links to one file.
   rmSync(temporary, { force: true });
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Removes what has these names in a folder and was last written, or marked by `markUsed`, more than a day ago. */
+export function removeUnused(folder: string, names: RegExp): void {
+  for (const path of readdirSync(folder)
+    .filter((name) => names.test(name))
+    .map((name) => join(folder, name))) {
+    // Another build may be removing the same.
+    const { mtimeMs = Infinity } = statSync(path, { throwIfNoEntry: false }) ?? {};
+    if (mtimeMs < Date.now() - DAY_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Keeps `removeUnused` of other builds from removing this. */
+export const markUsed = (path: string): void => utimesSync(path, new Date(), new Date());
 
 /** Points `name` in `folder` to the version there that is used. */
 export function makeCurrent(folder: string, version: string, name = "current"): void {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } f
 import { basename, join } from "node:path";
 import { fingerprint, inParallel, makeFolder, place, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
-import { beside, compiler, CXX_FLAGS, forMac, LINK_FLAGS, platform, suffix } from "./target.ts";
+import { beside, compiler, compilerVersion, CXX_FLAGS, forMac, LINK_FLAGS, platform, suffix } from "./target.ts";
 
 export interface Shim {
   /** Name of its folder; the library is named after it. */
@@ -97,7 +97,7 @@ export async function joinSources(sources: readonly string[], path: string): Pro
 
 /** Returns everything here that the library depends on: sources, headers and how they are compiled. */
 export const shimFingerprint = (name: string): unknown => [
-  [FLAGS, LINK_FLAGS, platform],
+  [FLAGS, LINK_FLAGS, platform, compilerVersion()],
   [...shimFiles(name), import.meta.path].map((path) => [basename(path), readFileSync(path, "utf8")]),
 ];
 

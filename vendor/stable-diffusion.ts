@@ -7,7 +7,7 @@ import { basename, join, relative } from "node:path";
 import type { Flavour, LlamaBuild } from "./llama.ts";
 import { BuildError, fingerprint, inParallel, step } from "./run.ts";
 import { compileObject, shimLibrary } from "./shim.ts";
-import { compiler, CXX_FLAGS, forArm, forMac, forWindows, GGML_DEFINES } from "./target.ts";
+import { compilerVersion, CXX_FLAGS, forArm, forMac, forWindows, GGML_DEFINES } from "./target.ts";
 import { fetchCrate, MissingCrate } from "./crate.ts";
 import pin from "./stable-diffusion.json" with { type: "json" };
 import { assembleVocabularies, packVocabularies } from "./vocabularies.ts";
@@ -133,7 +133,7 @@ export async function compileStableDiffusion(): Promise<SdObjects> {
   const sources = join(crate, "stable-diffusion.cpp");
   const ours = readdirSync(inside).map((file) => readFileSync(join(inside, file), "utf8"));
   const id = fingerprint([
-    compiler,
+    compilerVersion(),
     pin,
     PARTS,
     FLAGS,

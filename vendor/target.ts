@@ -23,6 +23,17 @@ export const forArm = platform.endsWith("arm64");
 
 const prefix = isForeign ? (CROSS_COMPILERS[platform] ?? "") : "";
 export const compiler = prefix + (forMac ? "clang++" : "g++");
+
+/**
+ * Returns how the compiler names its version; an empty text without a compiler. What it compiles may need its own C++
+ * runtime or a later one.
+ */
+export function compilerVersion(): string {
+  if (!Bun.which(compiler)) return "";
+  const { stdout } = Bun.spawnSync([compiler, "--version"], { stderr: "ignore" });
+  return `${compiler} ${stdout.toString().split("\n", 1)[0]}`;
+}
+
 /** Suffix of a library's file name. */
 export const suffix = forWindows ? "dll" : forMac ? "dylib" : "so";
 

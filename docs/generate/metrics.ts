@@ -5,7 +5,6 @@ import { metricsOf } from "../../src/gateway/replica-metrics.ts";
 import { ReplicaStats } from "../../src/gateway/replica-stats.ts";
 import { processMetrics } from "../../src/engine/process/status.ts";
 import { TextStats } from "../../src/engine/text/stats.ts";
-import { drawingMetrics } from "../../src/service/images.ts";
 import { exposition, type Metric } from "../../src/telemetry/exposition.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
 import { RequestCounts } from "../../src/telemetry/request-counts.ts";
@@ -24,7 +23,7 @@ export function metricsPage(): string {
     "Requests of a model": text(new RequestCounts(clock).metrics()),
     "All engines": text(processMetrics(idle)),
     "Text engines": text(new TextStats(clock).metrics(1, 1)),
-    "Image engines": text([...drawnMetrics(0, 0), ...drawingMetrics(0, 0)]),
+    "Image engines": text(drawnMetrics({ images: 0, steps: 0, left: 0, stepSeconds: 0 })),
     Upstreams: text(metricsOf({ state: "up", inFlight: 0, stats: new ReplicaStats() })),
     "The server": new PrometheusMetrics(clock).render(levels),
   };

@@ -14,6 +14,8 @@
 #include <deque>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace svc {
 namespace {
@@ -27,12 +29,15 @@ constexpr std::chrono::seconds REPORT_PERIOD(1);
 struct Aborts {
     std::mutex mutex;
     std::deque<int32_t> pending;
-    // Owner of the running computation; 0 also when nothing is running.
-    int32_t running = 0;
+    // The owner of each row of the running computation; none when nothing is running.
+    const int32_t * owners = nullptr;
+    size_t rows = 0;
+    // The owners that requested a stop, and their number of rows.
+    std::vector<int32_t> leavers;
+    size_t unwanted = 0;
+    // Whether the computation is to stop, and whether it has noticed. When it ends without having noticed, the requests
+    // apply to their owners' next computation instead.
     std::atomic<bool> stop{false};
-    // The owner that requested the stop, and whether the computation has noticed. A request that arrives after the
-    // computation's last check stops this owner's next computation instead.
-    int32_t stopped = 0;
     std::atomic<bool> heeded{false};
     // Description of the running computation; empty when nothing is running.
     std::atomic<const char *> work{""};
@@ -48,15 +53,15 @@ void keep_pending(int32_t owner) {
     aborts.pending.push_back(owner);
 }
 
+// Requires the mutex.
 void request_abort(int32_t owner) {
-    std::lock_guard<std::mutex> lock(aborts.mutex);
-    if (owner != 0 && (owner == aborts.running || aborts.running == AbortScope::ANYONE)) {
-        aborts.stopped = owner;
-        aborts.stop = true;
-        return;
-    }
+    const auto owned = static_cast<size_t>(std::count(aborts.owners, aborts.owners + aborts.rows, owner));
     // The request may arrive just before the owner's computation starts.
-    keep_pending(owner);
+    if (owned == 0) return keep_pending(owner);
+    if (std::find(aborts.leavers.begin(), aborts.leavers.end(), owner) != aborts.leavers.end()) return;
+    aborts.leavers.push_back(owner);
+    aborts.unwanted += owned;
+    if (2 * aborts.unwanted > aborts.rows) aborts.stop = true;
 }
 
 // Increments the counter without an atomic read-modify-write: two threads rarely increment at once, so a lost increment
@@ -88,7 +93,8 @@ void listen(int fd) {
         have += static_cast<size_t>(got);
         if (have < sizeof owner) continue;
         have = 0;
-        request_abort(owner);
+        std::lock_guard<std::mutex> lock(aborts.mutex);
+        if (owner > 0) request_abort(owner);
     }
 }
 
@@ -106,22 +112,27 @@ bool abort_requested(void *) {
     return true;
 }
 
-AbortScope::AbortScope(int32_t owner, const char * work) {
+AbortScope::AbortScope(int32_t owner, const char * work) : only(owner) { begin(&only, 1, work); }
+
+AbortScope::AbortScope(const int32_t * owners, size_t rows, const char * work) { begin(owners, rows, work); }
+
+void AbortScope::begin(const int32_t * owners, size_t rows, const char * work) {
     beat();
     std::lock_guard<std::mutex> lock(aborts.mutex);
     aborts.work = work;
-    aborts.running = owner;
-    const auto early = std::find(aborts.pending.begin(), aborts.pending.end(), owner);
-    if (owner <= 0 || early == aborts.pending.end()) return;
-    aborts.pending.erase(early);
-    aborts.stopped = owner;
-    aborts.stop = true;
+    aborts.owners = owners;
+    aborts.rows = rows;
+    const std::deque<int32_t> early = std::exchange(aborts.pending, {});
+    for (const int32_t owner : early) request_abort(owner);
 }
 
 AbortScope::~AbortScope() {
     std::lock_guard<std::mutex> lock(aborts.mutex);
-    if (aborts.stop && !aborts.heeded) keep_pending(aborts.stopped);
-    aborts.running = 0;
+    if (!aborts.heeded) std::for_each(aborts.leavers.begin(), aborts.leavers.end(), keep_pending);
+    aborts.owners = nullptr;
+    aborts.rows = 0;
+    aborts.leavers.clear();
+    aborts.unwanted = 0;
     aborts.stop = false;
     aborts.heeded = false;
     aborts.work = "";

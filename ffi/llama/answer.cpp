@@ -2,10 +2,30 @@
 
 #include "sampler.hpp"
 
+#include "chat-peg-parser.h"
 #include "unicode.h"
 
 namespace svc {
 namespace {
+
+std::unique_ptr<common_chat_peg_mapper> mapper_of(common_chat_format format, common_chat_msg & message) {
+    if (format == COMMON_CHAT_FORMAT_PEG_GEMMA4) return std::make_unique<common_chat_peg_gemma4_mapper>(message);
+    if (format == COMMON_CHAT_FORMAT_PEG_MINIMAX_M3) return std::make_unique<common_chat_peg_minimax_m3_mapper>(message);
+    return std::make_unique<common_chat_peg_mapper>(message);
+}
+
+// Does what common_chat_parse does, which copies the parser each time: thousands of nodes at every token. Throws when the
+// text does not follow the format.
+common_chat_msg parsed(const std::string & text, bool partial, const common_chat_parser_params & parser) {
+    if (parser.parser.empty()) return common_chat_parse(text, partial, parser);
+    common_peg_parse_context context(parser.generation_prompt + text, COMMON_PEG_PARSE_FLAG_LENIENT);
+    const common_peg_parse_result result = parser.parser.parse(context);
+    if (result.fail() && !(partial && result.end > 0)) throw std::runtime_error("the text does not follow the format");
+    common_chat_msg message;
+    message.role = "assistant";
+    mapper_of(parser.format, message)->from_ast(context.ast, result);
+    return message;
+}
 
 // Returns the length of the text without an incomplete character at its end.
 size_t whole_characters(std::string text) {
@@ -68,7 +88,7 @@ size_t AnswerReader::followed(size_t length) const {
 // were already reported.
 bool AnswerReader::parse_to(size_t length, bool partial) {
     try {
-        common_chat_msg now = common_chat_parse(text.substr(0, length), partial, format->parser);
+        common_chat_msg now = parsed(text.substr(0, length), partial, format->parser);
         if (now.tool_calls.size() < reported.tool_calls.size()) return false;
         current = std::move(now);
         return true;

@@ -303,6 +303,8 @@ export interface Batch {
   readonly sequences: Int32Array;
   /** Sampler of the row, or -1 where no logits are needed; see svc_decode for rows that score a prompt. */
   readonly samplers: Int32Array;
+  /** The request of the row, or 0; the requests of more than half of the rows may abort the computation. */
+  readonly owners: Int32Array;
 }
 
 /** Some or all embeddings of a medium, for one sequence. */
@@ -334,9 +336,6 @@ export interface Drafted {
    */
   readonly tokens: readonly (Int32Array | undefined)[];
 }
-
-/** Owner of a batch that an abort request from any owner stops. */
-export const ANY_OWNER = -1;
 
 /** How a computation ended; a chunk may also be "paused" with more to compute. See svc_decoded in shim.h. */
 export const DECODE_RESULTS = ["done", "no-capacity", "aborted"] as const;
@@ -389,8 +388,11 @@ export interface Llama extends PromptThreads {
    * `sampled` receives the rows of each step, and -1 for steps that were not made: decoding stops after a step in
    * which any row ended its turn, or before one that cannot be computed. Throws LlamaError when the computation fails.
    */
-  decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult;
-  /** Decodes embeddings of a medium, with the address and the positions that the media library returned. */
+  decode(batch: Batch, count: number, steps: number, sampled: Int32Array): DecodeResult;
+  /**
+   * Decodes embeddings of a medium, with the address and the positions that the media library returned. `owner`: the
+   * request that may abort it, or 0.
+   */
   decodeEmbeddings(embeddings: Embeddings, owner: number): DecodeResult;
   /**
    * Selects the adapters for batches and chunks that begin from now on; with an empty list the model computes alone.
@@ -402,7 +404,7 @@ export interface Llama extends PromptThreads {
    * Computes the chunk for about `ms` milliseconds. Unless the result is "paused", the chunk has ended. Throws
    * LlamaError on failure.
    */
-  chunkResume(owner: number, ms: number): ChunkResult;
+  chunkResume(ms: number): ChunkResult;
   /** Ends the chunk, if there is one, and restores the cache to its state before the chunk. */
   chunkAbandon(): void;
   /** Returns the number of threads in use: at most the configured number, fewer while other programs need the cores. */

@@ -115,9 +115,9 @@ export class NativeLlama extends LlamaLibrary<LoadConfig> implements Llama {
     return Array.from({ length: rows }, (_, row) => logprobsIn(ids, values, row * each, each));
   }
 
-  decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult {
-    const { tokens, positions, sequences, samplers } = batch;
-    const result = this.native.svc_decode(tokens, positions, sequences, samplers, count, owner, steps, sampled);
+  decode(batch: Batch, count: number, steps: number, sampled: Int32Array): DecodeResult {
+    const { tokens, positions, sequences, samplers, owners } = batch;
+    const result = this.native.svc_decode(tokens, positions, sequences, samplers, owners, count, steps, sampled);
     return this.named(DECODE_RESULTS, result, "decode");
   }
 
@@ -127,12 +127,12 @@ export class NativeLlama extends LlamaLibrary<LoadConfig> implements Llama {
     return this.named(DECODE_RESULTS, result, "decode");
   }
 
-  chunkBegin({ tokens, positions, sequences }: Batch, count: number): void {
-    this.check(this.native.svc_chunk_begin(tokens, positions, sequences, count), "begin a chunk");
+  chunkBegin({ tokens, positions, sequences, owners }: Batch, count: number): void {
+    this.check(this.native.svc_chunk_begin(tokens, positions, sequences, owners, count), "begin a chunk");
   }
 
-  chunkResume(owner: number, ms: number): ChunkResult {
-    return this.named(CHUNK_RESULTS, this.native.svc_chunk_resume(owner, ms), "decode");
+  chunkResume(ms: number): ChunkResult {
+    return this.named(CHUNK_RESULTS, this.native.svc_chunk_resume(ms), "decode");
   }
 
   chunkAbandon(): void {

@@ -63,6 +63,7 @@ struct Rows {
     std::vector<llama_token> tokens;
     std::vector<llama_pos> positions;
     std::vector<llama_seq_id> sequences;
+    std::vector<int32_t> owners;
 };
 
 // The computing thread runs only while a caller waits in `resume`, so that the two never use the cache at once.
@@ -71,6 +72,7 @@ class Chunk {
     llama_context * context = nullptr;
 
     bool is_begun() const { return phase != Phase::idle; }
+    const std::vector<int32_t> & owners() const { return rows.owners; }
 
     void begin(Rows && with) {
         if (!started) start();
@@ -182,6 +184,8 @@ class Chunk {
         batch.logits = outputs.data();
         forget_complaint();
         append_behind(state.context);
+        // The first call allocates logits for a row of each sequence, which chunks never have.
+        const Reserving reserving;
         result = llama_decode(context, batch);
         if (result < 0) failure = with_complaint("llama_decode returned " + std::to_string(result));
     }
@@ -260,7 +264,8 @@ using namespace svc;
 
 extern "C" {
 
-int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const int32_t * sequences, int32_t count) {
+int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
+                        const int32_t * owners, int32_t count) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         if (!is_loaded() || state.chunk_rows == 0) return fail("no model is loaded whose chunks can be paused");
         if (chunk.is_begun()) return fail("a chunk is begun already");
@@ -270,15 +275,18 @@ int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const
         }
         use_adapters(chunk.context);
         use_compute_threads(chunk.context);
-        chunk.begin({{tokens, tokens + count}, {positions, positions + count}, {sequences, sequences + count}});
+        chunk.begin({{tokens, tokens + count},
+                     {positions, positions + count},
+                     {sequences, sequences + count},
+                     {owners, owners + count}});
         return 0;
     });
 }
 
-int32_t svc_chunk_resume(int32_t owner, double milliseconds) {
+int32_t svc_chunk_resume(double milliseconds) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         if (!chunk.is_begun()) return fail("no chunk is begun");
-        const AbortScope scope(owner, "computing a prompt");
+        const AbortScope scope(chunk.owners().data(), chunk.owners().size(), "computing a prompt");
         const MeasuredComputation measured(chunk.threads(), chunk.clock);
         const std::chrono::duration<double, std::milli> slice(milliseconds);
         if (!chunk.resume(std::chrono::duration_cast<Clock::duration>(slice))) return SVC_DECODED_PAUSED;

@@ -110,40 +110,54 @@ const char * refusal(const int32_t * tokens, const int32_t * positions, const in
 int32_t chosen = 0;
 
 // Returns what svc_decode returns: llama_decode uses the same numbers.
-int32_t compute(const llama_batch & batch, int32_t owner) {
+int32_t compute(const llama_batch & batch, const int32_t * owners, size_t rows) {
     forget_complaint();
     use_adapters(state.context);
     use_compute_threads(state.context);
-    const AbortScope scope(owner, "decoding a step");
-    const MeasuredComputation measured;
+    const AbortScope scope(owners, rows, "decoding a step");
     append_behind(state.context);
-    const int32_t result = scope.aborted_already() ? SVC_DECODED_ABORTED : llama_decode(state.context, batch);
+    int32_t result = SVC_DECODED_ABORTED;
+    if (!scope.aborted_already()) {
+        const MeasuredComputation measured;
+        result = llama_decode(state.context, batch);
+    }
+    // A GPU may compute on. The caller measures how long the step takes, also when it samples nothing and need not wait.
+    if (uses_gpu()) llama_synchronize(state.context);
     state.may_plan = false;
     return result >= 0 ? result : fail(with_complaint("llama_decode returned " + std::to_string(result)));
 }
 
-void sample(const std::vector<Sampling> & rows) {
-    if (rows.empty()) return;
+// Runs a task for each row, `slow` of which take long.
+void for_rows(size_t count, ptrdiff_t slow, const std::function<void(size_t)> & task) {
+    if (count == 0) return;
     {
         // The first access waits for the computation and puts the rows in order; after that, other threads may read.
         const AbortScope scope(0, "decoding a step");
         llama_get_logits(state.context);
     }
     const AbortScope scope(0, "sampling");
-    const auto task = [&](size_t i) { rows[i].run(); };
-    const auto slow = std::count_if(rows.begin(), rows.end(), [](const Sampling & row) { return row.sampler->is_slow(); });
     if (state.threads == 1 || slow < SLOW_ROWS_FOR_THREADS) {
-        for (size_t i = 0; i < rows.size(); i++) task(i);
+        for (size_t i = 0; i < count; i++) task(i);
         return;
     }
     static Workers & workers = *new Workers(std::min(state.threads, MOST_SAMPLING_THREADS));
-    workers.run(rows.size(), task);
+    workers.run(count, task);
+}
+
+void sample(const std::vector<Sampling> & rows) {
+    const auto slow = std::count_if(rows.begin(), rows.end(), [](const Sampling & row) { return row.sampler->is_slow(); });
+    for_rows(rows.size(), slow, [&](size_t i) { rows[i].run(); });
 }
 
 void score(const std::vector<Scoring> & rows) {
-    if (rows.empty()) return;
-    const AbortScope scope(0, "decoding a step");
-    for (const Scoring & one : rows) one.sampler->score(one.row, one.position);
+    std::vector<std::vector<llama_token_data>> scores(rows.size());
+    for_rows(rows.size(), static_cast<ptrdiff_t>(rows.size()), [&](size_t i) {
+        scores[i] = rows[i].sampler->score(rows[i].row, rows[i].position);
+    });
+    for (size_t i = 0; i < rows.size(); i++) {
+        std::vector<llama_token_data> & kept = rows[i].sampler->scores;
+        kept.insert(kept.end(), scores[i].begin(), scores[i].end());
+    }
 }
 
 // Returns whether there is an extra sequence for parts of others.
@@ -177,7 +191,7 @@ const char * refusal_of_pair(int32_t from, int32_t to) {
 struct Decoding {
     BatchColumns & columns;
     std::vector<Sampling> & rows;
-    int32_t owner;
+    const int32_t * owners;
 
     // Returns whether every row has its own sampler.
     bool can_go_on(int32_t count) const {
@@ -199,7 +213,8 @@ struct Decoding {
             rows[i].out = out + i;
         }
         const auto count = static_cast<int32_t>(rows.size());
-        if (compute(columns.batch(columns.tokens.data(), columns.positions.data(), count), owner) != SVC_DECODED_DONE) {
+        const llama_batch batch = columns.batch(columns.tokens.data(), columns.positions.data(), count);
+        if (compute(batch, owners, rows.size()) != SVC_DECODED_DONE) {
             llama_memory_t memory = llama_get_memory(state.context);
             for (size_t i = 0; i < rows.size(); i++) llama_memory_seq_rm(memory, sequences[i], columns.positions[i], -1);
             return false;
@@ -217,7 +232,8 @@ using namespace svc;
 extern "C" {
 
 int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
-                   const int32_t * samplers, int32_t count, int32_t owner, int32_t steps, int32_t * out_tokens) {
+                   const int32_t * samplers, const int32_t * owners, int32_t count, int32_t steps,
+                   int32_t * out_tokens) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         static std::vector<Sampling> & rows = *new std::vector<Sampling>;
         static std::vector<Scoring> & scored = *new std::vector<Scoring>;
@@ -225,9 +241,9 @@ int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int3
         if (reason) return fail(reason);
         static BatchColumns & columns = *new BatchColumns;
         columns.prepare(sequences, samplers, count);
-        Decoding decoding = {columns, rows, owner};
+        Decoding decoding = {columns, rows, owners};
         if (steps > 1 && !decoding.can_go_on(count)) return fail("only rows with a sampler each can go on");
-        const int32_t result = compute(columns.batch(tokens, positions, count), owner);
+        const int32_t result = compute(columns.batch(tokens, positions, count), owners, static_cast<size_t>(count));
         if (result != SVC_DECODED_DONE) return result;
         score(scored);
         sample(rows);
@@ -255,7 +271,7 @@ int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, in
         llama_batch batch = columns.batch(nullptr, positions, count);
         batch.embd = reinterpret_cast<float *>(static_cast<uintptr_t>(embeddings));
         if (non_causal) llama_set_causal_attn(state.context, false);
-        const int32_t result = compute(batch, owner);
+        const int32_t result = compute(batch, &owner, 1);
         if (non_causal) llama_set_causal_attn(state.context, true);
         return result;
     });

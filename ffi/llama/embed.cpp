@@ -44,11 +44,16 @@ bool strips_accents() {
     return llama_vocab_type(state.vocab) == LLAMA_VOCAB_TYPE_WPM && value != "false";
 }
 
+// Returns whether scores are probabilities: llama.cpp applies a softmax to the scores of these models.
+bool ranks_by_probability() {
+    return embedding.ranks && (state.model->arch == LLM_ARCH_QWEN3 || state.model->arch == LLM_ARCH_QWEN3VL);
+}
+
 // Returns whether a batch may be computed in pieces: later tokens do not change earlier ones, and the last one counts.
 bool in_pieces() {
     if (llama_model_has_encoder(state.model) || !state.model->hparams.causal_attn) return false;
     if (!embedding.ranks) return state.model->hparams.pooling_type == LLAMA_POOLING_TYPE_LAST;
-    return state.model->arch == LLM_ARCH_QWEN3 || state.model->arch == LLM_ARCH_QWEN3VL;
+    return ranks_by_probability();
 }
 
 // Returns the number of inputs per computation. Recurrent models keep a state per input, so they compute one at a time.
@@ -165,6 +170,7 @@ int32_t svc_embed_info(uint8_t * out, int32_t capacity) {
         info["addEos"] = llama_vocab_get_add_eos(state.vocab);
         info["addSep"] = llama_vocab_get_add_sep(state.vocab);
         info["stripsAccents"] = strips_accents();
+        info["probabilities"] = ranks_by_probability();
         const char * rerank_template = llama_model_chat_template(state.model, "rerank");
         if (rerank_template) info["rerankTemplate"] = std::string(rerank_template);
         return copy_out(info.dump_safe(), out, capacity);

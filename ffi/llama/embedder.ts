@@ -22,6 +22,8 @@ export interface LoadedEmbedder extends ModelDescription {
   readonly addSep: boolean;
   /** The tokenizer is BERT's for text without accents. */
   readonly stripsAccents: boolean;
+  /** Scores are probabilities. */
+  readonly probabilities: boolean;
   /** Prompt template of a reranker that is a language model, with `{query}` and `{document}`. */
   readonly rerankTemplate?: string;
 }

@@ -11,9 +11,11 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <typeinfo>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace svc {
@@ -98,20 +100,12 @@ ggml_backend_buffer_t reserve(ggml_backend_buffer_type_t type, size_t size) {
     return ggml_backend_buffer_init(type, calls, one, size);
 }
 
-// While an object of this class exists, host buffers that llama.cpp allocates are reserved address space. There is no
-// public way to give a cache another kind of buffer; the type's function table is that of the libraries' headers.
-class Reserving {
-  public:
-    Reserving() { allocate = reserve; }
-    ~Reserving() { allocate = usual; }
-    Reserving(const Reserving &) = delete;
-    Reserving & operator=(const Reserving &) = delete;
+// There is no public way to give a cache another kind of buffer; the type's function table is that of the libraries'
+// headers.
+auto & allocate() { return ggml_backend_cpu_buffer_type()->iface.alloc_buffer; }
 
-  private:
-    using Allocate = ggml_backend_buffer_t (*)(ggml_backend_buffer_type_t, size_t);
-    Allocate & allocate = ggml_backend_cpu_buffer_type()->iface.alloc_buffer;
-    const Allocate usual = allocate;
-};
+// What allocates while no object of Reserving exists.
+std::remove_reference_t<decltype(allocate())> usual = nullptr;
 
 // Replaces a buffer's caches by pages of a file. Returns false unless each cache is one region per sequence, in whole
 // pages.
@@ -146,6 +140,9 @@ KvRegions * regions_of(const llama_context * context) {
 }
 
 } // namespace
+
+Reserving::Reserving() { usual = std::exchange(allocate(), reserve); }
+Reserving::~Reserving() { allocate() = usual; }
 
 llama_context * create_paged_context(llama_model * model, const llama_context_params & params) {
     llama_context * context;
@@ -198,6 +195,8 @@ void append_behind(const llama_context *) {}
 void release_cells(const llama_context *, int32_t, int32_t) {}
 void share_cells(const llama_context *, int32_t, int32_t, int32_t) {}
 void move_cells(const llama_context *, int32_t, int32_t) {}
+Reserving::Reserving() {}
+Reserving::~Reserving() {}
 WithoutCopies::WithoutCopies() {}
 WithoutCopies::~WithoutCopies() {}
 

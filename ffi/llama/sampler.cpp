@@ -169,10 +169,7 @@ llama_token Sampler::sample(int32_t row) {
     if (!logits) throw std::runtime_error("a row that wanted logits has none");
     const GrammarWatch watch(Handling::answer, constrained);
     const llama_token token = choose(logits, row);
-    if (top_logprobs >= 0) {
-        logprobs.clear();
-        keep_logprobs(logits, token, logprobs);
-    }
+    if (top_logprobs >= 0) logprobs = logprobs_of(logits, token);
     generated++;
     // With a real end token the answer is complete, however long the grammar took.
     if (stuck || llama_vocab_is_eog(state.vocab, token)) return token;
@@ -273,13 +270,13 @@ bool Sampler::possible(llama_token token) const {
     return candidates->selected >= 0 && candidates->data[candidates->selected].logit > -INFINITY;
 }
 
-void Sampler::score(int32_t row, int32_t position) {
+std::vector<llama_token_data> Sampler::score(int32_t row, int32_t position) const {
     const float * logits = llama_get_logits_ith(state.context, row);
     if (!logits) throw std::runtime_error("a row that wanted logits has none");
-    keep_logprobs(logits, prompt[static_cast<size_t>(position) + 1], scores);
+    return logprobs_of(logits, prompt[static_cast<size_t>(position) + 1]);
 }
 
-void Sampler::keep_logprobs(const float * logits, llama_token chosen, std::vector<llama_token_data> & kept) const {
+std::vector<llama_token_data> Sampler::logprobs_of(const float * logits, llama_token chosen) const {
     const float peak = logits[highest(logits, state.n_vocab)];
     const auto wanted = static_cast<size_t>(std::min(top_logprobs, state.n_vocab));
     const auto before = [&](llama_token a, llama_token b) { return logits[a] > logits[b]; };
@@ -293,11 +290,12 @@ void Sampler::keep_logprobs(const float * logits, llama_token chosen, std::vecto
         best.insert(std::upper_bound(best.begin(), best.end(), token, before), token);
     }
     const double log_sum = peak + std::log(sum);
-    const auto keep = [&](llama_token token) {
-        kept.push_back({token, logits[token], static_cast<float>(logits[token] - log_sum)});
-    };
-    keep(chosen);
-    for (const llama_token token : best) keep(token);
+    std::vector<llama_token_data> out;
+    best.insert(best.begin(), chosen);
+    for (const llama_token token : best) {
+        out.push_back({token, logits[token], static_cast<float>(logits[token] - log_sum)});
+    }
+    return out;
 }
 
 void free_samplers() { slots.clear(); }

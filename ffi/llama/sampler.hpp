@@ -38,8 +38,9 @@ struct Sampler {
 
     // Chooses and accepts a token for row `row` of the last batch, whose logits have been fetched once before.
     llama_token sample(int32_t row);
-    // Keeps the log probability that row `row` of the last batch, at this position, gives to the prompt's next token.
-    void score(int32_t row, int32_t position);
+    // Returns the log probability that row `row` of the last batch, at this position, gives to the prompt's next token,
+    // then the alternatives. Any thread.
+    std::vector<llama_token_data> score(int32_t row, int32_t position) const;
 
   private:
     llama_token choose(float * logits, int32_t row);
@@ -50,7 +51,7 @@ struct Sampler {
     bool possible(llama_token token) const;
     void accept(llama_token token);
     void note_grammar_seconds(double seconds);
-    void keep_logprobs(const float * logits, llama_token chosen, std::vector<llama_token_data> & kept) const;
+    std::vector<llama_token_data> logprobs_of(const float * logits, llama_token chosen) const;
 
     int32_t generated = 0;
     // Seconds that the grammar took for the last token, and for all slow tokens together.

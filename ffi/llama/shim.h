@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 14
+#define SVC_ABI_VERSION 15
 
 // Error codes; all but the first two are the fault of a request.
 enum svc_error {
@@ -156,18 +156,19 @@ enum svc_decoded {
 // A row with -2 - SLOT belongs to the prompt of that slot's sampler, at its own position: nothing is sampled, and the
 // log probability of the prompt's next token is kept. It counts among the sampled rows.
 // Rows must be sorted by sequence id, so that the stream KV mode keeps them in one piece. Sampled tokens are written in
-// row order to `out_tokens`. `owner` is the only request in the batch: an abort request for it stops the computation.
-// -1: an abort request for any owner does, because the batch is long and shared. 0: none does.
+// row order to `out_tokens`. `owners` has the request of each row, or 0: abort requests for those of more than half of
+// the rows stop the computation.
 // `steps` > 1 requests multi-step decoding, each step with the tokens that the one before gave; every row must have its
 // own sampler. Decoding stops early after a step in which any row's turn ends, and at a step that cannot be computed.
 // `out_tokens` then holds the rows of each step one after the other, -1 for steps that were not made.
 // Returns svc_decoded, or a negative number. Part of an aborted batch may be in the cache, complete from its start (see
 // svc_kv_remove).
 SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
-                           const int32_t * samplers, int32_t count, int32_t owner, int32_t steps, int32_t * out_tokens);
+                           const int32_t * samplers, const int32_t * owners, int32_t count, int32_t steps,
+                           int32_t * out_tokens);
 // Decodes `count` embeddings of a medium for one sequence, with the address and positions from the media library (four
 // numbers per position where the model needs that). `non_causal`: all embeddings attend to each other. Nothing is
-// sampled. Returns what svc_decode does.
+// sampled. An abort request for `owner` stops it; 0: none does. Returns what svc_decode does.
 SVC_API int32_t svc_decode_embeddings(uint64_t embeddings, const int32_t * positions, int32_t count, int32_t sequence,
                                       int32_t non_causal, int32_t owner);
 
@@ -183,13 +184,14 @@ SVC_API int32_t svc_draft(const int32_t * jobs, int32_t count, const int32_t * t
 // ---- chunks: rows of prompts, none of them sampled, whose computation pauses during the steps of others ----
 
 // Begins a chunk of `count` rows, at most svc_model_info's `chunk`; only one at a time. Nothing is computed yet. Until
-// the chunk is done, its sequences belong to it; other sequences may be decoded, copied, saved and removed. Returns 0,
-// or a negative number.
-SVC_API int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const int32_t * sequences, int32_t count);
+// the chunk is done, its sequences belong to it; other sequences may be decoded, copied, saved and removed. `owners`:
+// see svc_decode. Returns 0, or a negative number.
+SVC_API int32_t svc_chunk_begin(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
+                                const int32_t * owners, int32_t count);
 // Computes the chunk for about `milliseconds`: a graph node that would not end in time is left to the next call, unless
-// it is the first. An abort request for `owner` (see svc_decode) stops it. Returns svc_decoded, or a negative number.
+// it is the first. Returns svc_decoded, or a negative number.
 // If paused, call again; otherwise the chunk has ended, and unless it is done, the cache is as before it.
-SVC_API int32_t svc_chunk_resume(int32_t owner, double milliseconds);
+SVC_API int32_t svc_chunk_resume(double milliseconds);
 // Ends the chunk, if there is one; the cache is then as before it.
 SVC_API void svc_chunk_abandon(void);
 // Returns the number of threads in use: at most the configured number, fewer while other programs need the cores.
@@ -239,7 +241,7 @@ SVC_API int32_t svc_worker_devices(uint8_t * out, int32_t capacity);
 
 // Writes JSON about the loaded model: {description, architecture, parameters, bytes, vocabulary, trainedContext,
 // dimensions (1 for rank), batch, sequences, device, bos, eos, sep (-1: none), addBos, addEos, addSep, stripsAccents:
-// its tokenizer is BERT's, for text without accents, rerankTemplate?}.
+// its tokenizer is BERT's, for text without accents, probabilities: scores are from 0 to 1, rerankTemplate?}.
 SVC_API int32_t svc_embed_info(uint8_t * out, int32_t capacity);
 // Writes the token ids of a text. `add_special`: adds the tokens that the model puts around an input; `parse_special`:
 // reads special tokens spelt in the text. Returns their number, or the negated number needed.

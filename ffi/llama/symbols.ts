@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { CHUNK_RESULTS, LLAMA_ERRORS } from "./api.ts";
 
-export const ABI_VERSION = 14;
+export const ABI_VERSION = 15;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_error: LLAMA_ERRORS, svc_decoded: CHUNK_RESULTS } as const;
@@ -40,10 +40,10 @@ export const symbols = {
   svc_schema_grammar: { args: [buffer, i32, buffer, i32], returns: i32 },
   svc_grammar_accepts: { args: [buffer, i32, buffer, i32], returns: i32 },
 
-  svc_decode: { args: [buffer, buffer, buffer, buffer, i32, i32, i32, buffer], returns: i32 },
+  svc_decode: { args: [buffer, buffer, buffer, buffer, buffer, i32, i32, buffer], returns: i32 },
   svc_decode_embeddings: { args: ["u64", buffer, i32, i32, i32, i32], returns: i32 },
-  svc_chunk_begin: { args: [buffer, buffer, buffer, i32], returns: i32 },
-  svc_chunk_resume: { args: [i32, "f64"], returns: i32 },
+  svc_chunk_begin: { args: [buffer, buffer, buffer, buffer, i32], returns: i32 },
+  svc_chunk_resume: { args: ["f64"], returns: i32 },
   svc_chunk_abandon: { args: [], returns: "void" },
   svc_compute_threads: { args: [], returns: i32 },
   svc_draft: { args: [buffer, i32, buffer, buffer, buffer], returns: i32 },

@@ -21,23 +21,21 @@ void Workers::run(size_t tasks, const std::function<void(size_t)> & body) {
         task = &body;
         count = tasks;
         next = 0;
-        busy = helpers;
         error = nullptr;
-        round++;
     }
     started.notify_all();
     take_tasks();
+    // No task is left, so a helper that wakes up only now has nothing to do and is not waited for.
     std::unique_lock<std::mutex> lock(mutex);
     finished.wait(lock, [this] { return busy == 0; });
     if (error) std::rethrow_exception(error);
 }
 
 void Workers::serve() {
-    uint64_t served = 0;
     std::unique_lock<std::mutex> lock(mutex);
     for (;;) {
-        started.wait(lock, [&] { return round != served; });
-        served = round;
+        started.wait(lock, [this] { return next < count; });
+        busy++;
         lock.unlock();
         take_tasks();
         lock.lock();

@@ -28,8 +28,8 @@ class Workers {
     const std::function<void(size_t)> * task = nullptr;
     size_t count = 0;
     std::atomic<size_t> next{0};
-    uint64_t round = 0;
     int helpers = 0;
+    // Number of helpers that work on the tasks.
     int busy = 0;
     std::exception_ptr error;
 };

@@ -12,17 +12,23 @@ type Line = readonly [name: string, value: string];
 
 export interface BannerOptions {
   readonly addresses: Reachable;
-  /** Names of the chat models that are loaded on first use. */
-  readonly chatModels?: readonly string[];
+  /** Names of the models of --chat-model and --pulled-models. */
+  readonly furtherModels?: readonly string[];
+  /** Whether models are offered as soon as they are downloaded. */
+  readonly offersPulled?: boolean;
   readonly colours?: boolean;
 }
+
+/** How many further models are named. */
+const MOST_NAMED = 6;
 
 /** Returns model, context and its reason, device, addresses, and a curl command to paste. */
 export function banner(
   { context, modelGiven, config }: Pick<Runtime, "config" | "context" | "modelGiven">,
   model: ModelInfo,
-  { addresses, chatModels, colours = false }: BannerOptions,
+  options: BannerOptions,
 ): string {
+  const { addresses, colours = false } = options;
   const size = `${count(model.parameters)} parameters, ${(model.bytes / 2 ** 20).toFixed(0)} MiB`;
   const lines: Line[] = [
     ["model", `${model.id} (${model.description}; ${size})`],
@@ -31,7 +37,7 @@ export function banner(
     ["can", abilities(model)],
   ];
   if (config.lora.length > 0) lines.push(["adapters", config.lora.map(({ name }) => name).join(", ")]);
-  lines.push(...furtherModels(chatModels));
+  lines.push(...furtherLine(options));
   const demo = modelGiven
     ? ""
     : "\n  This is svc-mini, a tiny demonstration model. For real work:\n  svc pull Qwen/Qwen3-4B-GGUF && svc --model Qwen/Qwen3-4B-GGUF\n";
@@ -42,14 +48,19 @@ export function banner(
 }
 
 /** Returns the banner of a server without a model of its own. */
-export function gatewayBanner(models: number, { addresses, chatModels = [], colours = false }: BannerOptions): string {
+export function gatewayBanner(models: number, options: BannerOptions): string {
+  const { addresses, colours = false } = options;
   const found = `${models} model${models === 1 ? "" : "s"} of upstreams; curl ${addresses.here}/v1/models lists them`;
-  const upstreams: Line[] = models === 0 && chatModels.length > 0 ? [] : [["gateway", found]];
-  return `${page([...upstreams, ...furtherModels(chatModels), ...addressLines(addresses)], colours)}\n`;
+  const further = furtherLine(options);
+  const upstreams: Line[] = models === 0 && further.length > 0 ? [] : [["gateway", found]];
+  return `${page([...upstreams, ...further, ...addressLines(addresses)], colours)}\n`;
 }
 
-const furtherModels = (names: readonly string[] = []): Line[] =>
-  names.length === 0 ? [] : [["further", `${names.join(", ")} (loaded on first use)`]];
+function furtherLine({ furtherModels: names = [], offersPulled = false }: BannerOptions): Line[] {
+  if (names.length === 0) return offersPulled ? [["further", "none yet: svc pull owner/repository downloads one"]] : [];
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+  return [["further", `${names.slice(0, MOST_NAMED).join(", ")}${more} (loaded on first use)`]];
+}
 
 /** The addresses to open, and the machines that can open them. */
 const addressLines = ({ here, others }: Reachable): Line[] => [

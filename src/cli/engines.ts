@@ -116,27 +116,28 @@ export const readChatFiles = ({ chatModels, modelsDir }: Config): ModelFile[] =>
   readEach(chatModels, modelsDir, "chat", readModelFile);
 
 /** Creates one engine per file, loaded on first use. Throws ExitError when a model cannot be served with these options. */
-export function chatEngines(given: readonly ModelFile[], setup: Setup): TextEngine[] {
+export const chatEngines = (given: readonly ModelFile[], setup: Setup): TextEngine[] =>
+  given.map((file, at) => chatEngine(file, setup.config.chatModels[at] ?? "", setup));
+
+/** Creates the engine of a further chat model. `model`: its name for --model. Throws ExitError. */
+export function chatEngine(file: ModelFile, model: string, setup: Setup): TextEngine {
   const { config, launch, native } = setup;
-  return given.map((file, at) => {
-    const own = { ...furtherConfig(config), model: config.chatModels[at] ?? "" };
-    // Prepared again for each load: the context depends on the memory that is free then.
-    const prepare = () => prepareModel(own, () => native);
-    const { context, options } = prepare();
-    const warning = contextWarning(context, config.ctx);
-    if (warning !== undefined) launch.log.warn(warning, { model: file.id });
-    const projectors = options.mmprojPath === undefined ? [] : [options.mmprojPath];
-    const bytes = projectors.reduce((sum, path) => sum + bytesOf(path), file.tensorBytes);
-    return new TextEngine({
-      model: { id: file.id, ...known(file, options) },
-      adapters: [],
-      load: () => prepare().options,
-      ...whileUsed(setup),
-      start: "lazy",
-      needBytes: bytes + context.tokenBytes * Math.min(context.context, LEAST_CONTEXT),
-      stores: false,
-      files: [...file.paths, ...projectors],
-    });
+  // Prepared again for each load: the context depends on the memory that is free then.
+  const prepare = (read?: ModelFile) => prepareModel({ ...furtherConfig(config), model }, () => native, [], read);
+  const { context, options } = prepare(file);
+  const warning = contextWarning(context, config.ctx);
+  if (warning !== undefined) launch.log.warn(warning, { model: file.id });
+  const projectors = options.mmprojPath === undefined ? [] : [options.mmprojPath];
+  const bytes = projectors.reduce((sum, path) => sum + bytesOf(path), file.tensorBytes);
+  return new TextEngine({
+    model: { id: file.id, ...known(file, options) },
+    adapters: [],
+    load: () => prepare().options,
+    ...whileUsed(setup),
+    start: "lazy",
+    needBytes: bytes + context.tokenBytes * Math.min(context.context, LEAST_CONTEXT),
+    stores: false,
+    files: [...file.paths, ...projectors],
   });
 }
 
@@ -168,23 +169,27 @@ export function readEmbeddingFiles({ embeddingModels, rerankModels, modelsDir }:
 
 /** Creates one engine per file, loaded on first use; without an embedding file, one for the embedded model. */
 export function embeddingEngines(given: readonly EmbeddingFile[], setup: Setup): EmbeddingEngine[] {
-  const { config, native } = setup;
-  const embedded = native.embeddedEmbeddings;
+  const embedded = setup.native.embeddedEmbeddings;
   const isMissing = given.every(({ ranks }) => ranks) && embedded !== undefined;
   const own = isMissing ? [{ path: embedded, paths: [], needBytes: bytesOf(embedded), ...ALL_MINILM }] : [];
-  const maxTokens = (file: { readonly trainedContext: number }) => Math.min(file.trainedContext, config.embeddingCtx);
-  const files = [...own, ...given.map((file) => ({ ...file, needBytes: embeddingBytes(file, maxTokens(file)) }))];
-  return files.map((file) => {
-    const engine = {
-      ...computeOptions(config, native),
-      modelPath: file.path,
-      kind: file.ranks ? ("rank" as const) : ("embed" as const),
-      maxTokens: maxTokens(file),
-    };
-    const model = { id: file.id, created: file.modified, dimensions: file.ranks ? 1 : file.embedding };
-    const { needBytes, paths } = file;
-    return new EmbeddingEngine({ engine, model, needBytes, files: paths, ...whileUsed(setup, file.path) });
-  });
+  return [...own, ...given].map((file) => embeddingEngine(file, setup));
+}
+
+type VectorFile = Pick<EmbeddingFile, "path" | "paths" | "id" | "modified" | "ranks" | "embedding" | "trainedContext">;
+
+/** Creates the engine of a model for vectors or rankings. `needBytes`: the memory that it needs, where it is known. */
+export function embeddingEngine(
+  file: EmbeddingFile | (VectorFile & { readonly needBytes: number }),
+  setup: Setup,
+): EmbeddingEngine {
+  const { config, native } = setup;
+  const { path, paths, id, modified, ranks, embedding } = file;
+  const maxTokens = Math.min(file.trainedContext, config.embeddingCtx);
+  const kind = ranks ? ("rank" as const) : ("embed" as const);
+  const engine = { ...computeOptions(config, native), modelPath: path, kind, maxTokens };
+  const model = { id, created: modified, dimensions: ranks ? 1 : embedding };
+  const needBytes = "needBytes" in file ? file.needBytes : embeddingBytes(file, maxTokens);
+  return new EmbeddingEngine({ engine, model, needBytes, files: paths, ...whileUsed(setup, path) });
 }
 
 /** Reads the given transcription models. Throws ExitError when a file is unusable or two have the same name. */

@@ -28,6 +28,7 @@ const calls = () => [
 export const COMMON_OPTIONS = [
   "model",
   "chat-model",
+  "pulled-models",
   "mmproj",
   "ctx",
   "draft",

@@ -26,8 +26,8 @@ export interface Api {
   readonly ask: (path: string, body?: object, asked?: Asked) => Promise<Response>;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
-  /** Reports the progress of a request by its id. */
-  readonly requests: Pick<RequestService, "progressOf">;
+  /** Reports the progress of requests. */
+  readonly requests: Pick<RequestService, "live" | "progressOf">;
 }
 
 /** Load timeout in milliseconds: long, since the user sees the progress and can interrupt. */
@@ -71,6 +71,7 @@ export async function withApi(
 const alone = ({ tls: _tls, ...given }: Config): Config => ({
   ...given,
   apiKeys: [],
+  pulledModels: false,
   mediaRoot: "/",
   logLevel: given.logLevel === "info" ? "warn" : given.logLevel,
   idleUnloadMs: 0,

@@ -2,14 +2,15 @@
 // the rate at which tokens are generated.
 
 import type { RequestRecord } from "../domain/request-record.ts";
-import { ProgressLine, type ProgressOptions } from "./progress-line.ts";
+import { ProgressLine, type Measure, type ProgressOptions } from "./progress-line.ts";
 
 const LOOK_MS = 200;
 /** Milliseconds a request must run to be shown; the log soon reports shorter ones. */
 const PATIENCE_MS = 400;
 
 const tokens = (count: number) => count.toLocaleString("en-US");
-const MEASURE = {
+/** Formats tokens. */
+export const TOKENS: Measure = {
   amount: (done: number, total: number | undefined) =>
     total === undefined ? `${tokens(done)} tokens` : `${tokens(done)} of ${tokens(total)} tokens`,
   rate: (speed: number) => `${speed.toFixed(speed < 100 ? 1 : 0)} tok/s`,
@@ -29,7 +30,7 @@ export class LiveLine {
 
   constructor(private readonly options: LiveLineOptions) {
     const { output, now } = options;
-    this.line = new ProgressLine({ ...output, measure: MEASURE, ...(now && { now }) });
+    this.line = new ProgressLine({ ...output, measure: TOKENS, ...(now && { now }) });
   }
 
   /** Redraws the line until `stop` is called. */

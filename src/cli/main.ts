@@ -2,9 +2,11 @@
 
 import type { Config } from "../config/config.ts";
 import { processEnvironment, type Environment } from "../config/environment.ts";
+import { idleOptions } from "../config/idle-options.ts";
 import { options } from "../config/options.ts";
 import { misspeltVariables, UsageError, type Values } from "../config/parse.ts";
-import { readConfig } from "../config/read-config.ts";
+import { pipedOption, readLayers } from "../config/read-config.ts";
+import { resolveConfig } from "../config/resolve.ts";
 import { commit, version } from "../config/version.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
@@ -13,11 +15,13 @@ import { completion } from "./completion.ts";
 import { ExitError, exitCodes, type ExitReason } from "./exit-codes.ts";
 import { commandHelp, fullHelpText, helpJson, helpText, USUAL_WIDTH } from "./help.ts";
 import { liftRequestLimit } from "./request-limit.ts";
-import { writeError } from "./terminal.ts";
+import { writeError, writeWarning } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 
 /** Runs the program and returns its exit code (see `exit-codes.ts`). `user`: the user's unmodified environment. */
 export async function main(args: readonly string[], user: Environment): Promise<number> {
+  // The reader of the log may end first: `2>&1 | head`, or tee at Ctrl-C.
+  process.stderr.on("error", () => {});
   let config: Config | undefined;
   try {
     const commandLine = parseArguments(args);
@@ -30,16 +34,22 @@ export async function main(args: readonly string[], user: Environment): Promise<
       await writeOut(informationText(action, commandLine));
       return exitCodes.ok.code;
     }
-    const reread = () => readConfig(commandLine.values, processEnvironment(), process.cwd());
-    config = reread();
-    if (action === "serve" && config.prompt === undefined) liftRequestLimit(config, user);
+    const read = () => readLayers(commandLine.values, processEnvironment(), process.cwd());
+    const layers = read();
+    const piped = pipedOption(layers);
+    const reread = () => {
+      if (piped === undefined) return resolveConfig(read(), processEnvironment());
+      throw new UsageError(`--${piped} is a pipe, which was read at the start: only a file can be read again.`);
+    };
+    config = resolveConfig(layers, processEnvironment());
+    if (action === "serve" && config.prompt === undefined && piped === undefined) liftRequestLimit(config, user);
     const notes = [...commandLine.notes, ...misspeltVariables(options, processEnvironment())];
-    if (config.logFormat !== "json") for (const note of notes) process.stderr.write(`svc: ${note}\n`);
+    for (const note of notes) writeWarning(note, config);
     const { output, ...elsewhere } = flags;
     // `-o -` means the same as no -o: the result goes to standard output.
     const given = output === "-" ? elsewhere : flags;
     const json = flags["json"] === true;
-    const code = await runs[action]({ ...commandLine, flags: given, config, operand, json, user, reread });
+    const code = await runs[action]({ ...commandLine, flags: given, config, layers, operand, json, user, reread });
     return code ?? exitCodes.ok.code;
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);
@@ -86,6 +96,8 @@ function informationText(
 /** What every command receives. */
 interface Start extends CommandLine {
   readonly config: Config;
+  /** The values that the configuration was resolved from. */
+  readonly layers: readonly Values[];
   /** The first operand. */
   readonly operand: string;
   readonly json: boolean;
@@ -125,13 +137,14 @@ const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start:
 const isRun = (action: CommandLine["action"]): action is keyof typeof runs => Object.hasOwn(runs, action);
 
 async function serveOrAnswer(start: Start): Promise<number> {
-  const { config, json, reread } = start;
+  const { config, json, layers, reread } = start;
   const prompt = await promptOf(start);
   if (prompt === undefined) {
     if (json) {
       const places = new Intl.ListFormat("en-GB").format(["one answer (svc -s)", ...callsWith("json")]);
       throw new UsageError(`--json is for ${places}.`);
     }
+    for (const note of idleOptions(layers, config)) writeWarning(note, config);
     const { serve } = await import("./serve.ts");
     return serve(config, reread);
   }
@@ -151,17 +164,27 @@ function needModel({ serveModel }: Config): void {
 
 /**
  * Returns the prompt to answer once, or undefined to serve. `-s -` reads standard input. Other text of -s is joined
- * with piped or redirected input, an empty line between them. Without -s, piped or redirected input is the prompt
- * unless the command `serve` or a server option was given: the empty or silent input of a service manager must not keep
- * a server from starting.
+ * with piped or redirected input, an empty line between them; without input the text is answered alone, since programs
+ * start svc with a pipe that they never write to. Without -s, piped or redirected input is the prompt unless the command
+ * `serve` or a server option was given: the empty or silent input of a service manager must not keep a server from
+ * starting.
  */
 async function promptOf({ config, explicitServe, values }: Start): Promise<string | undefined> {
   const { prompt: option } = config;
   if (option === undefined && (explicitServe || namesServer(values))) return undefined;
-  const { readPipedInput } = await import("./piped-input.ts");
-  const piped = await readPipedInput(option === "-");
-  if (option === "-" && piped === undefined) throw new UsageError("Standard input has no prompt.");
-  if (option === undefined || option === "-") return piped;
+  const { AT_ONCE, BESIDE_PROMPT, readPipedInput, TO_ITS_END } = await import("./piped-input.ts");
+  if (option === undefined) return readPipedInput(AT_ONCE);
+  if (option === "-") {
+    const whole = await readPipedInput(TO_ITS_END);
+    if (whole === undefined) throw new UsageError("Standard input has no prompt.");
+    return whole;
+  }
+  const piped = await readPipedInput(BESIDE_PROMPT, (seconds) =>
+    writeWarning(
+      `Nothing came through the pipe on standard input for ${seconds} s: the prompt is answered without it. With -s -, svc waits for the whole prompt; with < /dev/null, not at all.`,
+      config,
+    ),
+  );
   return piped === undefined ? option : `${option}\n\n${piped}`;
 }
 

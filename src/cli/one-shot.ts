@@ -3,8 +3,18 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { Config } from "../config/config.ts";
 import { ExitError } from "./exit-codes.ts";
-import { withApi } from "./in-process.ts";
+import { withApi, type Api } from "./in-process.ts";
+import { TOKENS } from "./live-line.ts";
+import { commandProgress } from "./progress-line.ts";
+import { writeWarning } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
+
+/** What is used of a stream's choice, or of the message of a whole answer. */
+interface Piece {
+  readonly content?: string | null;
+  readonly reasoning_content?: string | null;
+  readonly finish_reason?: string | null | undefined;
+}
 
 /**
  * Streams the answer to standard output and returns the exit code. A reader that closes the pipe (`| head -1`) ends the
@@ -16,45 +26,66 @@ export async function answer(config: Config, prompt: string, asJson: boolean): P
   const body = { messages: [...system, { role: "user", content: prompt }], stream: config.streaming && !asJson };
   return withApi(
     config,
-    async ({ ask }) => {
+    async ({ ask, requests }) => {
       const response = await ask("/v1/chat/completions", body);
       if (asJson) await writeOut(`${await response.text()}\n`);
-      else await print(body.stream ? streamed(response) : whole(response));
+      else await print(body.stream ? streamed(response) : whole(response), config, requests);
     },
     { loadsModel: true },
   );
 }
 
-/** Prints each text as it arrives, and a line break at the end if there is none. */
-async function print(texts: AsyncIterable<string>): Promise<void> {
+/**
+ * Prints each text as it arrives, and a line break at the end if there is none. Shows how far a model is that thinks
+ * first, and tells when the answer was cut.
+ */
+async function print(pieces: AsyncIterable<Piece>, config: Config, requests: Api["requests"]): Promise<void> {
+  const thinking = commandProgress(config, TOKENS);
   let last = "";
-  for await (const text of texts) {
-    if (!(await writeOut(text))) return;
-    last = text;
+  let [isThinking, isCut] = [false, false];
+  try {
+    for await (const { content, reasoning_content: thought, finish_reason: reason } of pieces) {
+      if (reason === "length") isCut = true;
+      if (thought) {
+        isThinking = true;
+        thinking.show({ name: "thinking", done: requests.live()[0]?.completionTokens ?? 0 });
+      }
+      if (!content) continue;
+      isThinking = false;
+      thinking.end();
+      if (!(await writeOut(content))) return;
+      last = content;
+    }
+  } finally {
+    thinking.end();
   }
   if (!last.endsWith("\n")) await writeOut("\n");
+  if (!isCut) return;
+  const limit = config.maxTokens === undefined ? "at the end of the context (--ctx)" : "at --max-tokens";
+  const hint = isThinking ? " while the model was thinking; with --no-think, it answers at once" : "";
+  writeWarning(`The answer was cut ${limit}${hint}.`, config);
 }
 
-async function* whole(response: Response): AsyncGenerator<string> {
-  const { choices } = (await response.json()) as { choices: [{ message: { content: string | null } }] };
-  yield choices[0].message.content ?? "";
+async function* whole(response: Response): AsyncGenerator<Piece> {
+  const { choices } = (await response.json()) as { choices: [Piece & { readonly message: Piece }] };
+  const [{ message, finish_reason }] = choices;
+  yield { ...message, finish_reason };
 }
 
 /** The fields of a stream's chunk that are used. */
 interface Chunk {
-  readonly choices?: readonly { readonly delta: { readonly content?: string | null } }[];
+  readonly choices?: readonly (Piece & { readonly delta: Piece })[];
   readonly error?: { readonly message: string };
 }
 
-/** Yields the text of a stream. Throws ExitError when the answer breaks off, with the server's message if any. */
-async function* streamed({ body }: Response): AsyncGenerator<string> {
+/** Yields the pieces of a stream. Throws ExitError when the answer breaks off, with the server's message if any. */
+async function* streamed({ body }: Response): AsyncGenerator<Piece> {
   const events = body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream()) ?? [];
   for await (const { data } of events) {
     if (data === "[DONE]") return;
     const { choices, error } = JSON.parse(data) as Chunk;
     if (error) throw new ExitError("failure", error.message);
-    const text = choices?.[0]?.delta.content;
-    if (text) yield text;
+    for (const { delta, finish_reason } of choices ?? []) yield { ...delta, finish_reason };
   }
   throw new ExitError("failure", "The answer broke off.");
 }

@@ -43,16 +43,18 @@ export interface PreparedModel {
 
 /**
  * Checks the model's files and decides how the model is loaded. `unpacked` returns the native libraries; it is called
- * once the files are known to be good. Throws ExitError when a file cannot be used.
+ * once the files are known to be good. `read`: the model's file, if it was just read. Throws ExitError when a file cannot
+ * be used.
  */
 export function prepareModel(
   config: Config,
   unpacked: () => NativeFiles,
   workers: readonly FoundWorker[] = [],
+  read?: ModelFile,
 ): PreparedModel {
   // A bad file must fail before anything is unpacked.
   const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
-  const given = chosen && modelFile(chosen.path);
+  const given = read ?? (chosen && modelFile(chosen.path));
   const mmproj = config.mmproj ?? chosen?.mmproj;
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
   const drafts = draftPath !== undefined && config.speculation;

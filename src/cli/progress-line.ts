@@ -71,7 +71,7 @@ export class ProgressLine {
     const parts = [percent(state) + measure.amount(done, total), rate, this.left(state), remark];
     const text = parts.filter((part) => part !== "").join("  ");
     if (this.isBar) {
-      out.write(`${CLEAR_LINE}${fitting(`  ${name}`, bar(state), text, out.columns || DEFAULT_COLUMNS)}\r`);
+      out.write(`${CLEAR_LINE}${fitting(name, bar(state), text, out.columns || DEFAULT_COLUMNS)}\r`);
       this.drawn = true;
     } else this.line(`${name}: ${text}`);
   }
@@ -149,10 +149,18 @@ export const commandProgress = (
   rateMs = RATE_MS,
 ): ProgressLine => new ProgressLine({ ...progressOutput(config), measure, patienceMs: PATIENCE_MS, rateMs });
 
-/** Fits the line into the columns, since a wrapped line cannot be redrawn: drops the bar first, then cuts the end. */
+/**
+ * Fits the line into the columns, since a wrapped line cannot be redrawn: drops the bar first, then the beginning of the
+ * name, then the end of the text.
+ */
 function fitting(name: string, drawing: string, text: string, columns: number): string {
-  const whole = `${name} ${drawing} ${text}`;
-  return (whole.length < columns ? whole : `${name} ${text}`).slice(0, columns - 1);
+  const room = columns - 1;
+  const whole = `  ${name} ${drawing} ${text}`;
+  if (Bun.stringWidth(whole) <= room) return whole;
+  // Of a path, its end tells it from others. Some of the line is for the name, even if that hides the time left.
+  const forName = Math.max(1, Math.floor(room / 3) - 4, room - Bun.stringWidth(`   ${text}`));
+  const end = Bun.sliceAnsi(name, -forName, undefined, "…");
+  return Bun.sliceAnsi(`  ${end} ${text}`, 0, room);
 }
 
 function bar({ done, total }: ProgressState): string {

@@ -13,7 +13,7 @@ const MOST = "65336";
 /**
  * Starts this program anew in the same process, with the variable set, if it may need more requests at a time. Returns
  * if it does not, or if the system cannot do that. `user`: the user's unmodified environment. Nothing may have been
- * read from standard input or written.
+ * read from standard input or another pipe, or written.
  */
 export function liftRequestLimit(config: Config, user: Environment): void {
   if (!isLimited(config, user) || process.platform === "win32") return;

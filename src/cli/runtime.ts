@@ -67,6 +67,7 @@ import { contextWarning } from "./context-check.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway } from "./gateway.ts";
 import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
+import { pulledModels } from "./pulled-engines.ts";
 import { findKokoro, findPpocr, type FoundKokoro } from "./pulled-files.ts";
 import { filesInUse } from "./named-model.ts";
 import { prepareModel, type PreparedModel } from "./prepare-model.ts";
@@ -79,9 +80,9 @@ type LocalEngine = ObservedEngine & { stop(): Promise<void> };
 
 /** The services of a server, with or without a model of its own. */
 export interface Services extends AppServices {
-  readonly engines: readonly LocalEngine[];
-  /** Names of the chat models that are loaded on first use. */
-  readonly chatModels: readonly string[];
+  readonly engines: () => readonly LocalEngine[];
+  /** Returns the names of the models of --chat-model and --pulled-models. */
+  readonly furtherModels: () => readonly string[];
   /** The caller starts it. */
   readonly upstreams: Gateway;
 }
@@ -107,7 +108,7 @@ export function createRuntime(config: Config, log = logger(config), workers: rea
   const engine = servedEngine(prepared, config, launch);
   const setup = { config, launch, native: unpacked() };
   const system = modelGiven ? systemEngine(setup) : engine;
-  return { ...services(files, setup, system, engine), engine, file, modelGiven, context };
+  return { ...services(files, setup, system, { engine, file }), engine, file, modelGiven, context };
 }
 
 /** Creates the services of a server without a model of its own. */
@@ -175,7 +176,7 @@ function checkNames({ alias, lora }: Config, { served, chat, onDemand }: LocalNa
 
 /** Stops all engines; resolves when their processes have exited. */
 export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
-  Promise.all(engines.map((engine) => engine.stop()));
+  Promise.all(engines().map((engine) => engine.stop()));
 
 /** Files that are checked before anything is unpacked. */
 interface GivenFiles {
@@ -188,12 +189,19 @@ interface GivenFiles {
   readonly ppocr: PpocrFiles | undefined;
 }
 
+/** The model that is loaded from the start. */
+interface MainModel {
+  readonly engine: TextEngine;
+  readonly file: ModelFile;
+}
+
 /** Minimum size, in bytes, of the budget for recordings, documents and pictures in the folder for temporary files. */
 const LEAST_RECEIVED_BYTES = 2 ** 30;
 
-/** `system` runs the system model and may be `engine`. Without `engine`, no model is loaded from the start. */
-function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: TextEngine): Services {
+/** `system` runs the system model and may be that of `main`. Without `main`, no model is loaded from the start. */
+function services(files: GivenFiles, setup: Setup, system: TextEngine, main?: MainModel): Services {
   const { config, launch, native } = setup;
+  const { engine } = main ?? {};
   const { log } = launch;
   const { transcribeInput, ocrInput } = config;
   const read = { image: ocrInput, audio: transcribeInput };
@@ -211,7 +219,11 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
   const upstreams = createGateway(config, clock, log);
   const own = systemModel(system, system === engine ? parallel : SYSTEM_ENGINE.parallel);
   const offered = new OfferedModels(others.map((one) => one.offered));
-  const sources = [offered, upstreams, new OfferedModels([own])];
+  const vectors = files.embedding.filter(({ isForVectors }) => isForVectors);
+  const given = [...files.chat, ...vectors].map(({ path, id }) => [path, id] as const);
+  if (main) given.push([main.file.path, main.engine.model]);
+  const pulled = pulledModels(setup, new Map(given), read);
+  const sources = [offered, ...(pulled ? [pulled] : []), upstreams, new OfferedModels([own])];
   const router = engine
     ? localRouter(engine, parallel, sources, read, config.alias.slice(1))
     : new ModelRouter(sources);
@@ -251,8 +263,8 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
     metrics,
     requests,
     router,
-    engines,
-    chatModels,
+    engines: () => [...engines, ...(pulled?.engines() ?? [])],
+    furtherModels: () => [...chatModels, ...(pulled?.models() ?? []).map(({ id }) => id)],
     engine: engine ?? new NoEngine(),
     generation,
     classification: new ClassificationService({ router, generation }),
@@ -265,6 +277,7 @@ function services(files: GivenFiles, setup: Setup, system: TextEngine, engine?: 
       folder: config.modelsDir,
       hub: () => hubSettings(processEnvironment()),
       inUse: filesInUse(config),
+      source: pulled,
       now: clock.wall,
     }),
     upstreams,

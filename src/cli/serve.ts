@@ -83,9 +83,10 @@ function announceGateway(services: Services, server: RunningServer): void {
   else greet(config, gatewayBanner(models, bannerOptions(services, server)));
 }
 
-const bannerOptions = ({ config, chatModels }: Services, { port }: RunningServer): BannerOptions => ({
+const bannerOptions = ({ config, furtherModels }: Services, { port }: RunningServer): BannerOptions => ({
   addresses: reachable({ ...config, port }),
-  chatModels,
+  furtherModels: furtherModels(),
+  offersPulled: config.pulledModels,
   colours: hasColours(),
 });
 

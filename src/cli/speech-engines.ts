@@ -34,7 +34,7 @@ const HIBARI_VOICES = [
 export function speechEngines(kokoro: FoundKokoro | undefined, setup: Setup): SpeechEngine[] {
   const { config, launch, native } = setup;
   const { embeddedVoice } = native;
-  const programs = hostPrograms(config, process.platform);
+  const programs = hostPrograms(config, process.platform, launch.log);
   const engine = (
     source: SpeakerSource,
     model: SpeechEngineOptions["model"],
@@ -70,12 +70,16 @@ export function speechEngines(kokoro: FoundKokoro | undefined, setup: Setup): Sp
 }
 
 /** Returns the host programs that are installed, in the order of the table. */
-function hostPrograms({ hostVoices, piperVoices }: Config, platform: NodeJS.Platform): HostProgram[] {
+function hostPrograms({ hostVoices, piperVoices }: Config, platform: NodeJS.Platform, log: Logger): HostProgram[] {
   if (!hostVoices) return [];
   const env = programEnvironment(processEnvironment());
   return Object.entries(PROGRAMS).flatMap(([name, { file, platform: only = platform, needsFolder }]) => {
     const path = only === platform ? findProgram(file) : undefined;
-    if (path === undefined) return [];
+    if (path === undefined) {
+      if (needsFolder && piperVoices !== undefined)
+        log.warn(`--piper-voices has no effect: there is no ${file} on PATH`);
+      return [];
+    }
     if (!needsFolder) return [{ name, path, env }];
     return piperVoices === undefined ? [] : [{ name, path, env, voicesDir: piperVoices }];
   });

@@ -18,10 +18,17 @@ export const hasColours = (): boolean => isTerminal() && process.stderr.hasColor
 export const CLEAR_LINE = "\x1b[K";
 
 /** Writes an error in the log's format, at any log level. */
-export function writeError(message: string, format: Config["logFormat"]): void {
+export const writeError = (message: string, format: Config["logFormat"]): void => tell("error", message, format);
+
+/** Writes a warning in the log's format, unless the log level hides it. */
+export function writeWarning(message: string, { logFormat, logLevel }: Pick<Config, "logFormat" | "logLevel">): void {
+  if (isLogged("warn", logLevel)) tell("warn", message, logFormat);
+}
+
+function tell(level: "warn" | "error", message: string, format: Config["logFormat"]): void {
   const write = (line: string) => void process.stderr.write(line);
   if (format === "text") write(`svc: ${message}\n`);
-  else createLogger({ level: "error", format, write, now: Date.now }).error(message);
+  else createLogger({ level, format, write, now: Date.now })[level](message);
 }
 
 /** Returns where and in which format progress is shown. */

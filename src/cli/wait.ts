@@ -1,16 +1,18 @@
 // `svc wait`: lets scripts wait until a server can answer.
 
 import type { Config } from "../config/config.ts";
+import type { Health } from "../contract/health.ts";
 import { ExitError } from "./exit-codes.ts";
 import { askServer, checkAdmitted, serverUrl } from "./running-server.ts";
+import { writeWarning } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 
 const USUAL_S = 300;
 const PAUSE_MS = 100;
 
 /**
- * Prints the address of the server at --host and --port when it is healthy. Throws ExitError at the timeout, and when the
- * server refuses this caller.
+ * Prints the address of the server at --host and --port when it serves, with a warning when some of it does not. Throws
+ * ExitError at the timeout, and when the server refuses this caller.
  */
 export async function waitForServer(config: Config, { timeout }: { readonly timeout?: string | true }): Promise<void> {
   const seconds = timeout === undefined ? USUAL_S : Number(timeout);
@@ -20,26 +22,39 @@ export async function waitForServer(config: Config, { timeout }: { readonly time
   const url = serverUrl(config);
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
-    const status = await statusOf(config, Math.max(0, deadline - performance.now()));
+    // The last look needs time too: else a server that answers would be said not to.
+    const health = await healthOf(config, Math.max(PAUSE_MS, deadline - performance.now()));
+    const { status } = health;
     if (status === "healthy") break;
+    if (status === "degraded" && serves(health)) {
+      writeWarning(`The server at ${url} is degraded: ${url}/health names what fails.`, config);
+      break;
+    }
     if (performance.now() + PAUSE_MS > deadline) {
       const found = status === undefined ? "No svc answers" : `The server is ${status}`;
-      throw new ExitError("failure", `${found} at ${url} after ${seconds} s.`);
+      const hint =
+        status === "degraded" && !health.engine ? " With an API key, svc wait sees whether its model serves." : "";
+      throw new ExitError("failure", `${found} at ${url} after ${seconds} s.${hint}`);
     }
     await Bun.sleep(PAUSE_MS);
   }
   await writeOut(`${url}\n`);
 }
 
-/** Returns the status that /health reports; undefined if nothing answers within `mostMs`. Throws ExitError for a refusal. */
-async function statusOf(config: Config, mostMs: number): Promise<string | undefined> {
+/** Returns whether the server's own model serves or, without one, an upstream. */
+function serves({ engine, upstreams = [] }: Partial<Health>): boolean {
+  if (engine?.state !== "none") return engine?.state === "ready";
+  return upstreams.length === 0 || upstreams.some(({ state }) => state === "up");
+}
+
+/** Returns what /health reports; nothing if nothing answers within `mostMs`. Throws ExitError for a refusal. */
+async function healthOf(config: Config, mostMs: number): Promise<Partial<Health>> {
   try {
     const response = await askServer(config, "/health", undefined, mostMs);
     await checkAdmitted(serverUrl(config), response);
-    const { status } = (await response.json()) as { status?: string };
-    return status;
+    return ((await response.json()) as Partial<Health> | null) ?? {};
   } catch (error) {
     if (error instanceof ExitError) throw error;
-    return undefined;
+    return {};
   }
 }

@@ -6,7 +6,8 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-const withoutBrackets = (name: string): string => name.replace(/^\[(.*)\]$/, "$1");
+/** Removes the brackets that IPv6 addresses have in URLs. */
+export const withoutBrackets = (name: string): string => name.replace(/^\[(.*)\]$/, "$1");
 
 /** Returns whether the name is an IP address, which DNS cannot point to another host. */
 export const isAddress = (name: string): boolean => isIP(withoutBrackets(name)) !== 0;

@@ -11,6 +11,10 @@ export class UsageError extends Error {
 
 export type Values = ReadonlyMap<string, OptionValue>;
 
+/** Returns whether a value is more than an empty list. */
+export const isGiven = (value: OptionValue | undefined): boolean =>
+  value !== undefined && !(Array.isArray(value) && value.length === 0);
+
 /**
  * Reads one value. `origin` says where it came from ("--port", "SVC_PORT", "port in svc.toml").
  * Throws UsageError naming the origin, the limit and what was given.

@@ -10,21 +10,34 @@ import type { OptionValue } from "./option.ts";
 import { options, table } from "./options.ts";
 import { parseConfigFile, parseEnvironment, type Values } from "./parse.ts";
 import { defaultConfigFile } from "./paths.ts";
-import { readText } from "./read-text.ts";
+import { isShellPipe, readText } from "./read-text.ts";
 import { resolveConfig } from "./resolve.ts";
 
 /**
  * Reads environment and config file and resolves all options to one Config. The file is the one that --config or
  * SVC_CONFIG names, else `svc/config.toml` in the user's configuration folder if it exists. Throws UsageError.
  */
-export function readConfig(flags: Values, environment: Environment, cwd: string): Config {
+export const readConfig = (flags: Values, environment: Environment, cwd: string): Config =>
+  resolveConfig(readLayers(flags, environment, cwd), environment);
+
+/** Returns the values of flags, environment and config file, in this order. Throws UsageError. */
+export function readLayers(flags: Values, environment: Environment, cwd: string): readonly Values[] {
   const home = homeFolder(environment);
   const fromFlags = withAbsolutePaths(flags, cwd, home);
   const fromEnvironment = withAbsolutePaths(parseEnvironment(options, environment), cwd, home);
   const given = fromFlags.get("config") ?? fromEnvironment.get("config");
   const fromFile = readConfigFile(table.configFile.toConfig(given, environment), environment, home);
-  return resolveConfig([fromFlags, fromEnvironment, fromFile], environment);
+  return [fromFlags, fromEnvironment, fromFile];
 }
+
+/** Options of files that are read with the configuration. */
+const FILES = ["config", "api-key-file", "tls-cert", "tls-key", "chat-template"];
+
+/** Returns an option whose file is a pipe, so that the configuration can be read only once; undefined if there is none. */
+export const pipedOption = (layers: readonly Values[]): string | undefined =>
+  FILES.find((name) =>
+    layers.some((layer) => [layer.get(name) ?? []].flat().some((file) => isShellPipe(String(file)))),
+  );
 
 function readConfigFile(named: string | undefined, environment: Environment, home: string | undefined): Values {
   const file = named ?? defaultConfigFile(environment);

@@ -8,6 +8,9 @@ import { UsageError } from "./parse.ts";
 /** `<(…)` and standard input: these already have a writer. */
 const SHELL_PIPE = /^\/(?:dev\/(?:fd\/|stdin$)|proc\/)/;
 
+/** Returns whether the file can be read only once. */
+export const isShellPipe = (file: string): boolean => SHELL_PIPE.test(file) && !found(file)?.isFile();
+
 /** Returns the text of a file; `what` names the kind of file in errors. Throws UsageError. */
 export function readText(file: string, what: string): string {
   // Reading a named pipe would block until a writer opens it, and forever at a reload.

@@ -7,13 +7,13 @@ import { fieldsOf, type Config } from "./config.ts";
 import type { Environment } from "./environment.ts";
 import { checkFolders } from "./folders.ts";
 import { table } from "./options.ts";
-import { UsageError, type Values } from "./parse.ts";
+import { isGiven, UsageError, type Values } from "./parse.ts";
 import { readTls } from "./tls.ts";
 import { withKeys } from "./upstream-option.ts";
 
 /** Merges layers, the highest precedence first, over the defaults of the options table. Throws UsageError. */
 export function resolveConfig(layers: readonly Values[], environment: Environment): Config {
-  const ranked = withLogLevel(layers);
+  const ranked = withoutOverruled(withLogLevel(layers));
   const given = (name: string) => ranked.find((layer) => layer.has(name))?.get(name);
   const {
     configFile: _read,
@@ -60,18 +60,34 @@ function withLogLevel(layers: readonly Values[]): readonly Values[] {
   });
 }
 
+/** Options of the model that --no-model does without. */
+const OWN_MODEL = ["model", "lora", "worker"];
+
+/**
+ * Removes what the first layer with --no-model, or with an option of the server's own model, overrules in the others.
+ * Throws UsageError if one layer has both.
+ */
+function withoutOverruled(layers: readonly Values[]): readonly Values[] {
+  const ownOf = (layer: Values) => OWN_MODEL.filter((name) => isGiven(layer.get(name)));
+  for (const layer of layers) {
+    const [own] = layer.get("no-model") === true ? ownOf(layer) : [];
+    if (own !== undefined) throw new UsageError(`--${own} and --no-model contradict each other.`);
+  }
+  const first = layers.find((layer) => layer.has("no-model") || ownOf(layer).length > 0);
+  const overruled = first?.get("no-model") === true ? OWN_MODEL : ["no-model"];
+  return layers.map((layer) =>
+    layer === first ? layer : new Map([...layer].filter(([name]) => !overruled.includes(name))),
+  );
+}
+
 /** Types of the KV cache whose blocks only flash attention reads. */
 const QUANTIZED: ReadonlySet<string> = new Set(["q8_0", "q4_0"]);
 
 function refuseContradictions(config: Config): void {
-  const { workers, gpuLayers, splitMode, serveModel, model, lora, kvDir, slotSavePath, cacheRam } = config;
+  const { workers, gpuLayers, splitMode, kvDir, slotSavePath, cacheRam } = config;
   const { prefixCache, apiKeys, keyRpm, keyConcurrent, kvType, flashAttention } = config;
   if (apiKeys.length === 0 && (keyRpm > 0 || keyConcurrent > 0)) {
     throw new UsageError("--key-rpm and --key-concurrent limit API keys: define keys with --api-key-file.");
-  }
-  const given = { model: model !== undefined, lora: lora.length > 0, worker: workers.length > 0 };
-  for (const [name, isGiven] of Object.entries(given)) {
-    if (isGiven && !serveModel) throw new UsageError(`--${name} and --no-model contradict each other.`);
   }
   if (workers.length > 0 && gpuLayers === 0) {
     throw new UsageError(

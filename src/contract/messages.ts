@@ -48,9 +48,9 @@ const InnerBlock = t.Object({
 const Block = t.Object({
   ...block,
   content: opt(
-    t.Union([t.String(), t.Array(InnerBlock)], {
+    t.Union([t.String(), t.Array(InnerBlock), JsonObject], {
       description:
-        "For a tool_result: a string, or blocks of text, images, documents, search_results and tool_references. For a search_result: blocks of text.",
+        "For a tool_result: a string, or blocks of text, images, documents, search_results and tool_references. For a search_result: blocks of text. Only results of server tools, which are ignored, may be objects.",
     }),
   ),
 });
@@ -104,7 +104,10 @@ const prompt = {
 
 export const MessagesRequest = t.Object({
   ...prompt,
-  max_tokens: t.Integer({ minimum: 1 }),
+  max_tokens: t.Integer({
+    minimum: 0,
+    description: "0: the prompt is computed and cached for later requests, without an answer.",
+  }),
   stop_sequences: opt(stopSequences),
   stream: opt(t.Boolean()),
   temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
@@ -177,7 +180,6 @@ export const MessagesResponse = t.Object({
 export type MessagesRequest = Static<typeof MessagesRequest>;
 export type MessagesPrompt = Static<typeof CountMessageTokensRequest>;
 export type MessagesBlock = Static<typeof Block>;
-export type MessagesInnerBlock = Static<typeof InnerBlock>;
 export type MessagesResponse = Static<typeof MessagesResponse>;
 export type MessagesEnd = Static<typeof MessagesEnd>;
 export type MessagesCounts = Static<typeof MessagesCounts>;

@@ -8,15 +8,19 @@ import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
-const called = { function: t.Object({ name: t.String(), arguments: opt(JsonObject) }) };
-const ToolCall = t.Object(called);
+const ToolCall = t.Object({
+  id: t.String(),
+  function: t.Object({ index: t.Integer(), name: t.String(), arguments: JsonObject }),
+});
 
 const Message = t.Object({
   role: oneOf("system", "user", "assistant", "tool"),
   content: opt(t.String()),
   thinking: opt(t.String()),
   images: opt(t.Array(t.String({ description: "Base64." }))),
-  tool_calls: opt(t.Array(t.Object({ id: opt(t.String()), ...called }))),
+  tool_calls: opt(
+    t.Array(t.Object({ id: opt(t.String()), function: t.Object({ name: t.String(), arguments: opt(JsonObject) }) })),
+  ),
   tool_name: opt(t.String()),
   tool_call_id: opt(
     t.String({

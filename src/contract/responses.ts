@@ -11,6 +11,27 @@ import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
+const plainTool = {
+  type: t.String(),
+  name: opt(t.String({ minLength: 1, maxLength: 256 })),
+  description: opt(t.String()),
+  parameters: opt(JsonObject),
+  strict: opt(t.Boolean()),
+  format: opt(
+    t.Object(
+      { type: t.String(), syntax: opt(t.String()), definition: opt(t.String()) },
+      { description: "For a custom tool: the form of its input, as a grammar with syntax regex or lark." },
+    ),
+  ),
+};
+
+const tool = {
+  ...plainTool,
+  tools: opt(t.Array(t.Object(plainTool), { maxItems: MOST_TOOLS, description: "For a namespace: its tools." })),
+};
+const Tool = t.Object(tool);
+const ItemTool = t.Object({ ...tool, type: opt(t.String()) });
+
 /** `type` distinguishes items and parts. An item without one is a message if it has a role, otherwise a reference. */
 export const InputItem = t.Object({
   type: opt(t.String({ description: "Default: message if there is a role, else item_reference if there is an id." })),
@@ -18,35 +39,26 @@ export const InputItem = t.Object({
   content: opt(
     t.Unknown({
       description:
-        "For a message: a string, or parts of the types input_text, output_text, input_image, input_audio and input_file. For reasoning: parts of the type reasoning_text; without any, summary is used.",
+        "For a message or agent_message: a string, or parts of the types input_text, output_text, input_image, input_audio and input_file; parts of the type encrypted_content are ignored. For reasoning: parts of the type reasoning_text; without any, summary is used.",
     }),
   ),
   id: opt(t.String()),
   call_id: opt(t.String()),
-  name: opt(t.String()),
-  namespace: opt(t.String({ description: "For a function_call: the namespace of its function." })),
-  arguments: opt(t.String()),
-  output: opt(t.Unknown({ description: "For a function_call_output: a string or content parts." })),
+  name: opt(t.String({ description: "For a call: its tool. In a function_call_output, instead of call_id." })),
+  namespace: opt(t.String({ description: "The namespace of the tool." })),
+  arguments: opt(t.Unknown({ description: "For a function_call: JSON, as a string." })),
+  input: opt(t.Unknown({ description: "For a custom_tool_call: a string." })),
+  output: opt(
+    t.Unknown({ description: "For a function_call_output or custom_tool_call_output: a string or content parts." }),
+  ),
+  tools: opt(t.Array(ItemTool, { description: "For additional_tools and tool_search_output: more tools." })),
   summary: opt(t.Array(t.Object({ type: opt(t.String()), text: opt(t.String()) }))),
   encrypted_content: opt(
     t.String({ description: "For a compaction: the value that POST /v1/responses/compact returned." }),
   ),
 });
 
-const plainTool = {
-  type: t.String(),
-  name: opt(t.String({ minLength: 1, maxLength: 256 })),
-  description: opt(t.String()),
-  parameters: opt(JsonObject),
-  strict: opt(t.Boolean()),
-};
-
-const Tool = t.Object({
-  ...plainTool,
-  tools: opt(t.Array(t.Object(plainTool), { maxItems: MOST_TOOLS, description: "For a namespace: its functions." })),
-});
-
-/** One function, or `allowed_tools`: the subset of `tools` that may be called, or of which one must be called. */
+/** One tool, or `allowed_tools`: the subset of `tools` that may be called, or of which one must be called. */
 const ToolChoice = t.Object({
   type: t.String(),
   name: opt(t.String()),
@@ -86,7 +98,7 @@ const prompt = {
   tools: opt(
     t.Array(Tool, {
       maxItems: MOST_TOOLS,
-      description: `Functions and namespaces of functions, ${MOST_TOOLS} functions in all; tools of other types are ignored.`,
+      description: `Functions, custom tools and namespaces of them, ${MOST_TOOLS} in all; hosted tools beside them are ignored.`,
     }),
   ),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
@@ -180,7 +192,17 @@ const FunctionCallItem = t.Object({
   status: ItemStatus,
 });
 
-export const OutputItem = t.Union([ReasoningItem, MessageItem, FunctionCallItem]);
+const CustomToolCallItem = t.Object({
+  id: t.String(),
+  type: t.Literal("custom_tool_call"),
+  call_id: t.String(),
+  name: t.String(),
+  namespace: t.Optional(t.String()),
+  input: t.String(),
+  status: ItemStatus,
+});
+
+export const OutputItem = t.Union([ReasoningItem, MessageItem, FunctionCallItem, CustomToolCallItem]);
 
 export const ResponsesUsage = t.Object({
   input_tokens: t.Integer(),

@@ -102,7 +102,7 @@ export const samplingFields = {
   samplers: opt(
     t.Union([t.Array(t.String(), { maxItems: 32 }), t.String({ maxLength: 32 })], {
       description:
-        "Names of samplers in their fixed order, or a text of llama.cpp's letters for them (edskypmxt); samplers that are not named are off.",
+        "Names of samplers in their fixed order, or a text of llama.cpp's letters for them (edskypmxt). Samplers that are not named are off; unknown names are skipped.",
     }),
   ),
   seed: opt(t.Integer({ description: "-1: random; other values are taken modulo 2^32." })),

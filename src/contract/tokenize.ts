@@ -10,7 +10,7 @@ export const TokenizeRequest = t.Object({
   ),
   prompt: opt(t.String({ description: "Another name for `text`." })),
   add_special_tokens: opt(
-    t.Boolean({ description: "Whether to add the tokens that begin and end a text; default false." }),
+    t.Boolean({ description: "Whether to add the tokens that begin and end a text; default true." }),
   ),
   return_token_strs: opt(t.Boolean({ description: "true: the answer also has the text of each token." })),
 });

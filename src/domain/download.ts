@@ -10,8 +10,8 @@ export interface DownloadProgress {
   readonly waiting: boolean;
 }
 
-/** Events of a download; the last is `done`, with the command line option that serves the model. */
+/** Events of a download; the last is `done`, with the command line option that serves the model, unless it is served. */
 export type DownloadEvent =
   | { readonly type: "progress"; readonly progress: DownloadProgress }
   | { readonly type: "note"; readonly text: string }
-  | { readonly type: "done"; readonly name: string; readonly option: string };
+  | { readonly type: "done"; readonly name: string; readonly option?: string };

@@ -39,6 +39,8 @@ export interface EmbeddingResult {
    * 1; vectors of upstreams are unchanged.
    */
   readonly values: Float32Array | Float64Array;
+  /** Set if scores are probabilities; those of other models are logits. */
+  readonly probabilities?: true;
   /** How many numbers belong to each input. */
   readonly dimensions: number;
   /** Tokens computed. */

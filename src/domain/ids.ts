@@ -8,9 +8,12 @@ export const newRequestId = (): string => `req_${hex(12)}`;
 /** Returns an id for a chat completion. */
 export const newChatCompletionId = (): string => `chatcmpl-${hex(24)}`;
 
-/** Id of a response, or an item: `rs` reasoning, `msg` message, `fc` function call, `item` input, `cmp` compaction. */
+/**
+ * Id of a response, or an item: `rs` reasoning, `msg` message, `fc` function call, `ctc` call of a custom tool, `item`
+ * input, `cmp` compaction.
+ */
 export const newResponseId = (): string => `resp_${hex(32)}`;
-export const newItemId = (kind: "rs" | "msg" | "fc" | "item" | "cmp"): string => `${kind}_${hex(32)}`;
+export const newItemId = (kind: "rs" | "msg" | "fc" | "ctc" | "item" | "cmp"): string => `${kind}_${hex(32)}`;
 
 /** Returns the items with unique ids: an empty or taken id is replaced, except in a reference to another item. */
 export function withOwnIds<Item extends { readonly id: string; readonly type?: string }>(

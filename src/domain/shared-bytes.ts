@@ -4,12 +4,15 @@ import { abortable } from "./abortable.ts";
 
 interface Waiting {
   readonly bytes: number;
+  readonly signal: AbortSignal;
   readonly begin: () => void;
+  /** Bytes of later work that has begun before this. */
+  overtaken: number;
 }
 
 export class SharedBytes {
   private free: number;
-  /** Waiting work, the smallest first: it delays others the least. */
+  /** In order of arrival. */
   private waiting: readonly Waiting[] = [];
 
   /** `most`: bytes that all work may hold at the same time. */
@@ -27,8 +30,7 @@ export class SharedBytes {
 
   private async holding<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await new Promise<void>((begin) => {
-      const before = this.waiting.filter((other) => other.bytes <= bytes);
-      this.waiting = [...before, { bytes, begin }, ...this.waiting.slice(before.length)];
+      this.waiting = [...this.waiting, { bytes, signal, begin, overtaken: 0 }];
       this.beginThoseThatFit();
     });
     try {
@@ -41,10 +43,19 @@ export class SharedBytes {
   }
 
   private beginThoseThatFit(): void {
-    for (let [next] = this.waiting; next && next.bytes <= this.free; [next] = this.waiting) {
-      this.waiting = this.waiting.slice(1);
+    this.waiting = this.waiting.filter(({ signal }) => !signal.aborted);
+    for (let next = this.next(); next && next.bytes <= this.free; next = this.next()) {
+      const at = this.waiting.indexOf(next);
+      for (const earlier of this.waiting.slice(0, at)) earlier.overtaken += next.bytes;
+      this.waiting = this.waiting.toSpliced(at, 1);
       this.free -= next.bytes;
       next.begin();
     }
+  }
+
+  /** The smallest delays others the least, but work that was overtaken by as much as it needs itself goes first. */
+  private next(): Waiting | undefined {
+    const overdue = this.waiting.find(({ bytes, overtaken }) => overtaken >= bytes);
+    return overdue ?? this.waiting.toSorted((one, other) => one.bytes - other.bytes)[0];
   }
 }

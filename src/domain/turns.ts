@@ -73,6 +73,13 @@ const partsOf = (content: Content) =>
 /** Returns the text of a system turn, which has no media. */
 const systemText = (content: Content): string => (typeof content === "string" ? content : textOf(content));
 
+/** Returns whether the last message is a text of the assistant without calls: in some APIs, an assistant prefill. */
+export function isPrefilled(messages: readonly ChatMessage[]): boolean {
+  const last = messages.at(-1);
+  if (last?.role !== "assistant" || last.toolCalls) return false;
+  return last.content !== "" || last.reasoning !== undefined;
+}
+
 /**
  * Puts results in the order of their calls, because templates without call ids identify results by position, and gives
  * each result the name of its tool. The calls may be spread over several turns in a row.

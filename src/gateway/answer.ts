@@ -3,6 +3,7 @@
 import { cancelledReason, type CancelCause } from "../domain/cancel.ts";
 import type { FinishEvent, OutputEvent } from "../domain/generate.ts";
 import type { FinishReason, TokenLogprob } from "../domain/usage.ts";
+import { Unfenced } from "../text/unfenced.ts";
 import type { Piece, UpstreamUsage } from "./output.ts";
 import { ThinkTags } from "./think-tags.ts";
 import { ToolCalls, type ToolCallOptions } from "./tool-calls.ts";
@@ -18,6 +19,8 @@ interface AnswerOptions extends ToolCallOptions {
   readonly maxTokens?: number | undefined;
   /** Whether the server was asked to count tokens before the end. */
   readonly counts: boolean;
+  /** Whether the answer must be JSON, and the server only asks the model for it. */
+  readonly asksForJson: boolean;
 }
 
 /** Times of an answer in milliseconds, measured by svc. */
@@ -68,11 +71,13 @@ export class RemoteAnswer {
   /** Size in the sense of `LARGEST_ANSWER`. */
   private size = 0;
   private readonly thinking: ThinkTags | undefined;
+  private readonly unfenced: Unfenced | undefined;
   private readonly calls: ToolCalls;
 
   constructor(private readonly options: AnswerOptions) {
     this.calls = new ToolCalls(options);
     if (options.splitThinking) this.thinking = new ThinkTags();
+    if (options.asksForJson) this.unfenced = new Unfenced();
   }
 
   /**
@@ -110,8 +115,9 @@ export class RemoteAnswer {
       this.addRest(added);
       this.isFinished = true;
     }
-    this.count(piece, added);
-    return added;
+    const shown = this.unfenced?.push(added, this.isFinished) ?? added;
+    this.count(piece, shown);
+    return shown;
   }
 
   /** Whether the answer is cut because it has everything requested; the server may want to continue. */

@@ -9,6 +9,7 @@ import type { Backend, ModelSource, Served, TextBackend } from "../service/model
 import { gauge, type MetricTable } from "../telemetry/exposition.ts";
 import { subjectLabels } from "../telemetry/metrics.ts";
 import type { Discovery, SearchOptions } from "./discovery.ts";
+import { enforces } from "./enforcement.ts";
 import { replicaMetrics } from "./replica-metrics.ts";
 import { RemoteEmbedder } from "./remote-embedder.ts";
 import { RemoteEngine } from "./remote-engine.ts";
@@ -236,6 +237,7 @@ export class Gateway implements ModelSource {
       takesMediaSources: true,
       takesForeignFields: true,
       lacks: (kind) => upstream.lacks(model, kind),
+      enforces: (request) => upstream.having(model).every(({ kind }) => enforces(request, traitsOf(kind))),
     }));
   }
 

@@ -12,6 +12,7 @@ import type { AnswerMessages } from "./answer-messages.ts";
 import type { Attempt } from "./attempt.ts";
 import { Attempts } from "./attempts.ts";
 import { ChunkReader } from "./chunk-reader.ts";
+import { enforces } from "./enforcement.ts";
 import { decodeLine } from "./ollama/decode-line.ts";
 import { decodeChunk } from "./openai/decode-chunk.ts";
 import type { UpstreamCall } from "./openai/encode-request.ts";
@@ -21,7 +22,7 @@ import { race, type Winner } from "./race.ts";
 import type { Replica } from "./replica.ts";
 import type { RequestBodies } from "./request-bodies.ts";
 import { headersOf } from "./request-headers.ts";
-import { traitsOf } from "./server-kind.ts";
+import { traitsOf, type ServerKind } from "./server-kind.ts";
 import { Translation } from "./translation.ts";
 import type { Upstream } from "./upstream.ts";
 import { lost, passedOnAlready, type UpstreamFailure } from "./upstream-failure.ts";
@@ -154,7 +155,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
         this.options.bodies.send(body, signal, (json) => client.post(call.path, json, headers, signal));
       const response = await this.adjustments.send(replica, call, post);
       messages = attempt.answer = client.messages(response, signal);
-      yield* this.start(job, isDowngraded(request, replica, response));
+      yield* this.start(job, isDowngraded(request, kind, response));
       let some: readonly string[] | undefined;
       while (!answer.isCut && (some = await messages.next())) {
         for (const json of some) {
@@ -200,6 +201,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       stop: request.stop,
       maxTokens: request.maxTokens,
       counts: request.counted !== undefined,
+      asksForJson: request.constraint?.schema !== undefined && !traits?.enforcesSchemas,
     });
   }
 }
@@ -224,18 +226,7 @@ function callableOf({ tools, allTools, toolChoice }: GenerateRequest): { callabl
   return { callable: new Set(tools.map(({ name }) => name)) };
 }
 
-/** Returns whether the server does not enforce, or not fully, something that was requested: a schema, or tool calls. */
-function isDowngraded(
-  { constraint, tools, toolChoice }: GenerateRequest,
-  { kind }: Replica,
-  response: Response,
-): boolean {
-  const { enforcesSchemas, enforcesCalls } = traitsOf(kind);
-  if (response.headers.get("x-grammar-constraints") === "downgraded") return true;
-  const isForced = toolChoice === "required" && tools.length > 0;
-  if (isForced && !enforcesCalls) return true;
-  if (constraint?.strict !== true) return false;
-  if (constraint.inexpressible) return true;
-  if (constraint.schema !== undefined && !enforcesSchemas) return true;
-  return tools.some(({ strict }) => strict) && enforcesCalls !== "all" && !(isForced && enforcesCalls === "required");
-}
+/** Returns whether the server does not enforce, or not fully, what the request has as strict, or says so itself. */
+const isDowngraded = (request: GenerateRequest, kind: ServerKind, { headers }: Response): boolean =>
+  headers.get("x-grammar-constraints") === "downgraded" ||
+  (request.constraint?.strict === true && (request.constraint.inexpressible || !enforces(request, traitsOf(kind))));

@@ -104,7 +104,7 @@ export function createApp(services: AppServices): App {
   let table: RouteTable | undefined;
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
-  const multiplex = new MultiplexService(deps.generation, config.parallel);
+  const multiplex = new MultiplexService(deps.generation, deps.requests, config.parallel);
   const stored = storedResponses(deps);
   const realtime = new RealtimeService({
     ...deps,

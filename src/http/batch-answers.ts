@@ -5,7 +5,6 @@ import { decodeEmbeddings } from "../dialect/embeddings/decode.ts";
 import { encodeEmbeddings } from "../dialect/embeddings/encode.ts";
 import { decodeResponses, type History } from "../dialect/responses/decode.ts";
 import { encodeResponse, withReadInputs } from "../dialect/responses/encode.ts";
-import { functionNames } from "../dialect/responses/functions.ts";
 import { decodeTranscription } from "../dialect/transcriptions/decode.ts";
 import { collectSpeech, encodeTranscription } from "../dialect/transcriptions/encode.ts";
 import { unixSeconds } from "../domain/clock.ts";
@@ -70,7 +69,7 @@ function responseExchange(deps: AppDeps, body: LineBody): Pick<GenerationCall, "
   const call = decodeResponses({ ...body, store: false, background: false }, deps.settings, NOTHING_STORED);
   const context = {
     resource: beginResource(deps, newResponseId(), call),
-    names: functionNames(call.body.tools),
+    tools: call.tools,
     now: () => unixSeconds(deps.clock),
     onEnd: () => {},
   };
@@ -94,7 +93,7 @@ const embeddingLine =
     }
     const call = decodeEmbeddings(body);
     const origin = { ...own, background: true as const };
-    const { result, model } = await embeddings.embed(call.inputs, { ...call, origin }, signal);
+    const { result, model } = await embeddings.embed(call.inputs, { ...call, origin }, signal, {});
     const list = await encodeEmbeddings(result, model, call.base64);
     // A line has no headers.
     return result.truncated > 0 ? { ...list, truncated: result.truncated } : list;

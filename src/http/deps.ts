@@ -29,8 +29,8 @@ export interface AppServices {
   readonly config: Config;
   /** The engine of the server's own model, which the tokenizer routes use. */
   readonly engine: TextPort;
-  /** All engines that run here, for health and metrics. */
-  readonly engines: readonly ObservedEngine[];
+  /** Returns all engines that run here, for health and metrics. */
+  readonly engines: () => readonly ObservedEngine[];
   readonly requests: RequestService;
   readonly generation: GenerationService;
   readonly router: ModelRouter;

@@ -1,6 +1,7 @@
 // The fields of a request's log line.
 
 import type { ServedBy } from "../domain/upstream.ts";
+import type { EmbeddingReport } from "../service/embeddings.ts";
 import type { RequestReport } from "../service/request.ts";
 import type { LogFields } from "../telemetry/log.ts";
 
@@ -21,7 +22,7 @@ export function reportFields({ model, reason, usage, error, firstTextMs, servedB
 }
 
 /** Returns which replica of an upstream answered, and after how many failures. */
-export const servedByFields = ({ replica, retries = 0 }: Partial<ServedBy> = {}): LogFields => ({
+const servedByFields = ({ replica, retries = 0 }: Partial<ServedBy> = {}): LogFields => ({
   replica,
   ...(retries > 0 && { retries }),
 });
@@ -30,4 +31,12 @@ export const servedByFields = ({ replica, retries = 0 }: Partial<ServedBy> = {})
 export const outcomeFields = ({ model, reason, error }: RequestReport): LogFields => ({
   model,
   finish: error ?? reason,
+});
+
+/** Returns these fields for vectors and rankings. */
+export const embeddingFields = (report: EmbeddingReport): LogFields => ({
+  ...outcomeFields(report),
+  ...servedByFields(report.servedBy),
+  prompt: report.usage?.promptTokens,
+  truncated: report.truncated || undefined,
 });

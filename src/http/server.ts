@@ -8,7 +8,6 @@ import { systemErrorCode } from "../domain/system-error-code.ts";
 import type { RequestService } from "../service/request.ts";
 import { isOpen } from "./access.ts";
 import type { App } from "./app.ts";
-import { bodyCeilings } from "./json-body.ts";
 import { socketHandling, type SocketHandler } from "./socket.ts";
 import { TurnLimit } from "../domain/turn-limit.ts";
 
@@ -35,9 +34,8 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Above svc's own ceilings, which answer 413 with an error body; Bun's limit would answer without a body. */
-const bunBodyLimit = ({ files, maxAudioBytes }: Config) =>
-  2 * Math.max(bodyCeilings.generation, files.bytes, maxAudioBytes);
+/** No limit: every route that reads a body has a ceiling of its own, and says so; Bun would answer without a word. */
+const BUN_BODY_LIMIT = Number.MAX_SAFE_INTEGER;
 /** Seconds after which a connection without traffic and without a running request is closed. */
 const IDLE_SECONDS = 75;
 /** Requests that begin in one event loop turn: even the most expensive immediate answers then take milliseconds. */
@@ -81,7 +79,7 @@ function serve(app: App, config: Config) {
       ...(tls && { tls }),
       // Independently of this, Bun requires that a connection's first request head arrives within 12 seconds.
       idleTimeout: IDLE_SECONDS,
-      maxRequestBodySize: bunBodyLimit(config),
+      maxRequestBodySize: BUN_BODY_LIMIT,
       development: false,
       websocket: socketHandling,
       async fetch(received, bun) {

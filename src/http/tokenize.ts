@@ -5,8 +5,9 @@ import { DetokenizeRequest, TokenizeRequest } from "../contract/tokenize.ts";
 import { always, refuseUnsupported, unless } from "../dialect/fields/unsupported.ts";
 import { invalidValue, missing, type SvcError } from "../domain/errors.ts";
 import type { Generation } from "../domain/generate.ts";
-import type { TokenizeOptions, TokenPiece } from "../engine/text/port.ts";
+import type { TokenPiece } from "../engine/text/port.ts";
 import type { HeldAnswer } from "../service/held-answer.ts";
+import { isNamed } from "../service/model-router.ts";
 import type { AppDeps } from "./deps.ts";
 import { bodyCeilings } from "./json-body.ts";
 import { jsonResponse, wholeAnswer } from "./json-response.ts";
@@ -70,25 +71,27 @@ function* parsed(parts: readonly string[]): Generator<TokenPiece, void, void> {
 }
 
 /**
- * Tokenizes the text of a request body. `usual`: treatment of special tokens when the body does not state it. Throws
- * SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
+ * Tokenizes the text of a request body. `parseSpecial`: whether special tokens written out in it are read as such.
+ * Throws SvcError with a code of the 400 family, naming the field, and what the tokenizer throws.
  */
 export async function tokenized(
-  { contexts, engine, log, tokenizer }: AppDeps,
+  { contexts, engine, log, router, tokenizer }: AppDeps,
   raw: unknown,
   request: Request,
-  usual: TokenizeOptions = {},
+  parseSpecial = false,
 ) {
   const body = checkTokenize(raw);
   const text = body.text || body.prompt;
   if (!text) throw withoutText(body);
   refuseUnsupported(body, UNSUPPORTED);
   const { client } = contexts.of(request);
-  const options = { ...usual, addSpecial: body.add_special_tokens ?? usual.addSpecial ?? false, client };
+  const options = { parseSpecial, addSpecial: body.add_special_tokens ?? true, client };
   const tokens = await tokenizer.run(() => engine.tokenize(text, request.signal, options));
   const { modelId: model, model: info } = engine.status();
-  if (body.model && body.model !== model)
-    log.debug("tokenized by the active model instead of the named one", { model });
+  const isActive = (name: string) => router.models().some((one) => one.id === model && isNamed(one, name));
+  if (body.model && !isActive(body.model)) {
+    log.verbose("tokenized by the active model instead of the named one", { model });
+  }
   return { tokens, model, info, named: body.return_token_strs === true };
 }
 
@@ -97,9 +100,9 @@ export async function answerTokenized(
   deps: AppDeps,
   body: unknown,
   request: Request,
-  usual?: TokenizeOptions,
+  parseSpecial?: boolean,
 ): Promise<Response> {
-  const { tokens, model, info, named } = await tokenized(deps, body, request, usual);
+  const { tokens, model, info, named } = await tokenized(deps, body, request, parseSpecial);
   return tokensAnswer(deps, tokens, { named, context: deps.contexts.of(request) }, (pieces) => ({
     tokens,
     count: tokens.length,

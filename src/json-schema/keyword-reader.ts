@@ -1,6 +1,6 @@
 // Reads the plain keywords of one subschema and checks their types.
 
-import { fault } from "./fault.ts";
+import { fault, UnusableKeyword } from "./fault.ts";
 import { isObject, kindOf, valueKey, ValueList, type JsonObject } from "./json-value.ts";
 import { KIND, TYPE_KINDS, type Kinds } from "./kinds.ts";
 import { MAX_NAME_LENGTH } from "./limits.ts";
@@ -21,6 +21,10 @@ export class KeywordReader {
 
   fail(keyword: string, problem: string): never {
     throw fault(this.param, under(this.at, keyword), problem);
+  }
+
+  private unusable(keyword: string, problem: string): never {
+    throw new UnusableKeyword(this.param, this.at, keyword, problem);
   }
 
   /** Returns a whole number of at least 0. Absurdly large numbers are accepted; they act as no limit. */
@@ -74,14 +78,14 @@ export class KeywordReader {
   kindsAndValues(): SchemaFields {
     const kinds = this.kinds();
     const enumerated = this.list("enum");
-    if (enumerated?.length === 0) this.fail("enum", "it must not be empty");
+    if (enumerated?.length === 0) this.unusable("enum", "it must not be empty");
     const lists = [...(enumerated ? [enumerated] : []), ...(this.has("const") ? [[this.raw["const"]]] : [])];
     const values = lists.map((list) => new ValueList(list));
     if (values.length === 0) return kinds === undefined ? {} : { kinds };
     const inType = lists[0]?.some((value) => kinds === undefined || (kinds & kindOf(value)) !== 0);
-    if (!inType) this.fail(enumerated ? "enum" : "const", "nothing in it has the 'type' beside it");
+    if (!inType) this.unusable(enumerated ? "enum" : "const", "nothing in it has the 'type' beside it");
     if (values.length === 2 && !values[0]?.byKey.has(valueKey(this.raw["const"]))) {
-      this.fail("const", "it is not in the 'enum' beside it");
+      this.unusable("const", "it is not in the 'enum' beside it");
     }
     return { ...(kinds !== undefined && { kinds }), values };
   }
@@ -106,7 +110,7 @@ export class KeywordReader {
     const multipleOf = this.number("multipleOf");
     if (multipleOf !== undefined && multipleOf <= 0) this.fail("multipleOf", "it must be above 0");
     if (min && max && (min.value > max.value || (min.value === max.value && (min.exclusive || max.exclusive)))) {
-      this.fail(min.keyword, `it leaves no number below '${max.keyword}'`);
+      this.unusable(min.keyword, `it leaves no number below '${max.keyword}'`);
     }
     if (!min && !max && multipleOf === undefined) return undefined;
     return { ...(min && { min }), ...(max && { max }), ...(multipleOf !== undefined && { multipleOf }) };
@@ -135,13 +139,13 @@ export class KeywordReader {
   }
 
   checkRegex(keyword: string, source: string): void {
-    if (!isRegex(source)) this.fail(keyword, "it is not a valid ECMA-262 regular expression");
+    if (!isRegex(source)) this.unusable(keyword, "it is not a valid ECMA-262 regular expression");
   }
 
   /** Reads a smallest and a largest count. */
   range(low: string, high: string): [number | undefined, number | undefined] {
     const [min, max] = [this.count(low), this.count(high)];
-    if (min !== undefined && max !== undefined && min > max) this.fail(low, `it is larger than '${high}'`);
+    if (min !== undefined && max !== undefined && min > max) this.unusable(low, `it is larger than '${high}'`);
     return [min, max];
   }
 

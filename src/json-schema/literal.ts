@@ -58,6 +58,7 @@ export class LiteralChecker {
 
   private *own(value: unknown, node: SchemaNode): Iterable<Verdict> {
     if (node.never) yield false;
+    if (node.unknown) yield undefined;
     if (node.kinds !== undefined) yield (node.kinds & kindOf(value)) !== 0;
     for (const list of node.values ?? []) yield list.byKey.has(this.keyOf(value));
     if (node.number && typeof value === "number") yield numberIs(value, node.number);

@@ -46,7 +46,7 @@ export class Negator {
 
   private opposite(node: SchemaNode): Negation | undefined {
     if (node.never) return { node: this.make(node.at, {}), narrower: false };
-    const ways: Ways = { options: [], narrower: false };
+    const ways: Ways = { options: [], narrower: node.unknown === true };
     this.plain(node, ways);
     if (node.array) this.arrays(node, node.array, ways);
     if (node.object) this.objects(node, node.object, ways);

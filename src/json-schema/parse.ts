@@ -1,9 +1,9 @@
 // Parses a client's schema into nodes and checks every keyword. References are only collected: see references.ts.
 
-import { fault } from "./fault.ts";
+import { fault, UnusableKeyword } from "./fault.ts";
 import { isObject, type JsonObject } from "./json-value.ts";
 import { defined, KeywordReader, typeName } from "./keyword-reader.ts";
-import { MAX_DEPTH } from "./limits.ts";
+import { MAX_DEPTH, MAX_LOST } from "./limits.ts";
 import type { NodeMaker } from "./node-maker.ts";
 import {
   under,
@@ -35,11 +35,15 @@ export class SchemaParser {
   readonly namings: Naming[] = [];
   /** The whole schema. */
   root: Resource | undefined;
+  /** Paths of the keywords that were left out. */
+  readonly leftOut: string[] = [];
   private readonly known = new Map<object, SchemaNode>();
 
+  /** `isLenient`: keywords that cannot be used are left out; otherwise they are errors. */
   constructor(
     private readonly nodes: NodeMaker,
     private readonly param: string,
+    private readonly isLenient: boolean,
   ) {}
 
   /** Returns the node of a raw subschema, the same one each time. Throws SvcError when it is not a schema. */
@@ -60,7 +64,27 @@ export class SchemaParser {
         : resource;
     this.root ??= own;
     if (NAMING.some((keyword) => Object.hasOwn(raw, keyword))) this.namings.push({ node, raw, resource: own });
-    return Object.assign(node, new Subschema(this, new KeywordReader(raw, at, this.param), raw, at, own, depth).read());
+    return Object.assign(node, this.read(raw, at, own, depth));
+  }
+
+  /** Returns what a subschema requires. */
+  private read(raw: JsonObject, at: string, resource: Resource, depth: number): SchemaFields {
+    try {
+      return new Subschema(this, new KeywordReader(raw, at, this.param), raw, at, resource, depth).read();
+    } catch (error) {
+      const keyword = this.leaveOut(error, at);
+      const others = Object.fromEntries(Object.entries(raw).filter(([name]) => name !== keyword));
+      return { ...this.read(others, at, resource, depth), unknown: true };
+    }
+  }
+
+  /** Leaves out the keyword that an error of the subschema at `at` is about, and returns it; or throws the error. */
+  leaveOut(error: unknown, at: string): string {
+    if (!this.isLenient || !(error instanceof UnusableKeyword)) throw error;
+    const path = under(at, error.keyword);
+    this.nodes.spend(4 + path.length / 64);
+    if (this.leftOut.length < MAX_LOST) this.leftOut.push(path);
+    return error.keyword;
   }
 }
 

@@ -21,33 +21,36 @@ import type { SchemaNode } from "./schema-node.ts";
  * Checks and rewrites a schema; the same schema gives the same JSON text. `param` is the request field that holds it.
  * Throws SvcError `invalid_value`, naming the place in the schema, when the schema is invalid, refers to something
  * outside itself, is too large, cannot be satisfied, or needs more than is left of the request's `budget`. `earlier`:
- * where the result is looked up and kept.
+ * where the result is looked up and kept. With `isLenient`, keywords that have the right form but cannot be used are not
+ * enforced, and of a schema that cannot be satisfied none.
  */
 export function prepareSchema(
   schema: unknown,
   param: string,
   budget = new SchemaBudget(),
   earlier?: PreparedSchemas,
+  isLenient = false,
 ): PreparedSchema {
   const spend = budget.spending(() => {
     throw fault(param, "", "the schemas of the request are too much work together");
   });
   spend(checkSize(schema, param) / 8);
   const text = JSON.stringify(schema);
-  const known = earlier?.get(text);
+  const key = isLenient ? `lenient ${text}` : text;
+  const known = earlier?.get(key);
   if (known) return known;
 
   const maker = new NodeMaker(spend);
-  const parser = new SchemaParser(maker, param);
+  const parser = new SchemaParser(maker, param, isLenient);
   const node = parser.parse(schema, "");
   resolveReferences(parser, param);
 
   // Untyped schemas are first narrowed to the types that their keywords describe, unless that leaves no value.
   const root = living(node, maker, spend, param, true) ?? living(node, maker, spend, param, false);
-  if (!root) throw fault(param, "", "no value can satisfy it");
-  const { schema: written, lost } = emit(root, tagOf(text), spend, param);
-  const prepared = { schema: written, inexpressible: lost };
-  earlier?.add(text, prepared);
+  if (!root && !isLenient) throw fault(param, "", "no value can satisfy it");
+  const { schema: written, lost } = root ? emit(root, tagOf(text), spend, param) : { schema: {}, lost: [""] };
+  const prepared = { schema: written, inexpressible: [...parser.leftOut, ...lost] };
+  earlier?.add(key, prepared);
   return prepared;
 }
 

@@ -1,6 +1,6 @@
 // Follows `$ref`, `$dynamicRef` and `$recursiveRef` inside one schema.
 
-import { fault } from "./fault.ts";
+import { fault, UnusableKeyword } from "./fault.ts";
 import { isObject } from "./json-value.ts";
 import { MAX_IN_PLACE } from "./limits.ts";
 import type { Naming, Resource, SchemaParser } from "./parse.ts";
@@ -10,10 +10,11 @@ import { inPlace, under, type SchemaNode } from "./schema-node.ts";
 const MAX_URL = 2_000;
 /** Base URL of a schema without an `$id`. */
 const NOWHERE = "schema:/";
+const TO_NOTHING = "it refers to nothing";
 
 /**
  * Sets the target of every node that refers to another. Throws SvcError when a reference leads out of the schema or to
- * nothing, or forms a cycle without going deeper into the value.
+ * nothing, unless the parser is lenient, or forms a cycle without going deeper into the value.
  */
 export function resolveReferences(parser: SchemaParser, param: string): void {
   if (!parser.root) return;
@@ -69,39 +70,40 @@ class Resolver {
       if (node.target) throw fault(this.param, at, "only one reference can stand in a schema");
       // Which of several dynamic anchors applies depends on the path to this node; a single one is unambiguous.
       const name = keyword === "$dynamicRef" ? reference.slice(reference.indexOf("#") + 1) : "";
-      if ((this.dynamic.get(name) ?? 0) > 1) throw fault(this.param, at, "several dynamic anchors have its name");
-      node.target = this.follow(reference, resource, at);
+      const isUnsure = (this.dynamic.get(name) ?? 0) > 1;
+      const target = isUnsure ? "several dynamic anchors have its name" : this.follow(reference, resource);
+      if (typeof target !== "string") node.target = target;
+      else {
+        this.parser.leaveOut(new UnusableKeyword(this.param, node.at, keyword, target), node.at);
+        node.unknown = true;
+      }
     }
   }
 
-  private follow(reference: string, resource: Resource, at: string): SchemaNode {
+  /** Returns the node that a reference leads to, or why there is none. */
+  private follow(reference: string, resource: Resource): SchemaNode | string {
     const url = URL.parse(reference, this.base(resource).href);
     const home = url && this.resources.get(withoutHash(url));
-    if (!url || !home) throw fault(this.param, at, "it refers to another document");
+    if (!url || !home) return "it refers to another document";
     const fragment = decode(url.hash.slice(1));
-    const target =
-      fragment === undefined || fragment === "" || fragment.startsWith("/")
-        ? fragment !== undefined && this.pointed(home, fragment, at)
-        : this.anchors.get(`${withoutHash(url)}#${fragment}`);
-    if (!target) throw fault(this.param, at, "it refers to nothing");
-    return target;
+    if (fragment === undefined) return TO_NOTHING;
+    return fragment === "" || fragment.startsWith("/")
+      ? this.pointed(home, fragment)
+      : (this.anchors.get(`${withoutHash(url)}#${fragment}`) ?? TO_NOTHING);
   }
 
-  /** Returns the node at a JSON pointer below a resource. */
-  private pointed(home: Resource, pointer: string, at: string): SchemaNode {
+  /** Returns the node at a JSON pointer below a resource, or why there is none. */
+  private pointed(home: Resource, pointer: string): SchemaNode | string {
     let raw = home.raw;
     let place = home.node.at;
     for (const token of pointer.split("/").slice(1)) {
       const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
       const isIndex = !Array.isArray(raw) || /^(0|[1-9]\d*)$/.test(name);
-      if (typeof raw !== "object" || raw === null || !isIndex || !Object.hasOwn(raw, name)) {
-        throw fault(this.param, at, "it refers to nothing");
-      }
+      if (typeof raw !== "object" || raw === null || !isIndex || !Object.hasOwn(raw, name)) return TO_NOTHING;
       raw = (raw as Readonly<Record<string, unknown>>)[name];
       place = under(place, name);
     }
-    if (!isObject(raw) && typeof raw !== "boolean")
-      throw fault(this.param, at, "it refers to a value that is not a schema");
+    if (!isObject(raw) && typeof raw !== "boolean") return "it refers to a value that is not a schema";
     return this.parser.parse(raw, place, home);
   }
 

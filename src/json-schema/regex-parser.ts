@@ -1,4 +1,4 @@
-// Parses ECMA-262 regular expressions into syntax trees.
+// Parses ECMA-262 regular expressions, and the anchors `\A`, `\z` and `\Z`, into syntax trees.
 
 import { CLASS_ESCAPES, complement, DOT, MAX_CODE_POINT, single, union, type CharSet } from "./char-set.ts";
 import type { Regex } from "./regex.ts";
@@ -77,7 +77,11 @@ class Parser {
     if (this.take(".")) return { kind: "set", set: DOT };
     if (this.take("(")) return this.group();
     if (this.take("[")) return { kind: "set", set: this.charClass() };
-    return { kind: "set", set: this.take("\\") ? this.escape(false) : single(this.next()) };
+    if (!this.take("\\")) return { kind: "set", set: single(this.next()) };
+    // Anchors of Python, Rust, Ruby and others.
+    if (this.take("A")) return { kind: "start" };
+    if (this.take("z") || this.take("Z")) return { kind: "end" };
+    return { kind: "set", set: this.escape(false) };
   }
 
   private group(): Regex {
@@ -149,8 +153,8 @@ class Parser {
     if (letter === "x") return single(this.hex(2));
     if (letter === "u") return single(this.unicode());
     if (letter === "0" && !/\d/.test(this.input[this.at] ?? "")) return single(0);
-    // Backreferences, assertions and properties. Any other letter stands for itself; Unicode mode would refuse it.
-    if (/^[0-9bBkpP]?$/.test(letter)) throw new Unsupported();
+    // Backreferences, assertions and properties. Letters that ECMA-262 gives no meaning have one in other dialects.
+    if (/^[0-9A-Za-z]?$/.test(letter)) throw new Unsupported();
     return single(Number(letter.codePointAt(0)));
   }
 

@@ -68,6 +68,8 @@ export interface Dependency {
 export interface SchemaFields {
   /** Set when no value is valid. */
   readonly never?: true;
+  /** Set when more is required than the other fields say: a keyword cannot be used. */
+  unknown?: true;
   readonly kinds?: Kinds;
   /** Lists from `enum` and `const`; a value must be in all of them. */
   readonly values?: readonly ValueList[];
@@ -125,6 +127,7 @@ export const under = (at: string, token: string | number): string =>
 
 /** Returns whether a node leads to no others that apply to the same value. */
 export const isPlain = (node: SchemaNode): boolean =>
+  node.unknown === undefined &&
   node.target === undefined &&
   node.allOf === undefined &&
   node.anyOf === undefined &&

@@ -37,6 +37,8 @@ export interface ModelFile {
   readonly tensorBytes: number;
   /** Modification time of the file, Unix seconds. */
   readonly modified: number;
+  /** Whether it was made to turn texts into vectors or scores, even if it could also generate. */
+  readonly isForVectors: boolean;
 }
 
 /** A model that turns texts into vectors, or (`ranks`) scores pairs of texts. */
@@ -95,6 +97,7 @@ function describeFile(path: string, header: Gguf, whyNot: (architecture: string)
   const embedding = facts.count("embedding_length");
   const heads = facts.perLayer("attention.head_count", layers, 0);
   const headLength = Math.floor(embedding / Math.max(1, ...heads));
+  const pooling = Number(header.metadata.get(`${architecture}.pooling_type`) ?? 0);
   const title = header.metadata.get("general.name");
   const template = String(header.metadata.get("tokenizer.chat_template") ?? "");
   return {
@@ -114,6 +117,7 @@ function describeFile(path: string, header: Gguf, whyNot: (architecture: string)
     fileBytes: parts.reduce((sum, part) => sum + part.fileBytes, 0),
     tensorBytes: parts.reduce((sum, part) => sum + part.tensorBytes, 0),
     modified: header.modified,
+    isForVectors: header.classifies || pooling > 0 || whyUnserved(architecture) !== undefined,
   };
 }
 

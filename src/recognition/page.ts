@@ -5,8 +5,8 @@ import type { Bitmap } from "./bitmap.ts";
 import { clipped } from "./boxes.ts";
 import { histogram, split } from "./ink.ts";
 import { prepare } from "./prepare.ts";
-import { chain, IDENTITY, projectBox, type Projection } from "./projection.ts";
-import { crop } from "./resample.ts";
+import { chain, IDENTITY, projectBox, rotation, translation, type Projection } from "./projection.ts";
+import { crop, warp } from "./resample.ts";
 import { cutOutSheet } from "./sheet.ts";
 import { median } from "./statistics.ts";
 import { gridsOf, type Grid } from "./tables/grid.ts";
@@ -74,12 +74,31 @@ export function readablePage(original: Bitmap, options: ReadableOptions): Readab
   };
 }
 
-/** Prepares a page whose words, in its pixels, are already known. */
-export function pageWithText(original: Bitmap, words: readonly RecognizedWord[]): ReadablePage {
+/**
+ * Prepares a page whose words, in its pixels, are already known. `turns`: how many right angles they are turned,
+ * clockwise. Returns the words in pixels of the upright page.
+ */
+export function pageWithText(original: Bitmap, read: readonly RecognizedWord[], turns = 0) {
+  const { bitmap, toOriginal, fromOriginal } = turnedBack(original, turns);
+  const words = turns === 0 ? read : read.map((word) => ({ ...word, box: projectBox(fromOriginal, word.box, bitmap) }));
   const letterHeight = LETTER * median(words.map(({ box }) => box.height));
-  const { grids } = drawnOn(original, letterHeight);
+  const { grids } = drawnOn(bitmap, letterHeight);
   // These words are known to exist, whatever their colour.
-  return { bitmap: original, original, toOriginal: IDENTITY, letterHeight, dark: 255, grids, cropped: false };
+  const page: ReadablePage = { bitmap, original, toOriginal, letterHeight, dark: 255, grids, cropped: false };
+  return { page, words };
+}
+
+/** Turns a page counterclockwise by right angles. */
+function turnedBack(original: Bitmap, turns: number) {
+  if (turns === 0) return { bitmap: original, toOriginal: IDENTITY, fromOriginal: IDENTITY };
+  const { width, height } = original;
+  const [across, down] = turns % 2 === 0 ? [width, height] : [height, width];
+  // Turned about the middle of both.
+  const about = (degrees: number, from: readonly [number, number], to: readonly [number, number]) =>
+    chain(translation(-from[0] / 2, -from[1] / 2), rotation(degrees), translation(to[0] / 2, to[1] / 2));
+  const toOriginal = about(90 * turns, [across, down], [width, height]);
+  const bitmap = warp(original, toOriginal, across, down, 255);
+  return { bitmap, toOriginal, fromOriginal: about(-90 * turns, [width, height], [across, down]) };
 }
 
 /** Returns the rules on a page and the grids that they form. */

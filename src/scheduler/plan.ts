@@ -38,8 +38,6 @@ export interface StepPlan {
   readonly adapters: AdapterSet;
   /** Requests whose first computation is in this step. */
   readonly started: readonly Key[];
-  /** The request of all rows, or undefined if they belong to several: cancelling that request may abort the step. */
-  readonly owner: Key | undefined;
   readonly decodeRows: number;
   readonly prefillRows: number;
   readonly speculativeRows: number;
@@ -85,12 +83,6 @@ export function stepsMade({ steps, rows }: StepPlan, tokens: ArrayLike<number>):
   let made = 1;
   while (made < steps && tokens[made * rows.length] !== -1) made++;
   return made;
-}
-
-/** Returns the request of all rows, or undefined if they belong to several. */
-export function ownerOf(rows: readonly PlanRow[]): Key | undefined {
-  const first = rows[0]?.key;
-  return rows.every(({ key }) => key === first) ? first : undefined;
 }
 
 /** Compares rows by their order in a plan. */

@@ -89,6 +89,11 @@ export class Scheduler {
     return this.queue.waiting.tokens;
   }
 
+  /** Returns whether these tokens take longer than `ms` to compute; true until a prompt has been measured. */
+  waitingExceeds(ms: number): boolean {
+    return this.cost.prefillExceeds(this.waitingTokens, ms);
+  }
+
   /** Returns how many requests wait, by what they wait for. */
   waitingFor(now: number): Waiting {
     return this.queue.waitingFor(now);

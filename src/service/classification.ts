@@ -52,9 +52,10 @@ export class ClassificationService {
     const { generation } = this.deps;
     const answer = new WrittenLabels();
     // The picture comes from a request that has been admitted already.
-    const options = { partOf: true, asMedia: true, wholeOnly: true } as const;
+    const part = { ...origin, partOf: true } as const;
+    const options = { isOwnQuestion: true };
     try {
-      for await (const event of generation.generate([question(picture, most)], origin, signal, {}, options)) {
+      for await (const event of generation.generate([question(picture, most)], part, signal, {}, options)) {
         if (event.type === "text") answer.add(event);
       }
     } catch (error) {

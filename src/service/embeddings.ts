@@ -23,11 +23,14 @@ interface EmbeddingDeps {
 }
 
 /** The result, and the model that computed it. */
-export interface EmbeddingAnswer {
+interface EmbeddingAnswer {
   readonly model: string;
-  /** The model's name for the log, as in `RequestReport`. */
-  readonly recorded: string;
   readonly result: EmbeddingResult;
+}
+
+export interface EmbeddingReport extends RequestReport {
+  /** How many inputs were truncated. */
+  truncated?: number;
 }
 
 /** The origin of a request, and its model; undefined: the server's first one. */
@@ -51,6 +54,7 @@ export class EmbeddingService {
     inputs: readonly EmbeddingInput[],
     call: EmbeddingCall & Pick<EmbedWork, "dimensions" | "foreign" | "refuseLong">,
     signal: AbortSignal,
+    report: EmbeddingReport,
   ): Promise<EmbeddingAnswer> {
     const { model, dimensions, foreign, origin } = call;
     const backend = this.deps.router.find(model, "embeddings");
@@ -59,9 +63,12 @@ export class EmbeddingService {
     const { dimensions: most } = backend.engine.status();
     checkDimensions(dimensions, most);
     if (most !== undefined) refuseTooMany(inputs.length, most);
-    if (inputs.length === 0) return { model: backend.model, recorded: backend.model, result: NO_VECTORS };
+    if (inputs.length === 0) {
+      Object.assign(report, { model: backend.model, reason: "stop", usage: noUsage() } satisfies EmbeddingReport);
+      return { model: backend.model, result: NO_VECTORS };
+    }
     const wanted = dimensions === undefined ? {} : { dimensions };
-    const answer = await this.run(backend, { kind: "embed", inputs, ...wanted, ...own }, signal, origin);
+    const answer = await this.run(backend, { kind: "embed", inputs, ...wanted, ...own }, origin, signal, report);
     const { result } = answer;
     checkDimensions(dimensions, result.dimensions);
     const isLonger = dimensions !== undefined && dimensions < result.dimensions;
@@ -74,24 +81,28 @@ export class EmbeddingService {
     documents: readonly string[],
     call: EmbeddingCall & Pick<RankWork, "refuseLong">,
     signal: AbortSignal,
+    report: EmbeddingReport,
   ): Promise<EmbeddingAnswer> {
     const backend = this.deps.router.find(call.model, "rerank");
-    return this.run(backend, { kind: "rank", query, documents, ...strictness(call) }, signal, call.origin);
+    return this.run(backend, { kind: "rank", query, documents, ...strictness(call) }, call.origin, signal, report);
   }
 
   private async run(
     backend: Backend<EmbeddingPort>,
     work: EmbeddingWork,
-    signal: AbortSignal,
     origin: RequestOrigin,
+    signal: AbortSignal,
+    report: EmbeddingReport,
   ): Promise<EmbeddingAnswer> {
-    const { model } = backend;
     const spec = { ...origin, backend };
-    const report: RequestReport = {};
     const begin = (live: AbortSignal) => backend.engine.run(work, live, origin);
     const events = this.deps.requests.compute(spec, signal, report, begin, ({ result }) => noUsage(result.tokens));
     for await (const event of events) {
-      if (event.type === "result") return { model, recorded: report.model ?? model, result: event.result };
+      if (event.type !== "result") continue;
+      const { result } = event;
+      report.truncated = result.truncated;
+      if (result.servedBy) report.servedBy = result.servedBy;
+      return { model: backend.model, result };
     }
     throw new SvcError("internal_error", "The engine gave no result.");
   }

@@ -38,11 +38,12 @@ interface GenerationDeps {
   readonly clock: { readonly now: () => number };
 }
 
-interface GenerationOptions extends Pick<RequestSpec, "assured" | "partOf"> {
-  /** Media go to the model itself: text in their place would change the question. */
-  readonly asMedia?: boolean;
-  /** Part of an answer is of no use: at a cancel or the deadline, the generation throws. */
-  readonly wholeOnly?: boolean;
+interface GenerationOptions extends Pick<RequestSpec, "assured"> {
+  /**
+   * Set if svc itself asks the question: media go to the model as they are, and because part of an answer is of no use,
+   * the generation throws at a cancel or the deadline.
+   */
+  readonly isOwnQuestion?: boolean;
   /** Set if the client sees nothing of the answer before its end; counts the answer, and the caller must close it. */
   readonly held?: HeldAnswer | undefined;
 }
@@ -76,23 +77,22 @@ export class GenerationService {
     origin: RequestOrigin,
     signal: AbortSignal,
     report: RequestReport = {},
-    { assured, partOf, asMedia = false, wholeOnly = false, held }: GenerationOptions = {},
+    { assured, isOwnQuestion = false, held }: GenerationOptions = {},
   ): AsyncGenerator<GenerateEvent, void, void> {
     const requests = generations.map(({ fieldNames: _names, ...one }) => ({
       ...one,
       ...origin,
       ...(held && { whole: true as const }),
     }));
-    const { id, client, deadline, background } = origin;
     const backend = this.deps.router.find(generations[0].model, "chat");
     for (const request of requests) refuseForeign(request, backend);
     const places = requests.reduce((sum, { choices }) => sum + choices, 0);
     const cancel = (key: string, cause: CancelCause) => backend.engine.cancel(key, cause);
-    const spec = { assured, partOf, backend, id, client, places, deadline, background, ...(!wholeOnly && { cancel }) };
+    const spec = { ...origin, assured, backend, places, ...(!isOwnQuestion && { cancel }) };
     const media = this.mediaBudget.open();
     try {
       yield* this.deps.requests.run(spec, signal, report, {
-        begin: (live) => this.begin(backend, requests, live, media, asMedia),
+        begin: (live) => this.begin(backend, requests, live, media, isOwnQuestion),
         observe: this.observer(generations, report, held),
       });
     } catch (error) {
@@ -178,7 +178,8 @@ export class GenerationService {
     const { engine, surface } = backend;
     const { adapters: offered } = engine.status();
     const adapters = requests[0]?.adapters ?? defaultAdapters(offered);
-    for (const adapter of adapters) metrics.adapterChosen(offered[adapter.id]?.name ?? "");
+    // The engine refuses numbers of other adapters.
+    for (const { id } of adapters) if (offered[id]) metrics.adapterChosen(offered[id].name);
     const untilStopped = AbortSignal.any([signal, stopped]);
     const loaded = await this.withMedia(backend, requests, untilStopped, media, asMedia).catch((error: unknown) => {
       if (signal.aborted || !stopped.aborted) throw error;

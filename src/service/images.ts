@@ -3,16 +3,13 @@
 import { LARGEST_SEED, type DrawingEvent, type ImageWork } from "../domain/image.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
-import type { ImageJob, ImagePort, ImageStatus } from "../engine/image/port.ts";
+import type { ImageStatus } from "../engine/image/port.ts";
 import type { KeptImages } from "../store/kept-images.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
-import { gauge, type Metric, type MetricTable } from "../telemetry/exposition.ts";
-import { subjectLabels } from "../telemetry/metrics.ts";
 import { checkPictures, picturesOf, type EditedPictures } from "./edited-pictures.ts";
-import { ImageProgresses } from "./image-progress.ts";
-import type { Backend, ModelRouter } from "./model-router.ts";
+import type { ModelRouter } from "./model-router.ts";
 import { namedFile } from "./named-file.ts";
-import type { Admitting, RequestReport, RequestService, RequestSpec } from "./request.ts";
+import type { RequestReport, RequestService } from "./request.ts";
 
 interface ImageDeps {
   readonly router: ModelRouter;
@@ -40,9 +37,6 @@ export interface ImageRun extends RequestOrigin {
 const LARGEST_UPSCALED = 1024 ** 2;
 
 export class ImageService {
-  /** Progress by engine. */
-  private readonly progresses = new Map<ImagePort, ImageProgresses>();
-
   constructor(private readonly deps: ImageDeps) {}
 
   get pictures(): TemporaryFiles {
@@ -56,7 +50,7 @@ export class ImageService {
   /** Throws the error with which a request would be refused now for any model: `engine_unavailable`, `server_busy`. */
   checkCapacity(ability: ImageAbility = "images"): void {
     const { router, requests } = this.deps;
-    requests.checkCapacity(...router.findAll(undefined, ability).map((backend) => this.admitting(backend)));
+    requests.checkCapacity(...router.findAll(undefined, ability));
   }
 
   /** Returns the status of the model for a name. Throws SvcError `engine_unavailable` when there is none. */
@@ -81,16 +75,27 @@ export class ImageService {
    * what the engine throws), or the signal's reason after an abort.
    */
   async *draw(
-    { model, work, edit, ability = "images", id, client, deadline }: ImageRun,
+    { model, work, edit, ability = "images", ...origin }: ImageRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DrawingEvent, void, void> {
     try {
       const backend = this.deps.router.find(model, ability);
-      if (edit) await checkPictures(edit, work.upscale ? LARGEST_UPSCALED : undefined);
       const whole = { ...work, seed: work.seed ?? anySeed(work.count), ...(edit && { edit: sources(edit) }) };
-      const job = { work: whole, client };
-      yield* this.run(backend, job, { id, client, deadline }, signal, report);
+      const job = { work: whole, client: origin.client };
+      const spec = { ...origin, backend };
+      const begin = async function* (live: AbortSignal) {
+        if (edit) await checkPictures(edit, work.upscale ? LARGEST_UPSCALED : undefined);
+        yield* backend.engine.run(job, live);
+      };
+      const of = work.count;
+      for await (const event of this.deps.requests.compute(spec, signal, report, begin, () => noUsage())) {
+        if (event.type === "accepted") report.progress = { done: 0, of, step: 0, steps: 0 };
+        if (event.type === "progress")
+          report.progress = { done: event.image, of, step: event.step, steps: event.steps };
+        if (event.type === "image") report.progress = { ...report.progress, done: event.image + 1, of, step: 0 };
+        yield event;
+      }
     } finally {
       if (edit) await Promise.all(picturesOf(edit).map((picture) => picture.discard()));
     }
@@ -100,54 +105,6 @@ export class ImageService {
   close(): void {
     this.deps.kept.close();
     this.deps.pictures.close();
-  }
-
-  /** Returns metrics of the outstanding work of each engine. */
-  metrics(): MetricTable[] {
-    return this.models().map(({ modelId, stepSeconds }) => {
-      const { engine } = this.deps.router.find(modelId, "images");
-      const left = this.progressesOf(engine).stepsLeft;
-      return {
-        labels: subjectLabels({ kind: "image", model: modelId }),
-        metrics: drawingMetrics(left, stepSeconds),
-      };
-    });
-  }
-
-  private async *run(
-    backend: Backend<ImagePort>,
-    job: ImageJob,
-    origin: Pick<RequestSpec, "id" | "client" | "deadline">,
-    signal: AbortSignal,
-    report: RequestReport,
-  ): AsyncGenerator<DrawingEvent, void, void> {
-    const { engine } = backend;
-    const progresses = this.progressesOf(engine);
-    const spec = { ...origin, backend: this.admitting(backend) };
-    const begin = (live: AbortSignal) => engine.run(job, live);
-    const drawing = progresses.begin(job.work.count);
-    try {
-      for await (const event of this.deps.requests.compute(spec, signal, report, begin, () => noUsage())) {
-        drawing.see(event);
-        if (event.type === "accepted") report.progress = drawing;
-        yield event;
-      }
-    } finally {
-      progresses.end(drawing);
-    }
-  }
-
-  /** Uses the progress of an engine's requests to estimate when a place is free. */
-  private admitting({ engine, parallel, subject }: Backend<ImagePort>): Admitting {
-    return { engine: this.progressesOf(engine), parallel, ...(subject && { subject }) };
-  }
-
-  private progressesOf(engine: ImagePort): ImageProgresses {
-    const known = this.progresses.get(engine);
-    if (known) return known;
-    const made = new ImageProgresses(() => engine.status().stepSeconds);
-    this.progresses.set(engine, made);
-    return made;
   }
 }
 
@@ -168,9 +125,3 @@ const source = ({ path, field }: TemporaryFile) => ({ path, field });
 /** Returns a random seed, low enough that the seeds of all images stay in range. */
 const anySeed = (count: number): number =>
   (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % (LARGEST_SEED - count + 2);
-
-/** Returns metrics of the steps left to draw; `stepSeconds` is undefined until a step was measured. */
-export const drawingMetrics = (left: number, stepSeconds: number | undefined): Metric[] => [
-  gauge("svc_image_steps_left", "Remaining steps of the requests that are being drawn.", left),
-  ...(stepSeconds === undefined ? [] : [gauge("svc_image_step_seconds", "Recent seconds per step.", stepSeconds)]),
-];

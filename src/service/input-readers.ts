@@ -8,11 +8,6 @@ import type { MediaPart } from "../media/load-all.ts";
 import { inSlices } from "../media/slices.ts";
 import { BoundedStore } from "../store/bounded-store.ts";
 
-/** A request that is part of another: it ends with that one, and only that one is known by its id. */
-export interface Part extends RequestOrigin {
-  readonly partOf: true;
-}
-
 /** The text of a medium and what is known about it, without its field. */
 export type ReadText = Omit<TranscribedInput, "param"> | Omit<RecognizedInput, "param">;
 
@@ -22,7 +17,7 @@ export interface Readable {
   readonly content: string | Uint8Array;
   readonly manner: string;
   /** Reads the medium. Throws SvcError that names its field, what the engine throws, or the signal's reason. */
-  read(part: Part, signal: AbortSignal): Promise<ReadText>;
+  read(origin: RequestOrigin, signal: AbortSignal): Promise<ReadText>;
 }
 
 /** How one kind of media is read. */
@@ -65,6 +60,7 @@ export class InputReaders {
     const hasher = new Bun.CryptoHasher("sha256").update(`${source.kind} ${manner} `);
     await inSlices(content.length, signal, (from, to) => hasher.update(content.slice(from, to)));
     const key = hasher.digest("base64");
+    // Its id is its own: only the whole request can be cancelled.
     const part = { id: newRequestId(), partOf: true, client, deadline, background } as const;
     const text = this.remembered.get(key) ?? (await readable.read(part, signal));
     // Also after a hit, so that the least recently used text is evicted first.

@@ -47,10 +47,8 @@ export class LiveRequest {
     this.admittedAt = this.acceptedAt = this.seenAt = clock.now();
     const fail = (_key: string, cause: CancelCause) => this.limits.fail(failureOf(cause));
     const registration = (this.registration = registry.add({ id, client: owner }, cancel ?? fail, places));
-    report.cancel = () => {
-      registry.remove(registration);
-      registration.stop("id");
-    };
+    registration.stopped.addEventListener("abort", () => this.settled(), { once: true });
+    report.cancel = () => registration.stop("id");
     this.limits = new TimeLimits(client, {
       clock,
       queueTimeoutMs: background ? 0 : queueTimeoutMs,
@@ -77,8 +75,9 @@ export class LiveRequest {
     return this.registration.stopped;
   }
 
-  /** Marks the request as no longer cancellable. */
+  /** Marks the request as no longer cancellable. Its keys may be another's from now on, so no deadline may use them. */
   settled(): void {
+    this.limits.settled();
     this.context.registry.remove(this.registration);
     delete this.report.cancel;
   }

@@ -1,7 +1,7 @@
 // Chooses the backend for a request: the one whose model the request names, among those with the required capability.
 
 import { fieldError, SvcError } from "../domain/errors.ts";
-import type { GenerateRequest } from "../domain/generate.ts";
+import type { GenerateRequest, Generation } from "../domain/generate.ts";
 import type { MediaKind } from "../domain/media.ts";
 import type { ListedModel } from "../domain/model.ts";
 import type { Unloadable } from "../domain/process-status.ts";
@@ -36,6 +36,11 @@ export interface TextBackend extends Backend {
   readonly takesMediaSources?: boolean;
   /** With `takesMediaSources`: whether the backend is known to take no media of this kind. */
   readonly lacks?: (kind: MediaKind) => boolean;
+  /**
+   * Returns whether the backend enforces everything strict that a grammar can express; absent: grammars are used as the
+   * server's options say.
+   */
+  readonly enforces?: (request: Generation) => boolean;
   /** Set when the model offers less than its engine. */
   readonly surface?: {
     /** Returns the supported part of a request. Throws SvcError `unsupported_parameter`. */
@@ -67,6 +72,8 @@ export interface ModelSource {
   models(): readonly ListedModel[];
   /** Returns the backends of a model of this name, the same objects at every call; undefined if the name is unknown. */
   find(model: string): Served | undefined;
+  /** Returns the name of the model that a name means which no source has. */
+  fullName?(name: string): string | undefined;
   /** Returns whether the name can only mean a model of this source, even if the source has no such model. */
   claims?(model: string): boolean;
   /** Returns whether a name that the source does not know may be that of a model which it has not seen listed yet. */
@@ -225,11 +232,16 @@ export class ModelRouter {
     return undefined;
   }
 
+  private wholeName(model: string, capability: Capability): string | undefined {
+    const [full] = this.sources.flatMap((source) => source.fullName?.(model) ?? []);
+    return this.vectorName(model, capability) ?? full;
+  }
+
   /**
    * Returns the name of the only vector model that has a name in other letters or with a tag (`all-minilm-l6-v2:latest`),
    * otherwise of the only one that begins with it: `all-minilm`, `all-minilm:latest`.
    */
-  private wholeName(model: string, capability: Capability): string | undefined {
+  private vectorName(model: string, capability: Capability): string | undefined {
     if (capability !== "embeddings" && capability !== "rerank") return undefined;
     const [short = ""] = model.toLowerCase().split(":");
     const ids = [...new Set(this.listed(capability).map(({ id }) => id))];

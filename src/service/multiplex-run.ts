@@ -91,23 +91,34 @@ export class MultiplexRun {
     }
   }
 
+  /** Cancels all items. */
+  cancelAll(): void {
+    for (const item of this.live()) this.cancelItem(item);
+  }
+
   /**
-   * Cancels all items by the batch's id, or one by its own, if the batch is of the client `owner` or none is given;
-   * returns false when no live item matches.
+   * Cancels an item by its name, or by the batch's id and its name, if the batch is of the client `owner` or none is
+   * given; returns false when no live item matches.
    */
   cancel(name: string, owner?: string): boolean {
-    const isNamed = ({ customId, cancelled, origin }: LiveItem) =>
-      !cancelled &&
-      (owner === undefined || origin.client === owner) &&
-      (name === this.id || name === customId || name === `${this.id}:${customId}`);
-    const named = [...this.running, ...this.waiting].filter(isNamed);
-    for (const item of named) {
-      item.cancelled = true;
-      item.report.cancel?.();
-      // A cancelled item ends at once, so it needs no place.
-      if (this.waiting.delete(item)) this.start(item);
-    }
-    return named.length > 0;
+    const named = this.live().find(
+      ({ customId, origin }) =>
+        (owner === undefined || origin.client === owner) && (name === customId || name === `${this.id}:${customId}`),
+    );
+    if (named) this.cancelItem(named);
+    return named !== undefined;
+  }
+
+  private cancelItem(item: LiveItem): void {
+    item.cancelled = true;
+    item.report.cancel?.();
+    // A cancelled item ends at once, so it needs no place.
+    if (this.waiting.delete(item)) this.start(item);
+  }
+
+  /** Returns the items whose generation has not ended; the answers of others may still wait for the reader. */
+  private live(): LiveItem[] {
+    return [...[...this.running].filter(({ report }) => report.cancel), ...this.waiting];
   }
 
   private beginMore(): void {

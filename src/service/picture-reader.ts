@@ -26,13 +26,13 @@ export const pictureReader = (recognition: RecognitionService, limits: MediaLimi
       field: param.replace(/[^.]*$/, "languages"),
     };
     const work = { task: { text, tables: true as const }, maxPages: MOST_PAGES };
-    const read: Readable["read"] = async (part, signal) => {
+    const read: Readable["read"] = async (origin, signal) => {
       const model = recognition.model();
       const document = await recognition.documents.receive([content], param);
       const pages: string[] = [];
       let characters = 0;
       try {
-        for await (const event of recognition.recognize([document], { ...part, model, work }, signal, {})) {
+        for await (const event of recognition.recognize([document], { ...origin, model, work }, signal, {})) {
           if (event.type !== "page") continue;
           const page = pageMarkdown(event.page);
           pages.push(page);

@@ -31,8 +31,6 @@ interface RecognitionRun extends RequestOrigin {
   readonly work: Omit<RecognitionWork, "path" | "field" | "task"> & {
     readonly task: Omit<RecognitionWork["task"], "text"> & { readonly text?: TextWish };
   };
-  /** true: the run belongs to a request that has been admitted already. */
-  readonly partOf?: true;
 }
 
 /** `document`: number of the document in the request, from 0. */
@@ -73,7 +71,7 @@ export class RecognitionService {
    */
   async *recognize(
     documents: readonly TemporaryFile[],
-    { model, work, id, client, deadline, background, partOf }: RecognitionRun,
+    { model, work, ...origin }: RecognitionRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<DocumentEvent, void, void> {
@@ -81,8 +79,11 @@ export class RecognitionService {
       const { text, ...others } = work.task;
       const task = { ...others, ...(text && { text: this.textTask(text) }) };
       const backend = this.deps.router.find(model, "ocr");
-      const jobs = documents.map(({ path, field }) => ({ work: { ...work, task, path, field }, client }));
-      const spec = { id, client, backend, deadline, background, partOf };
+      const jobs = documents.map(({ path, field }) => ({
+        work: { ...work, task, path, field },
+        client: origin.client,
+      }));
+      const spec = { ...origin, backend };
       const begin = (live: AbortSignal) => all(jobs.map((job) => backend.engine.run(job, live)));
       const usage = ({ document }: { readonly document: number }) =>
         document < jobs.length - 1 ? undefined : noUsage();

@@ -45,13 +45,9 @@ export interface RequestSpec extends RequestOrigin {
   readonly places?: number;
   /**
    * true: the request was admitted with others (`checkCapacity`) and is not refused now; the caller must keep such
-   * requests few.
+   * requests few. Implies `partOf`.
    */
   readonly assured?: boolean | undefined;
-  /**
-   * true: the request is part of one admitted earlier, and also runs while the server drains. `assured` implies this.
-   */
-  readonly partOf?: true | undefined;
   /** Ends a job early in the engine, by its key, with the answer so far; absent: partial answers are of no use. */
   readonly cancel?: (key: string, cause: CancelCause) => void;
 }

@@ -14,11 +14,11 @@ export const soundReader = (transcriptions: TranscriptionService): InputReader<S
     const spoken = spokenLanguage(named, languageField);
     const fields = spoken === undefined ? {} : { language: spoken, languageField };
     const work = { translate: false, temperature: 0, words: false, ...fields };
-    const read: Readable["read"] = async (part, signal) => {
+    const read: Readable["read"] = async (origin, signal) => {
       const { name: model } = transcriptions.model();
       const recording = await transcriptions.recording({ kind: "data", data, field: param }, signal);
       const segments: SpeechSegment[] = [];
-      for await (const event of transcriptions.transcribe(recording, { ...part, model, work }, signal, {})) {
+      for await (const event of transcriptions.transcribe(recording, { ...origin, model, work }, signal, {})) {
         if (event.type === "segment") segments.push(event.segment);
         if (event.type !== "result") continue;
         const { language, seconds } = event.result;

@@ -43,13 +43,13 @@ export class SpeechService {
    * signal's reason after an abort.
    */
   async *speak(
-    { model, work, voice: name, locale, id, client, deadline }: SpeechRun,
+    { model, work, voice: name, locale, ...origin }: SpeechRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
     const { backend, voice } = chooseVoice(await this.known(model), { name, locale, text: work.text });
-    const job = { work: { ...work, voice: voice.id }, client };
-    const spec = { id, client, backend, deadline };
+    const job = { work: { ...work, voice: voice.id }, client: origin.client };
+    const spec = { ...origin, backend };
     const begin = (live: AbortSignal) => backend.engine.run(job, live);
     const events = this.deps.requests.compute(spec, signal, report, begin, ({ result }) => noUsage(result.phonemes));
     for await (const event of events) {

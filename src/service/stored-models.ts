@@ -11,6 +11,7 @@ import { pull } from "../store/models/pull.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { parseReference, type HubReference } from "../store/models/reference.ts";
 import type { Patience } from "../store/models/retry.ts";
+import type { ModelSource } from "./model-router.ts";
 
 interface StoredModelsDeps {
   /** Folder of downloaded models. */
@@ -19,6 +20,8 @@ interface StoredModelsDeps {
   readonly hub: () => HubSettings;
   /** Absolute paths of files that this server uses or will use. */
   readonly inUse: readonly string[];
+  /** Offers them by their names; absent: the server does not. */
+  readonly source?: ModelSource | undefined;
   readonly patience?: Patience;
   readonly now: () => number;
 }
@@ -50,6 +53,8 @@ export class StoredModels {
       throw invalid("'model' is served at this moment; stop the server first.");
     }
     await this.store.remove(model).catch((error: unknown) => inWords(error, "storage_unavailable"));
+    // Its engine ends now, not at the next request.
+    this.deps.source?.find(model.name);
   }
 
   private async *run(reference: HubReference, signal: AbortSignal): AsyncGenerator<DownloadEvent, void, void> {
@@ -87,7 +92,9 @@ export class StoredModels {
       const { manifest } = await work.catch(
         (error: unknown) => (signal.throwIfAborted(), inWords(error, "download_failed")),
       );
-      yield { type: "done", name: manifest.name, option: this.optionOf(manifest) };
+      const { name } = manifest;
+      const option = this.optionOf(manifest);
+      yield { type: "done", name, ...(this.deps.source?.find(name) === undefined && { option }) };
     } finally {
       clearInterval(timer);
       left.abort();

@@ -68,9 +68,14 @@ export class TimeLimits {
     this.controller.abort(error);
   }
 
+  /** Stops the deadline: the answer is whole or cut off already. */
+  settled(): void {
+    this.clearDeadline?.();
+  }
+
   /** Releases timers and listeners when the request is over. */
   clear(): void {
-    this.clearDeadline?.();
+    this.settled();
     this.clearQueueTimeout?.();
     this.client.removeEventListener("abort", this.leave);
   }

@@ -22,8 +22,6 @@ interface TranscriptionDeps {
 interface TranscriptionRun extends RequestOrigin {
   readonly model?: string | undefined;
   readonly work: TranscriptionTask;
-  /** true: the run belongs to a request that has been admitted already. */
-  readonly partOf?: true;
 }
 
 /** The events that clients get. */
@@ -57,13 +55,13 @@ export class TranscriptionService {
    */
   async *transcribe(
     recording: TemporaryFile,
-    run: TranscriptionRun,
+    { work, ...run }: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
     try {
       const { path, field } = recording;
-      yield* this.run({ ...run.work, path, field }, run, signal, report);
+      yield* this.run({ ...work, path, field }, run, signal, report);
     } finally {
       await recording.discard();
     }
@@ -72,11 +70,11 @@ export class TranscriptionService {
   /** Transcribes sound that is speech throughout. Throws as `transcribe` does. */
   transcribeSpeech(
     sound: RawSound,
-    run: TranscriptionRun,
+    { work, ...run }: TranscriptionRun,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
-    return this.run({ ...run.work, sound }, run, signal, report);
+    return this.run({ ...work, sound }, run, signal, report);
   }
 
   /** Returns the model for this name. Throws SvcError `engine_unavailable` when there is no transcription model. */
@@ -92,7 +90,7 @@ export class TranscriptionService {
 
   private async *run(
     work: TranscriptionJob["work"],
-    { model, id, client, deadline, background, partOf }: TranscriptionRun,
+    { model, ...origin }: Omit<TranscriptionRun, "work">,
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
@@ -100,9 +98,10 @@ export class TranscriptionService {
     if (work.translate && !backend.engine.translates) throw cannotTranslate(backend.model);
     // At a threshold of 0 all sound counts as speech, as without a detector.
     if (work.detection && work.detection.threshold !== 0 && !backend.engine.detectsSpeech) throw withoutDetector();
+    const { client, background } = origin;
     const job = { work, client, background };
     let tokens = 0;
-    const spec = { id, client, backend, deadline, background, partOf };
+    const spec = { ...origin, backend };
     const begin = (live: AbortSignal) => backend.engine.run(job, live);
     const usage = () => ({ ...noUsage(), completionTokens: tokens });
     for await (const event of this.deps.requests.compute(spec, signal, report, begin, usage)) {

@@ -1,10 +1,10 @@
 // Writes out times and dates: "7:30 pm", "3/14/2024", "2024-03-14", "March 14th", "14 March".
 
 import { anyOf, asciiDigits, capitalize, WORD } from "./characters.ts";
-import { cardinal, ordinal } from "./number-words.ts";
+import { cardinal, decimal, ordinal } from "./number-words.ts";
 
 const TIME = new RegExp(
-  String.raw`(?<![${WORD}])(\p{Nd}{1,2}):(\p{Nd}{2})(?::(\p{Nd}{2}))?(?: ?([AaPp])\.?[Mm]\.?(?![A-Za-z]))?(?!\p{Nd})`,
+  String.raw`(?<![${WORD}:])(\p{Nd}{1,2}):(\p{Nd}{2})(?::(\p{Nd}{2}(?:\.\p{Nd}+)?))?(?: ?([AaPp])\.?[Mm]\.?(?![A-Za-z]))?(?!\p{Nd})`,
   "gu",
 );
 const ISO = new RegExp(String.raw`(?<![${WORD}])(\p{Nd}{4})-(\p{Nd}{2})-(\p{Nd}{2})(?![${WORD}])`, "gu");
@@ -73,11 +73,11 @@ function isDay(digits: string): boolean {
 function timeInWords(all: string, ...groups: unknown[]): string {
   const [h, m, s, half, at, text] = groups as [string, string, string?, string?, number?, string?];
   const [hours, minutes, seconds] = [h, m, s ?? ""].map(asciiDigits) as [string, string, string];
-  if (Number(hours) > 24 || Number(minutes) > 59 || Number(seconds) > 59) return all;
+  if (Number(hours) > 24 || Number(minutes) > 59 || Number(seconds) >= 60) return all;
   let words = cardinal(hours);
   if (Number(minutes) > 0) words += `${Number(minutes) < 10 ? " oh" : ""} ${cardinal(minutes)}`;
   else if (half === undefined && s === undefined) words += " o'clock";
-  if (s !== undefined) words += ` and ${cardinal(seconds)} second${Number(seconds) === 1 ? "" : "s"}`;
+  if (s !== undefined) words += ` and ${decimal(seconds)} second${Number(seconds) === 1 ? "" : "s"}`;
   if (half === undefined) return words;
   // A.M. and P.M. are written with dots so that they are spelled. The last dot may be the sentence's.
   const next = text?.[(at ?? 0) + all.length];

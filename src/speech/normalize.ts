@@ -7,6 +7,8 @@ import { fractions, Quantities } from "./quantities.ts";
 import { spokenForms } from "./spoken-forms.ts";
 import type { NormalizeTables } from "./tables.ts";
 
+/** Groups of digits with a space at which no line breaks: "12 000". */
+const DIGIT_GROUP = /(?<=\p{Nd})[\xa0\u2009\u202f](?=\p{Nd}{3}(?!\p{Nd}))/gu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
 /** Markdown links and images, whose targets are not read and may contain parentheses. */
 const LINK = /!?\[([^[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)/gu;
@@ -49,10 +51,10 @@ export class Normalizer {
     const abbreviations = anyOf(Object.keys(tables.abbreviations).filter((short) => !/^nos?\.$/.test(short)));
     this.#abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");
     // A numeral must end with its word: the C of "King Charles" is not one.
-    const before = (words: readonly string[]) =>
-      new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}])(?![.'’][${WORD}])`, "gu");
+    const before = (words: readonly string[], ending = "") =>
+      new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}])(?!${ending}[.'][${WORD}])`, "gu");
     this.#romanCardinal = before(tables.roman_cardinal);
-    this.#romanOrdinal = before(tables.roman_ordinal);
+    this.#romanOrdinal = before(tables.roman_ordinal, String.raw`(?!'s(?![${WORD}]))`);
     this.#symbols = Object.entries(tables.symbols).map(([symbol, words]) => {
       const plain = escapeRegExp(symbol);
       const pattern = BETWEEN.includes(symbol) ? `(?<=[^${SPACE}]) ?${plain} ?(?=[^${SPACE}])` : plain;
@@ -64,7 +66,7 @@ export class Normalizer {
   normalize(text: string): string {
     const { abbreviations, titles } = this.#tables;
     // Twice, for an image inside a link.
-    let result = text.replace(SPACES, " ").trim().replace(LINK, "$1").replace(LINK, "$1");
+    let result = text.replace(DIGIT_GROUP, ",").replace(SPACES, " ").trim().replace(LINK, "$1").replace(LINK, "$1");
     result = result.replaceAll("’", "'").replaceAll("‒", "-").replaceAll("―", "—");
     result = spokenForms(result);
     result = this.#dates.named(this.#quantities.measures(this.#dates.digits(result)));

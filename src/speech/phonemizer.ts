@@ -118,9 +118,16 @@ export class Phonemizer {
       const piece = word[end];
       if (piece === undefined) break;
       if (!isJunk(piece.text)) {
-        const guess = this.#guess(merge(word).text);
-        for (const [at, other] of word.entries()) other.phonemes = at === 0 ? guess : "";
-        return next;
+        // A number beside it stays one: "$2,000-Xyzzy".
+        const start = word.slice(0, end).findLastIndex(hasDigit) + 1;
+        const after = word.slice(end).findIndex(hasDigit);
+        const unknown = word.slice(start, after < 0 ? undefined : end + after);
+        const guess = this.#guess(merge(unknown).text);
+        for (const [at, other] of unknown.entries()) other.phonemes = at === 0 ? guess : "";
+        if (unknown.length === word.length) return next;
+        next = follow(next, { ...piece, phonemes: guess });
+        end = start;
+        continue;
       }
       piece.phonemes = "";
     }
@@ -161,6 +168,8 @@ export class Phonemizer {
     return Array.from(piece, (sign) => SIGNS[sign] ?? "").join("");
   }
 }
+
+const hasDigit = ({ text }: Token): boolean => /\p{Nd}/u.test(text);
 
 /** Lowers a sentence of capitals for the tagger, which would take its words for names, to be spelled. */
 function quiet(words: readonly string[]): readonly string[] {

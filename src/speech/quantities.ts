@@ -32,8 +32,8 @@ const MORE_UNITS: Readonly<Record<string, Counted>> = {
   l: ["liter", "liters"],
   mL: ["milliliter", "milliliters"],
   dl: ["deciliter", "deciliters"],
+  dL: ["deciliter", "deciliters"],
   cl: ["centiliter", "centiliters"],
-  "m/s": ["meter per second", "meters per second"],
   kmh: ["kilometer per hour", "kilometers per hour"],
   "m²": ["square meter", "square meters"],
   "km²": ["square kilometer", "square kilometers"],
@@ -45,8 +45,15 @@ const MORE_UNITS: Readonly<Record<string, Counted>> = {
   qt: ["quart", "quarts"],
   gal: ["gallon", "gallons"],
   h: ["hour", "hours"],
+  wk: ["week", "weeks"],
+  mo: ["month", "months"],
+  yr: ["year", "years"],
+  yrs: ["years", "years"],
   kcal: ["kilocalorie", "kilocalories"],
   V: ["volt", "volts"],
+  Ω: ["ohm", "ohms"],
+  kΩ: ["kilohm", "kilohms"],
+  MΩ: ["megohm", "megohms"],
 };
 /** Before a fraction without a whole number: its unit is singular. */
 const BELOW_ONE = /(?:^|[^\p{Nd} -]|(?<!\p{Nd})[ -])\p{Nd}{1,2}\/$/u;
@@ -58,11 +65,18 @@ export class Quantities {
   readonly #tables: NormalizeTables;
   readonly #unitNames: Readonly<Record<string, Counted>>;
   readonly #units: RegExp;
+  readonly #slash: RegExp;
+  readonly #perUnit: RegExp;
 
   constructor(tables: NormalizeTables) {
     this.#tables = tables;
     this.#unitNames = { ...MORE_UNITS, ...tables.units };
-    this.#units = new RegExp(String.raw`${AMOUNT}(${anyOf(Object.keys(this.#unitNames))})(?![${WORD}])`, "gu");
+    const units = anyOf(Object.keys(this.#unitNames));
+    const slash = String.raw`(?<=\p{Nd} ?(?:${units})(?:/(?:${units}))?)/(?=(?:${units}|s|\p{Ll}{3,})(?![${WORD}]))`;
+    this.#slash = new RegExp(slash, "gu");
+    // "5 km", "5-km run"
+    this.#units = new RegExp(String.raw`${AMOUNT}(-(?=[\p{L} ]{1,6} \p{L})|)(${units})(?![${WORD}])`, "gu");
+    this.#perUnit = new RegExp(String.raw`(?<![${WORD}])per (${units}|s)(?![${WORD}])`, "gu");
   }
 
   /** Writes out money, degrees and units. Plain amounts in dollars, pounds and euros are left as they are. */
@@ -79,11 +93,13 @@ export class Quantities {
       .replace(DEGREES, (_, amount: string, scale?: string) => {
         return inWords(amount, undefined, ["degree", "degrees"]) + (SCALES[scale ?? ""] ?? "");
       })
-      .replace(this.#units, (_, amount: string, unit: string, at: number, whole: string) => {
+      .replace(this.#slash, " per ")
+      .replace(this.#units, (_, amount: string, hyphen: string, unit: string, at: number, whole: string) => {
         const [one, many] = this.#unitNames[unit] ?? ["", ""];
-        const isPart = BELOW_ONE.test(whole.slice(Math.max(0, at - 5), at));
-        return inWords(amount, undefined, [one, isPart ? one : many]);
-      });
+        const isOne = hyphen !== "" || BELOW_ONE.test(whole.slice(Math.max(0, at - 5), at));
+        return inWords(amount, undefined, [one, isOne ? one : many]);
+      })
+      .replace(this.#perUnit, (_, unit: string) => `per ${this.#unitNames[unit]?.[0] ?? "second"}`);
   }
 }
 

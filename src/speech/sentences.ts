@@ -9,9 +9,11 @@ import { isLower, SPACE } from "./characters.ts";
 const LONGEST_SENTENCE = 400;
 const END = new RegExp(String.raw`(?<=[.!?…।])["”’)\]]*[${SPACE}]+(?=[^${SPACE}])`, "gu");
 const CLAUSE = /[,;:—] /g;
+/** The mark of a heading in Markdown. */
+const HEADING = new RegExp(`^#{1,6}[${SPACE}]+`, "u");
 /** Abbreviations that end no sentence before a number: "No. 5", "Jan. 3". */
 const BEFORE_NUMBER =
-  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Apt|Ste|Rm|Bldg|[Ee]xt|[Aa]pprox|ca?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
+  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Apt|Ste|Rm|Bldg|[Ee]xt|[Aa]pprox|[Mm]ax|[Mm]in|ca?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
 /** Abbreviations after which something always follows. */
 const NEVER_LAST = /^(?:vs|e\.g|i\.e|cf|viz)$/i;
 /** "J" of "J. Smith", "J.K" of "J.K. Rowling"; but "U.S." can be last. */
@@ -22,7 +24,7 @@ const WORD_BEFORE_DOT = /(?:^| )["“'‘(]*([^ ]{1,8})$/u;
 export function splitSentences(text: string, titles: ReadonlySet<string>): string[] {
   return text
     .split("\n")
-    .flatMap((line) => sentencesOf(line.trim(), titles))
+    .flatMap((line) => sentencesOf(line.trim().replace(HEADING, ""), titles))
     .flatMap((sentence) => cut(sentence, LONGEST_SENTENCE))
     .filter((sentence) => sentence.trim() !== "");
 }

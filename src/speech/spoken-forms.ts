@@ -2,6 +2,7 @@
 // telephone numbers, opening hours, streets, amounts of money, formulas. Goes beyond the original.
 
 import { anyOf, SPACE, WORD } from "./characters.ts";
+import { FORMULAS, type Form } from "./formulas.ts";
 import { magnitude } from "./quantities.ts";
 
 const NUMBER = String.raw`\p{Nd}+(?:[,.]\p{Nd}+)*`;
@@ -75,8 +76,6 @@ const street = anyOf(Object.keys(STREETS));
 const room = anyOf(Object.keys(ROOMS));
 const NAME = new RegExp(name, "gu");
 
-type Form = readonly [pattern: RegExp, spoken: string | ((all: string, ...groups: string[]) => string)];
-
 /** In the order in which they apply. */
 const FORMS: readonly Form[] = [
   // Characters: "1½", "H₂O", "−5".
@@ -85,6 +84,7 @@ const FORMS: readonly Form[] = [
   [/(?<=\p{L})[₀-₉]+/gu, (digits) => digits.normalize("NFKC")],
   [/(?<=\p{Nd})⁄(?=\p{Nd})/gu, "/"],
   [/−/g, " minus "],
+  ...FORMULAS,
 
   // "a.b@example.com"
   [
@@ -179,9 +179,12 @@ const FORMS: readonly Form[] = [
   [new RegExp(String.raw`(?<![${WORD}])-(?=${SIGN}\p{Nd})`, "gu"), "minus "],
   [new RegExp(String.raw`(?<![${WORD}+])\+(?=${SIGN}\p{Nd})`, "gu"), "plus "],
 
-  // `6'2"`, "6 ft 2 in".
+  [new RegExp(String.raw`(${SIGN}${NUMBER}(?:${SCALE})?) ?/ ?(?=\p{L})`, "gu"), "$1 per "],
+
+  // `6'2"`, "6 ft 2 in", `5" screen`: no quotation ends there.
   [new RegExp(String.raw`(?<![${WORD}.'])(\p{Nd})['′] ?(\p{Nd}{1,2})(?:["”″]|'')?(?![${WORD}'])`, "gu"), "$1 foot $2"],
   [new RegExp(String.raw`(?<=\p{Nd} ?(?:ft|feet|foot) \p{Nd}{1,2}) ?in(?![${WORD}])`, "gu"), " inches"],
+  [/^([^"“”]{0,400}\p{Nd})["″](?=[ -]\p{L})/u, "$1 inch"],
 
   // "C#", "v2.1", "24/7", "4.5/5", "3x", "H2O".
   [new RegExp(String.raw`(?<![${WORD}])([A-G])#(?![${WORD}])`, "gu"), "$1 sharp"],
@@ -192,6 +195,8 @@ const FORMS: readonly Form[] = [
   [new RegExp(String.raw`(?<![${WORD}./])(24(?=/7)|50(?=/50))/(7|50)(?![${WORD}/])`, "gu"), "$1 $2"],
   [new RegExp(String.raw`(?<![${WORD}./])(\p{Nd}{1,3}\.\p{Nd})/(\p{Nd}{1,3})${END}`, "gu"), "$1 out of $2"],
   [new RegExp(String.raw`(?<=\p{Nd})x(?= \p{Ll})`, "gu"), " times"],
+  // "max. 10"; but not "5 min."
+  [new RegExp(String.raw`(?<![${WORD}]|\p{Nd} )([Mm])(ax|in)\. (?=\p{Nd})`, "gu"), "$1$2imum "],
   // "us", written in capitals, is not preceded by "the".
   [/\bTHE US\b/g, "THE U.S."],
   [

@@ -78,7 +78,10 @@ export class SpokenNumbers {
     if (how.names === undefined && CODE.test(number)) return this.#say(spell(number));
     if (!how.isHead && !number.includes(".")) return this.#insideWord(plain);
     const parts = plain.split(".");
-    if (parts.length > 2 || !how.isHead) return parts.flatMap((part) => this.#versionPart(part));
+    if (parts.length > 2 || !how.isHead) {
+      const point = parts.length === 2 && parts[1] !== "" ? this.#say("point") : [];
+      return parts.flatMap((part, at) => [...(at > 0 ? point : []), ...this.#versionPart(part)]);
+    }
     if (how.names !== undefined && (parts[1] ?? "").length < 3) return this.#money(parts, how.names);
     if (parts.length === 1) return this.#say(isOrdinal ? ordinal(plain) : cardinal(plain));
     return this.#say(parts[0] === "" ? `point ${spell(parts[1] ?? "")}` : decimal(plain));

@@ -2,31 +2,44 @@
 
 import type { Box, RecognizedPage, RecognizedTable } from "../domain/recognition.ts";
 
-/** Characters that make a line a heading, list, quotation, rule or code when the line begins with them. */
-const LEADING = /^(\s*)([#>]|[-+*](?=\s|$)|\d{1,9}[.)](?=\s)|[-=_*]{3,}\s*$|```|~~~)/;
+/**
+ * Matches up to the character that makes a line a heading, list, quotation, rule or code, or the line above it a heading.
+ */
+const LEADING = /^\s*(?:\d{1,9}(?=[.)](?:\s|$))|(?=[#>]|[-+*](?:\s|$)|(?:-+|=+|[_*](?:\s*[_*]){2,})\s*$|```|~~~))/;
 
 /**
- * Returns a page as Markdown. Lines of a block stay separate lines. A table is at the place of its first line; its text
- * appears only there. `inPlace` renders a table.
+ * Returns a page as Markdown. Lines of a block stay separate lines. A table is at the place of its first word; its words
+ * appear only there. `inPlace` renders a table.
  */
 export function pageMarkdown(
   { lines, tables }: Pick<RecognizedPage, "lines" | "tables">,
   inPlace: (table: RecognizedTable) => string = tableMarkdown,
 ): string {
-  const pieces = new Map<RecognizedTable | number, string[]>();
-  for (const { text, box, block } of lines) {
-    const table = tables.find((one) => isWithin(box, one.box));
-    const piece = table ?? block;
-    const texts = pieces.get(piece);
-    if (!texts) pieces.set(piece, [table ? inPlace(table) : escaped(text)]);
-    else if (!table) texts.push(escaped(text));
+  const pieces: { readonly of: RecognizedTable | number; readonly texts: string[] }[] = [];
+  const unplaced = new Set(tables);
+  const place = (table: RecognizedTable) => {
+    if (unplaced.delete(table)) pieces.push({ of: table, texts: [inPlace(table)] });
+  };
+  for (const { block, words } of lines) {
+    const parts = Map.groupBy(words, ({ box }) => tables.find((table) => isWithin(box, table.box)));
+    for (const [table, own] of parts) {
+      if (table) {
+        place(table);
+        continue;
+      }
+      const last = pieces.at(-1);
+      const text = escaped(own.map((word) => word.text).join(" "));
+      if (last?.of === block) last.texts.push(text);
+      else pieces.push({ of: block, texts: [text] });
+    }
   }
-  return [...pieces.values()].map((texts) => texts.join("\n")).join("\n\n");
+  // A table may have only words that were recognised when its cells were read one by one.
+  for (const table of unplaced) place(table);
+  return pieces.map(({ texts }) => texts.join("\n")).join("\n\n");
 }
 
 /** Escapes only what would change the kind of the line: readers, above all models, take the rest literally. */
-const escaped = (text: string): string =>
-  text.replace(LEADING, (_, space: string, mark: string) => `${space}\\${mark}`);
+const escaped = (text: string): string => text.replace(LEADING, "$&\\");
 
 /** Returns how many rows are above the data rows; 0 for a table without headers. */
 export const headRows = ({ rows, headers, rowObjects }: RecognizedTable): number =>

@@ -102,7 +102,7 @@ export class ScriptedModel {
     const version = "0.0.0-test";
     const own = {
       engine,
-      engines: [],
+      engines: () => [],
       upstreams: noUpstreams(),
       requests,
       router,

@@ -41,11 +41,16 @@ test("the banner shows model, context and its reason, device, address, and a req
 });
 
 test("the banner names chat models that are loaded on first use", () => {
-  const options = { addresses: local, chatModels: ["big", "small"] };
+  const options = { addresses: local, furtherModels: ["big", "small"] };
   const text = banner({ config, context: choice, modelGiven: true }, model, options);
   expect(text).toContain("further  big, small (loaded on first use)");
   expect(gatewayBanner(0, options)).toContain("further  big, small");
   expect(render(true)).not.toContain("further");
+  const none = gatewayBanner(0, { addresses: local, offersPulled: true });
+  expect(none).toContain("further  none yet: svc pull owner/repository");
+  expect(none).not.toContain("upstreams");
+  const many = { addresses: local, furtherModels: [..."abcdefgh"] };
+  expect(gatewayBanner(0, many)).toContain("further  a, b, c, d, e, f and 2 more (loaded on first use)");
 });
 
 test("the request to paste has a placeholder for the API key when keys are required", () => {

@@ -5,10 +5,12 @@ import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { systemEngine, transcriptionEngines } from "../../src/cli/engines.ts";
 import { recognitionEngine } from "../../src/cli/recognition-engine.ts";
 import { createGatewayServices } from "../../src/cli/runtime.ts";
+import { speechEngines } from "../../src/cli/speech-engines.ts";
 import { MemoryBudget } from "../../src/engine/process/memory-budget.ts";
 import { testConfig } from "../http/harness.ts";
 import { isBuilt } from "../native/whisper-harness.ts";
 import { testLaunch } from "../support/launch.ts";
+import { RecordingLog } from "../support/recording-log.ts";
 import { plainRequest } from "../support/request.ts";
 
 const native = isBuilt ? nativeFiles("") : undefined;
@@ -32,7 +34,21 @@ test.skipIf(!native)("every model that is loaded on first use has an engine that
   const { router, engines } = createGatewayServices(testConfig);
   const offered = router.models().map(({ id }) => id);
   expect(offered).toContain("tesseract");
-  expect(engines.map(({ model }) => model)).toEqual(expect.arrayContaining(offered));
+  expect(engines().map(({ model }) => model)).toEqual(expect.arrayContaining(offered));
+});
+
+test("voices for piper without the program piper are told", () => {
+  const log = new RecordingLog();
+  const native = { libraries: "", embeddedModel: "", embeddedImages: { model: "", textEncoder: "", taesd: "" } };
+  const config = { ...testConfig, hostVoices: true, piperVoices: "/voices" };
+  const path = process.env["PATH"];
+  process.env["PATH"] = "/nowhere";
+  try {
+    speechEngines(undefined, { config, launch: testLaunch({ log }), native });
+  } finally {
+    process.env["PATH"] = path;
+  }
+  expect(log.lines.map(({ message }) => message)).toEqual(["--piper-voices has no effect: there is no piper on PATH"]);
 });
 
 test("speech detection is on when the detector is there, unless the operator has all sound transcribed", () => {

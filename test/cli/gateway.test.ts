@@ -9,7 +9,7 @@ import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList }
 import { temporaryFolder } from "../support/folders.ts";
 import { post } from "../support/post.ts";
 import { runSvc } from "../support/program.ts";
-import { startServer, withServer } from "../support/server.ts";
+import { FROM_SOURCE, startServer, withServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
 
 setDefaultTimeout(90_000);
@@ -162,4 +162,26 @@ test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc
   }
   expect(log).toContain("the configuration cannot be reloaded");
   expect(log.match(/upstreams reloaded/g)).toHaveLength(2);
+});
+
+test.skipIf(process.platform === "win32")("a configuration from a pipe holds, also at SIGHUP", async () => {
+  const far = chatServer(helloStream);
+  const script = 'exec "$@" --config <(printf "%s\\n" "$0") --api-key-file <(echo ada=secret)';
+  const server = await startServer(
+    [],
+    ["bash", "-c", script, `upstream = ["up=${far.url}"]\nno-model = true`, ...FROM_SOURCE],
+  );
+  const list = () => fetch(`${server.url}/upstreams`, { headers: { authorization: "Bearer secret" } });
+  let log = "";
+  try {
+    expect((await fetch(`${server.url}/upstreams`)).status).toBe(401);
+    expect(await (await list()).json()).toMatchObject({ data: [{ name: "up" }] });
+    process.kill(server.pid, "SIGHUP");
+    await Bun.sleep(300);
+    expect(await (await list()).json()).toMatchObject({ data: [{ name: "up" }] });
+    await server.stop();
+  } finally {
+    log = await server.kill();
+  }
+  expect(log).toContain("--config is a pipe, which was read at the start");
 });

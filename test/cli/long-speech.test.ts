@@ -30,7 +30,7 @@ function saying(text: string, format: SpeechFormat) {
     );
   };
   const progressOf = (id: string) => (id === current ? { done: 1, of: 2 } : undefined);
-  const api = { ask, requests: { progressOf }, signal: new AbortController().signal };
+  const api = { ask, requests: { progressOf, live: () => [] }, signal: new AbortController().signal };
   return { asked, speech: new LongSpeech(api, text, format, { voice: "hum" }) };
 }
 

@@ -67,6 +67,33 @@ test("svc wait waits for a server that is loading", async () => {
   expect(await ask("wait", port)).toEqual({ code: 0, out: `http://127.0.0.1:${port}\n`, err: "" });
 });
 
+const down = { name: "gpu", state: "down" };
+const failed = { state: "failed", last_error: "It ran out of memory." };
+
+test.each([
+  ["an upstream is down", { engine: { state: "ready" }, upstreams: [down] }],
+  ["a model that is loaded on first use failed", { engine: { state: "ready" }, engines: [failed] }],
+  ["one of a gateway's upstreams is down", { engine: { state: "none" }, upstreams: [down, { state: "up" }] }],
+  ["a gateway's model that is loaded on first use failed", { engine: { state: "none" }, engines: [failed] }],
+])("svc wait does not wait for the rest when %s", async (_, health) => {
+  using server = Bun.serve({ port: 0, fetch: () => Response.json({ status: "degraded", ...health }) });
+  const url = `http://127.0.0.1:${server.port}`;
+  const err = `svc: The server at ${url} is degraded: ${url}/health names what fails.\n`;
+  expect(await ask("wait", server.port ?? 0)).toEqual({ code: 0, out: `${url}\n`, err });
+});
+
+test.each([
+  ["its model failed", { engine: failed }, ""],
+  ["its model is still loading", { engine: { state: "loading" }, upstreams: [down] }, ""],
+  ["it has no model, and no upstream answers", { engine: { state: "none" }, upstreams: [down] }, ""],
+  ["it says no more without an API key", {}, " With an API key, svc wait sees whether its model serves."],
+])("svc wait fails for a degraded server when %s", async (_, health, hint) => {
+  using server = Bun.serve({ port: 0, fetch: () => Response.json({ status: "degraded", ...health }) });
+  const { code, out, err } = await ask("wait", server.port ?? 0, "--timeout", "0.3");
+  const sentence = `svc: The server is degraded at http://127.0.0.1:${server.port} after 0.3 s.${hint}\n`;
+  expect([code, out, err]).toEqual([1, "", sentence]);
+});
+
 test("svc wait gives up after its timeout, also when a server accepts the request and is silent", async () => {
   using server = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => new Promise<never>(() => {}) });
   const { port = 0 } = server;

@@ -234,6 +234,16 @@ describe("serving", () => {
     },
   );
 
+  test("options without effect are told to a server, and to nobody else", async () => {
+    const port = await freePort();
+    const idle = ["-i", "Be brief.", "--gateway-port", "1"];
+    const { err } = await serveAndStop(start(["serve", "--port", String(port), "--no-model", ...idle]), port);
+    expect(err).toStartWith(
+      "svc: --instructions has no effect without a prompt (-s).\nsvc: --gateway-port has no effect without --gateway.\n",
+    );
+    expect(await finish(["list", "--json", ...idle])).toMatchObject({ code: 0, err: "" });
+  });
+
   test.each<[string, Input | "pipe", string[]]>([
     ["a socket", "pipe", []],
     ["an empty input", new Blob([]), []],
@@ -315,6 +325,29 @@ describe("one answer", () => {
     expect(code).toBe(0);
   });
 
+  test("an answer that was cut says so, and at which limit", async () => {
+    const cut = async (...args: readonly string[]) => (await finish(["-s", QUESTION, "-t", "0", ...args])).err;
+    const thinks = ["--chat-template-kwargs", '{"enable_thinking":true}'];
+    expect(await cut("-n", "2")).toBe("svc: The answer was cut at --max-tokens.\n");
+    expect(await cut("-n", "2", "--no-streaming")).toBe("svc: The answer was cut at --max-tokens.\n");
+    expect(await cut("-n", "4", ...thinks)).toBe(
+      "svc: The answer was cut at --max-tokens while the model was thinking; with --no-think, it answers at once.\n",
+    );
+    expect(await cut("-n", "2", "-q", "--log-format", "json")).toStartWith('{"');
+  });
+
+  test.skipIf(process.platform === "win32")("a terminal shows how far a model is that thinks first", async () => {
+    let shown = "";
+    const decoder = new TextDecoder();
+    const data = (_: unknown, bytes: Uint8Array) => void (shown += decoder.decode(bytes, { stream: true }));
+    const args = ["-s", QUESTION, "-t", "0", "--chat-template-kwargs", '{"enable_thinking":true}'];
+    const env = ownEnvironment({ HOME: home, TERM: "xterm" });
+    const child = Bun.spawn([process.execPath, MAIN, ...args], { env, terminal: { cols: 80, rows: 24, data } });
+    expect(await child.exited).toBe(0);
+    child.terminal?.close();
+    expect(shown).toMatch(/thinking +\d+ tokens.*Paris/s);
+  });
+
   test("--json prints the whole chat completion", async () => {
     const { code, out } = await finish(["-s", QUESTION, "--json", ...greedy, "--api-key", "unneeded"]);
     expect(code).toBe(0);
@@ -333,6 +366,32 @@ describe("one answer", () => {
     const piped = ["sh", "-c", 'printf %s "$0" | "$@"', QUESTION, process.execPath, MAIN, ...greedy];
     const ended = await runToEnd(piped, { env: ownEnvironment({ HOME: home, PATH: "/usr/bin:/bin" }) });
     expect(ended).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
+  });
+
+  test("text that comes late through a pipe is part of the prompt", async () => {
+    const script = '(sleep 1; printf %s "$0") | "$@"';
+    const piped = ["sh", "-c", script, QUESTION, process.execPath, MAIN, "-s", "Answer this:", ...greedy];
+    const ended = await runToEnd(piped, { env: ownEnvironment({ HOME: home, PATH: "/usr/bin:/bin" }) });
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining("Paris"), err: "" });
+  });
+
+  test("text that a program writes into a socket is part of the prompt", async () => {
+    const env = ownEnvironment({ HOME: home });
+    const command = [process.execPath, MAIN, "-s", "Answer this:", ...greedy];
+    const child = Bun.spawn(command, { env, stdin: "pipe", stdout: "pipe", stderr: "inherit" });
+    child.stdin.write(QUESTION);
+    await child.stdin.end();
+    expect([await child.exited, await child.stdout.text()]).toEqual([0, expect.stringContaining("Paris")]);
+  });
+
+  test("a pipe that stays silent is told, and the prompt of -s answered without it", async () => {
+    const pipe = openSilentPipe();
+    const { code, out, err } = await finish(["-s", QUESTION, ...greedy], pipe);
+    closeSync(pipe);
+    expect([code, out]).toEqual([0, expect.stringContaining("Paris")]);
+    expect(err).toStartWith(
+      "svc: Nothing came through the pipe on standard input for 5 s: the prompt is answered without",
+    );
   });
 
   test.skipIf(!existsSync("/dev/full"))("what cannot be written is told in one sentence", async () => {

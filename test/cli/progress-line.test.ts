@@ -1,26 +1,27 @@
 import { expect, test } from "bun:test";
 import { ProgressLine } from "../../src/cli/progress-line.ts";
+import { CLEAR_LINE } from "../../src/cli/terminal.ts";
 
 const measure = {
   amount: (done: number, total: number | undefined) => `${done} of ${total}`,
   rate: (speed: number) => `${speed} a second`,
 };
 
-function progress(isTTY: boolean, patienceMs?: number) {
+function progress(isTTY: boolean, { patienceMs, columns = 120 }: { patienceMs?: number; columns?: number } = {}) {
   let now = 0;
   const written: string[] = [];
-  const out = { isTTY, columns: 120, write: (text: string) => written.push(text) > 0 };
+  const out = { isTTY, columns, write: (text: string) => written.push(text) > 0 };
   const options = { out: out as never, format: "text", measure, now: () => now } as const;
   const line = new ProgressLine({ ...options, ...(patienceMs !== undefined && { patienceMs }) });
-  const at = (seconds: number, done: number) => {
+  const at = (seconds: number, done: number, name = "a") => {
     now = seconds * 1000;
-    line.show({ name: "a", done, total: 100 });
+    line.show({ name, done, total: 100 });
   };
   return { written, line, at };
 }
 
 test("short work prints no line without a bar", () => {
-  const { written, at } = progress(false, 10_000);
+  const { written, at } = progress(false, { patienceMs: 10_000 });
   for (let second = 0; second < 10; second++) at(second, second);
   expect(written).toEqual([]);
   at(10, 50);
@@ -41,4 +42,17 @@ test("each piece of work has its own rate", () => {
     undefined,
     "10 a second",
   ]);
+});
+
+test.each([
+  [80, "short.wav", `  short.wav [${"#".repeat(12)}${".".repeat(12)}] 50 %  50 of 100`],
+  [40, "/home/ada/recordings/2026/interview.wav", "  …s/2026/interview.wav 50 %  50 of 100"],
+  [40, "recordings/会议录音第一部分采访.wav", "  …录音第一部分采访.wav 50 %  50 of 100"],
+  [80, "会".repeat(40), `  …${"会".repeat(30)} 50 %  50 of 100`],
+  [12, "short.wav", "  … 50 %  5"],
+])("in %i columns, the line for %s does not wrap and shows how far the work is", (columns, name, shown) => {
+  const { written, at } = progress(true, { columns });
+  at(0, 50, name);
+  const line = (written[0] ?? "").replace(CLEAR_LINE, "").replace("\r", "");
+  expect([line, Bun.stringWidth(line) < columns]).toEqual([shown, true]);
 });

@@ -101,6 +101,20 @@ describe.skipIf(process.platform === "win32")("a stream goes on to its end (POSI
   });
 });
 
+test("a server whose log nobody reads any more goes on, and ends with 0 when it is asked to", async () => {
+  const file = join(home, "unread");
+  const child = start("serve", "--port", "0", "--no-model", "--ready-file", file);
+  const url = await ready(child, file);
+  await child.stderr.cancel();
+  for (let number = 0; number < 2; number++) {
+    // Each is a line of the log.
+    expect((await fetch(`${url}/nowhere`)).status).toBe(404);
+    await Bun.sleep(50);
+  }
+  child.kill("SIGTERM");
+  expect(await child.exited).toBe(0);
+});
+
 describe("the file of --ready-file", () => {
   test("is not written by a server that stops before it is ready, and nothing delays its end", async () => {
     const silent = createServer(() => {});

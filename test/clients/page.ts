@@ -6,7 +6,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HTTPRequest } from "puppeteer-core";
+import type { HTTPRequest, Page } from "puppeteer-core";
 import { FROM_SOURCE, withServer } from "../support/server.ts";
 import { check, equal, ok, same, skip, summary } from "./checks.ts";
 import {
@@ -51,6 +51,17 @@ async function dropPicture(): Promise<void> {
   }
 }
 
+/** Asserts that axe finds nothing serious, in light and dark mode. */
+async function isAccessible(page: Page, name: string): Promise<void> {
+  for (const colours of ["light", "dark"] as const) {
+    await scheme(page, colours);
+    await Bun.sleep(200);
+    same(await seriousFindings(page), []);
+    await shot(page, `${name}-${colours}`);
+  }
+  await scheme(page, "light");
+}
+
 async function checkPage(url: string, executable: string): Promise<void> {
   const browser = await openBrowser(executable);
   const { page, wrong } = await openTab(browser, url);
@@ -68,17 +79,6 @@ async function checkPage(url: string, executable: string): Promise<void> {
     }
     throw new Error(`no file that ends with ${ending} was saved`);
   };
-  /** Asserts that axe finds nothing serious, in light and dark mode. */
-  const isAccessible = async (name: string) => {
-    for (const colours of ["light", "dark"] as const) {
-      await scheme(page, colours);
-      await Bun.sleep(200);
-      same(await seriousFindings(page), []);
-      await shot(page, `${name}-${colours}`);
-    }
-    await scheme(page, "light");
-  };
-
   await check("the page opens without an error, and without its parts moving about", async () => {
     await page.evaluateOnNewDocument(() => {
       const shifts = { sum: 0 };
@@ -92,7 +92,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await Bun.sleep(300);
     const shifted = await page.evaluate(() => (globalThis as unknown as { shifts: { sum: number } }).shifts.sum);
     ok(shifted < 0.05, `layout shift ${shifted}`);
-    await isAccessible("empty");
+    await isAccessible(page, "empty");
   });
   await check("an answer has its speed, and the context that is used is shown", async () => {
     await say(page, "What is the capital of France?");
@@ -145,6 +145,14 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await say(page, "Something endless");
     await until(page, `document.querySelector(".answer")?.innerText.includes("word20")`);
     await shot(page, "streaming");
+    const { page: other } = await openTab(browser, url);
+    try {
+      await other.goto(page.url());
+      await until(other, `document.querySelector(".answer .facts")?.innerText === "being written in another tab"`);
+    } finally {
+      await other.close();
+      await page.bringToFront();
+    }
     await page.keyboard.press("Escape");
     await answered(page, "stopped");
     await until(
@@ -164,10 +172,11 @@ async function checkPage(url: string, executable: string): Promise<void> {
   await check("calls of tools are shown, and their results go back to the model", async () => {
     await say(page, "How is the weather?");
     await answered(page, '"unit": "celsius"');
-    await isAccessible("tools");
+    await isAccessible(page, "tools");
     await page.type(".call textarea", "mild");
     await press(page, "Send the result");
     await answered(page, "It is mild in Paris.");
+    await until(page, `document.querySelector("[aria-label=Result]").innerText.includes("Result of weather")`);
   });
   await check("Markdown is shown with its code", async () => {
     await page.click(".button.new");
@@ -175,7 +184,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await answered(page);
     same(await page.$$eval(".markdown table td", (cells) => cells.length), 6);
     ok((await page.$$(".hljs-keyword")).length > 2, "the code has no colours");
-    await isAccessible("markdown");
+    await isAccessible(page, "markdown");
   });
   await check("nothing that a model writes runs, is loaded or hides the page", async () => {
     await page.click(".button.new");
@@ -201,7 +210,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await press(page, "Delete", ".top");
     await until(page, `![...document.querySelectorAll(".chats a")].some((one) => one.innerText === "hostile")`);
     await press(page, "Settings", ".top");
-    await isAccessible("settings");
+    await isAccessible(page, "settings");
     const [chooser] = await Promise.all([page.waitForFileChooser(), press(page, "Import", "dialog")]);
     const [file = ""] = readdirSync(downloads).filter((name) => name.endsWith(".json"));
     await chooser.accept([join(downloads, file)]);
@@ -281,13 +290,13 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await press(page, "Cancel", ".watch");
     await until(page, `document.querySelector(".watch").innerText.includes("cancelled")`);
     await until(page, `document.querySelector(".chart .line").getAttribute("d").length > 20`);
-    await isAccessible("watch");
+    await isAccessible(page, "watch");
   });
   await check("a server that is gone is told as such where its state stood, until it is back", async () => {
     const told = `[...document.querySelectorAll(".watch section > p")].map((one) => one.innerText)`;
     await page.setOfflineMode(true);
     await until(page, `${told}.filter((text) => text === "The server cannot be reached.").length === 2`);
-    await isAccessible("watch-gone");
+    await isAccessible(page, "watch-gone");
     await page.setOfflineMode(false);
     await until(page, `document.querySelector(".watch tbody tr")?.innerText.includes("svc-mini")`);
     // Only the browser's own messages about the failures.
@@ -301,10 +310,10 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.goto(`${url}/#chat`);
     await page.reload();
     await page.waitForSelector(".welcome h2");
-    await isAccessible("phone-empty");
+    await isAccessible(page, "phone-empty");
     await press(page, "Show chats", ".top");
     await page.waitForSelector(".drawer .chats a");
-    await isAccessible("phone-chats");
+    await isAccessible(page, "phone-chats");
     await page.evaluate(() => {
       const chats = [...document.querySelectorAll<HTMLElement>(".drawer .chats a")];
       chats.find((one) => one.innerText === "everything")?.click();
@@ -312,10 +321,10 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.waitForSelector(".markdown table");
     const [seen, whole] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
     equal(whole, seen);
-    await isAccessible("phone-chat");
+    await isAccessible(page, "phone-chat");
     await page.goto(`${url}/#watch`);
     await page.waitForSelector(".watch tbody tr");
-    await isAccessible("phone-watch");
+    await isAccessible(page, "phone-watch");
     await page.setViewport({ width: 1280, height: 820 });
   });
   await checkMishaps(page, url);
@@ -386,6 +395,21 @@ async function checkKey(url: string, executable: string): Promise<void> {
       KEY,
     );
     same(kept, [true, false]);
+  });
+  await check("without a key, a stored chat says why it cannot go on, and asks again", async () => {
+    // Another tab has no key.
+    const { page: other } = await openTab(browser, url);
+    await other.goto(page.url());
+    await other.waitForSelector("dialog input");
+    await other.keyboard.press("Escape");
+    await until(other, `/API key/.test(document.querySelector(".composer .error")?.innerText)`);
+    equal(await other.$eval('[aria-label="Regenerate"]', (one) => (one as HTMLButtonElement).disabled), true);
+    await other.click(".picker");
+    await until(other, `/API key/.test(document.querySelector(".panel .error")?.innerText)`);
+    await isAccessible(other, "no-key");
+    await press(other, "Try again", ".composer");
+    await other.waitForSelector("dialog input");
+    await other.close();
   });
   await browser.close();
 }

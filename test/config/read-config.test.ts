@@ -29,6 +29,24 @@ describe("precedence", () => {
     expect(settings({ stop: ["a"] }, { SVC_STOP: "b,c" }).stop).toEqual(["a"]);
   });
 
+  test("--no-model has priority over the model of a lower source, and a model over its --no-model", () => {
+    const path = join(home, "etc/models.toml");
+    const read = (text: string, flags: Record<string, OptionValue>, environment: Environment = {}) => {
+      writeFileSync(path, text);
+      const { serveModel, model, lora } = settings({ config: path, ...flags }, environment);
+      return [serveModel, model, lora.length];
+    };
+    const own = 'model = "/a.gguf"\nlora = ["/b.gguf"]\n';
+    expect(read(own, { "no-model": true })).toEqual([false, undefined, 0]);
+    expect(read(own, {}, { SVC_NO_MODEL: "1" })).toEqual([false, undefined, 0]);
+    expect(read(own, { model: "/c.gguf" }, { SVC_NO_MODEL: "1" })).toEqual([true, "/c.gguf", 1]);
+    expect(read("no-model = true\n", { model: "/c.gguf" })).toEqual([true, "/c.gguf", 0]);
+    expect(read("no-model = true\n", { "no-model": false })).toEqual([true, undefined, 0]);
+    const sentence = "--model and --no-model contradict each other.";
+    expect(() => read(`no-model = true\n${own}`, {})).toThrow(sentence);
+    expect(() => read("", { "no-model": true, model: "/c.gguf" })).toThrow(sentence);
+  });
+
   test("the file can be named by the environment", () => {
     expect(settings({}, { SVC_CONFIG: file }).port).toBe(3);
   });
@@ -82,6 +100,11 @@ describe("values", () => {
         "SVC_IDLE_UNLOAD must be a number from 0 to 35000",
       );
     }
+  });
+
+  test("an IPv6 address to listen on may have the brackets of a URL", () => {
+    expect(settings({ host: "[::1]" }).host).toBe("::1");
+    expect(settings({}, { SVC_HOST: "[::]" }).host).toBe("::");
   });
 
   test("bits name the number format of the cache", () => {

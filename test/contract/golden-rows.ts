@@ -116,6 +116,7 @@ const messagesDialect: Dialect = {
         downgraded: true,
         body: { tools: null, output_config: { format: { type: "json_schema", schema: downgraded } } },
       },
+      { name: "prompt-alone", script: "tool-call", body: { max_tokens: 0 } },
     ],
   ),
   refused: { messages },
@@ -135,6 +136,7 @@ const responses: Dialect = {
     },
     [
       { name: "logprobs", script: "logprobs", body: { top_logprobs: 2, include: ["message.output_text.logprobs"] } },
+      { name: "custom-tool-call", script: "tool-call", body: { tools: [{ type: "custom", name: "weather" }] } },
       {
         name: "constrained",
         script: "json",

@@ -19,7 +19,7 @@ function comparable(body: object): object {
   for (const key of ["id", "object", "created", "created_at", "completed_at", "model", "system_fingerprint"]) {
     delete fields[key];
   }
-  return JSON.parse(JSON.stringify(fields).replace(/\b(rs|msg|fc)_[0-9a-f]{32}\b/g, "$1_ID"));
+  return JSON.parse(JSON.stringify(fields).replace(/\b(rs|msg|fc|ctc)_[0-9a-f]{32}\b/g, "$1_ID"));
 }
 
 for (const [name, dialect] of Object.entries<Dialect>(dialects)) {

@@ -30,6 +30,31 @@ describe("messages", () => {
     expect(error).toMatchObject({ code: "unsupported_parameter", param: Object.keys(field)[0] });
   });
 
+  const search = { type: "web_search_20250305", name: "web_search", max_uses: 8 };
+
+  test.each([
+    [{ tools: [search] }, "tools.0.type"],
+    [{ tools: [search], tool_choice: { type: "tool", name: "web_search" } }, "tools.0.type"],
+    [{ tools: [...body.tools, search], tool_choice: { type: "tool", name: "web_search" } }, "tools.1.type"],
+  ])("no answer is invented for a server tool: %j is refused", async (fields, param) => {
+    for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
+      const { error } = await json(serve().post(path, { ...body, ...fields }));
+      expect(error).toMatchObject({ code: "unsupported_parameter", param });
+    }
+  });
+
+  test("server tools are ignored beside others, and where none may be called", async () => {
+    const server = serve(scripts.text);
+    const asked = [
+      { tools: [search, ...body.tools] },
+      { tools: [search, ...body.tools], tool_choice: { type: "tool", name: "weather" } },
+      { tools: [search], tool_choice: { type: "none" } },
+    ];
+    for (const fields of asked) expect((await server.post("/v1/messages", { ...body, ...fields })).status).toBe(200);
+    const called = server.engine.requests.map(({ tools }) => tools.map(({ name }) => name));
+    expect(called).toEqual([["weather"], ["weather"], []]);
+  });
+
   test("sampling fields of other APIs have no effect, whatever their values", async () => {
     const server = serve(scripts.text);
     const foreign = { seed: "x", logit_bias: { cat: "x" }, repeat_last_n: 2 ** 31 - 1, dry_sequence_breakers: 5 };
@@ -92,6 +117,35 @@ describe("messages", () => {
     for (const content of texts) expect((await server.post("/v1/messages", inResult(content))).status).toBe(200);
     const told = server.engine.requests.map(({ messages }) => messages.at(-1)?.content);
     expect(told).toEqual(["", "", "one", "", "one"]);
+  });
+
+  test("calls of server tools and their results, which earlier answers of Anthropic's service have, are ignored", async () => {
+    const server = serve(scripts.text);
+    const call = (id: string, name: string) => ({ type: "server_tool_use", id, name, input: { query: "sky" } });
+    const found = { type: "web_search_result", title: "Sky", url: "https://example.org", encrypted_content: "x" };
+    const failed = { type: "web_search_tool_result_error", error_code: "max_uses_exceeded" };
+    const content = [
+      { type: "text", text: "I look." },
+      call("srvtoolu_1", "web_search"),
+      { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [{ ...found, page_age: null }] },
+      call("srvtoolu_2", "web_search"),
+      { type: "web_search_tool_result", tool_use_id: "srvtoolu_2", content: failed },
+      { type: "mcp_tool_use", id: "mcptoolu_1", name: "a", server_name: "b", input: {} },
+      { type: "mcp_tool_result", tool_use_id: "mcptoolu_1", is_error: false, content: [{ type: "text", text: "c" }] },
+      { type: "text", text: "It is blue.", citations: [{ type: "web_search_result_location", url: "x" }] },
+    ];
+    const messages = [{ role: "assistant", content }, ...body.messages];
+    expect((await server.post("/v1/messages", { ...body, messages })).status).toBe(200);
+    expect(server.engine.requests[0]?.messages[0]).toEqual({ role: "assistant", content: "I look.\nIt is blue." });
+    for (const [role, type, field] of [
+      ["assistant", "tool_result", "type"],
+      ["user", "web_search_tool_result", "type"],
+      ["user", "search_result", "content"],
+    ]) {
+      const messages = [{ role, content: [{ type, content: failed }] }];
+      const refused = await server.post("/v1/messages", { ...body, messages });
+      expect((await json(refused)).error.param).toBe(`messages.0.content.0.${field}`);
+    }
   });
 
   test("results come in the order of their calls and get the names of those", async () => {

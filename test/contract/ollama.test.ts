@@ -41,14 +41,27 @@ describe("chat", () => {
   });
 
   test("sends each call whole in a line of its own, and the same calls without a stream", async () => {
-    const call = (args: object) => ({ function: { name: "weather", arguments: args } });
+    const call = (index: number, args: object) => ({
+      id: `call_${index + 1}`,
+      function: { index, name: "weather", arguments: args },
+    });
+    const expected = [call(0, {}), call(1, { city: "Rome" })];
     const server = serve(scripts["two-tool-calls"] as FakeScript);
     const told = await lines(await server.post("/api/chat", { messages: user }));
-    const calls = told.flatMap(({ message }) => message?.tool_calls ?? []);
-    expect<unknown>(calls).toEqual([call({}), call({ city: "Rome" })]);
+    expect<unknown>(told.flatMap(({ message }) => message?.tool_calls ?? [])).toEqual(expected);
     const whole = await json(await server.post("/api/chat", { messages: user, stream: false }));
-    expect<unknown>(whole.message?.tool_calls).toEqual([call({}), call({ city: "Rome" })]);
+    expect<unknown>(whole.message?.tool_calls).toEqual(expected);
     check(whole);
+  });
+
+  test("continues a last message of the assistant, unless it is empty, made calls or the answer has a format", async () => {
+    const server = serve(scripts.text as FakeScript);
+    const begun = { role: "assistant", content: "The sky" };
+    const tool_calls = [{ function: { name: "weather", arguments: {} } }];
+    for (const [last, format] of [[begun], [{ ...begun, content: "" }], [{ ...begun, tool_calls }], [begun, "json"]]) {
+      await (await server.post("/api/chat", { messages: [...user, last], format })).text();
+    }
+    expect(server.engine.requests.map(({ continueLast }) => continueLast)).toEqual([true, false, false, false]);
   });
 
   test("marks a cancelled answer as cancelled", async () => {

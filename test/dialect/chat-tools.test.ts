@@ -35,6 +35,54 @@ describe("tools", () => {
     expect(decode({ tools: [tool("a", { parameters })] }).tools[0]?.enforced).toEqual({ type: "object" });
   });
 
+  const closed = (name: string) => ({
+    type: "object",
+    properties: { [name]: {} },
+    required: [name],
+    additionalProperties: false,
+  });
+  const argument = (p: object) => ({ type: "object", properties: { p }, required: ["p"], additionalProperties: false });
+  const anything = { type: "object" };
+  const text = { type: "string" };
+  const elsewhere = { $ref: "http://json-schema.org/draft-07/schema#" };
+  test.each<[string, object, object]>([
+    [
+      "a pattern of another dialect",
+      argument({ ...text, pattern: "(?i)^a", maxLength: 5 }),
+      argument({ ...text, maxLength: 5 }),
+    ],
+    ["the opposite of such a pattern", argument({ ...text, not: { pattern: "(?i)^a" } }), argument(text)],
+    ["another document", argument({ ...elsewhere, ...text }), argument(text)],
+    [
+      "another document or a flag",
+      argument({ oneOf: [elsewhere, { type: "boolean" }] }),
+      argument({ anyOf: expect.arrayContaining([{ type: "boolean" }, anything]) }),
+    ],
+    ["another document as a whole", elsewhere, anything],
+    [
+      "a definition that is missing",
+      argument({ type: "array", items: { $ref: "#/$defs/a" } }),
+      argument({ type: "array" }),
+    ],
+    ["a list without values", argument({ ...text, enum: [] }), argument(text)],
+    ["values of another type", argument({ ...text, enum: [1, 2] }), argument(text)],
+    ["two closed objects", { allOf: [closed("a"), closed("b")] }, anything],
+  ])("with %s are enforced without that, unless they are strict", (_, parameters, enforced) => {
+    expect(decode({ tools: [tool("a", { parameters })] }).tools).toMatchObject([{ parameters }]);
+    expect<unknown>(decode({ tools: [tool("a", { parameters })] }).tools[0]?.enforced).toEqual(enforced);
+    const strict = () => decode({ tools: [tool("a", { parameters, strict: true })] });
+    expect(thrown(strict)).toEqual(["invalid_value", "tools.0.function.parameters"]);
+  });
+
+  test("with parameters of a wrong form are refused", () => {
+    for (const parameters of [{ type: "nonsense" }, { properties: [] }, { $ref: "#" }]) {
+      expect(thrown(() => decode({ tools: [tool("a", { parameters })] }))).toEqual([
+        "invalid_value",
+        "tools.0.function.parameters",
+      ]);
+    }
+  });
+
   test("may expand to a limited total size, which allows many ordinary schemas", () => {
     const names = (start: string, count: number, at: number) =>
       Array.from({ length: count }, (_, index) => `${start}${index}_${at}`);
@@ -329,6 +377,18 @@ describe("llama.cpp's further samplers", () => {
     expect(thrown(() => decode({ samplers: "tk" }))).toEqual(["unsupported_parameter", "samplers"]);
     expect(thrown(() => decode({ samplers: "k".repeat(33) }))).toEqual(["invalid_value", "samplers"]);
     expect(thrown(() => decode({ samplers: 5 }))).toEqual(["invalid_type", "samplers"]);
+  });
+
+  test("a list of samplers may have names of other versions of llama.cpp, which are skipped, and its aliases", () => {
+    const older = ["dry", "top_k", "tfs_z", "typical_p", "top_p", "min_p", "xtc", "temperature"];
+    const known = older.filter((name) => name !== "tfs_z");
+    expect(decode({ samplers: older }).sampling).toEqual(decode({ samplers: known }).sampling);
+    const aliases = ["DRY", "top-k", "typ", "nucleus", "minp", "xtc", "temp"];
+    expect(decode({ samplers: aliases }).sampling).toEqual(decode({ samplers: known }).sampling);
+    expect(thrown(() => decode({ samplers: ["tfs_z", "temp", "top_k"] }))).toEqual([
+      "unsupported_parameter",
+      "samplers.2",
+    ]);
   });
 
   test("logit_bias takes token ids, and -100 bans a token", () => {

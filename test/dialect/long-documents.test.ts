@@ -7,7 +7,8 @@ import { jsonParts } from "../../src/domain/json-parts.ts";
 import type { RecognizedPage } from "../../src/domain/recognition.ts";
 
 const box = { x: 0, y: 0, width: 1, height: 1 };
-const line = { text: "word ".repeat(4000), confidence: 1, box, block: 0, words: [] };
+const word = { text: "word ".repeat(4000), confidence: 1, box };
+const line = { ...word, block: 0, words: [word] };
 
 function pagesOf(count: number) {
   const encoded = new Set<number>();

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { OutputItem } from "../../src/contract/responses.ts";
+import type { ContentPart } from "../../src/domain/generate.ts";
 import { decodeInput } from "../../src/dialect/responses/input.ts";
 import { OutputBuilder } from "../../src/dialect/responses/output.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
@@ -36,6 +37,28 @@ test("the detail original of an image means high", () => {
   };
   expect(detailOf("original")).toMatchObject([{ source: { detail: "high" } }]);
   expect(detailOf("auto")).toMatchObject([{ source: { detail: "auto" } }]);
+});
+
+test("messages of other agents are turns of the user, without what is encrypted", () => {
+  const encrypted = { type: "encrypted_content", encrypted_content: "x" };
+  const from = { type: "agent_message", author: "/root/a", recipient: "/root" };
+  const input = [
+    { ...from, content: [{ type: "input_text", text: "It is done." }, encrypted] },
+    { ...from, content: [encrypted] },
+  ];
+  expect(decodeInput(input, nothing)).toEqual([{ role: "user", content: "It is done." }]);
+});
+
+test("sound may be a URL", () => {
+  const part = { type: "input_audio", audio_url: "data:audio/wav;base64,AA" };
+  const [turn] = decodeInput([{ role: "user", content: [part] }], nothing);
+  const source = { kind: "audio", data: part.audio_url };
+  expect(turn?.content).toEqual([{ type: "media", source, param: "input.0.content.0.audio_url" } as ContentPart]);
+});
+
+test("a result may name its function instead of its call", () => {
+  const result = { type: "function_call_output", namespace: "mcp", name: "weather", output: "rain" };
+  expect(decodeInput([result], nothing)).toEqual([{ role: "tool", name: "mcp__weather", content: "rain" }]);
 });
 
 describe("references", () => {

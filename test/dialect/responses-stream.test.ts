@@ -20,7 +20,7 @@ test("what repeats all log probabilities is written in small parts", async () =>
   const chunks: LongEvent[] = [];
   const writer = responseWriter((chunk) => chunks.push(chunk), {
     resource,
-    names: new Map(),
+    tools: new Map(),
     now: () => 0,
     onEnd() {},
   });
@@ -37,7 +37,7 @@ test("a stream that is abandoned after any event reports one end", async () => {
   const resource = newResource({ id: "resp_1", createdAt: 0, model: "m" }, { input: "hi" }, {});
   for (let read = 1, last: LongEvent | string | void = ""; last !== DONE; read++) {
     const ends: ResponseEnd[] = [];
-    const context = { resource, names: new Map(), now: () => 0, onEnd: (end: ResponseEnd) => ends.push(end) };
+    const context = { resource, tools: new Map(), now: () => 0, onEnd: (end: ResponseEnd) => ends.push(end) };
     const { signal } = new AbortController();
     const writer = (put: Put<LongEvent | string>) => responseWriter(put, context);
     const stream: AsyncGenerator<LongEvent | string, void, void> = streamed(generation(), writer, {

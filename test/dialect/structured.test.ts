@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
 import { decodeCompletion } from "../../src/dialect/completions/decode.ts";
 import { choiceGrammar, regexGrammar } from "../../src/json-schema/regex-grammar.ts";
+import { hello, serve } from "../http/harness.ts";
 import { thrown } from "../support/thrown.ts";
 
 const settings: ChatSettings = {
@@ -129,5 +130,43 @@ describe("a regular expression as a grammar", () => {
 
   test("texts of a choice cannot end their quotes", () => {
     expect(choiceGrammar(['a"\\\n', "é😀"])).toBe('root ::= "a\\x22\\x5c\\x0a" | "\\xe9\\U0001f600"');
+  });
+});
+
+describe("without enforcement, a schema or a required call is stated in the prompt", () => {
+  const f = { name: "f", parameters: { type: "object" } };
+  const asked = { messages: [{ role: "user", content: "hi" }], tools: [{ type: "function", function: f }] };
+  const json_schema = { name: "n", schema };
+
+  test.each<[path: string, body: object, form: object, forced: object | undefined]>([
+    [
+      "/v1/chat/completions",
+      asked,
+      { response_format: { type: "json_schema", json_schema } },
+      { tool_choice: "required" },
+    ],
+    [
+      "/v1/responses",
+      { input: "hi", tools: [{ type: "function", ...f }] },
+      { text: { format: { type: "json_schema", ...json_schema } } },
+      { tool_choice: "required" },
+    ],
+    [
+      "/v1/messages",
+      { ...asked, max_tokens: 9, tools: [{ name: "f", input_schema: f.parameters }] },
+      { output_config: { format: { type: "json_schema", schema } } },
+      { tool_choice: { type: "any" } },
+    ],
+    ["/api/chat", asked, { format: schema }, undefined],
+  ])("%s", async (path, body, form, forced) => {
+    const toldWith = async (fields: object) => {
+      const { post, engine } = serve(hello, { constrain: false });
+      await (await post(path, { ...body, ...fields })).text();
+      return engine.requests[0]?.messages.map(({ content }) => content);
+    };
+    expect(await toldWith({})).toEqual(["hi"]);
+    expect(await toldWith(form)).toEqual([expect.stringContaining(JSON.stringify(schema)), "hi"]);
+    if (!forced) return;
+    expect(await toldWith({ ...form, ...forced })).toEqual(["Answer with a call of a tool and nothing else.", "hi"]);
   });
 });

@@ -2,10 +2,13 @@
 // files. Recipes whose program is not installed are skipped.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fill } from "../../packaging/template.ts";
+import { parseArguments } from "../../src/cli/arguments.ts";
+import { readConfig } from "../../src/config/read-config.ts";
 import { serve, type TestServer } from "../http/harness.ts";
+import { environmentIn } from "../support/environment-in.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { runToEnd } from "../support/program.ts";
@@ -62,18 +65,22 @@ async function whileRunning(
   }
 }
 
+const send = (port: number, method: string, path: string, headers: Readonly<Record<string, string>>, body: object) =>
+  fetch(`https://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+    tls: { rejectUnauthorized: false, serverName: HOST },
+  });
+
 /**
  * Asserts that the first piece of a stream arrives before the second is generated, and that svc answers for the
- * public name.
+ * public name, to its own page too.
  */
 async function streamsThrough(port: number, gate: PromiseWithResolvers<void>): Promise<void> {
-  const ask = () =>
-    fetch(`https://127.0.0.1:${port}/v1/chat/completions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", host: HOST },
-      body: JSON.stringify({ messages: [{ role: "user", content: "Hi" }], stream: true }),
-      tls: { rejectUnauthorized: false, serverName: HOST },
-    });
+  const host = `${HOST}:${port}`;
+  const body = { messages: [{ role: "user", content: "Hi" }], stream: true };
+  const ask = () => send(port, "POST", "/v1/chat/completions", { host, origin: `https://${host}` }, body);
   const deadline = Date.now() + 10_000;
   let response = await ask().catch(() => undefined);
   while (!response && Date.now() < deadline) {
@@ -92,7 +99,7 @@ async function streamsThrough(port: number, gate: PromiseWithResolvers<void>): P
 
 const address = ({ port }: TestServer) => `127.0.0.1:${port}`;
 
-test.skipIf(Bun.which("nginx") === null)("nginx: a stream comes through piece by piece", async () => {
+test.skipIf(Bun.which("nginx") === null)("nginx: streams come through, and no caller is local", async () => {
   const { server, gate } = slow();
   const [folder, port] = [temporaryFolder(), await freePort()];
   const site = adapted(recipe("nginx"), {
@@ -107,7 +114,11 @@ test.skipIf(Bun.which("nginx") === null)("nginx: a stream comes through piece by
   const config = `daemon off; pid ${folder}/pid; error_log stderr; events {}\nhttp { access_log off; ${paths.join(" ")}\n${site} }\n`;
   writeFileSync(join(folder, "nginx.conf"), config);
   const command = ["nginx", "-e", "stderr", "-p", folder, "-c", join(folder, "nginx.conf")];
-  await whileRunning(command, {}, () => streamsThrough(port, gate));
+  await whileRunning(command, {}, async () => {
+    await streamsThrough(port, gate);
+    const model = { model: "a" };
+    expect((await send(port, "DELETE", "/api/delete", { host: "localhost" }, model)).status).toBe(403);
+  });
 });
 
 test.skipIf(Bun.which("caddy") === null)("Caddy: a stream comes through piece by piece", async () => {
@@ -157,14 +168,28 @@ test("the service of the packages has the folders and the file of variables that
   expect(unit).toMatch(/^EnvironmentFile=-\/etc\/svc\/environment$/m);
   expect(text).toContain("SVC_API_KEY=");
   expect(text).toContain("install -m 600 /dev/stdin /etc/svc/environment");
-  const [, dataDir = ""] = /SVC_DATA_DIR=(\S+)/.exec(unit) ?? [];
-  expect(text).toContain(`sudo svc pull --data-dir ${dataDir} `);
+  expect(text).toContain("sudo svc pull --data-dir /var/lib/svc ");
 });
 
-test("the options of the service exist", () => {
-  const units = recipe("ini") + fill("svc.service", {});
-  const variables = [...units.matchAll(/\b(SVC_[A-Z_]+)=/g)].map(([, name]) => name);
-  const known = readFileSync(join(import.meta.dir, "../../docs/reference/environment.md"), "utf8");
-  expect(variables.filter((name) => !known.includes(`\`${name}\``))).toEqual([]);
-  expect(variables.length).toBeGreaterThan(2);
+test.each([
+  ["page", recipe("ini")],
+  ["packages", fill("svc.service", {})],
+])("the service of the %s has the folders that systemd makes, unless its config file names others", (_, unit) => {
+  const folder = temporaryFolder();
+  const file = join(folder, "config.toml");
+  writeFileSync(file, 'data-dir = "/srv/svc"\n');
+  const [, variables = ""] = /^Environment=(.*)$/m.exec(unit) ?? [];
+  const environment = { HOME: folder, ...environmentIn(variables) };
+  const own = { cacheDir: "/var/cache/svc", dataDir: "/var/lib/svc" };
+  expect(readConfig(new Map(), environment, "/")).toMatchObject(own);
+  expect(readConfig(new Map([["config", file]]), environment, "/")).toMatchObject({ ...own, dataDir: "/srv/svc" });
+  expect([unit.includes("CacheDirectory=svc\n"), unit.includes("StateDirectory=svc\n")]).toEqual([true, true]);
+});
+
+test.each([
+  ["page", recipe("ini")],
+  ["packages", fill("svc.service", {})],
+])("the command of the service of the %s has options that exist", (_, unit) => {
+  const [, args = ""] = /^ExecStart=\S+ (.*)$/m.exec(unit) ?? [];
+  expect(parseArguments(args.split(" ")).values.get("config")).toBe("/etc/svc/config.toml");
 });

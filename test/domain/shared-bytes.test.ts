@@ -43,6 +43,41 @@ test("work that does not fit waits, and the smallest runs next", async () => {
   expect(await Promise.all(results)).toEqual(["a", "b", "c", "d"]);
 });
 
+test("work is overtaken by at most as many bytes as it needs itself", async () => {
+  const { run, end, running } = setUp(10);
+  void run("small 0", 4);
+  void run("large", 8);
+  const begun: string[] = [];
+  for (let at = 1; !running().includes("large") && at < 9; at++) {
+    void run(`small ${at}`, 4);
+    await Bun.sleep(0);
+    begun.push(...running().filter((name) => !begun.includes(name)));
+    await end(`small ${at - 1}`);
+  }
+  // Two small ones of later arrival.
+  expect(running()).toEqual(["large"]);
+  expect(begun).toEqual(["small 0", "small 1", "small 2"]);
+  await end("large");
+  expect(running()).toEqual(["small 3"]);
+});
+
+test("work that was overtaken and then cancelled does not keep others waiting", async () => {
+  const { run, end, running } = setUp(10);
+  const leaving = new AbortController();
+  void run("a", 4);
+  void run("large", 8, leaving.signal);
+  void run("b", 4);
+  await Bun.sleep(0);
+  await end("b");
+  void run("c", 4);
+  void run("d", 2);
+  await Bun.sleep(0);
+  expect(running()).toEqual(["a", "c"]);
+  leaving.abort("gone");
+  await end("c");
+  expect(running()).toEqual(["a", "d"]);
+});
+
 test("work larger than the limit runs alone", async () => {
   const { run, end, running } = setUp(10);
   void run("a", 1);

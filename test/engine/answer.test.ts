@@ -17,6 +17,7 @@ function scripted(news: (AnswerUpdate | undefined)[], last?: AnswerUpdate, chang
     thinkingEnds: [],
     parallelToolCalls: true,
     now: () => 0,
+    readers: () => 1,
     ...changes,
   };
   const answer = new ParsedAnswer(parser, options);
@@ -141,6 +142,7 @@ describe("a parsed answer", () => {
       thinkingEnds: [],
       parallelToolCalls: true,
       now: () => clock,
+      readers: () => 1,
     });
     const events = Array.from({ length: 20 }, () => {
       clock += 5;
@@ -148,6 +150,53 @@ describe("a parsed answer", () => {
     }).flat();
     expect([read, joined(events, "text")]).toEqual([1, "a"]);
     expect(joined(answer.end(true), "text")).toBe("b");
+  });
+
+  test("and many others together are read for a small share of the time", () => {
+    let [clock, reading] = [0, 0];
+    const parser = {
+      push: () => {},
+      read: () => {
+        clock++;
+        reading++;
+        return { content: "a" };
+      },
+    };
+    const options = { stops: [], tools: [], thinkingEnds: [], parallelToolCalls: true, now: () => clock };
+    const count = 32;
+    const answers = Array.from({ length: count }, () => new ParsedAnswer(parser, { ...options, readers: () => count }));
+    for (let step = 0; step < 1000; step++) {
+      clock += 10;
+      for (const answer of answers) answer.push(bytes, false);
+    }
+    expect(reading / clock).toBeLessThan(0.11);
+  });
+
+  test("is read once for several tokens that come together, also in reasoning, and counts them all", () => {
+    const texts = ["<think>", ..."abcdefgh", "</think>", ..."xyz"];
+    let [text, told, reads] = ["", 0, 0];
+    const parser = {
+      push: (piece: Uint8Array) => void (text += Buffer.from(piece).toString()),
+      read: (): AnswerUpdate | undefined => {
+        reads++;
+        const [reasoning = "", content = ""] = text.slice("<think>".length).split("</think>");
+        const fresh = { reasoning: reasoning.slice(told), content };
+        told = reasoning.length;
+        if (content !== "") return { content: content.slice(-1) };
+        return fresh.reasoning === "" ? undefined : { reasoning: fresh.reasoning };
+      },
+    };
+    const answer = new ParsedAnswer(parser, {
+      stops: [],
+      tools: [],
+      thinkingEnds: ["</think>"],
+      parallelToolCalls: true,
+      now: () => 0,
+      readers: () => 1,
+    });
+    const events = texts.flatMap((piece, at) => answer.push(Buffer.from(piece), at % 4 !== 0));
+    expect([joined(events, "reasoning"), answer.reasoningTokens]).toEqual(["abcdefgh", 10]);
+    expect(reads).toBeLessThan(9);
   });
 });
 
@@ -203,6 +252,7 @@ describe("a parser that reads slowly", () => {
       thinkingEnds: ["</think>"],
       parallelToolCalls: true,
       now: () => clock,
+      readers: () => 1,
       ...changes,
     });
     const events: OutputEvent[] = [];

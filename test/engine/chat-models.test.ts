@@ -1,44 +1,15 @@
 // The real program with several chat models: selected by name, loaded on first use, each in a process of its own.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
 import { makeAdapter } from "../models/make-adapter.ts";
-import { scrambledModel } from "../models/scrambled-model.ts";
 import { MODEL } from "../native/harness.ts";
-import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
+import { FROM_SOURCE, withServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
+import { ask, LIMITS, listed, MODELS, PARIS, SCRAMBLED } from "./chat-models-rig.ts";
 
 setDefaultTimeout(120_000);
 
-const MODELS = join(import.meta.dir, "../../vendor/.build/models");
-const SCRAMBLED = scrambledModel(MODEL, MODELS);
 const OTHER = "scrambled-svc-mini-q8_0";
-const LIMITS = ["--ctx", "2048", "--parallel", "2", "--threads", "1"];
-
-async function ask({ url }: TestServer, model?: string, fields: object = {}) {
-  const body = {
-    ...fields,
-    model,
-    messages: [{ role: "user", content: "What is the capital of France?" }],
-    max_tokens: 12,
-    seed: 1,
-  };
-  const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", body: JSON.stringify(body) });
-  const answer = (await response.json()) as Record<string, any>;
-  return [response.status, answer["model"] ?? answer["error"].code, answer["choices"]?.[0].message.content];
-}
-
-interface Listed {
-  readonly data: readonly { readonly id: string; readonly loaded: boolean; readonly context_length?: number }[];
-  readonly models: readonly { readonly name: string; readonly capabilities: readonly string[] }[];
-}
-
-async function listed({ url }: TestServer, model: string) {
-  const { data, models } = (await (await fetch(`${url}/v1/models`)).json()) as Listed;
-  return { ...data.find(({ id }) => id === model), ...models.find(({ name }) => name === model) };
-}
-
-const PARIS = "The capital of France is Paris.";
 
 test("a further chat model answers under its name, once it is loaded; the first one answers all other requests", async () => {
   await withServer([...LIMITS, "--alias", "first", "--model", MODEL, "--chat-model", SCRAMBLED], async (server) => {

@@ -274,6 +274,28 @@ describe("svc-mini", () => {
   });
 });
 
+test("without grammar constraints, what the prompt cannot state is refused under the client's name for it", async () => {
+  const [chat, raw] = ["/v1/chat/completions", "/v1/completions"];
+  server = await startServer(["--ctx", "2048", "--threads", "1", "--no-grammar-constraints"]);
+  try {
+    const messages = user("What is the capital of France?");
+    for (const [path, body, param] of [
+      [chat, { messages, grammar: 'root ::= "Yes"' }, "grammar"],
+      [chat, { messages, guided_choice: ["Yes", "No"] }, "guided_choice"],
+      [chat, { messages, structured_outputs: { regex: "Yes|No" } }, "structured_outputs.regex"],
+      [raw, { prompt: "Yes or", guided_json: person }, "guided_json"],
+    ] as const) {
+      const { status, error } = await count(path, { max_tokens: 1, ...body });
+      expect([status, error?.code, error?.param]).toEqual([400, "unsupported_parameter", param]);
+      expect(error?.message).toContain("--no-grammar-constraints");
+    }
+    const stated = await ask({ messages, ...format(person), max_tokens: 1 });
+    expect([stated.status, stated.headers.get("x-grammar-constraints")]).toEqual([200, "downgraded"]);
+  } finally {
+    await server.stop();
+  }
+});
+
 const folder = sharedFolder();
 
 describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that sees and hears (%s)", (kind) => {

@@ -14,6 +14,11 @@ const LOOK_MS = 5;
 /** Each look for finished prompts advances the clock; prompts containing `stuck` never finish. */
 class SlowLlama extends FakeLlama {
   ms = 0;
+  decodeMs = 0;
+  override decode(...step: Parameters<FakeLlama["decode"]>) {
+    this.ms += this.decodeMs;
+    return super.decode(...step);
+  }
   override submitPrompt(request: PromptRequest): number {
     const job = super.submitPrompt(request);
     if ("messages" in request && JSON.stringify(request.messages).includes("stuck")) super.takePrompt();
@@ -43,4 +48,34 @@ test("a request does not wait for another's prompt that takes long", async () =>
   for (let turn = 0; startedAt === undefined && turn < 300; turn++) await Bun.sleep(1);
   expect(messages.map(({ type }) => type).slice(0, 2)).toEqual(["accepted", "started"]);
   expect(Number(startedAt) - Number(acceptedAt)).toBeLessThanOrEqual(40);
+});
+
+test.each([
+  ["is computed at once when that takes less than the wait is worth", 0, [[2], [3]]],
+  ["waits for another that comes at once when computing it takes long", 50, [[2, 3]]],
+] as const)("a prompt %s", async (_, decodeMs, expected) => {
+  const llama = new SlowLlama();
+  llama.decodeMs = decodeMs;
+  const started: (readonly number[])[] = [];
+  let ended = 0;
+  const say = (key: number) => engine.submit(key, { type: "generate", request: plainRequest(`${key} says say abc|`) });
+  const send = (message: FromTextEngine) => {
+    if (message.type === "accepted" && message.key === 2) setImmediate(say, 3);
+    if (message.type === "started") started.push(message.keys);
+    if (message.type === "events") ended += message.finished.length;
+  };
+  const clock = { now: () => llama.ms, wall: () => llama.ms };
+  const engine = new Engine(llama, OPTIONS, send, clock);
+  void engine.run();
+  const until = async (count: number) => {
+    for (let turn = 0; ended < count && turn < 1000; turn++) await Bun.sleep(1);
+  };
+  // The first one is measured.
+  say(1);
+  await until(1);
+  // Until the engine is idle.
+  await Bun.sleep(10);
+  say(2);
+  await until(3);
+  expect(started.slice(1)).toEqual(expected.map((keys) => [...keys]));
 });

@@ -63,7 +63,6 @@ test("bandwidth is the bytes read by pure decode steps divided by their time", (
           rows: [],
           adapters: [],
           started: [],
-          owner: 1,
           decodeRows: 1,
           prefillRows,
           speculativeRows: 0,

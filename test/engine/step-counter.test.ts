@@ -15,7 +15,6 @@ const plan = (decodeRows: number, prefillRows: number, streams: readonly number[
   rows: streams.map((key) => ({ key, sequence: key, token: 0, index: 0, position: 0, sample: true })),
   adapters: [],
   started: [],
-  owner: undefined,
   decodeRows,
   prefillRows,
   speculativeRows: 0,

@@ -65,7 +65,6 @@ const plan = (changes: Partial<StepPlan>): StepPlan => ({
   rows: [{ key: 1, sequence: 0, token: 0, index: 0, position: 0, sample: true }],
   adapters: [],
   started: [],
-  owner: 1,
   decodeRows: 0,
   prefillRows: 1,
   speculativeRows: 0,

@@ -4,8 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { RemoteAnswer } from "../../src/gateway/answer.ts";
 import type { CallPiece } from "../../src/gateway/output.ts";
 
-const open = (parallelToolCalls = true, { splitThinking = false, beginning = "" } = {}) =>
-  new RemoteAnswer({ splitThinking, beginning, parallelToolCalls, stop: [], counts: false });
+const open = (parallelToolCalls = true, { splitThinking = false, beginning = "", asksForJson = false } = {}) =>
+  new RemoteAnswer({ splitThinking, beginning, parallelToolCalls, stop: [], counts: false, asksForJson });
 
 test("call arguments can be as long as those of an agent that writes a large file, even one token at a time", () => {
   const answer = open();

@@ -91,9 +91,9 @@ test("a conversation with tools, reasoning and settings is translated in both di
   });
   expect(textOf(events)).toBe("Let me see.");
   expect(events.filter(({ type }) => type === "tool_call" || type === "tool_arguments")).toEqual([
-    { type: "tool_call", index: 0, id: expect.stringMatching(/^call_/), name: "add" },
+    { type: "tool_call", index: 0, id: "x", name: "add" },
     { type: "tool_arguments", index: 0, text: '{"a":1}' },
-    { type: "tool_call", index: 1, id: expect.stringMatching(/^call_/), name: "add" },
+    { type: "tool_call", index: 1, id: "y", name: "add" },
     { type: "tool_arguments", index: 1, text: '{"a":2}' },
   ]);
   expect(finishOf(events)).toMatchObject({ reason: "tool_calls", usage: { promptTokens: 12 } });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
+import { encodeOpenAi } from "../../src/gateway/openai/encode-request.ts";
 import { freePort } from "../support/free-port.ts";
+import { plainRequest } from "../support/request.ts";
 import { until } from "../support/until.ts";
-import { chatServer, delta, eventStream, fixtureServer, helloStream, usage } from "./fixture-server.ts";
+import { chatServer, delta, eventStream, fixtureServer, helloStream, serverOf, usage } from "./fixture-server.ts";
 import { conversationOf, finishOf, generate, remote, textOf } from "./remote.ts";
 
 const failing = (code: string) => expect.objectContaining({ code });
@@ -129,6 +131,29 @@ test("a schema is strict at the upstream only when the client asked for that", a
     expect(server.asked.at(-1)?.body["response_format"]).toEqual({ type: "json_schema", json_schema });
   }
 });
+
+test("a fence around JSON is left out, unless the server enforces schemas or the client wants no JSON", async () => {
+  const pieces = ["``", "`json", '\n{"a"', ": 1}", "\n`", "``"];
+  const answer = () => eventStream([...pieces.map((content) => delta({ content })), delta({}, "stop")]);
+  const wanted = { constraint: { schema: { type: "object" }, strict: false, inexpressible: false } };
+  const shown = async (owner: string, fields: object) =>
+    textOf(await generate(await remote([serverOf(owner, answer).url]), fields));
+  expect(await shown("someone", wanted)).toBe('{"a": 1}');
+  expect(await shown("someone", {})).toBe(pieces.join(""));
+  expect(await shown("vllm", wanted)).toBe(pieces.join(""));
+});
+
+test.each([
+  ["llama.cpp", true, { type: "json_object" }],
+  ["svc", false, { type: "json_object" }],
+  ["svc", true, { type: "json_schema", json_schema: { name: "answer", schema: { type: "object" }, strict: true } }],
+] as const)(
+  "a schema for any object is a JSON object, unless another svc must know that it is strict: %s, %p",
+  (kind, strict, format) => {
+    const request = plainRequest("hi", { constraint: { schema: { type: "object" }, strict, inexpressible: false } });
+    expect(encodeOpenAi(request, "far", kind).body["response_format"]).toEqual(format);
+  },
+);
 
 test("an upstream without template values receives a reasoning effort only when reasoning is requested", async () => {
   const server = chatServer(helloStream);

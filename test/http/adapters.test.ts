@@ -112,6 +112,7 @@ describe("next to models of another server", () => {
     const refused = await server.chat({ model: "up/far", lora: [{ id: 1, scale: 1 }] });
     expect(refused.status).toBe(400);
     expect(await body(refused)).toMatchObject({ error: { code: "unsupported_parameter", param: "lora" } });
+    expect(server.metrics.calls.filter((call) => call.startsWith("adapter"))).toEqual([]);
   });
 });
 
@@ -147,7 +148,9 @@ describe("POST /lora-adapters", () => {
   test("is refused for other machines", async () => {
     const server = serve(hello, { lora, allowedHosts: ["nas"] });
     expect((await server.post("/lora-adapters", [], { host: "nas" })).status).toBe(403);
-    // A proxy on this machine that replaces Host.
-    expect((await server.post("/lora-adapters", [], { "x-forwarded-for": "192.0.2.1" })).status).toBe(403);
+    // A proxy on this machine that replaces Host, or passes the Host that its client chose.
+    for (const added of [{ "x-forwarded-for": "192.0.2.1" }, { "x-forwarded-proto": "https" }]) {
+      expect((await server.post("/lora-adapters", [], added)).status).toBe(403);
+    }
   });
 });

@@ -1,7 +1,8 @@
-// What docs/limits.md says about connections, tested on Bun's server alone. When a newer Bun can do more, these tests
-// fail and the page must change.
+// What docs/limits.md says about connections, and what `http/server` relies on, tested on Bun's server alone. When a
+// newer Bun can do more, these tests fail and the page must change.
 
 import { afterAll, expect, test } from "bun:test";
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 const WORK_MS = 100;
@@ -49,4 +50,25 @@ test("a second request before the end of a slow answer closes the connection", a
   ]);
   expect(await answers((socket) => socket.write(post("slow first") + post("second")))).toEqual([]);
   expect(aborted).toContain("slow first");
+});
+
+test("a body that is not read stays with the client, however long it may be", async () => {
+  const waiting = Promise.withResolvers<Response>();
+  const busy = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    fetch: () => waiting.promise,
+  });
+  const socket = connect({ port: busy.port ?? 0, host: "127.0.0.1" });
+  socket.write(`POST / HTTP/1.1\r\nHost: svc\r\nContent-Length: ${2 ** 40}\r\n\r\n`);
+  const megabyte = Buffer.alloc(2 ** 20);
+  const drained = () => Promise.race([once(socket, "drain"), Bun.sleep(5 * WORK_MS)]);
+  let sent = 0;
+  while (sent < 100 && (socket.write(megabyte) || (await drained()))) sent++;
+  // As much as the buffers of the connection take.
+  expect(sent).toBeLessThan(50);
+  socket.destroy();
+  waiting.resolve(new Response());
+  await busy.stop(true);
 });

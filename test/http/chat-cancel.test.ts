@@ -4,7 +4,7 @@ import { checker } from "../../src/contract/schema.ts";
 import { fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, type TestServer } from "./harness.ts";
+import { messages, serve, type TestServer } from "./harness.ts";
 
 const never = new Promise<void>(() => {});
 const queued: FakeScript = { steps: [{ wait: never }, "accept", { text: "a" }] };
@@ -123,6 +123,29 @@ describe("cancelling", () => {
     expect((await cancel(server, "same")).status).toBe(200);
     expect(checkCompletion(await (await older).json()).choices[0]?.finish_reason).toBe("cancelled");
     expect((await cancel(server, "same")).status).toBe(404);
+  });
+
+  test("stops a batch and a single chat with one id in the same order", async () => {
+    const server = serve(decoding);
+    const same = { "x-request-id": "same" };
+    const chat = () => server.chat({}, same);
+    const batch = () =>
+      server.post("/v1/batch/completions", { requests: [{ custom_id: "a", body: { messages } }] }, same);
+    for (const [older, newer] of [
+      [chat, batch],
+      [batch, chat],
+    ] as const) {
+      const kept = older();
+      await until(() => server.engine.live === 1);
+      const ended = newer();
+      await until(() => server.engine.live === 2);
+      expect((await cancel(server, "same")).status).toBe(200);
+      expect(await (await ended).text()).toContain('"finish_reason":"cancelled"');
+      expect(server.engine.live).toBe(1);
+      expect((await cancel(server, "same")).status).toBe(200);
+      expect(await (await kept).text()).toContain('"finish_reason":"cancelled"');
+      expect((await cancel(server, "same")).status).toBe(404);
+    }
   });
 
   test("does not affect other requests", async () => {

@@ -187,6 +187,23 @@ describe("POST /v1/embeddings", () => {
   });
 });
 
+test.each([
+  ["/v1/embeddings", { input: "hello", truncate: false }, { input: long, truncate: false }],
+  ["/api/embed", { input: "hello", truncate: false }, { input: long, truncate: false }],
+  ["/v1/rerank", { query: "h", texts: ["hello"], truncate: false }, { query: "h", texts: [long], truncate: false }],
+])("the log line of %s says which model and replica answered, and how", async (path, body, tooLong) => {
+  const { post, log, embedders } = serve();
+  for (const one of embedders) one.servedBy = { replica: "first", retries: 2 };
+  const model = path === "/v1/rerank" ? "fake-reranker" : "fake-embedding";
+  expect((await post(path, body)).status).toBe(200);
+  expect((await post(path, tooLong)).status).toBe(400);
+  const lines = log.lines.filter(({ message }) => message === "request").map(({ fields }) => fields);
+  expect(lines).toMatchObject([
+    { model, finish: "stop", replica: "first", retries: 2, prompt: expect.any(Number) },
+    { model, finish: "context_length_exceeded" },
+  ]);
+});
+
 describe("POST /v1/rerank", () => {
   const documents = ["grass", "blue sky", { text: "sky" }];
 
@@ -237,6 +254,16 @@ describe("POST /v1/rerank", () => {
     expect(results).toHaveLength(1);
     expect(results[0]?.relevance_score).toBeGreaterThan(0.5);
     expect(results[0]?.relevance_score).toBeLessThan(1);
+  });
+
+  test("scores that are probabilities stay as they are", async () => {
+    const { post, embedders } = serve();
+    if (embedders[1]) embedders[1].probabilities = [0.25, 0.75];
+    for (const raw_scores of [true, false]) {
+      const response = await post("/v1/rerank", { query: "blue sky", documents: ["grass", "sky"], raw_scores });
+      const { results } = checkRerank(await response.json());
+      expect(results.map(({ relevance_score }) => relevance_score)).toEqual([0.75, 0.25]);
+    }
   });
 
   test("`texts` are answered as text-embeddings-inference does: a list, with scores from 0 to 1", async () => {

@@ -17,7 +17,7 @@ function withoutChance(text: string): string {
   const seen = new Map<string, string>();
   return text
     .replace(
-      /\b(chatcmpl-|cmpl-|msg_|resp_|rs_|fc_|item_|img_|event_|sess_|ek_|toolu_|call_)[0-9a-f]{24,32}\b/g,
+      /\b(chatcmpl-|cmpl-|msg_|resp_|rs_|fc_|ctc_|item_|img_|event_|sess_|ek_|toolu_|call_)[0-9a-f]{24,32}\b/g,
       (id, prefix: string) => {
         if (!seen.has(id)) seen.set(id, `${prefix}${seen.size === 0 ? "ID" : `ID${seen.size}`}`);
         return seen.get(id) ?? id;

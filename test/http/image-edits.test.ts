@@ -6,6 +6,7 @@ import { checker } from "../../src/contract/schema.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { pngHeader } from "../media/files.ts";
 import { errorOf, fault } from "../support/fault.ts";
+import { rejection } from "../support/thrown.ts";
 import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
 import { leftovers, serve, type TestServer } from "./harness.ts";
@@ -341,4 +342,23 @@ test("uploaded files are removed when the engine refuses them", async () => {
   const answer = send(server, form(["prompt", prompt], ["image", image], ["mask", mask]));
   expect(await fault(await answer)).toEqual([400, "unsupported_media_input", "mask"]);
   expect(leftovers(server)).toEqual([]);
+});
+
+test("an edit can be cancelled while its images are checked, before the engine has it", async () => {
+  const server = serve();
+  const stored = await server.images.pictures.receive([image], "image");
+  const cancelled: boolean[] = [];
+  const read = {
+    ...stored,
+    get path() {
+      cancelled.push(server.requests.cancel("mine"));
+      return stored.path;
+    },
+  };
+  const work = { prompt, count: 1, previews: 0, encoding: { format: "png", withParameters: false } } as const;
+  const run = { id: "mine", work, edit: { image: read, references: [] } };
+  const drawn = Array.fromAsync(server.images.draw(run, new AbortController().signal, {}));
+  expect(await rejection(drawn)).toEqual(["request_cancelled", undefined]);
+  expect(cancelled).toContain(true);
+  expect([server.drawer.asked, leftovers(server)]).toEqual([[], []]);
 });

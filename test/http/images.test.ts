@@ -320,15 +320,13 @@ describe("while an image is generated", () => {
     expect(requests.progressOf("late")).toBeUndefined();
   });
 
-  test("a request that finds the queue full gets a Retry-After from the measured step times", async () => {
+  test("a request that finds the queue full gets a Retry-After from the engine's estimate", async () => {
     const { post, drawer, requests } = serve(undefined, { maxQueue: 0 });
-    const steps = [Promise.resolve(), never];
-    Object.defineProperty(drawer, "gate", { get: () => steps.shift() });
-    drawer.stepSeconds = 3;
-    void post(PATH, { prompt, n: 2, steps: 5 }, { "x-request-id": "first" }).catch(() => {});
-    await until(() => requests.progressOf("first")?.step === 1);
+    drawer.gate = never;
+    drawer.placeFreeMs = () => 27_000;
+    void post(PATH, { prompt }).catch(() => {});
+    await until(() => requests.activeCount === 1);
     const refused = await post(PATH, { prompt });
-    // Nine steps of three seconds each remain.
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "27"]);
     expect(await fault(refused)).toEqual([503, "server_busy", null]);
     requests.cancelAll();

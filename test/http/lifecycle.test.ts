@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { ErrorEnvelope } from "../../src/contract/errors.ts";
+import { chatErrors, ErrorEnvelope } from "../../src/contract/errors.ts";
 import { checker } from "../../src/contract/schema.ts";
+import { SvcError, type ErrorCode } from "../../src/domain/errors.ts";
+import { errorResponse } from "../../src/http/plugins/errors.ts";
 import { until } from "../support/until.ts";
 import { messages, serve, type TestServer } from "./harness.ts";
 import { RawClient } from "./raw.ts";
@@ -207,6 +209,18 @@ describe("browsers", () => {
       expect(checkError(await response.json()).error.code).toBe("forbidden_origin");
     }
     expect(server.engine.requests).toBeEmpty();
+  });
+
+  test("pages may read every header that errors have for their clients", async () => {
+    const response = await call(serve(), { origin: "http://localhost" });
+    const readable = response.headers.get("access-control-expose-headers")?.toLowerCase().split(", ");
+    // Pages can always read content-type; the others are for the browser itself.
+    const others = ["content-type", "connection", "upgrade", "www-authenticate"];
+    for (const code of Object.keys(chatErrors) as ErrorCode[]) {
+      const error = errorResponse(new SvcError(code, "", { retryAfterSeconds: 1 }), "id");
+      const sent = [...error.headers.keys()].filter((name) => !others.includes(name));
+      expect(readable).toEqual(expect.arrayContaining(sent));
+    }
   });
 
   test("--cors-origin admits one origin or all", async () => {

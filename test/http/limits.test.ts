@@ -16,20 +16,23 @@ const readJson = (request: Request, ceiling: number) => new JsonBodies(new ByteB
 const checkError = checker(ErrorEnvelope);
 
 describe("the limit of a body's size", () => {
-  test("is checked against Content-Length before anything is read", async () => {
-    const server = serve();
-    const client = await RawClient.connect(server.port);
-    const length = bodyCeilings.generation + 1;
-    client.socket.write(
-      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: big\r\nContent-Length: ${length}\r\n\r\n`,
-    );
-    await until(() => client.received.includes("payload_too_large"));
-    expect(client.received).toStartWith("HTTP/1.1 413 ");
-    expect(client.received).toContain("X-Request-ID: big");
-    expect(client.received).toContain("Compat-Request-ID: big");
-    expect(client.received).toContain('"request_id":"big"');
-    client.leave();
-  });
+  test.each([path, "/v1/batch/completions", "/v1/completions", "/v1/messages", "/v1/responses"])(
+    "is checked against Content-Length before anything is read: %s",
+    async (route) => {
+      const server = serve();
+      const client = await RawClient.connect(server.port);
+      const length = bodyCeilings.generation + 1;
+      client.socket.write(
+        `POST ${route} HTTP/1.1\r\nHost: localhost\r\nX-Request-ID: big\r\nContent-Length: ${length}\r\n\r\n`,
+      );
+      await until(() => client.received.includes("payload_too_large"));
+      expect(client.received).toStartWith("HTTP/1.1 413 ");
+      expect(client.received).toContain("X-Request-ID: big");
+      expect(client.received).toContain("Compat-Request-ID: big");
+      expect(client.received).toContain('"request_id":"big"');
+      client.leave();
+    },
+  );
 
   test("is checked while reading when there is no length", async () => {
     const server = serve();
@@ -155,6 +158,21 @@ describe("capacity", () => {
       await response.text();
     }
     expect((await server.chat({})).status).toBe(200);
+  });
+
+  test.each([
+    ["/v1/audio/speech", { input: "Hello." }],
+    ["/v1/audio/transcriptions", { data: "aaaa" }],
+  ])("a request beyond those of its model gets a Retry-After: %s", async (route, body) => {
+    const server = serve(undefined, { parallel: 1, maxQueue: 0 });
+    server.speaker.gate = server.transcriber.gate = never;
+    const held = server.post(route, body);
+    await until(() => server.requests.activeCount === 1);
+    const refused = await server.post(route, body);
+    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^[1-9]\d*$/)]);
+    expect(checkError(await refused.json()).error).toMatchObject({ type: "server_busy", code: "server_busy" });
+    server.requests.cancelAll();
+    await (await held).text().catch(() => {});
   });
 
   test.each([path, "/v1/completions", "/v1/messages", "/v1/responses"])(

@@ -5,6 +5,8 @@ import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
 import { crash, scripts, type ScriptName } from "../contract/scripts.ts";
+import { helloStream, serverOf } from "../gateway/fixture-server.ts";
+import { remote } from "../gateway/remote.ts";
 import { assembleMultiplex } from "../support/streams/multiplex.ts";
 import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
@@ -134,6 +136,21 @@ describe("POST /v1/batch/completions", () => {
       "held true",
       "whole true",
     ]);
+  });
+
+  test.each([
+    ["a model here", undefined, true, null],
+    ["a model here without grammars", undefined, false, "downgraded"],
+    ["a server that enforces schemas", "vllm", false, null],
+    ["a server that may not", "someone", true, "downgraded"],
+  ])("says at once whether a strict schema is enforced by %s", async (_, owner, constrain, expected) => {
+    const beside = owner === undefined ? [] : [(await remote([serverOf(owner, helloStream).url])).gateway];
+    const schema = { type: "object", properties: { n: { type: "integer" } } };
+    const response_format = { type: "json_schema", json_schema: { name: "n", strict: true, schema } };
+    const body = { response_format, ...(owner !== undefined && { model: "up/far" }) };
+    const response = await ask(serve(hello, { constrain }, beside), [item("free"), item("strict", body)]);
+    expect([response.status, response.headers.get("x-grammar-constraints")]).toEqual([200, expected]);
+    await response.text();
   });
 
   test("sends every item whole without streaming", async () => {

@@ -157,7 +157,8 @@ describe("an image to a model without vision", () => {
 });
 
 describe("a document", () => {
-  const data = Buffer.from("pages").toBase64();
+  const pages = "%PDF-1.4 pages";
+  const data = Buffer.from(pages).toBase64();
   const pdf = `data:application/pdf;base64,${data}`;
   const chat = (file: object) => ["/v1/chat/completions", { messages: user(text("Sum?"), { type: "file", file }) }];
   const responses = (file: object) => [
@@ -187,7 +188,7 @@ describe("a document", () => {
       const response = await server.post(path as string, body as object);
       expect(await response.text()).toContain(`"param":"${param}"`);
       expect(prompts(server)).toEqual([[{ role: "user", content: `Sum?\n${heading}${READ}` }]]);
-      expect(contents(server)).toEqual(["pages"]);
+      expect(contents(server)).toEqual([pages]);
     }
   });
 
@@ -227,6 +228,38 @@ describe("a document", () => {
     expect(await fault(await ask(chat({ file_data: "a.pdf" })))).toEqual([400, "invalid_value", param]);
     expect(await fault(await ask(chat({ filename: "a.pdf" })))).toEqual([400, "missing_required_parameter", param]);
     expect(contents(server)).toEqual([]);
+  });
+
+  test.each<[string, string, string | Buffer]>([
+    ["JSON", "data:application/json;base64,", '{"a": "ü"}'],
+    ["code of an unknown type", "data:application/octet-stream;base64,", "let a = 1;"],
+    ["XML with parameters", "data:application/xml; charset=utf-8;base64,", "<a/>"],
+    ["base64 without a label", "", "a: 1\n".repeat(1000)],
+    ["a letter at the end of what is looked at", "data:;base64,", `${"x".repeat(767)}ü`],
+    ["an empty file", "data:application/octet-stream;base64,", ""],
+  ])("that has only text is text, whatever its label: %s", async (_, label, content) => {
+    const server = serve(hello);
+    const file = { filename: "a.b", file_data: label + Buffer.from(content).toBase64() };
+    for (const [path, body] of [chat(file), responses(file)]) {
+      expect((await server.post(path as string, body as object)).status).toBe(200);
+    }
+    expect(prompts(server).map((turns) => turns[0]?.content)).toEqual(Array(2).fill(`Sum?\na.b\n${content}`));
+  });
+
+  test.each<[string, string, string | Buffer]>([
+    ["with NUL", "data:application/json;base64,", "a\0"],
+    ["with NUL far behind", "data:application/json;base64,", `${"x".repeat(5000)}\0`],
+    ["of another encoding", "data:application/json;base64,", Buffer.from([0x61, 0xe4])],
+    ["with pages", "data:application/octet-stream;base64,", "%PDF-1.4"],
+    ["labelled as one with pages", "data:application/pdf;base64,", "text"],
+    ["that is empty, without a label", "", ""],
+  ])("is not text: %s", async (_, label, content) => {
+    const body = { file_data: label + Buffer.from(content).toBase64() };
+    const [path, asked] = chat(body);
+    const param = "messages.0.content.1.file.file_data";
+    expect((await errorOf(await serve(hello).post(path as string, asked as object))).message).toContain(
+      `'${param}': this model takes no documents`,
+    );
   });
 
   test.each([
@@ -276,13 +309,8 @@ describe("failures", () => {
   test("by more text than a prompt may have come before all of it is read", async () => {
     const server = serve(hello, on);
     const [page] = server.reader.pages;
-    const line = {
-      text: "x".repeat(300_000),
-      confidence: 1,
-      box: { x: 0, y: 0, width: 9, height: 9 },
-      block: 0,
-      words: [],
-    };
+    const word = { text: "x".repeat(300_000), confidence: 1, box: { x: 0, y: 0, width: 9, height: 9 } };
+    const line = { ...word, block: 0, words: [word] };
     const full = { ...(page ?? expect.unreachable()), lines: [line], tables: [] };
     server.reader.pages = Array.from({ length: 50 }, () => full);
     expect(await fault(await server.chat({ messages }))).toEqual([422, "unprocessable_media", param]);

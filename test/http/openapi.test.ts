@@ -9,7 +9,7 @@ import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { operations } from "../../src/http/openapi/operations.ts";
 import { pngHeader } from "../media/files.ts";
 import { testStore } from "../support/stored-models.ts";
-import { hello, noUpstreams, serve, testConfig } from "./harness.ts";
+import { hello, messages, noUpstreams, serve, testConfig } from "./harness.ts";
 
 const describeServer = async (url: string) => (await (await fetch(`${url}/openapi.json`)).json()) as OpenApiDocument;
 
@@ -36,7 +36,7 @@ function registered(): string[] {
   } = serve();
   const services = {
     engine,
-    engines: [],
+    engines: () => [],
     upstreams: noUpstreams(),
     requests,
     router,
@@ -182,6 +182,33 @@ describe("GET /openapi.json", () => {
       forms.add(form);
     }
     expect([...forms].sort()).toEqual(["Error", "MessagesError", "OllamaError", "SdapiError"]);
+  });
+
+  test("describes the header about strict schemas that are not enforced, wherever an answer may have it", async () => {
+    const { post } = serve();
+    const schema = { type: "object", properties: { n: { multipleOf: 7 } } };
+    const strict = { response_format: { type: "json_schema", json_schema: { name: "n", strict: true, schema } } };
+    const chat = { messages, ...strict };
+    const requests: Readonly<Record<string, object>> = {
+      "/v1/chat/completions": chat,
+      "/v1/responses": { input: "hi", text: { format: { type: "json_schema", name: "n", schema } } },
+      "/v1/messages": { messages, max_tokens: 9, output_config: { format: { type: "json_schema", schema } } },
+      "/v1/completions": { prompt: "hi", ...strict },
+      "/v1/batch/completions": { requests: [{ custom_id: "a", body: chat }] },
+      "/completion": { prompt: "hi", ...strict },
+      "/infill": { input_prefix: "hi", input_suffix: "you", ...strict },
+    };
+    for (const [path, body] of Object.entries(requests)) {
+      const response = await post(path, body);
+      expect([path, response.headers.get("x-grammar-constraints")]).toEqual([path, "downgraded"]);
+      await response.text();
+    }
+    const described = Object.entries(operations).filter(([, { headers = {} }]) => "X-Grammar-Constraints" in headers);
+    expect(described.map(([key]) => key).toSorted()).toEqual(
+      Object.keys(requests)
+        .map((path) => `POST ${path}`)
+        .toSorted(),
+    );
   });
 
   test("names the ways to send an API key, and the routes that accept other credentials or need none", async () => {

@@ -11,7 +11,7 @@ import { FakeDrawer } from "../support/fake-image-engine.ts";
 import { pngHeader } from "../media/files.ts";
 import { until } from "../support/until.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, type TestServer } from "./harness.ts";
+import { leftovers, serve, type TestServer } from "./harness.ts";
 
 const prompt = "a red circle";
 const image = Buffer.from(pngHeader(64, 96)).toString("base64");
@@ -384,6 +384,23 @@ describe("progress", () => {
     expect(await interrupted.clone().json()).toMatchObject({ detail: "The request was cancelled." });
     expect(await refusal(interrupted)).toEqual([499, "request_cancelled"]);
     expect(server.requests.activeCount).toBe(0);
+  });
+
+  test("an interrupt also cancels a request whose image is still being stored", async () => {
+    const server = serve();
+    const { pictures } = server.images;
+    const receive = pictures.receive.bind(pictures);
+    const stored = Promise.withResolvers<void>();
+    pictures.receive = async (...file) => {
+      await stored.promise;
+      return receive(...file);
+    };
+    const answer = server.post("/sdapi/v1/img2img", { prompt, init_images: [image] });
+    await until(async () => checker(SdapiProgress)(await get(server, "progress")).state.job_count === 1);
+    await server.post("/sdapi/v1/interrupt", {});
+    stored.resolve();
+    expect(await refusal(await answer)).toEqual([499, "request_cancelled"]);
+    expect([server.drawer.asked, leftovers(server)]).toEqual([[], []]);
   });
 
   test("is separate for each API key, and an interrupt is never rate limited", async () => {

@@ -35,14 +35,21 @@ describe("listening", () => {
   });
 });
 
-test("a body that is too long for its route is refused with a reason, up to the largest limit of any route", async () => {
-  const server = serve(undefined, { maxAudioBytes: 1_000_000_000 });
-  const client = await RawClient.connect(server.port);
-  client.post("/v1/chat/completions", "{", ["Content-Length: 1900000000"]);
-  await until(() => client.received.includes("\r\n\r\n{"));
-  expect(client.received).toStartWith("HTTP/1.1 413 ");
-  expect(client.received).toContain("this route accepts");
-  client.leave();
+test.each([
+  ["/v1/chat/completions", "application/json", "this route accepts"],
+  ["/v1/audio/transcriptions", "multipart/form-data; boundary=x", "--max-audio-mb"],
+  ["/v1/files", "application/jsonl", "--max-file-mb"],
+])("a body that is too long for its route is refused with a reason, however long: %s", async (path, type, reason) => {
+  for (const length of [3e9, 1e15]) {
+    const client = await RawClient.connect(serve().port);
+    const head = [`POST ${path} HTTP/1.1`, "Host: localhost", "X-Request-ID: long", `Content-Type: ${type}`];
+    client.socket.write(`${head.join("\r\n")}\r\nContent-Length: ${length}\r\n\r\n{`);
+    await until(() => client.received.includes("\r\n\r\n{"));
+    expect(client.received).toStartWith("HTTP/1.1 413 ");
+    expect(client.received).toContain("X-Request-ID: long");
+    expect(client.received).toContain(reason);
+    client.leave();
+  }
 });
 
 /** Advances the clock beyond the waits for cancelled requests and for requests that arrive after them. */

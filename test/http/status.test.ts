@@ -143,6 +143,17 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     expect<unknown>(count).toEqual({ input_tokens: 5, model: "fake-model" });
   });
 
+  test("add the tokens that begin and end a text, as for raw completions, unless the body says otherwise", async () => {
+    const { post, engine } = serve();
+    for (const path of ["/v1/tokenize", "/v1/count_tokens"]) {
+      for (const fields of [{}, { add_special_tokens: null }, { add_special_tokens: false }]) {
+        await (await post(path, { text: "a", ...fields })).text();
+      }
+    }
+    const added = engine.tokenized.map(({ options }) => options.addSpecial);
+    expect(added).toEqual([true, true, false, true, true, false]);
+  });
+
   test("prefer text to prompt, and treat null and empty as absent", async () => {
     const { post } = serve();
     const count = async (body: unknown) => (await read(post("/v1/tokenize", body))).count;
@@ -200,11 +211,15 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
   });
 
   test("are answered by the loaded model for the name of another", async () => {
-    const { post, log } = serve();
-    const answer = await read(post("/v1/tokenize", { model: "secret-name", text: "a" }));
-    expect(answer.model).toBe("fake-model");
-    expect(log.lines.some((line) => line.message.includes("instead of the named one"))).toBe(true);
-    expect(JSON.stringify(log.lines)).not.toContain("secret-name");
+    const { post, log } = serve(hello, { alias: ["fake-model", "nickname"] });
+    const levels = async (name: string) => {
+      expect((await read(post("/v1/tokenize", { model: name, text: "a" }))).model).toBe("fake-model");
+      const told = log.lines.splice(0);
+      expect(JSON.stringify(told)).not.toContain(name);
+      return told.flatMap(({ level, message }) => (message.includes("instead of the named one") ? level : []));
+    };
+    expect(await levels("secret-name")).toEqual(["verbose"]);
+    expect(await levels("nickname")).toBeEmpty();
   });
 
   test.each([

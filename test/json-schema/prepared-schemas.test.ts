@@ -28,6 +28,14 @@ describe("the schema of an earlier request", () => {
     expect(() => prepareSchema(wide("b"), "tools.0", littleLeft(), earlier)).toThrow("too much work");
   });
 
+  test("is refused although a tool without strict had it", () => {
+    const earlier = new PreparedSchemas();
+    const foreign = { type: "string", pattern: "(?i)a" };
+    const prepare = (isLenient: boolean) => prepareSchema(foreign, "tools.0", new SchemaBudget(), earlier, isLenient);
+    expect(prepare(true)).toEqual({ schema: { type: "string" }, inexpressible: ["/pattern"] });
+    expect(() => prepare(false)).toThrow("ECMA-262");
+  });
+
   test("is not taken for one with other values", () => {
     const earlier = new PreparedSchemas();
     const prepared = (maxLength: number) =>

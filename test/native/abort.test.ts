@@ -58,6 +58,17 @@ test("an abort stops a chunk, paused or not, and leaves nothing of it", async ()
   expect(JSON.parse(report)).toEqual({ results: ["aborted", "aborted"], complaints: [] });
 });
 
+test("a batch of several owners stops when those of most of its rows are aborted", async () => {
+  const { child, abort } = start("shared");
+  let report = "";
+  for await (const line of lines(child.stdout)) {
+    if (line.startsWith("[")) report = line;
+    else setTimeout(abort, 5, ...line.split(" ").map(Number));
+  }
+  expect(await child.exited).toBe(0);
+  expect(JSON.parse(report)).toEqual(["done", "done", "done"]);
+});
+
 test("the process ends when its parent closes its end of the pipe, even during a computation", async () => {
   const { child, fd } = start("forever");
   for await (const line of lines(child.stdout)) if (line === "computing") break;

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { ANY_OWNER, LlamaError, type AdapterScale } from "../../ffi/llama/api.ts";
+import { LlamaError, type AdapterScale } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { makeAdapter, writeAdapter } from "../models/make-adapter.ts";
 import { sharedFolder } from "../support/folders.ts";
@@ -82,7 +82,7 @@ test.each(LAYOUTS)("a chunk keeps its adapters while steps compute with others; 
   const beside = sets.map((set, at) =>
     said(set, () => {
       chunkBegin(llama, prefill(head, 1));
-      for (; llama.chunkResume(ANY_OWNER, 0) === "paused"; pauses++) {
+      for (; llama.chunkResume(0) === "paused"; pauses++) {
         llama.setAdapters(sets[(at + pauses) % sets.length] ?? []);
         decode(llama, prefill(others, 0));
         llama.kvRemove(0, 0, -1);

@@ -1,7 +1,7 @@
 // Chunks of prompts whose computation pauses while other sequences are decoded.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { ANY_OWNER, LlamaError, type SamplerId } from "../../ffi/llama/api.ts";
+import { LlamaError, type SamplerId } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { chunkBegin, decode, generate, library, load, prefill, question, sampler, tokenize } from "./harness.ts";
 
@@ -53,7 +53,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   /** Computes the current chunk to its end. */
   const finish = () => {
     for (;;) {
-      const result = llama.chunkResume(ANY_OWNER, 1000);
+      const result = llama.chunkResume(1000);
       if (result !== "paused") return result;
     }
   };
@@ -70,7 +70,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     let pauses = 0;
     for (const rows of chunksOf(sequence)) {
       chunkBegin(llama, rows);
-      for (; llama.chunkResume(ANY_OWNER, SHORTEST) === "paused"; pauses++) between();
+      for (; llama.chunkResume(SHORTEST) === "paused"; pauses++) between();
     }
     return pauses;
   };
@@ -135,7 +135,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     chunkBegin(llama, more);
     // Before any of the chunk is computed, and at several points of the graph.
     for (const slices of [0, 1, 2, 4]) {
-      for (let slice = 0; slice < slices; slice++) expect(llama.chunkResume(7, SHORTEST)).toBe("paused");
+      for (let slice = 0; slice < slices; slice++) expect(llama.chunkResume(SHORTEST)).toBe("paused");
       llama.chunkAbandon();
       chunkBegin(llama, more);
     }
@@ -162,7 +162,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
     const row = { token: 50, position: 0, sequence: 0 };
     const refused = (rows: Parameters<typeof chunkBegin>[1]) =>
       expect(() => chunkBegin(llama, rows)).toThrow(LlamaError);
-    expect(() => llama.chunkResume(1, 1)).toThrow("no chunk is begun");
+    expect(() => llama.chunkResume(1)).toThrow("no chunk is begun");
     refused([{ ...row, token: vocabulary }]);
     refused([{ ...row, sequence: 4 }]);
     refused([{ ...row, position: -1 }]);
@@ -180,7 +180,7 @@ describe.each(["unified", "streams", "paged"] as const)("%s KV cache", (layout) 
   test("a model can be unloaded during a chunk, and the next model computes new chunks", async () => {
     llama.kvClear();
     chunkBegin(llama, prefill(prompt.subarray(0, 100), 1));
-    expect(llama.chunkResume(ANY_OWNER, SHORTEST)).toBe("paused");
+    expect(llama.chunkResume(SHORTEST)).toBe("paused");
     llama.unload();
     expect(await load(llama, { layout, parallel: 4, context: CONTEXT[layout] })).toBeUndefined();
     computeInSlices(1, () => {});

@@ -8,7 +8,6 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { buildMedia } from "../../vendor/media.ts";
 import { buildMtmdCli } from "../../vendor/mtmd-cli.ts";
-import { ANY_OWNER } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { PROJECTOR_DEFAULTS, type MediaJob, type Medium } from "../../ffi/media/api.ts";
 import { openMedia, type NativeMedia } from "../../ffi/media/binding.ts";
@@ -86,7 +85,7 @@ function readMedium(llama: NativeLlama, media: NativeMedia, job: MediaJob, index
     const address = media.embeddings(job, index, offset);
     const positions = media.positions(job, index, position, offset, count);
     const part = { address, positions, count, sequence: 0, nonCausal: chunk.nonCausal };
-    const result = llama.decodeEmbeddings(part, ANY_OWNER);
+    const result = llama.decodeEmbeddings(part, 0);
     if (result !== "done") throw new Error(result);
   }
 }

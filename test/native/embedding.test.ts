@@ -206,6 +206,7 @@ describe.each(["rank", "rank-eos", "causal-rank"] as const)("a reranker: %s", (k
     expect(await loadKind(kind)).toBeUndefined();
     const [all] = await results(ENCODER_CONTEXT, { kind: "rank", query, documents });
     expect([all?.dimensions, all?.values.length, all?.truncated]).toEqual([1, 4, 1]);
+    expect(all?.probabilities).toBe(kind === "causal-rank" ? true : undefined);
     for (const [at, document] of documents.entries()) {
       const [one] = await results(ENCODER_CONTEXT, { kind: "rank", query, documents: [document] });
       expect(one?.values[0]).toBeCloseTo(all?.values[at] ?? NaN, 2);
@@ -214,6 +215,13 @@ describe.each(["rank", "rank-eos", "causal-rank"] as const)("a reranker: %s", (k
     const [refused] = await run(ENCODER_CONTEXT, { kind: "rank", query: "sky ".repeat(60), documents });
     expect(refused).toMatchObject({ type: "rejected", code: "context_length_exceeded", param: "query" });
   });
+});
+
+test("a word that is too long for BERT's tokenizer is one unknown token to a reranker, too", async () => {
+  await loadKind("rank");
+  const rank = (document: string) =>
+    results(ENCODER_CONTEXT, { kind: "rank", query: "sky", documents: [document] } as const);
+  expect((await rank(`the ${"x".repeat(101)} moon`))[0]?.tokens).toBe((await rank("the a moon"))[0]?.tokens);
 });
 
 test("a query with a placeholder of the prompt in it is text as any other", async () => {

@@ -116,21 +116,25 @@ export interface Row {
   readonly position: number;
   readonly sequence: number;
   readonly sampler?: SamplerId;
+  /** The request that may abort the computation. */
+  readonly owner?: number;
 }
 
-function batchOf(rows: readonly Row[]): Batch {
+/** `owner`: of the rows that have none. */
+function batchOf(rows: readonly Row[], owner = 0): Batch {
   const column = (value: (row: Row) => number) => Int32Array.from(rows, value);
   return {
     tokens: column((row) => row.token),
     positions: column((row) => row.position),
     sequences: column((row) => row.sequence),
     samplers: column((row) => row.sampler ?? -1),
+    owners: column((row) => row.owner ?? owner),
   };
 }
 
 /** Begins a chunk that can be paused. */
-export function chunkBegin(llama: NativeLlama, rows: readonly Row[]): void {
-  llama.chunkBegin(batchOf(rows), rows.length);
+export function chunkBegin(llama: NativeLlama, rows: readonly Row[], owner = 0): void {
+  llama.chunkBegin(batchOf(rows, owner), rows.length);
 }
 
 /** Makes one decode call. Returns the sampled tokens, or the other result. */
@@ -141,7 +145,7 @@ export function decode(
   steps = 1,
 ): number[] | "no-capacity" | "aborted" {
   const sampled = new Int32Array(rows.length * steps);
-  const result = llama.decode(batchOf(rows), rows.length, owner, steps, sampled);
+  const result = llama.decode(batchOf(rows, owner), rows.length, steps, sampled);
   const wanted = rows.filter((row) => row.sampler !== undefined).length;
   return result === "done" ? [...sampled.subarray(0, wanted * steps)] : result;
 }

@@ -123,3 +123,15 @@ test.each([
   expect(await load(llama, { layout: "paged", context: 1024, ...change })).toBeUndefined();
   expect(llama.model()).toMatchObject({ layout: "unified", context: 1024 });
 });
+
+test.if(isLinux)("the first chunk of a prompt takes no more memory with many sequences than with few", async () => {
+  const growth = async (sequences: number) => {
+    const script = join(import.meta.dir, "fixtures/first-chunk.ts");
+    const child = Bun.spawn([process.execPath, script, String(sequences)], { stdout: "pipe" });
+    return Number(await child.stdout.text());
+  };
+  const few = await growth(4);
+  expect(few).toBeGreaterThan(0);
+  // Their logits would take 2.5 MB.
+  expect((await growth(250)) - few).toBeLessThan(1.2 * MIB);
+});

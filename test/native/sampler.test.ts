@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SAMPLER_DEFAULTS, type ChatPrompt, type SamplerConfig } from "../../ffi/llama/api.ts";
+import { SAMPLER_DEFAULTS, type ChatPrompt, type SamplerConfig, type SamplerId } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import {
   chat,
@@ -162,4 +162,25 @@ test("samplers and prompts do not leak memory", () => {
   const before = round();
   for (let i = 0; i < 6; i++) round();
   expect((round() - before) / 2 ** 20).toBeLessThan(16);
+});
+
+test("log probabilities of a prompt are those of its tokens in order, also when threads compute them", async () => {
+  const tokens = tokenize(llama, "Once upon a time there was a small dog, and its home was near the sea.");
+  const scored = async (threads: number) => {
+    llama.unload();
+    await load(llama, { threads });
+    const config = { ...SAMPLER_DEFAULTS, temperature: 0, seed: 1, topLogprobs: 2 };
+    const { sampler: slot } = prompt(llama, { tokens: [...tokens], score: true, sampler: config });
+    if (slot === undefined) throw new Error("no sampler was made");
+    const scorer = (-2 - slot) as SamplerId;
+    const rows = prefill(tokens.slice(0, -1), 0).map((row) => ({ ...row, sampler: scorer }));
+    // A prompt is scored over several steps.
+    for (const part of [rows.slice(0, 10), rows.slice(10)]) decode(llama, part);
+    const scores = llama.scores(slot, rows.length);
+    llama.freeSampler(slot);
+    return scores.map((entries) => entries.map(({ token, logprob }) => [token, logprob.toFixed(3)]));
+  };
+  const alone = await scored(1);
+  expect(alone.map(([own]) => own?.[0])).toEqual([...tokens].slice(1));
+  expect(await scored(2)).toEqual(alone);
 });

@@ -4,6 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LISTENING_MEMORY, LISTENING_WINDOW, WhisperError } from "../../ffi/whisper/api.ts";
+import { SAMPLE_RATE } from "../../src/audio/decode/sound-tools.ts";
+import { AROUND_SPEECH_SECONDS, PhraseFinder } from "../../src/engine/transcription/child/phrases.ts";
 import { randomNumbers } from "../support/dice.ts";
 import { MODEL as CHAT_MODEL } from "./harness.ts";
 import {
@@ -140,6 +142,18 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(rig.whisper.speech(new Float32Array(seconds(5)))).toEqual([]);
     expect(rig.whisper.speech(noise(seconds(5)))).toEqual([]);
     expect(rig.whisper.speech(noise(seconds(5)), { threshold: 0 })).toEqual([{ start: 0, end: seconds(5) }]);
+  });
+
+  test.each([20, 29.85, 30.05])("is found with the silence before it wherever it begins (at %d s)", async (onset) => {
+    await load(rig);
+    const { whisper } = rig;
+    const around = { padSeconds: AROUND_SPEECH_SECONDS };
+    const [first] = whisper.speech(jfk, { padSeconds: 0 });
+    const samples = noise(seconds(45)).map((sample) => sample / 1000);
+    samples.set(jfk, seconds(onset) - (first?.start ?? 0));
+    const finder = new PhraseFinder((part) => whisper.speech(part, around));
+    const [phrase] = [...finder.push(samples), ...finder.end()];
+    expect((phrase?.start ?? 0) / SAMPLE_RATE).toBeWithin(onset - 0.35, onset - 0.2);
   });
 
   test("is heard piece by piece as in one, whatever else is listened to in between", async () => {

@@ -2,13 +2,17 @@
 // recipes; a pod gets the variables that svc reads. The image itself is built by the release.
 
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArguments } from "../../src/cli/arguments.ts";
+import { readConfig } from "../../src/config/read-config.ts";
 import { blocksOf, pages } from "../docs/markdown.ts";
+import { environmentIn } from "../support/environment-in.ts";
+import { temporaryFolder } from "../support/folders.ts";
 
 const dockerfile = readFileSync(join(import.meta.dir, "../../packaging/templates/Dockerfile"), "utf8");
-const folders = [...dockerfile.matchAll(/SVC_\w+_DIR=(\S+)/g)].map(([, folder = ""]) => folder);
+const variables = environmentIn(/^ENV (.*)$/m.exec(dockerfile)?.[1] ?? "");
+const folders = ["XDG_CACHE_HOME", "XDG_DATA_HOME"].map((name) => variables[name] ?? "");
 
 function block(page: string, language: string, having: string): string {
   const found = pages().find(({ path }) => path === page);
@@ -23,6 +27,16 @@ test("the folders in which svc stores data belong to its user", () => {
   for (const folder of folders) {
     expect(dockerfile).toMatch(new RegExp(`^COPY --chown=${user}:${user} --chmod=0700 empty ${folder}$`, "m"));
   }
+});
+
+test("svc stores data in these folders, unless a config file names others", () => {
+  const folder = temporaryFolder();
+  const file = join(folder, "config.toml");
+  writeFileSync(file, 'data-dir = "/volume"\n');
+  const environment = { HOME: folder, ...variables };
+  const own = { host: "0.0.0.0", cacheDir: "/cache/svc", dataDir: "/data/svc" };
+  expect(readConfig(new Map(), environment, "/")).toMatchObject(own);
+  expect(readConfig(new Map([["config", file]]), environment, "/")).toMatchObject({ ...own, dataDir: "/volume" });
 });
 
 test("the read-only recipes mount these folders, and the folder for uploads", () => {

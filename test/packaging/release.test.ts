@@ -1,14 +1,15 @@
 // The parts of a release that exist once, made from stand-ins for the files of all platforms.
 
 import { beforeAll, expect, test } from "bun:test";
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { billOfMaterials } from "../../packaging/sbom.ts";
+import { packComponents, requireAll } from "../../packaging/components.ts";
 import { archiveOf, expectSmall } from "../../packaging/package.ts";
 import { completeRelease } from "../../packaging/release.ts";
 import { version } from "../../src/config/version.ts";
 import { archiveIn } from "../../src/cli/update.ts";
-import { sharedFolder } from "../support/folders.ts";
+import { sharedFolder, temporaryFolder } from "../support/folders.ts";
 
 const RELEASES = "https://example.invalid/svc/releases";
 const WORKFLOWS = join(import.meta.dir, "../../.github/workflows");
@@ -67,6 +68,40 @@ test("an archive larger than the download limit is refused, with both numbers", 
   expect(() => expectSmall(path, 70)).toThrow("large.tar.xz has 70.1 MB, and 70 are the most.");
   expect(() => expectSmall(path, 71)).not.toThrow();
   rmSync(path);
+});
+
+test("a release lacks no file of a component, as after a failed download", () => {
+  const all = {
+    base: ["a"],
+    embeddings: ["b"],
+    transcription: ["c"],
+    speech: ["d"],
+    recognition: ["e"],
+    images: ["f"],
+  };
+  expect(() => requireAll(all)).not.toThrow();
+  expect(() => requireAll({ ...all, images: ["f", undefined] })).toThrow("The component images lacks a file");
+  expect(() => requireAll({ ...all, speech: [] })).toThrow("The component speech lacks a file");
+});
+
+test("archives that another build uses stay, and those of old builds go", async () => {
+  const own = temporaryFolder();
+  const write = (name: string, days = 0) => {
+    const path = join(own, name);
+    writeFileSync(path, name);
+    utimesSync(path, new Date(), new Date(Date.now() - days * 86_400_000));
+    return path;
+  };
+  const other = write("component-base-1-12.zst");
+  const old = [write("component-base-0-12.zst", 2), write("component-base-0-12.zst.part-1", 2)];
+  const unrelated = write("other", 2);
+  const file = [write("file")];
+  const files = { base: file, embeddings: [], transcription: [], speech: [], recognition: [], images: [] };
+  const [packed] = await packComponents(files, own);
+  const reused = packed?.archive ?? "";
+  utimesSync(reused, 0, 0);
+  await packComponents(files, own);
+  expect([other, ...old, unrelated, reused].map((path) => existsSync(path))).toEqual([true, false, false, true, true]);
 });
 
 const actionlint = Bun.which("actionlint");

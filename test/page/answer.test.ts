@@ -19,9 +19,10 @@ const answerOf = async (recorded: string, media = new Map<string, string>()) =>
   (await chunksOf(recorded)).reduce((answer, chunk, at) => withChunk(answer, chunk, (at + 1) * 100, media), noAnswer)
     .turn;
 
-test("text, finish reason and counts are read from the server's stream", async () => {
-  const { text, finish, stats, reasoning, toolCalls } = await answerOf("chat-text.sse");
-  expect([text, finish, reasoning, toolCalls]).toEqual(['Hello "Zürich" 👋\n', "stop", undefined, undefined]);
+test("text, the model that wrote it, finish reason and counts are read from the server's stream", async () => {
+  const { text, model, finish, stats, reasoning, toolCalls } = await answerOf("chat-text.sse");
+  expect([text, model, finish]).toEqual(['Hello "Zürich" 👋\n', "fake-model", "stop"]);
+  expect([reasoning, toolCalls]).toEqual([undefined, undefined]);
   expect(stats).toMatchObject({ promptTokens: 12, cachedTokens: 4, completionTokens: 2, firstTokenMs: 200 });
   expect(stats?.tokensPerSecond).toBeGreaterThan(0);
 });

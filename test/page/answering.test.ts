@@ -7,13 +7,20 @@ import { Api } from "../../src/page/state/api.ts";
 const PIXEL = `data:image/png;base64,${Buffer.from("png").toString("base64")}`;
 const SETTINGS: Settings = { system: "Be brief.", temperature: 0.5, seed: 7, size: "256x512" };
 
-/** Returns the request to the server for an answer of a model. */
-async function sent(use: Model["use"], attachments: readonly Attachment[] = [], can = ["image_edits"]) {
+const END = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}\n\n`;
+
+/** Returns the request to the server for an answer of a model, which the server answers with this stream. */
+async function sent(
+  use: Model["use"],
+  attachments: readonly Attachment[] = [],
+  can = ["image_edits"],
+  stream = `${use === "chat" ? END : ""}data: [DONE]\n\n`,
+) {
   const requests: { path: string; body: Record<string, unknown> }[] = [];
   class RecordingApi extends Api {
     override async fetch(path: string, body: object): Promise<Response> {
       requests.push({ path, body: body instanceof FormData ? Object.fromEntries(body) : { ...body } });
-      return new Response("data: [DONE]\n\n");
+      return new Response(stream);
     }
   }
   const model = { id: "m", use, capabilities: new Set(can), loaded: true, reports: false, about: "" };
@@ -44,4 +51,9 @@ test("files that an image model does not take are refused rather than ignored", 
 test("a chat request has the seed and no size", async () => {
   expect((await sent("chat"))?.body).toMatchObject({ seed: 7, temperature: 0.5 });
   expect((await sent("chat"))?.body).not.toHaveProperty("size");
+});
+
+test("a text that ends without a reason was cut by a lost connection", async () => {
+  const begun = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "Hel" }, finish_reason: null }] })}\n\n`;
+  await expect(sent("chat", [], [], begun)).rejects.toThrow("The connection to the server was lost.");
 });

@@ -35,7 +35,11 @@ const turns: Turn[] = [
 ];
 const talk = turns.reduce(addTurn, newConversation("c", 0, { system: "Be brief." }));
 
-test("an export has all branches, which an import restores", () => expect(fromJson(toJson([talk]))).toEqual([talk]));
+test("an export has all branches, which an import restores", () => {
+  const all = [talk, { ...talk, id: "d" }];
+  expect(fromJson(toJson(all).join(""))).toEqual(all);
+  expect(fromJson(toJson([]).join(""))).toEqual([]);
+});
 
 test("a Markdown export has the turns that are shown", () => {
   expect(toMarkdown({ ...talk, leaf: "2" })).toBe(
@@ -45,7 +49,7 @@ test("a Markdown export has the turns that are shown", () => {
 });
 
 test("other files are refused with a message, and circular ones are harmless", () => {
-  const broken = (change: object) => toJson([{ ...talk, ...change } as Conversation]);
+  const broken = (change: object) => toJson([{ ...talk, ...change } as Conversation]).join("");
   const circle = { 1: { ...turns[0], parent: "2" }, 2: turns[1] };
   for (const text of [
     "[]",

@@ -45,6 +45,16 @@ test("text is for models that chat, and SVG is text", () => {
   }
 });
 
+test.each([
+  ["UTF-8", [0x7a, 0xc3, 0xa4, 0xe2, 0x82, 0xac]],
+  ["UTF-8 with a byte order mark", [0xef, 0xbb, 0xbf, 0x7a, 0xc3, 0xa4, 0xe2, 0x82, 0xac]],
+  ["UTF-16 as Windows writes it", [0xff, 0xfe, 0x7a, 0, 0xe4, 0, 0xac, 0x20]],
+  ["UTF-16, high bytes first", [0xfe, 0xff, 0, 0x7a, 0, 0xe4, 0x20, 0xac]],
+  ["Windows-1252", [0x7a, 0xe4, 0x80]],
+])("text is read as it was written: %s", async (_, bytes) =>
+  expect(await textOf(new File([Uint8Array.from(bytes)], "a.txt"))).toBe("zä€"),
+);
+
 test("a file is refused for its size only when its type is right", async () => {
   const MB = 1024 * 1024;
   const film = new File(["\0\0\0 ftypisom".padEnd(MB, "x")], "a.mp4", { type: "video/mp4" });

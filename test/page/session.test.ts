@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mergedWith, pathOf, type Conversation, type Turn } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
 import { summaryOf } from "../../src/page/state/history.ts";
+import { OtherTabs } from "../../src/page/state/other-tabs.ts";
 import { Session } from "../../src/page/state/session.ts";
 
 /** A server that writes a word, and nothing more until the client disconnects. */
@@ -145,6 +146,34 @@ test("a chat that another tab continues goes on here, and one that it deletes is
   expect([other.conversation.value.id === id, other.runs.value.size, kept.conversations.size]).toEqual([false, 0, 0]);
 });
 
+test("another tab knows which answer is being written here, until it is complete", async () => {
+  const told: (string | undefined)[] = [];
+  const { put } = kept;
+  kept.put = (one, writing?: string) => {
+    told.push(writing);
+    return put(one);
+  };
+  const id = await ask();
+  const { leaf } = session.conversation.value;
+  session.rename("Renamed");
+  session.stop();
+  await settled();
+  expect(told).toEqual([undefined, leaf ?? "", leaf ?? "", undefined]);
+  const other = await elsewhere(id);
+  await other.changedElsewhere({ summary: summaryOf(session.conversation.value), writing: leaf ?? "" });
+  expect([other.otherTabs.isWriting(id, leaf ?? ""), other.otherTabs.isWriting(id, "another")]).toEqual([true, false]);
+  await other.changedElsewhere({ summary: summaryOf(session.conversation.value) });
+  expect(other.otherTabs.isWriting(id, leaf ?? "")).toBe(false);
+});
+
+test("a tab that is silent for long writes nothing any more", async () => {
+  const tabs = new OtherTabs(50);
+  tabs.note("chat", "turn");
+  await Bun.sleep(5);
+  expect(tabs.isWriting("chat", "turn")).toBe(true);
+  while (tabs.isWriting("chat", "turn")) await Bun.sleep(5);
+});
+
 test("a chat that two tabs continue at once keeps both answers, and its name from the one that renamed it", async () => {
   const id = await ask();
   const answer = session.conversation.value.leaf ?? "";
@@ -276,4 +305,29 @@ test("an edited message has the attachments that were not removed", async () => 
   ]);
   session.stop();
   await settled();
+});
+
+test("an import that fails in the middle lists what it has stored", async () => {
+  const id = await ask();
+  session.stop();
+  await settled();
+  const chat = kept.conversations.get(id) as Conversation;
+  const { put } = kept;
+  kept.put = (one) => (one.id === "b" ? Promise.reject(new Error("no room")) : put(one));
+  const importing = session.import(["a", "b", "c"].map((name) => ({ ...chat, id: name, title: name })));
+  await expect(importing).rejects.toThrow("no room");
+  expect(session.summaries.value.map(({ title }) => title).toSorted()).toEqual(["Hi", "a"]);
+});
+
+test("a message keeps the indentation of its first line, without the blank lines around", async () => {
+  session.begin();
+  session.send("\n  \n    if x:\n        y\n\n");
+  session.stop();
+  await settled();
+  const [asked] = pathOf(session.conversation.value);
+  expect(asked?.text).toBe("    if x:\n        y");
+  if (asked) session.edit(asked, "\n  z\n");
+  session.stop();
+  await settled();
+  expect(pathOf(session.conversation.value)[0]?.text).toBe("  z");
 });

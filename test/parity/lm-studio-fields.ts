@@ -99,10 +99,10 @@ export const lmStudioRoutes: readonly PeerRoute[] = [
         ["stream", true],
         ["tools", [{ type: "function", name: "f", parameters: { type: "object" } }]],
       ),
-      ...rows("none", [
+      ...rows("refused", [
         "tools",
         [{ type: "mcp", server_label: "a", server_url: "http://x" }],
-        "no server tool runs here",
+        "no server tool runs here; beside functions, it is ignored",
       ]),
     ],
   },

@@ -445,7 +445,7 @@ export class FakeEngine {
     this.pieces.push(piece);
     this.scheduler.applyMedia(piece, true, ms);
     const rows = { rows: [], decodeRows: 0, prefillRows: count, speculativeRows: 0 };
-    return { ...rows, adapters: piece.adapters, started: starts ? [key] : [], owner: key, steps: 1 };
+    return { ...rows, adapters: piece.adapters, started: starts ? [key] : [], steps: 1 };
   }
 
   private place(plan: StepPlan): void {

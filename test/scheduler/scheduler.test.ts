@@ -60,13 +60,6 @@ describe("one request", () => {
     };
     expect([computed(1, false), computed(2, true), computed(3, false)]).toEqual([300, 300, 1]);
   });
-
-  test("owns its batches", () => {
-    const engine = new FakeEngine();
-    engine.add(7, 200, 2);
-    engine.run();
-    expect(engine.plans.every((plan) => plan.owner === 7)).toBe(true);
-  });
 });
 
 describe("continuous batching", () => {
@@ -78,7 +71,6 @@ describe("continuous batching", () => {
     while (engine.output(2).length === 0) {
       const plan = engine.step();
       expect(plan?.rows.some((row) => row.key === 1 && row.sample)).toBe(true);
-      expect(plan?.owner).toBeUndefined();
     }
   });
 

@@ -34,6 +34,7 @@ function setUp(vectors: readonly number[][], isKnown: boolean) {
       inputs,
       { origin: { id: "r" }, ...(dimensions !== undefined && { dimensions }) },
       new AbortController().signal,
+      {},
     );
   return { engine, embed, metrics };
 }

@@ -21,6 +21,15 @@ test("a request goes to the model that it names, otherwise to the active model",
   expect(router.find("far", "chat")).toBe(router.find("far", "chat"));
 });
 
+test("a name that leaves parts out means a model only if no source has a model of exactly this name", () => {
+  const short: ModelSource = { ...source({ id: "maker/near:Q8_0" }), fullName: () => "maker/near:Q8_0" };
+  const router = localRouter(engine, 4, [short, source({ id: "near" })]);
+  expect(router.find("near", "chat").model).toBe("near");
+  expect(router.find("maker/near", "chat").model).toBe("maker/near:Q8_0");
+  expect(router.find(undefined, "chat").model).toBe("fake-model");
+  expect(router.describe("maker/near", ["chat"], router.models())?.id).toBe("maker/near:Q8_0");
+});
+
 test("without an active model the first chat model answers, and unknown names are refused", () => {
   const router = new ModelRouter([source({ id: "vectors", capabilities: ["embeddings"] }), source({ id: "far" })]);
   expect(router.find(undefined, "chat").model).toBe("far");

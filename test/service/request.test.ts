@@ -256,6 +256,23 @@ describe("the deadline", () => {
     expect(await answering.end()).toBe("ended");
   });
 
+  test("does not end another request that got the same key after this one was settled or cancelled", async () => {
+    const { begin, service } = setUp({ maxQueue: 9 });
+    for (const way of ["end", "id"]) {
+      const { calls, cancel } = cancels();
+      const older = begin({ ...in50ms, cancel });
+      await older.step("accepted", "started", "text");
+      if (way === "id") expect(service.cancel("r")).toBe(true);
+      else older.state.live?.settled();
+      const newer = begin({ cancel });
+      await newer.step("accepted", "started", "text");
+      expect(newer.state.live?.keys).toEqual(["r"]);
+      jest.advanceTimersByTime(50);
+      expect(calls).toEqual(way === "id" ? [["r", "id"]] : []);
+      expect([await older.end(), await newer.end()]).toEqual(["ended", "ended"]);
+    }
+  });
+
   test("that is not reached changes nothing and leaves no timer", async () => {
     const { begin } = setUp();
     const quick = begin(in50ms);

@@ -24,7 +24,12 @@ const REASONS: Readonly<Record<string, (line: string, reading: Reading) => boole
   "svc reads equal numbers as a score": (line) => /\b(?!1\/)(\d+)\/\1\b/.test(line),
   "svc reads ranges before a percent sign": (line) => /\d[-–]\d+%/.test(line),
   "svc breaks no sentence after an abbreviation that goes on": (line) =>
-    /\b(?:No|Fig|Mar|Apr|Jan|Feb|Aug|Sept?|Oct|Nov|Dec|p|pp)\. \d|\b(?:e\.g|i\.e|vs)\. /.test(line),
+    /\b(?:No|Fig|Mar|Apr|Jan|Feb|Aug|Sept?|Oct|Nov|Dec|p|pp|[Mm]ax|[Mm]in)\. \d|\b(?:e\.g|i\.e|vs)\. /.test(line),
+  "svc reads a number as one beside letters or signs that no dictionary has": (line) =>
+    /\d[^\s\d.,;!?)%]|\p{L}\d/u.test(line),
+  "svc reads the point of a number in a name": (line) => /[^\s\d]\d+\.\d+(?![\d.])/.test(line),
+  "svc reads the unit after a slash or per": (line) => /\d ?\p{L}+\/\p{L}|\bper \p{L}{1,4}\b/u.test(line),
+  "svc leaves out the mark of a heading": (line) => /^#{1,6} /.test(line),
 };
 
 /** The original reads the target of links and pictures, or treats each word as unknown, so it gets only the text. */

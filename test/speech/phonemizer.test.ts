@@ -77,6 +77,56 @@ test.skipIf(!reader)("units of the kitchen and of physics have names", () => {
   expect(phonemes("20 m², 5 m/s")).toBe(phonemes("20 square meters, 5 meters per second"));
 });
 
+test.skipIf(!reader)("an amount stays one beside a unit or a word that no dictionary has", () => {
+  expect(phonemes("$2,000-Xyzzyq")).toBe(phonemes("2,000 dollars Xyzzyq"));
+  expect(phonemes("$2,500/yr, $5 million/year.")).toBe(phonemes("2,500 dollars per year, 5 million dollars per year."));
+  expect(phonemes("$0.50/kWh, $3/kg, €5/month")).toBe(
+    phonemes("50 cents per kilowatt hour, 3 dollars per kilogram, 5 euros per month"),
+  );
+  expect(phonemes("a 1,500-kg load")).toBe(phonemes("a 1,500 kilogram load"));
+  expect(phonemes("5 mg/dL, 10 mg/kg/day, 100 MB/s")).toBe(
+    phonemes("5 milligrams per deciliter, 10 milligrams per kilogram per day, 100 megabytes per second"),
+  );
+});
+
+test.skipIf(!reader)("the point of a number in a name is read", () => {
+  expect(phonemes("GPT-3.5")).toBe("ʤˌipˌitˈi θɹˈi pYnt fˈIv");
+  expect(phonemes("USB3.2")).toBe("jˌuˌɛsbˈi θɹˈi pYnt tˈu");
+  expect(phonemes("test2.pdf")).not.toContain("pYnt");
+  expect(phonemes("version 1.10.3")).toBe(phonemes("version one ten three"));
+});
+
+test.skipIf(!reader)("a point in time is a date, a time and its distance from UTC", () => {
+  const day = "November 29th, 2026, eighteen fourteen";
+  expect(phonemes("at 2026-11-29T18:14:03Z today")).toBe(phonemes(`at ${day} and three seconds U T C today`));
+  expect(phonemes("2026-11-29T18:14+02:00.")).toBe(phonemes(`${day} U T C plus 2.`));
+  expect(phonemes("2026-11-29T18:14-03:30")).toBe(phonemes(`${day} U T C minus 3 30`));
+  expect(phonemes("18:14:03.250")).toBe(phonemes("eighteen fourteen and three point two five seconds"));
+});
+
+test.skipIf(!reader)("sums are no ranges or dates, and comparisons keep their meaning", () => {
+  expect(phonemes("10 - 4 = 6, 7-2=5")).toBe(phonemes("10 minus 4 equals 6, 7 minus 2 equals 5"));
+  expect(phonemes("10/2=5")).toBe(phonemes("10 divided by 2 equals 5"));
+  expect(phonemes("1/2 = 50%")).toBe(phonemes("one half equals 50%"));
+  expect(phonemes("a != b")).toBe(phonemes("a not equal to b"));
+  expect(phonemes("a -> b")).toBe(phonemes("a to b"));
+});
+
+test.skipIf(!reader)("Greek letters have names, and ohms are a unit", () => {
+  expect(phonemes("the σ of α, 2π")).toBe(phonemes("the sigma of alpha, 2 pi"));
+  expect(phonemes("5 Ω, a 10 kΩ resistor")).toBe(phonemes("5 ohms, a 10 kilohms resistor"));
+});
+
+test.skipIf(!reader)("digits with commas or spaces are one number only in groups of thousands", () => {
+  expect(phonemes("1,2,3")).toBe(phonemes("1, 2, 3"));
+  expect(phonemes("1 000 000, 12\u202f000")).toBe(phonemes("1 million, 12 thousand"));
+});
+
+test.skipIf(!reader)("what belongs to kings may have a numeral", () => {
+  expect(phonemes("Henry VIII's wives")).toBe(phonemes("Henry the eighth's wives"));
+  expect(phonemes("Grade C's")).toContain(phonemes("C's"));
+});
+
 test.skipIf(!reader)("an answer is no abbreviation of number", () => {
   expect(phonemes("The answer is no.")).toBe(`${phonemes("The answer is no")}.`);
   expect(phonemes("see no. 5")).toBe(phonemes("see number 5"));

@@ -17,6 +17,7 @@ test("sentences end at marks before a capital letter or a number, and at line br
   expect(split("a title\n\nA line.\r\n  Another  \n \n")).toEqual(["a title", "A line.", "Another"]);
   expect(split("3.14 is e.g. not the end of it")).toEqual(["3.14 is e.g. not the end of it"]);
   expect(split("नमस्ते। आप कैसे हैं?")).toEqual(["नमस्ते।", "आप कैसे हैं?"]);
+  expect(split("# A title\n## Next\n#1 of #x")).toEqual(["A title", "Next", "#1 of #x"]);
   expect(split(" \n\t")).toEqual([]);
 });
 
@@ -32,6 +33,7 @@ test("an abbreviation that goes on does not end a sentence", () => {
     "See No. 5 on Jan. 3, Fig. 2 and pp. 3.",
     "Go on.",
   ]);
+  expect(split("It takes max. 10 or min. 5. Go on.")).toEqual(["It takes max. 10 or min. 5.", "Go on."]);
   expect(split("J.K. Rowling wrote it. Cats vs. Dogs, e.g. Rex.")).toEqual([
     "J.K. Rowling wrote it.",
     "Cats vs. Dogs, e.g. Rex.",

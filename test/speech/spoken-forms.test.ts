@@ -93,6 +93,33 @@ test("heights, fractions of one character and names with digits or signs have wo
     "24/7, 50/50": "24 7, 50 50",
     "rated 4.5/5": "rated 4.5 out of 5",
     "3x faster, 2x4": "3 times faster, 2x4",
+    'a 5" screen, "it is 5" he said': 'a 5 inch screen, "it is 5" he said',
+    '"it is 5" he said': '"it is 5" he said',
+    "max. 10, Min. 5, 5 min. 3": "maximum 10, Minimum 5, 5 min. 3",
     "LEAVE THE US TO US": "LEAVE THE U.S. TO US",
+  });
+});
+
+test("sums and comparisons have words", () => {
+  expectForms({
+    "10 - 4 - 2 = 4": "10 minus 4 minus 2 = 4",
+    "$10 - 4, pages 5-10, 2020-2021 = bad": "$10 - 4, pages 5-10, 2020-2021 = bad",
+    "-5 - 3 = -8": "-5 minus 3 = -8",
+    "max 12/4 = 3, 1/2 + 1/3 = 5/6": "max 12 divided by 4 = 3, 1/2 + 1/3 = 5/6",
+    "5 x 3 = 15, 5 * 3, 3*4": "5 times 3 = 15, 5 times 3, 3 times 4",
+    "1920 x 1080, **5** 3": "1920 by 1080, **5** 3",
+    "x >= 5, y<=3": "x greater than or equal to 5, y less than or equal to 3",
+    "a => b, a --> b, ====": "a → b, a --> b, ====",
+    "√16 ≠ 5": " square root of 16 not equal to 5",
+  });
+});
+
+test("commas and spaces between digits make a number only in groups", () => {
+  expectForms({
+    "1,2,3 and 1.5,2.5": "1, 2, 3 and 1.5, 2.5",
+    "0,5 or 3,14": "0, 5 or 3, 14",
+    "1,234,567.5, 12,34,567": "1,234,567.5, 12,34,567",
+    "$1 234 567, 12 000": "$1,234,567, 12 000",
+    "5 100 200 3000, 1 000 000.": "5 100 200 3000, 1,000,000.",
   });
 });

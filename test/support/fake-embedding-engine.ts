@@ -8,6 +8,7 @@ import {
 } from "../../src/domain/embedding.ts";
 import type { EmbeddingEvent, EmbeddingPort, EmbeddingStatus } from "../../src/engine/embedding/port.ts";
 import type { RequestOrigin } from "../../src/domain/request-origin.ts";
+import type { ServedBy } from "../../src/domain/upstream.ts";
 import { FakeEngine } from "./fake-engine.ts";
 
 export const FAKE_DIMENSIONS = 4;
@@ -21,6 +22,10 @@ export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
   readonly origins: Partial<RequestOrigin>[] = [];
   /** Numbers in a vector; those beyond the first four are 0. */
   dimensions = FAKE_DIMENSIONS;
+  /** Scores of documents, in place of the fake's own. */
+  probabilities?: readonly number[];
+  /** Which replica answers, as an upstream's engine reports it. */
+  servedBy?: ServedBy;
 
   constructor(
     modelId: string,
@@ -56,7 +61,8 @@ export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
     await this.opened(signal);
     signal.throwIfAborted();
     yield { type: "started" };
-    yield { type: "result", result: this.compute(work) };
+    const { servedBy } = this;
+    yield { type: "result", result: { ...this.compute(work), ...(servedBy && { servedBy }) } };
   }
 
   private compute(work: EmbeddingWork): EmbeddingResult {
@@ -65,6 +71,7 @@ export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
       const values = work.inputs.flatMap((input) => [...vectorOf(input), ...more]);
       return result(values, this.dimensions, work.inputs);
     }
+    if (this.probabilities) return { ...result(this.probabilities, 1, work.documents), probabilities: true };
     const scores = work.documents.map((document) => shared(work.query, document));
     return result(scores, 1, work.documents);
   }

@@ -9,6 +9,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 export class FakeDrawer extends FakeEngine implements ImagePort {
   isDemo: true | undefined;
   stepSeconds: number | undefined;
+  placeFreeMs?: () => number | undefined;
   readonly known: ImageModel = {
     family: "Fake diffusion",
     bytes: 1000,
@@ -42,6 +43,7 @@ export class FakeDrawer extends FakeEngine implements ImagePort {
   }
 
   async *run({ work, client }: ImageJob, signal: AbortSignal): AsyncGenerator<ImageEvent, void, void> {
+    signal.throwIfAborted();
     this.state = "ready";
     const { image, references = [], mask } = work.edit ?? {};
     const sources = [...(image ? [image] : []), ...references, ...(mask ? [mask] : [])];

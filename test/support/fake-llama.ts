@@ -41,7 +41,7 @@ export class FakeLlama implements Llama {
   /** Whether restoring fails. */
   losesSaved = false;
   readonly copies: { from: number; to: number; length: number }[] = [];
-  readonly decodes: { rows: number; owner: number; adapters: readonly AdapterScale[] }[] = [];
+  readonly decodes: { rows: number; owners: readonly number[]; adapters: readonly AdapterScale[] }[] = [];
   /** Tokens in the cache, by sequence. */
   readonly cache = new Map<number, number[]>();
   /** Tokens in the draft model's cache, by sequence. */
@@ -141,8 +141,8 @@ export class FakeLlama implements Llama {
   scores(_: SamplerId, rows: number): { token: number; logprob: number }[][] {
     return Array.from({ length: rows }, () => this.logprobs());
   }
-  decode(batch: Batch, count: number, owner: number, steps: number, sampled: Int32Array): DecodeResult {
-    const result = this.decodeStep(batch, count, owner, sampled);
+  decode(batch: Batch, count: number, steps: number, sampled: Int32Array): DecodeResult {
+    const result = this.decodeStep(batch, count, sampled);
     const rows = [...batch.sequences.subarray(0, count)];
     let ended = result !== "done";
     for (let step = 1; step < steps; step++) {
@@ -158,17 +158,11 @@ export class FakeLlama implements Llama {
     }
     return result;
   }
-  private decodeStep(
-    batch: Batch,
-    count: number,
-    owner: number,
-    sampled: Int32Array,
-    adapters = this.adapters,
-  ): DecodeResult {
+  private decodeStep(batch: Batch, count: number, sampled: Int32Array, adapters = this.adapters): DecodeResult {
     Bun.sleepSync(this.stepMs);
     const forced = this.forced.shift();
     if (forced && forced !== "done") return forced;
-    this.decodes.push({ rows: count, owner, adapters });
+    this.decodes.push({ rows: count, owners: [...batch.owners.subarray(0, count)], adapters });
     let next = 0;
     let wrong = false;
     for (let row = 0; row < count; row++) {
@@ -187,17 +181,17 @@ export class FakeLlama implements Llama {
   chunkBegin(batch: Batch, count: number): void {
     if (this.chunk) throw new Error("two chunks at once");
     const none = new Int32Array(count).fill(-1);
-    const [tokens, positions, sequences] = [batch.tokens.slice(), batch.positions.slice(), batch.sequences.slice()];
+    const { tokens, positions, sequences, owners } = structuredClone(batch);
     const { adapters, pauses } = this;
-    this.chunk = { batch: { tokens, positions, sequences, samplers: none }, count, adapters, pauses };
+    this.chunk = { batch: { tokens, positions, sequences, owners, samplers: none }, count, adapters, pauses };
   }
-  chunkResume(owner: number): ChunkResult {
+  chunkResume(): ChunkResult {
     if (!this.chunk) throw new Error("no chunk is begun");
     this.slices++;
     if (this.chunk.pauses-- > 0) return "paused";
     const { batch, count, adapters } = this.chunk;
     this.chunk = undefined;
-    return this.decodeStep(batch, count, owner, new Int32Array(0), adapters);
+    return this.decodeStep(batch, count, new Int32Array(0), adapters);
   }
   computeThreads(): number {
     return 1;

@@ -98,7 +98,7 @@ export const layers: Layers = {
   "src/engine/worker/child": ["src/engine/process", "src/engine/worker/protocol.ts", "src/domain", "ffi"],
   "src/engine/image": ["src/engine/process", "src/domain", "src/telemetry"],
   "src/engine/image/child": ["src/engine/process", "src/engine/image/protocol.ts", "src/media", "src/domain", "ffi"],
-  "src/gateway": ["src/domain", "src/telemetry", "src/engine/text/port.ts"],
+  "src/gateway": ["src/domain", "src/text", "src/telemetry", "src/engine/text/port.ts"],
   "src/model": ["src/domain"],
   "src/store": ["src/domain"],
   "src/telemetry": ["src/domain"],

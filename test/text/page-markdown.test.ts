@@ -1,14 +1,16 @@
 import { expect, test } from "bun:test";
+import { marked } from "marked";
+import { linesOf } from "../../src/recognition/lines.ts";
 import { pageMarkdown } from "../../src/text/page-markdown.ts";
 import type { RecognizedLine, RecognizedTable } from "../../src/domain/recognition.ts";
 
-const line = (text: string, y: number, block = 0): RecognizedLine => ({
-  text,
-  confidence: 1,
-  box: { x: 10, y, width: 100, height: 10 },
-  block,
-  words: [],
-});
+/** A line of words that are 20 wide, the first at `x`. */
+function line(text: string, y: number, block = 0, x = 10): RecognizedLine {
+  const words = text.split(" ").map((word, at) => {
+    return { text: word, confidence: 1, box: { x: x + 25 * at, y, width: 20, height: 10 }, line: 0, block };
+  });
+  return linesOf(words)[0] as RecognizedLine;
+}
 const table = (y: number, headers: readonly string[], rows: readonly (readonly string[])[]): RecognizedTable => ({
   box: { x: 0, y, width: 200, height: 40 },
   rows,
@@ -27,31 +29,40 @@ test("blocks become paragraphs, and lines stay lines", () => {
 });
 
 test("text at the beginning of a line is not mistaken for markup", () => {
-  const texts = [
-    "# 7 things",
-    "- item",
-    "1. item",
-    "> said",
-    "---",
-    "```",
-    "snake_case * 2",
-    "1.5 EUR",
-    "-5 °C",
-    "#tag",
+  const marks = ["# 7 things", "- item", "1. item", "12) item", "3.", "> said", "---", "--", "=", "==", "_ _ _", "```"];
+  const texts = [...marks, "snake_case * 2", "1.5 EUR", "-5 °C", "#tag", "1 2. item"];
+  for (const text of texts) {
+    for (const above of [[], ["Above"]]) {
+      const lines = [...above, text].map((one, at) => line(one, at * 12));
+      const html = marked.parse(pageMarkdown({ lines, tables: [] }), { async: false });
+      expect(html).toBe(`<p>${Bun.escapeHTML([...above, text].join("\n"))}</p>\n`);
+    }
+  }
+  const unchanged = "snake_case * 2\n1.5 EUR\n-5 °C";
+  const lines = unchanged.split("\n").map((text, at) => line(text, at * 12));
+  expect(pageMarkdown({ lines, tables: [] })).toBe(unchanged);
+});
+
+test("text after and beside a table stays there, and its block goes on", () => {
+  const rows = [
+    ["a", "1"],
+    ["b", "2"],
   ];
-  const lines = texts.map((text, at) => line(text, at * 12));
-  expect(pageMarkdown({ lines, tables: [] }).split("\n")).toEqual([
-    "\\# 7 things",
-    "\\- item",
-    "\\1. item",
-    "\\> said",
-    "\\---",
-    "\\```",
-    "snake_case * 2",
-    "1.5 EUR",
-    "-5 °C",
-    "\\#tag",
-  ]);
+  const tables = [{ ...table(30, [], rows), box: { x: 0, y: 30, width: 60, height: 40 } }];
+  const inside = [line("a 1", 32), line("b 2", 44)];
+  const tableText = pageMarkdown({ lines: inside, tables });
+  const around = [line("Before", 0), ...inside, line("After", 90)];
+  expect(pageMarkdown({ lines: around, tables })).toBe(`Before\n\n${tableText}\n\nAfter`);
+  const beside = [line("a 1 a long remark beside it", 32), line("b 2 that goes on", 44)];
+  const remark = "a long remark beside it\nthat goes on";
+  expect(pageMarkdown({ lines: beside, tables })).toBe(`${tableText}\n\n${remark}`);
+  const left = [line("left a 1 right", 32, 0, -15)];
+  expect(pageMarkdown({ lines: left, tables })).toBe(`left right\n\n${tableText}`);
+});
+
+test("a table without a word of a line is at the end", () => {
+  const page = { lines: [line("Text", 100)], tables: [table(0, [], [["a"]])] };
+  expect(pageMarkdown(page, () => "TABLE")).toBe("Text\n\nTABLE");
 });
 
 test("a table is between the paragraphs around it, without its lines", () => {

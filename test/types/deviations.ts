@@ -38,7 +38,7 @@ const readInputs = ["svc_transcriptions", recognized];
 
 /** The API's own service sends these too, though its types omit them or say that they are never null. */
 const resource = {
-  extensions: ["store", "presence_penalty", "frequency_penalty", ...readInputs],
+  extensions: ["store", "presence_penalty", "frequency_penalty", "output.*=custom_tool_call.status", ...readInputs],
   values: { user: [null] },
   absent: { output_text: "" },
 } as const satisfies Deviations;
@@ -119,6 +119,8 @@ export const deviations = {
   ResponseStreamEvent: {
     extensions: [
       ...within("response", resource.extensions),
+      // The types have the status only in stored items.
+      "item=custom_tool_call.status",
       // The types have the name only at the beginning of the call, and bytes only in the whole item.
       "name",
       ...bytes,
@@ -136,8 +138,11 @@ export const deviations = {
   RawMessageStreamEvent: { extensions: [`message.${recognized}`], absent: { "content_block=text.citations": null } },
   ModelInfo: {},
   ModelPage: {},
-  // JSON has no dates.
-  ChatResponse: { extensions: [...bytes, recognized], values: { created_at: ["1970-01-01T00:00:00.000Z"] } },
+  // JSON has no dates. Ollama sends the ids and places of calls, too.
+  ChatResponse: {
+    extensions: ["message.tool_calls.*.id", "message.tool_calls.*.function.index", ...bytes, recognized],
+    values: { created_at: ["1970-01-01T00:00:00.000Z"] },
+  },
   GenerateResponse: {
     extensions: bytes,
     values: { created_at: ["1970-01-01T00:00:00.000Z"] },

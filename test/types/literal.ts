@@ -36,9 +36,10 @@ export class LiteralWriter {
   private object(fields: Readonly<Record<string, unknown>>, path: readonly string[]): string {
     const own = Object.entries(fields).flatMap(([key, value]) => {
       const at = [...path, key];
-      const name = at.join(".");
-      if (!this.deviations.extensions?.includes(name)) return [`${JSON.stringify(key)}: ${this.at(value, at)}`];
-      this.used.add(name);
+      const names = [at.join("."), `${path.join(".")}=${String(fields["type"])}.${key}`];
+      const extension = this.deviations.extensions?.find((one) => names.includes(one));
+      if (extension === undefined) return [`${JSON.stringify(key)}: ${this.at(value, at)}`];
+      this.used.add(extension);
       return [];
     });
     const added = Object.entries(this.deviations.absent ?? {}).flatMap(([name, value]) => {

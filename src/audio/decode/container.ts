@@ -26,6 +26,7 @@ interface Exports {
   next(): number;
   output(): number;
   rate(): number;
+  time(): number;
   trim_start(): number;
   trim_end(): number;
   head(): number;
@@ -49,6 +50,8 @@ type Packet =
       /** Samples of one channel; valid until the next packet is read. */
       readonly samples: Float32Array;
       readonly rate: number;
+      /** Where the packet begins, in seconds by the file's clock, which may begin anywhere; below too. */
+      readonly at: number;
     }
   | {
       readonly kind: "opus";
@@ -56,6 +59,7 @@ type Packet =
       /** Seconds at the beginning and end that must not be played. */
       readonly trimStart: number;
       readonly trimEnd: number;
+      readonly at: number;
     }
   /** The packet belongs to another track, or is damaged. */
   | { readonly kind: "nothing" };
@@ -99,12 +103,13 @@ export class ContainerReader {
     if (length === END) return undefined;
     if (this.checked(length) === 0) return { kind: "nothing" };
     const { wasm } = this;
+    const at = wasm.time();
     if (!this.isOpus) {
       const samples = new Float32Array(wasm.memory.buffer, wasm.output(), length);
-      return { kind: "samples", samples, rate: wasm.rate() };
+      return { kind: "samples", samples, rate: wasm.rate(), at };
     }
     const bytes = this.bytes(wasm.output(), length);
-    return { kind: "opus", bytes, trimStart: wasm.trim_start(), trimEnd: wasm.trim_end() };
+    return { kind: "opus", bytes, trimStart: wasm.trim_start(), trimEnd: wasm.trim_end(), at };
   }
 
   private bytes(at: number, length: number): Uint8Array {

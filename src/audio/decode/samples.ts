@@ -8,6 +8,8 @@ import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
 
 /** Frames that are decoded at once; other work may run in between. */
 const BLOCK_FRAMES = 1 << 16;
+/** Seconds between two packets that are played as silence; less comes from rounded times. */
+const LEAST_GAP = 0.1;
 /** Maximum number of consecutive packets without sound; only malicious files have more. */
 const MOST_EMPTY = 100_000;
 /** Bytes of a sample in ffmpeg's output. */
@@ -88,15 +90,32 @@ async function* packetSamples(reader: ContainerReader, { audio, note }: SoundToo
   const rates = new Rates(audio);
   try {
     let empty = 0;
+    /** Where the next packet begins if there is no gap, by the file's clock. */
+    let end: number | undefined;
     for (let packet = reader.next(); packet !== undefined; packet = reader.next()) {
       empty = packet.kind === "nothing" ? empty + 1 : 0;
       if (empty > MOST_EMPTY) return;
-      if (packet.kind === "samples") yield rates.convert(packet.samples, packet.rate);
-      if (packet.kind === "opus" && opus) yield opus.decode(packet.bytes, packet.trimStart, packet.trimEnd);
+      if (packet.kind === "nothing") continue;
+      const samples =
+        packet.kind === "samples"
+          ? rates.convert(packet.samples, packet.rate)
+          : opus?.decode(packet.bytes, packet.trimStart, packet.trimEnd);
+      if (!samples || samples.length === 0) continue;
+      end ??= packet.at;
+      if (packet.at - end > LEAST_GAP) yield* silence(packet.at - end);
+      yield samples;
+      end = Math.max(end, packet.at) + samples.length / SAMPLE_RATE;
     }
   } finally {
     opus?.close();
     rates.close();
+  }
+}
+
+/** Yields silence in blocks, since a file may claim any length; the reader ends where the limit is reached. */
+function* silence(seconds: number): Generator<Float32Array> {
+  for (let left = Math.round(seconds * SAMPLE_RATE); left > 0; left -= BLOCK_FRAMES) {
+    yield new Float32Array(Math.min(left, BLOCK_FRAMES));
   }
 }
 

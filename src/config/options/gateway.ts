@@ -47,6 +47,6 @@ export const gatewayOptions = {
     name: "no-model",
     default: false,
     to: (none) => !none,
-    help: "Load no chat model at the start: only models of upstreams and those of --chat-model answer chats.",
+    help: "Load no chat model at the start: only models of upstreams and those of --chat-model and --pulled-models answer chats. Requests that name no model get the first --chat-model, else the model that was downloaded first, else an upstream's.",
   }),
 };

@@ -61,7 +61,7 @@ export const generationOptions = {
     name: "grammar-constraints",
     aliases: ["enable-grammar-constraints"],
     default: true,
-    help: "Enforce schemas, forced tool calls and grammars while sampling; --no-grammar-constraints only states them in the prompt.",
+    help: "Enforce schemas, forced tool calls and grammars while sampling; --no-grammar-constraints only states schemas and forced calls in the prompt, and refuses grammars, regular expressions and choices.",
   }),
   chatTemplate: path({
     aliases: ["chat-template-file"],

@@ -20,6 +20,11 @@ export const modelOptions = {
     help: "Further chat model, by GGUF file or name. Requests select it by its name; it is loaded on first use, and unloaded when idle or when other models need the memory.",
     example: ["Qwen/Qwen3-0.6B-GGUF"],
   }),
+  pulledModels: boolean({
+    name: "pulled-models",
+    default: false,
+    help: "Offer every chat, embedding and rerank model that svc pull downloads, by the names of svc list, without a restart. Each is loaded on first use, and unloaded when idle or when other models need the memory.",
+  }),
   mmproj: path({
     placeholder: "FILE",
     example: "mmproj.gguf",

@@ -1,5 +1,6 @@
 // Options for what clients see: addresses, routes, queue limits and stored data.
 
+import { withoutBrackets } from "../host-name.ts";
 import { boolean, choice, integer, list, number, path, seconds, string } from "../option-types.ts";
 import { parseHostNames, parseOrigins } from "../origins.ts";
 
@@ -12,6 +13,7 @@ export const serverOptions = {
     aliases: ["H", "hostname"],
     default: "127.0.0.1",
     placeholder: "ADDRESS",
+    to: withoutBrackets,
     help: "Address to listen on. Any address other than loopback exposes the server to other machines: require API keys.",
   }),
   port: integer(0, 65_535, { aliases: ["p"], default: 9999, help: "Port to listen on; 0: any free port." }),

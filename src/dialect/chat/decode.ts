@@ -56,7 +56,7 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   return {
     request: {
       ...decodeModel(chat.model),
-      messages: settings.constrain ? messages : withInstruction(messages, schema),
+      messages: settings.constrain ? messages : withInstruction(messages, schema, tools.toolChoice),
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
       ...reasoning,
       ...fieldNames({

@@ -21,9 +21,10 @@ export async function encodeEmbeddings(
 
 /** Returns the best documents, the most relevant first; documents with equal scores keep their order. */
 export function encodeRerank(result: EmbeddingResult, model: string, rerank: DecodedRerank): RerankList | RerankTexts {
+  const isOwn = rerank.raw || result.probabilities === true;
   const results = [...result.values]
     .map((score, index) => {
-      const relevance_score = rerank.raw ? score : 1 / (1 + Math.exp(-score));
+      const relevance_score = isOwn ? score : 1 / (1 + Math.exp(-score));
       const document = rerank.returnDocuments && { document: { text: rerank.documents[index] ?? "" } };
       return { index, relevance_score, ...document };
     })

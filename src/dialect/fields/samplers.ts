@@ -9,11 +9,11 @@ const CHAIN: readonly (readonly [names: readonly string[], off: Sampling])[] = [
   [["dry"], { dryMultiplier: 0 }],
   [["top_n_sigma"], { topNSigma: -1 }],
   [["top_k"], { topK: 0 }],
-  [["typ_p", "typical_p"], { typicalP: 1 }],
-  [["top_p"], { topP: 1 }],
+  [["typ_p", "typical_p", "typ"], { typicalP: 1 }],
+  [["top_p", "nucleus"], { topP: 1 }],
   [["min_p"], { minP: 0 }],
   [["xtc"], { xtcProbability: 0 }],
-  [["temperature"], { temperature: 1, dynatempRange: 0 }],
+  [["temperature", "temp"], { temperature: 1, dynatempRange: 0 }],
 ];
 
 /**
@@ -24,6 +24,16 @@ const INFILL = "infill";
 
 /** llama.cpp's sampler that does nothing unless `adaptive_target` is set, wherever it is named. */
 const ADAPTIVE = "adaptive_p";
+
+/** Returns a name as it is compared: llama.cpp takes names in any case, with dashes or without underscores. */
+const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, "");
+
+/** The place of each sampler; -1: none. */
+const PLACES: ReadonlyMap<string, number> = new Map([
+  ...CHAIN.flatMap(([names], place) => names.map((name) => [plain(name), place] as const)),
+  [plain(INFILL), CHAIN.length],
+  [plain(ADAPTIVE), -1],
+]);
 
 /** llama.cpp's letters for samplers. */
 const LETTERS: ReadonlyMap<string, string> = new Map([
@@ -41,9 +51,9 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns settings that switch off omitted samplers. A string has their letters; letters without a meaning are skipped,
+ * Returns settings that switch off omitted samplers. A string has their letters. Unknown names and letters are skipped,
  * as by llama.cpp, which has dropped samplers that clients still name. `adapts`: the request sets `adaptive_target`.
- * Throws SvcError about an unknown sampler or order.
+ * Throws SvcError about another order.
  */
 export function decodeSamplers(given: string | readonly string[] | null | undefined, adapts: boolean): Sampling {
   if (given == null) return {};
@@ -52,8 +62,8 @@ export function decodeSamplers(given: string | readonly string[] | null | undefi
   const places = new Set<number>();
   let last = -1;
   for (const [at, name] of samplers.entries()) {
-    if (name === ADAPTIVE && !adapts) continue;
-    const place = name === INFILL ? CHAIN.length : CHAIN.findIndex(([names]) => names.includes(name));
+    const place = PLACES.get(plain(name));
+    if (place === undefined || (place < 0 && !adapts)) continue;
     if (place <= last) throw misplaced(letters ? "samplers" : `samplers.${at}`);
     places.add(place);
     last = place;

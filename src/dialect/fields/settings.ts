@@ -13,7 +13,7 @@ export interface GenerationSettings extends ReasoningSettings, AdapterSettings {
   readonly guidedJson?: JsonSchema;
   /** Whether a stream has a usage chunk when its request does not set this; absent: it has one. */
   readonly streamUsage?: "default" | "requested";
-  /** False: schemas are stated in the prompt instead of being enforced. */
+  /** False: schemas and required tool calls are stated in the prompt instead of being enforced. */
   readonly constrain: boolean;
   /** Whether older tokens of a full context are dropped. */
   readonly contextShift: boolean;

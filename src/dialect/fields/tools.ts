@@ -13,6 +13,8 @@ export interface ToolDefinition {
   /** JSON schema of the arguments; absent: the tool takes none. */
   readonly parameters?: JsonSchema | null | undefined;
   readonly strict?: boolean | null | undefined;
+  /** Set if more is required of the arguments than their schema says. */
+  readonly inexpressible?: boolean;
   readonly described?: boolean;
   /** Names of the request's fields, for error messages. */
   readonly param: { readonly name: string; readonly parameters: string };
@@ -32,6 +34,8 @@ export interface ChosenTools extends Pick<Generation, "tools" | "allTools" | "to
   readonly inexpressible: boolean;
 }
 
+/** What is enforced of a schema that allows anything: arguments are always an object. */
+const ANY_OBJECT: JsonSchema = { type: "object" };
 /** Schema for arguments whose own schema is `{}`. */
 const ANY_PARAMETERS: JsonSchema = { type: "object", properties: {} };
 /** A function without a schema takes no arguments; with a less strict grammar, the model would invent some. */
@@ -90,9 +94,12 @@ export function withTools(
 
 function decodeTool(definition: ToolDefinition, budget: SchemaBudget, schemas: PreparedSchemas | undefined) {
   const tool = unchecked(definition);
-  const prepared = prepareSchema(tool.parameters, definition.param.parameters, budget, schemas);
   const strict = definition.strict === true;
-  return { tool: { ...tool, enforced: prepared.schema }, strict, inexpressible: prepared.inexpressible.length > 0 };
+  // Who runs an agent cannot change the schemas of other people's tools, so one of these must not stop every request.
+  const prepared = prepareSchema(tool.parameters, definition.param.parameters, budget, schemas, !strict);
+  const enforced = Object.keys(prepared.schema).length > 0 ? prepared.schema : ANY_OBJECT;
+  const inexpressible = definition.inexpressible === true || prepared.inexpressible.length > 0;
+  return { tool: { ...tool, enforced }, strict, inexpressible };
 }
 
 /** Returns a tool without checking its schema. */

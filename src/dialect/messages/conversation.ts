@@ -1,6 +1,7 @@
 // Decodes messages and blocks of the Messages API into a conversation.
 
-import type { MessagesBlock, MessagesInnerBlock, MessagesPrompt } from "../../contract/messages.ts";
+import type { MessagesBlock, MessagesPrompt } from "../../contract/messages.ts";
+import { received } from "../../contract/schema.ts";
 import { fieldError, missing, SvcError } from "../../domain/errors.ts";
 import { joinedParts, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
 import { documentPart, imagePart } from "../fields/file-parts.ts";
@@ -58,6 +59,9 @@ interface Placed {
   readonly path: string;
 }
 
+/** Blocks of an answer that only Anthropic's service can read, and the calls of its server tools with their results. */
+const IGNORED = /^(?:redacted_thinking|(?:server|mcp)_tool_use|\w+_tool_result)$/;
+
 function decodeAssistant(blocks: readonly Placed[], inputs: CallArguments): ChatMessage {
   const texts: string[] = [];
   const thoughts: string[] = [];
@@ -68,7 +72,7 @@ function decodeAssistant(blocks: readonly Placed[], inputs: CallArguments): Chat
     else if (block.type === "tool_use") {
       const [id, name] = [need(block.id, `${path}.id`), need(block.name, `${path}.name`)];
       calls.push({ id, name, arguments: inputs.object(block.input) });
-    } else if (block.type !== "redacted_thinking") throw unknownBlock(path);
+    } else if (!IGNORED.test(block.type)) throw unknownBlock(path);
   }
   return {
     role: "assistant",
@@ -93,6 +97,8 @@ function decodeResultContent(
   describe: DescribeTool,
 ): ChatMessage["content"] {
   if (content == null || typeof content === "string") return content ?? "";
+  if (!Array.isArray(content))
+    throw fieldError("invalid_type", path, `must be a string or an array of blocks; got ${received(content)}`);
   return joinedParts(
     content.flatMap((block, index) => {
       const at = `${path}.${index}`;
@@ -104,7 +110,7 @@ function decodeResultContent(
 }
 
 /** Decodes the text of a user or system turn, its images, documents and search results. */
-function decodePart(block: MessagesInnerBlock, path: string, role: string): ContentPart[] {
+function decodePart(block: MessagesBlock, path: string, role: string): ContentPart[] {
   if (block.type === "text") return [{ type: "text", text: need(block.text, `${path}.text`) }];
   if (block.type === "image" && role === "user") return [decodeImage(block, path)];
   if (block.type === "document" && role === "user") return decodeDocument(block, path);
@@ -113,7 +119,7 @@ function decodePart(block: MessagesInnerBlock, path: string, role: string): Cont
 }
 
 /** Returns the texts of a search result below its title and source. */
-function decodeSearchResult({ source, title, content }: MessagesInnerBlock, path: string): ContentPart {
+function decodeSearchResult({ source, title, content }: MessagesBlock, path: string): ContentPart {
   const origin = typeof source === "string" ? source : undefined;
   const texts = Array.isArray(content)
     ? content.map(({ text }, index) => need(text, `${path}.content.${index}.text`))
@@ -121,7 +127,7 @@ function decodeSearchResult({ source, title, content }: MessagesInnerBlock, path
   return { type: "text", text: [title, origin, ...texts].filter((line) => line != null && line !== "").join("\n") };
 }
 
-function decodeImage({ source: given }: MessagesInnerBlock, path: string): ContentPart {
+function decodeImage({ source: given }: MessagesBlock, path: string): ContentPart {
   const source = typeof given === "string" ? undefined : given;
   const param = `${path}.source`;
   if (source?.type === "url") return imagePart(need(source.url, `${param}.url`), `${param}.url`);
@@ -133,13 +139,13 @@ function decodeImage({ source: given }: MessagesInnerBlock, path: string): Conte
 }
 
 /** Returns a document below its title and context. */
-function decodeDocument({ source, title, context }: MessagesInnerBlock, path: string): ContentPart[] {
+function decodeDocument({ source, title, context }: MessagesBlock, path: string): ContentPart[] {
   const heading = [title, context].filter((line) => line != null && line !== "").join("\n");
   const about: ContentPart[] = heading === "" ? [] : [{ type: "text", text: heading }];
   return [...about, documentOf(source, `${path}.source`)];
 }
 
-function documentOf(given: MessagesInnerBlock["source"], param: string): ContentPart {
+function documentOf(given: MessagesBlock["source"], param: string): ContentPart {
   const source = typeof given === "string" ? undefined : given;
   if (source?.type === "text") return { type: "text", text: need(source.data, `${param}.data`) };
   if (source?.type === "url") return documentPart(need(source.url, `${param}.url`), `${param}.url`);
@@ -150,9 +156,11 @@ function documentOf(given: MessagesInnerBlock["source"], param: string): Content
   throw new SvcError("unsupported_parameter", message, { param });
 }
 
-function need(value: string | null | undefined, param: string): string {
-  if (value != null) return value;
-  throw missing(param, "a string");
+function need(value: unknown, param: string): string {
+  if (typeof value === "string") return value;
+  throw value == null
+    ? missing(param, "a string")
+    : fieldError("invalid_type", param, `must be a string; got ${received(value)}`);
 }
 
 function unknownBlock(path: string): SvcError {

@@ -5,6 +5,7 @@ import { checker } from "../../contract/schema.ts";
 import { fieldError } from "../../domain/errors.ts";
 import type { Constraint, Generation, JsonSchema } from "../../domain/generate.ts";
 import { resolveReasoning } from "../../domain/reasoning.ts";
+import { isPrefilled } from "../../domain/turns.ts";
 import { decodeAdapters } from "../fields/adapters.ts";
 import { withInstruction } from "../../domain/instruction.ts";
 import { fieldNames } from "../fields/field-names.ts";
@@ -28,6 +29,8 @@ interface MessagesCall {
   readonly stream: boolean;
   /** Whether the answer includes the reasoning. */
   readonly showThinking: boolean;
+  /** Whether to compute the prompt without answering. */
+  readonly promptAlone: boolean;
   /** Stop sequences of the request itself, without launch options. */
   readonly stopSequences: readonly string[];
 }
@@ -46,11 +49,13 @@ export function decodeMessages(raw: unknown, settings: MessagesSettings): Messag
       ...decodePrompt(body, settings),
       sampling: decodeSampling(body, MessagesRequest),
       ...decodeAdapters({ model: body.model }, settings),
-      ...decodeMaxTokens(body.max_tokens),
+      // The engine computes a prompt for at least one token.
+      ...decodeMaxTokens(body.max_tokens || 1),
       stop: decodeStop(stopSequences, settings.stop),
     },
     stream: body.stream ?? false,
     showThinking: body.thinking != null && body.thinking.type !== "disabled",
+    promptAlone: body.max_tokens === 0,
     stopSequences,
   };
 }
@@ -63,19 +68,15 @@ export function decodeMessagesPrompt(raw: unknown, settings: MessagesSettings): 
 function decodePrompt(body: MessagesPrompt, settings: MessagesSettings): Omit<Generation, "sampling" | "stop"> {
   refuseThread(body);
   const conversation = decodeConversation(body);
+  const tools = decodeTools(body, settings.preparedSchemas);
   const { constraint, schema, param } = decodeFormat(body, settings.guidedJson);
   const { type: thinking, budget_tokens: budget } = body.thinking ?? {};
   const effort = body.output_config?.effort ?? undefined;
   return {
     ...decodeModel(body.model),
-    messages: settings.constrain ? conversation : withInstruction(conversation, schema),
-    // A final assistant message is an assistant prefill.
-    continueLast: conversation.at(-1)?.role === "assistant" && !conversation.at(-1)?.toolCalls,
-    ...withTools(
-      decodeTools(body, settings.preparedSchemas),
-      body.tool_choice?.disable_parallel_tool_use !== true,
-      constraint,
-    ),
+    messages: settings.constrain ? conversation : withInstruction(conversation, schema, tools.toolChoice),
+    continueLast: isPrefilled(conversation),
+    ...withTools(tools, body.tool_choice?.disable_parallel_tool_use !== true, constraint),
     ...resolveReasoning(
       {
         usual: false,
@@ -110,10 +111,29 @@ function decodeFormat(
   return { constraint: schemaConstraint(schema, own !== undefined, param), schema, ...(own && { param }) };
 }
 
+type WireTool = NonNullable<MessagesPrompt["tools"]>[number];
+
+/** Server tools have a type of their own and run in Anthropic's service. */
+const isServerTool = ({ type }: WireTool): boolean => type != null && type !== "custom";
+
+/** Throws SvcError when no tool but server tools may be called: without them, the model would invent their results. */
+function refuseServerTools({ tools, tool_choice: choice }: MessagesPrompt): void {
+  if (!tools?.length || choice?.type === "none") return;
+  const named = choice?.type === "tool" ? tools.filter(({ name }) => name === choice.name) : tools;
+  const [first] = named.every(isServerTool) ? named : [];
+  if (!first) return;
+  const param = `tools.${tools.indexOf(first)}.type`;
+  throw fieldError(
+    "unsupported_parameter",
+    param,
+    "names a tool of Anthropic's service; only tools with an input_schema can be called here",
+  );
+}
+
 function decodeTools(body: MessagesPrompt, schemas: PreparedSchemas | undefined) {
   const { tools, tool_choice: choice } = body;
-  // Server tools have a type of their own and run in Anthropic's service, not here.
-  const own = callableTools(body).filter(({ tool: { type } }) => type == null || type === "custom");
+  refuseServerTools(body);
+  const own = callableTools(body).filter(({ tool }) => !isServerTool(tool));
   const definitions = own.map(({ tool, described }) => {
     const { input_schema: parameters, ...rest } = tool;
     const path = `tools.${tools?.indexOf(tool)}`;

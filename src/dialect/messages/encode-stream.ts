@@ -4,7 +4,7 @@ import { messagesError } from "../../contract/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import { noUsage } from "../../domain/usage.ts";
 import type { NamedEvent, Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
-import { beginning, DIRECT, encodeUsage, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
+import { beginning, DIRECT, encodeUsage, finishOf, stopOf, toolUseId, type MessagesAnswer } from "./encode.ts";
 
 /** Keeps a silent stream alive. */
 export const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
@@ -26,9 +26,13 @@ export function messageWriter(
       write("ping", {});
     },
     event(event) {
-      if (event.type !== "finish") return blocks.write(event);
+      if (event.type !== "finish") {
+        if (!message.promptAlone) blocks.write(event);
+        return;
+      }
       blocks.close();
-      write("message_delta", { delta: stopOf(event, message.stopSequences), usage: encodeUsage(event.usage) });
+      const ended = finishOf(event, message);
+      write("message_delta", { delta: stopOf(ended, message.stopSequences), usage: encodeUsage(ended.usage) });
       write("message_stop", {});
     },
     failure: (error) => write("error", messagesError(error, requestId)),

@@ -12,6 +12,8 @@ export interface MessagesAnswer extends Pick<AcceptedEvent, "readInputs"> {
   readonly model: string;
   /** Whether the message includes the reasoning. */
   readonly showThinking: boolean;
+  /** Whether the message only reports that the prompt was computed. */
+  readonly promptAlone: boolean;
   /** Stop sequences of the request itself: only these are reported as the stop reason. */
   readonly stopSequences: readonly string[];
 }
@@ -28,8 +30,16 @@ export async function encodeMessage(
   message: MessagesAnswer,
 ): Promise<MessagesResponse> {
   const { parts, finish } = await collect(events, new CollectedAnswer(asIs, message.showThinking));
-  const stop = stopOf(finish, message.stopSequences);
-  return { ...beginning(message, finish.usage), content: parts.map(encodeBlock), ...stop };
+  const ended = finishOf(finish, message);
+  const content = message.promptAlone ? [] : parts.map(encodeBlock);
+  return { ...beginning(message, ended.usage), content, ...stopOf(ended, message.stopSequences) };
+}
+
+/** Returns the end of a message; that of one for the prompt alone does not depend on the token that was sampled. */
+export function finishOf(finish: FinishEvent, { promptAlone }: MessagesAnswer): FinishEvent {
+  if (!promptAlone) return finish;
+  const usage = { ...finish.usage, completionTokens: 0, reasoningTokens: 0 };
+  return { type: "finish", reason: finish.reason === "cancelled" ? "cancelled" : "length", usage };
 }
 
 function encodeBlock(part: CollectedAnswer["parts"][number]): MessagesResponse["content"][number] {

@@ -15,7 +15,7 @@ import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
 import { structureNames } from "../fields/structured.ts";
 import { chooseTools, withTools } from "../fields/tools.ts";
-import { withOrderedResults } from "../../domain/turns.ts";
+import { isPrefilled, withOrderedResults } from "../../domain/turns.ts";
 import { ollamaUnsupported } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
@@ -57,7 +57,9 @@ export function decodeOllamaChat(raw: unknown, settings: OllamaSettings): Ollama
   const texts = new CallArguments("messages");
   const decoded = body.messages.map((message, index) => decodeMessage(message, index, texts));
   const messages = withOrderedResults(withCallIds(decoded));
-  return { ...call, request: { ...common(body, messages, settings, tools), choices: 1 } };
+  // With a format, the answer is whole JSON, whatever is before it.
+  const continueLast = isPrefilled(messages) && !body.format;
+  return { ...call, request: { ...common(body, messages, settings, tools), continueLast, choices: 1 } };
 }
 
 /** Decodes a generate request. Throws like `decodeOllamaChat`. */
@@ -106,7 +108,7 @@ function common(
   const topLogprobs = decodeLogprobs(body, settings.maxLogprobs);
   return {
     ...decodeModel(body.model),
-    messages: settings.constrain ? messages : withInstruction(messages, schema),
+    messages: settings.constrain ? messages : withInstruction(messages, schema, tools.toolChoice),
     ...withTools(tools, true, constraint),
     ...resolveReasoning(
       {

@@ -21,7 +21,7 @@ interface OllamaContext extends Pick<AcceptedEvent, "readInputs"> {
   readonly loadMs?: number;
 }
 
-type Call = { function: { name: string; arguments: Record<string, unknown> } };
+type Call = NonNullable<NonNullable<OllamaAnswer["message"]>["tool_calls"]>[number];
 
 interface Piece {
   readonly content?: string;
@@ -46,7 +46,7 @@ export async function encodeOllama(
   const whole = {
     content: text,
     ...(reasoning !== "" && { thinking: reasoning }),
-    calls: calls.map(encodeCall),
+    calls: calls.map((call, index) => encodeCall({ ...call, index })),
     ...(logprobs.length > 0 && { logprobs }),
   };
   return { ...piece(context, whole), ...ending(finish, context), ...encodeReadInputs(context) };
@@ -58,7 +58,7 @@ export async function encodeOllama(
  */
 export function ollamaWriter(put: Put<string>, context: OllamaContext): StreamWriter<GenerateEvent> {
   const line = (answer: object) => put(`${JSON.stringify(answer)}\n`);
-  let open: { readonly name: string; arguments: string } | undefined;
+  let open: WrittenCall | undefined;
   const endCall = () => {
     if (open) line(piece(context, { calls: [encodeCall(open)] }));
     open = undefined;
@@ -74,7 +74,7 @@ export function ollamaWriter(put: Put<string>, context: OllamaContext): StreamWr
           return line(piece(context, { thinking: event.text }));
         case "tool_call":
           endCall();
-          open = { name: event.name, arguments: "" };
+          open = { ...event, arguments: "" };
           return;
         case "tool_arguments":
           if (open) open.arguments += event.text;
@@ -88,8 +88,16 @@ export function ollamaWriter(put: Put<string>, context: OllamaContext): StreamWr
   };
 }
 
-const encodeCall = (call: { readonly name: string; readonly arguments: string }): Call => ({
-  function: { name: call.name, arguments: objectOf(call.arguments) },
+interface WrittenCall {
+  readonly id: string;
+  readonly index: number;
+  readonly name: string;
+  arguments: string;
+}
+
+const encodeCall = ({ id, index, name, arguments: text }: WrittenCall): Call => ({
+  id,
+  function: { index, name, arguments: objectOf(text) },
 });
 
 function piece(context: OllamaContext, { content = "", thinking, calls = [], logprobs }: Piece): OllamaAnswer {

@@ -43,7 +43,10 @@ export function pullWriter(put: Put<string>): StreamWriter<DownloadEvent> {
 
 function statusOf(event: DownloadEvent): OllamaPullStatus {
   if (event.type === "note") return { status: event.text };
-  if (event.type === "done") return { status: `serve it: svc ${event.option} ${event.name}` };
+  if (event.type === "done") {
+    const { name: model, option } = event;
+    return { status: option === undefined ? `served from now on as ${model}` : `serve it: svc ${option} ${model}` };
+  }
   const { name, received: completed, total, waiting } = event.progress;
   const status = `${waiting ? "another svc is pulling" : "pulling"} ${name}`;
   return { status, digest: name, ...(total !== undefined && { total }), completed };

@@ -31,7 +31,14 @@ import {
 import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
-import { decodeFunctions, flatName } from "./functions.ts";
+import {
+  clientTools,
+  decodeFunctions,
+  flatName,
+  isHostedTool,
+  type ClientFunction,
+  type ClientTools,
+} from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 import { conversationId } from "./resource.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
@@ -53,6 +60,8 @@ export interface ResponsesCall {
   readonly request: Generation;
   /** What a next turn continues from, before the answer: earlier turns and this input, without the instructions. */
   readonly conversation: readonly ChatMessage[];
+  /** The client's tools that may be called. */
+  readonly tools: ClientTools;
   readonly stream: boolean;
   readonly store: boolean;
   readonly background: boolean;
@@ -74,10 +83,11 @@ export function decodeResponses(raw: unknown, settings: ResponsesSettings, histo
   refuseBackground(body);
   checkedMetadata(body.metadata);
   const topLogprobs = decodeLogprobs(body, settings.maxLogprobs);
-  const { conversation, prompt } = decodePrompt(body, settings, history, body.reasoning_budget_tokens);
+  const { conversation, tools, prompt } = decodePrompt(body, settings, history, body.reasoning_budget_tokens);
   return {
     body,
     conversation,
+    tools,
     request: {
       ...prompt,
       sampling: decodeSampling(body, ResponsesRequest),
@@ -121,14 +131,15 @@ function decodePrompt(
 ) {
   const conversation = [...earlier(body, history), ...decodeInput(body.input, history.item)];
   if (conversation.length === 0) throw withoutInput(body.input);
-  const tools = decodeTools(body, settings.preparedSchemas);
+  const functions = decodeFunctions(body);
+  const tools = decodeTools(body, functions, settings.preparedSchemas);
   const { constraint, schema, param } = decodeFormat(body, tools, settings.guidedJson);
   const instructions: ChatMessage[] = body.instructions ? [{ role: "system", content: body.instructions }] : [];
   const messages = withOrderedResults(joinTurns([...instructions, ...conversation]));
   const effort = body.reasoning?.effort ?? undefined;
   const prompt = {
     ...decodeModel(body.model),
-    messages: settings.constrain ? messages : withInstruction(messages, schema),
+    messages: settings.constrain ? messages : withInstruction(messages, schema, tools.toolChoice),
     ...withTools(tools, body.parallel_tool_calls ?? true, constraint),
     ...resolveReasoning(
       {
@@ -147,7 +158,7 @@ function decodePrompt(
     }),
     choices: 1,
   };
-  return { conversation, prompt };
+  return { conversation, tools: clientTools(functions), prompt };
 }
 
 function withoutInput(input: ResponsesPrompt["input"]): SvcError {
@@ -217,21 +228,34 @@ function schemaOf({ type, schema }: Format): JsonSchema | undefined {
   throw missing("text.format.schema", "an object");
 }
 
-function decodeTools({ tools, tool_choice }: ResponsesPrompt, schemas: PreparedSchemas | undefined): ChosenTools {
-  const functions = decodeFunctions(tools);
-  return chooseTools(functions, decodeChoice(tool_choice ?? "auto", functions.length), schemas);
+/** Throws SvcError when no tool but hosted ones may be called: without them, the model would invent their results. */
+function decodeTools(
+  { tools, tool_choice: choice }: ResponsesPrompt,
+  functions: readonly ClientFunction[],
+  schemas: PreparedSchemas | undefined,
+): ChosenTools {
+  const isHosted = functions.length === 0 && tools?.length && tools.every(isHostedTool);
+  if (isHosted && choice !== "none") throw hosted("tools.0.type");
+  return chooseTools(functions, decodeChoice(choice ?? "auto"), schemas);
 }
 
-function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>, functions: number): ToolChoice {
+const hosted = (param: string): SvcError =>
+  fieldError(
+    "unsupported_parameter",
+    param,
+    "names a tool of OpenAI's service; only functions and custom tools can be called here",
+  );
+
+function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>): ToolChoice {
   const param = { choice: "tool_choice", name: "tool_choice.name" };
   if (typeof choice === "string") return { mode: choice, param };
   const flat = (named: { name?: string | null; namespace?: string | null }) =>
     flatName({ ...named, name: named.name ?? "" });
-  if (choice.type === "function") return { mode: "required", names: [flat(choice)], param };
+  const isCallable = ({ type }: { type: string }) => type === "function" || type === "custom";
+  if (isCallable(choice)) return { mode: "required", names: [flat(choice)], param };
   if (choice.type === "allowed_tools") {
-    const names = (choice.tools ?? []).flatMap((tool) => (tool.type === "function" ? [flat(tool)] : []));
+    const names = (choice.tools ?? []).flatMap((tool) => (isCallable(tool) ? [flat(tool)] : []));
     return allowTools(choice.mode, names, { ...param, name: "tool_choice.tools" });
   }
-  // Tools of other types cannot be forced here.
-  return { mode: functions > 0 ? "auto" : "none", param };
+  throw hosted("tool_choice.type");
 }

@@ -7,7 +7,7 @@ import { jsonParts } from "../../domain/json-parts.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
 import { withoutFinish } from "../stream/collect.ts";
 import type { LongEvent, Put, StreamWriter } from "../stream/streamed.ts";
-import type { FunctionNames } from "./functions.ts";
+import type { ClientTools } from "./functions.ts";
 import { OutputBuilder, type SemanticEvent } from "./output.ts";
 import { endedResource, failedResource, cancelledResource } from "./resource.ts";
 
@@ -20,7 +20,7 @@ export interface ResponseEnd {
 export interface ResponseContext {
   /** The resource before anything is generated. */
   readonly resource: ResponseResource;
-  readonly names: FunctionNames;
+  readonly tools: ClientTools;
   /** Unix seconds. */
   readonly now: () => number;
   /** Called once, before the client receives the end. */
@@ -91,11 +91,11 @@ class ResponseBuilder {
     private readonly context: ResponseContext,
     private readonly emit: (event: SemanticEvent) => void,
   ) {
-    this.output = new OutputBuilder(context.names, emit);
+    this.output = new OutputBuilder(context.tools, emit);
   }
 
   add(event: GenerateEvent): void {
-    if (event.type === "restarted") this.output = new OutputBuilder(this.context.names, this.emit);
+    if (event.type === "restarted") this.output = new OutputBuilder(this.context.tools, this.emit);
     if (event.type !== "finish") return this.output.add(event);
     this.finish = event;
     this.output.end(event);

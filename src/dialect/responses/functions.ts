@@ -1,55 +1,76 @@
-// The functions of a request, plain and in namespaces. A model knows one flat list of names, so the flat name of a
-// function in a namespace combines both names.
+// The tools of a request that the client runs: functions and custom tools, plain and in namespaces. A model knows one
+// flat list of names, so the flat name of a tool in a namespace combines both names.
 
-import type { ResponsesPrompt } from "../../contract/responses.ts";
+import type { InputItem, ResponsesPrompt } from "../../contract/responses.ts";
 import { missing } from "../../domain/errors.ts";
 import type { ToolDefinition } from "../fields/tools.ts";
+import { customFunction } from "./custom-tools.ts";
 
-type WireTool = NonNullable<ResponsesPrompt["tools"]>[number];
+type WireTool = NonNullable<InputItem["tools"]>[number];
 type WireFunction = Omit<WireTool, "tools">;
 
-/** A function's name as clients know it. */
-interface FunctionName {
+/** A tool as clients know it. */
+interface ClientTool {
+  readonly type: "function" | "custom";
   readonly name: string;
   readonly namespace?: string;
 }
 
-/** Maps flat names to the client's names, for functions in namespaces. */
-export type FunctionNames = ReadonlyMap<string, FunctionName>;
+/** Maps flat names to the client's tools. */
+export type ClientTools = ReadonlyMap<string, ClientTool>;
 
-/** Returns a function's name as the model knows it. */
+/** A function as the model knows it, with its flat name, and the client's tool that it stands for. */
+export interface ClientFunction extends ToolDefinition {
+  readonly client: ClientTool;
+}
+
+/** Returns a tool's name as the model knows it. */
 export const flatName = ({ name, namespace }: { name: string; namespace?: string | null | undefined }): string =>
   namespace == null ? name : `${namespace}__${name}`;
 
+/** Returns whether a tool would run in OpenAI's service. */
+export const isHostedTool = ({ type }: WireTool): boolean =>
+  type !== "function" && type !== "custom" && type !== "namespace";
+
 /**
- * Returns definitions with flat names. Tools of other types would run in OpenAI's service and are left out. Throws
- * SvcError about a function or namespace without a name.
+ * Returns the functions of a request, without hosted tools. Items of the input may add some; of those with equal names,
+ * the first counts. Throws SvcError about a tool or namespace without a name.
  */
-export function decodeFunctions(tools: ResponsesPrompt["tools"]): ToolDefinition[] {
+export function decodeFunctions({ tools, input }: Pick<ResponsesPrompt, "tools" | "input">): ClientFunction[] {
+  const functions = functionsIn(tools, "tools");
+  const known = new Set(functions.map(({ name }) => name));
+  for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
+    if (item.type !== "additional_tools" && item.type !== "tool_search_output") continue;
+    for (const added of functionsIn(item.tools, `input.${index}.tools`)) {
+      if (known.has(added.name)) continue;
+      known.add(added.name);
+      functions.push(added);
+    }
+  }
+  return functions;
+}
+
+/** Returns the client's tools for calls of these functions. */
+export const clientTools = (functions: readonly ClientFunction[]): ClientTools =>
+  new Map(functions.map(({ name, client }) => [name, client]));
+
+function functionsIn(tools: readonly WireTool[] | null | undefined, path: string): ClientFunction[] {
   return (tools ?? []).flatMap((tool, index) => {
-    const path = `tools.${index}`;
-    if (tool.type === "function") return [definition(tool, path)];
-    if (tool.type !== "namespace") return [];
-    const namespace = named(tool, path);
-    return (tool.tools ?? []).flatMap((inner, place) =>
-      inner.type === "function" ? [definition(inner, `${path}.tools.${place}`, namespace)] : [],
-    );
+    const at = `${path}.${index}`;
+    if (tool.type !== "namespace") return functionOf(tool, at);
+    const namespace = named(tool, at);
+    return (tool.tools ?? []).flatMap((inner, place) => functionOf(inner, `${at}.tools.${place}`, namespace));
   });
 }
 
-/** Returns the client's names for calls of these tools. */
-export function functionNames(tools: ResponsesPrompt["tools"]): FunctionNames {
-  const names = new Map<string, FunctionName>();
-  for (const { type, name: namespace, tools: inner } of tools ?? []) {
-    if (type !== "namespace" || namespace == null) continue;
-    for (const { name } of inner ?? []) if (name != null) names.set(flatName({ name, namespace }), { name, namespace });
-  }
-  return names;
-}
-
-function definition(tool: WireFunction, path: string, namespace?: string): ToolDefinition {
-  const name = flatName({ name: named(tool, path), namespace });
-  return { ...tool, name, param: { name: `${path}.name`, parameters: `${path}.parameters` } };
+/** Returns a function or custom tool as a function, and none for a hosted tool. */
+function functionOf(tool: WireFunction, path: string, namespace?: string): ClientFunction[] {
+  const { type } = tool;
+  if (type !== "function" && type !== "custom") return [];
+  const client: ClientTool = { type, name: named(tool, path), ...(namespace !== undefined && { namespace }) };
+  const param = { name: `${path}.name`, parameters: `${path}.parameters` };
+  const definition = type === "custom" ? customFunction(tool, path) : { ...tool, param };
+  return [{ ...definition, name: flatName(client), client }];
 }
 
 function named({ name }: WireFunction, path: string): string {

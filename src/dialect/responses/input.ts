@@ -45,15 +45,24 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
   switch (typeOf(item)) {
     case "message":
       return turns.add(decodeMessage(item, path));
+    case "agent_message": {
+      const message = decodeMessage({ ...item, role: "user" }, path);
+      if (message.content !== "") turns.add(message);
+      return;
+    }
     case "function_call": {
-      const id = need(item.call_id, `${path}.call_id`);
-      const name = flatName({ namespace: item.namespace, name: need(item.name, `${path}.name`) });
-      return turns.call({ id, name, arguments: turns.texts.json(item.arguments ?? "") });
+      const text = need(item.arguments ?? "", `${path}.arguments`);
+      return turns.call({ ...calledTool(item, path), arguments: turns.texts.json(text) });
+    }
+    case "custom_tool_call": {
+      const input = need(item.input, `${path}.input`);
+      return turns.call({ ...calledTool(item, path), arguments: turns.texts.object({ input }) });
     }
     case "function_call_output":
+    case "custom_tool_call_output":
       return turns.add({
         role: "tool",
-        toolCallId: need(item.call_id, `${path}.call_id`),
+        ...answeredCall(item, path),
         content: decodeContent(item.output ?? "", `${path}.output`, "tool"),
       });
     case "reasoning":
@@ -165,6 +174,17 @@ function decodeMessage({ role, content }: Item, path: string): OpenTurn {
   return { role: turn, content: decodeContent(content, `${path}.content`, turn) };
 }
 
+function calledTool({ call_id, namespace, name }: Item, path: string): Pick<ToolCall, "id" | "name"> {
+  const id = need(call_id, `${path}.call_id`);
+  return { id, name: flatName({ namespace, name: need(name, `${path}.name`) }) };
+}
+
+/** Returns the call that a result answers: by its id, or by its tool alone. */
+function answeredCall({ call_id: id, namespace, name }: Item, path: string): Pick<ChatMessage, "toolCallId" | "name"> {
+  if (id == null && name != null) return { name: flatName({ namespace, name }) };
+  return { toolCallId: need(id, `${path}.call_id`) };
+}
+
 function decodeContent(content: unknown, path: string, role: ChatMessage["role"]): ChatMessage["content"] {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) {
@@ -189,6 +209,7 @@ interface Part {
   readonly file_url?: unknown;
   readonly filename?: unknown;
   readonly input_audio?: { readonly data?: unknown; readonly format?: unknown; readonly language?: unknown };
+  readonly audio_url?: unknown;
 }
 
 function decodePart(value: unknown, path: string): ContentPart[] {
@@ -213,10 +234,11 @@ function decodePart(value: unknown, path: string): ContentPart[] {
       return [imagePart(url, param, { detail, ...written })];
     }
     case "input_audio": {
-      const param = `${path}.input_audio.data`;
       const { data, language } = part.input_audio ?? {};
+      const [sound, field] = part.audio_url == null ? [data, "input_audio.data"] : [part.audio_url, "audio_url"];
+      const param = `${path}.${field}`;
       const spoken = language == null ? {} : { language: need(language, `${path}.input_audio.language`) };
-      return [{ type: "media", source: { kind: "audio", data: need(data, param), ...spoken }, param }];
+      return [{ type: "media", source: { kind: "audio", data: need(sound, param), ...spoken }, param }];
     }
     case "input_file": {
       if (part.file_url == null) {
@@ -227,6 +249,8 @@ function decodePart(value: unknown, path: string): ContentPart[] {
       const param = `${path}.file_url`;
       return [documentPart(need(part.file_url, param), param)];
     }
+    case "encrypted_content":
+      return [];
     default: {
       throw fieldError("invalid_value", `${path}.type`, "is a kind of part that is not known");
     }

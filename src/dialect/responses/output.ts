@@ -5,7 +5,8 @@ import type { ChatMessage, FinishEvent, GenerateEvent, TextEvent } from "../../d
 import { newItemId } from "../../domain/ids.ts";
 import { encodeLogprobs } from "../chat/encode.ts";
 import { jsonArguments } from "../fields/json-object.ts";
-import { flatName, type FunctionNames } from "./functions.ts";
+import { inputOf } from "./custom-tools.ts";
+import { flatName, type ClientTools } from "./functions.ts";
 
 /** A semantic event without its sequence number. */
 export interface SemanticEvent {
@@ -16,15 +17,18 @@ export interface SemanticEvent {
 type Reasoning = Extract<OutputItem, { type: "reasoning" }>;
 type Message = Extract<OutputItem, { type: "message" }>;
 type FunctionCall = Extract<OutputItem, { type: "function_call" }>;
+type CustomCall = Extract<OutputItem, { type: "custom_tool_call" }>;
 
 /** Builds the items of one answer and emits the events of a stream. Item ids stay the same throughout. */
 export class OutputBuilder {
   /** The items in the order in which they began; the last one may still be in progress. */
   readonly items: OutputItem[] = [];
   private open: OutputItem | undefined;
+  /** The arguments of the open call of a custom tool, from which its input is taken at the end. */
+  private customArguments = "";
 
   constructor(
-    private readonly names: FunctionNames,
+    private readonly tools: ClientTools,
     private readonly emit: (event: SemanticEvent) => void,
   ) {}
 
@@ -62,7 +66,9 @@ export class OutputBuilder {
     const thoughts = this.items.flatMap((item) =>
       item.type === "reasoning" ? item.summary.map(({ text }) => text) : [],
     );
-    const calls = this.items.flatMap((item) => (item.type === "function_call" ? [item] : []));
+    const calls = this.items.flatMap((item) =>
+      item.type === "function_call" || item.type === "custom_tool_call" ? [item] : [],
+    );
     return {
       role: "assistant",
       content: texts.join("\n"),
@@ -71,7 +77,9 @@ export class OutputBuilder {
         toolCalls: calls.map((call) => ({
           id: call.call_id,
           name: flatName(call),
-          arguments: jsonArguments(call.arguments),
+          arguments: jsonArguments(
+            call.type === "function_call" ? call.arguments : JSON.stringify({ input: call.input }),
+          ),
         })),
       }),
     };
@@ -121,21 +129,18 @@ export class OutputBuilder {
 
   private call(callId: string, name: string): void {
     this.close("completed");
-    this.begin<FunctionCall>(
-      {
-        id: newItemId("fc"),
-        type: "function_call",
-        call_id: callId,
-        ...(this.names.get(name) ?? { name }),
-        arguments: "",
-        status: "in_progress",
-      },
-      {},
-    );
+    const { type, ...client } = this.tools.get(name) ?? { type: "function", name };
+    const call = { call_id: callId, ...client };
+    const status = "in_progress";
+    this.customArguments = "";
+    if (type === "function") {
+      this.begin<FunctionCall>({ id: newItemId("fc"), type: "function_call", ...call, arguments: "", status }, {});
+    } else this.begin<CustomCall>({ id: newItemId("ctc"), type: "custom_tool_call", ...call, input: "", status }, {});
   }
 
   private append(text: string): void {
     const item = this.open;
+    if (item?.type === "custom_tool_call") this.customArguments += text;
     if (item?.type !== "function_call") return;
     item.arguments += text;
     const type = "response.function_call_arguments.delta";
@@ -172,9 +177,14 @@ export class OutputBuilder {
         this.emit({ type: "response.output_text.done", ...place, content_index, text, logprobs });
         this.emit({ type: "response.content_part.done", ...place, content_index, part });
       }
-    } else {
+    } else if (item.type === "function_call") {
       const { name, arguments: text } = item;
       this.emit({ type: "response.function_call_arguments.done", ...place, name, arguments: text });
+    } else {
+      const input = inputOf(this.customArguments);
+      item.input = input;
+      if (input !== "") this.emit({ type: "response.custom_tool_call_input.delta", ...place, delta: input });
+      this.emit({ type: "response.custom_tool_call_input.done", ...place, input });
     }
     this.emit({ type: "response.output_item.done", output_index: this.index, item });
   }

@@ -20,6 +20,8 @@ export interface ImageJob {
 
 export interface ImagePort extends Unloadable {
   status(): ImageStatus;
+  /** Milliseconds until a place is free, if known. */
+  placeFreeMs?(): number | undefined;
   /**
    * Draws images one after another, after loading the model if needed. Throws SvcError (`invalid_value`,
    * `unsupported_parameter`, `unsupported_media_input`, `engine_unavailable`, `engine_crashed`, `shutting_down`), or

@@ -6,8 +6,11 @@ import { SvcError } from "../../domain/errors.ts";
 import type { JobKey, Part, ToEngine } from "./protocol.ts";
 import { EventQueue } from "./queue.ts";
 
-/** `unsent`: no engine has it · `sent`: an engine has it, not computed yet · `started`: lost if the engine dies. */
-type Progress = "unsent" | "sent" | "started";
+/**
+ * `unsent`: no engine has it · `sent`: an engine has it · `accepted`: that engine sends its last event even when it is
+ * cancelled · `started`: it is computed, and lost if the engine dies.
+ */
+type Progress = "unsent" | "sent" | "accepted" | "started";
 
 /** How many engines may die while they hold a job that has not started; after the last one the job may be the cause. */
 const MOST_LIVES = 3;
@@ -35,8 +38,6 @@ export class PendingJob<Job, Event extends {}> {
   progress: Progress = "unsent";
   /** Whether its acceptance was passed on. */
   accepted = false;
-  /** Whether its present engine has accepted it, and so sends its last event when it is cancelled. */
-  isKnown = false;
   /** Whether the engine pauses it until its events are read. */
   isHeld = false;
   /** Why it was cancelled; set while its last event is awaited. */
@@ -69,7 +70,6 @@ export class PendingJob<Job, Event extends {}> {
   /** Makes the job unsent again; calls `expire` unless it is sent or settled within `ms`. */
   waitForEngine(ms: number, expire: () => void): void {
     this.progress = "unsent";
-    this.isKnown = false;
     this.delivery = undefined;
     this.setTimer(ms, expire);
   }

@@ -72,6 +72,11 @@ export abstract class LazyEngine<
     return this.supervisor.unloadIdle();
   }
 
+  /** Ends the process once it has no jobs: its model is not offered any more. */
+  retire(): void {
+    this.supervisor.retire();
+  }
+
   /** Ends the process; resolves when it is gone. */
   stop(): Promise<void> {
     return this.supervisor.stop();

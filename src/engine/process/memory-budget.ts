@@ -16,8 +16,8 @@ export interface MemoryTenant {
   unload(reason: UnloadReason): Promise<void>;
 }
 
-/** Why an engine is unloaded: nobody used it for long, or another one needs its memory. */
-export type UnloadReason = "idle" | "memory";
+/** Why an engine is unloaded: nobody used it for long, another one needs its memory, or its model is not offered now. */
+export type UnloadReason = "idle" | "memory" | "removed";
 
 const RETRY_S = 30;
 
@@ -34,6 +34,11 @@ export class MemoryBudget {
   /** From now on the engine may be unloaded while it is idle. */
   add(tenant: MemoryTenant): void {
     this.tenants.add(tenant);
+  }
+
+  /** From now on the engine is neither unloaded nor waited for. */
+  remove(tenant: MemoryTenant): void {
+    this.tenants.delete(tenant);
   }
 
   /**

@@ -87,8 +87,9 @@ export class PendingJobs<Job, Event extends {}> {
   cancel(id: string, cause: CancelCause): void {
     const pending = [...this.pending.values()].findLast((candidate) => candidate.id === id);
     if (!pending) return;
-    if (pending.progress !== "unsent") this.stopWork(pending, cause);
-    if (!pending.isKnown) return this.endWithoutEngine(pending, cause);
+    const { progress } = pending;
+    if (progress !== "unsent") this.stopWork(pending, cause);
+    if (progress === "unsent" || progress === "sent") return this.endWithoutEngine(pending, cause);
     // Only the engine knows what it has computed.
     pending.cancel(cause, CANCEL_GRACE_MS, () => this.endWithoutEngine(pending, cause));
   }
@@ -113,7 +114,7 @@ export class PendingJobs<Job, Event extends {}> {
   accepted({ key, event }: Message<Event, "accepted">): void {
     const pending = this.pending.get(key);
     if (!pending) return;
-    pending.isKnown = true;
+    pending.progress = "accepted";
     if (pending.accepted) return;
     pending.accepted = true;
     pending.events.push(event);

@@ -81,8 +81,8 @@ export class EngineProcess<To, From> {
   }
 
   /**
-   * Interrupts the computation if it is this job's, or one with prompts of several jobs. The job's `cancel` message
-   * must also be sent.
+   * Interrupts the computation if most of it is for this job, or for several that are aborted. The job's `cancel`
+   * message must also be sent.
    */
   abort(key: JobKey): void {
     const bytes = new Uint8Array(4);

@@ -71,6 +71,11 @@ export class SupervisorPool<Options, Ready, Job, Event extends {}> {
     return unloaded.every((isUnloaded) => isUnloaded);
   }
 
+  /** Unloads each process once it has no jobs, and after every later job. */
+  retire(): void {
+    for (const one of this.supervisors) one.retire();
+  }
+
   /** Ends all processes; resolves when they are gone. */
   async stop(): Promise<void> {
     await Promise.all(this.supervisors.map((one) => one.stop()));

@@ -47,6 +47,8 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
   private idle: ReturnType<typeof setTimeout> | undefined;
   /** When its last job was over. */
   private usedAt = 0;
+  /** Whether it ends as soon as it has no jobs. */
+  private isRetired = false;
   /** How many callers keep it from being idle, because they have more jobs for it. */
   private users = 0;
   private readonly log: Logger;
@@ -191,6 +193,19 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
     return this.state === "unloaded";
   }
 
+  /** Unloads the model once it has no jobs, and after every later job: its model is not offered any more. */
+  retire(): void {
+    this.isRetired = true;
+    if (this.jobs.size === 0 && this.users === 0) void this.unloadRetired();
+  }
+
+  private async unloadRetired(): Promise<void> {
+    await this.unload("removed");
+    // Until the process is gone, others wait for its memory.
+    await this.leaving;
+    this.options.launch.memory.remove(this);
+  }
+
   /** Undefined while a model loads: no job is stalled then, as all wait for the load. */
   private get stalledSince(): number | undefined {
     return this.state === "ready" ? this.watchdog?.stalledSince : undefined;
@@ -223,7 +238,9 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
   private waitIdly(): void {
     const { start, idleMs } = this.options;
     this.usedAt = this.options.launch.clock.now();
-    if (start === "eager" || idleMs === 0 || this.users > 0) return;
+    if (start === "eager" || this.users > 0) return;
+    if (this.isRetired) return void this.unloadRetired();
+    if (idleMs === 0) return;
     clearTimeout(this.idle);
     this.idle = setTimeout(() => void this.unload(), idleMs);
     // The timer must not keep this process alive.

@@ -168,6 +168,11 @@ export class TextEngine implements TextPort, ObservedEngine {
     return this.supervisor.unloadIdle();
   }
 
+  /** Ends the process once it has no jobs: its model is not offered any more. */
+  retire(): void {
+    this.supervisor.retire();
+  }
+
   stop(): Promise<void> {
     return this.supervisor.stop();
   }

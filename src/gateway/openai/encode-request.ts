@@ -34,7 +34,7 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
     const logprobs = request.topLogprobs !== undefined && { logprobs: request.topLogprobs };
     const suffix = request.suffix !== undefined && { suffix: request.suffix };
     const { schema } = request.constraint ?? {};
-    const format = traits.rawSchema === "json_schema" ? schema && { json_schema: schema } : encodeFormat(request);
+    const format = traits.rawSchema === "json_schema" ? schema && { json_schema: schema } : encodeFormat(request, kind);
     return { path: "/v1/completions", body: { ...common, prompt: request.prompt, ...suffix, ...logprobs, ...format } };
   }
   return {
@@ -45,7 +45,7 @@ export function encodeOpenAi(request: GenerateRequest, model: string, kind: Serv
       ...(request.continueLast && traits.continueFields),
       ...(request.generationPrompt === false && { add_generation_prompt: false }),
       ...encodeTools(request, traits),
-      ...encodeFormat(request),
+      ...encodeFormat(request, kind),
       ...encodeThinking(request, traits),
       ...encodeLogprobs(request),
     },
@@ -140,11 +140,13 @@ function encodeGrammar({ grammar, regex, choice }: Constraint, traits: ServerTra
   return { structured_outputs: choice ? { choice } : regex === undefined ? { grammar } : { regex } };
 }
 
-function encodeFormat({ constraint }: GenerateRequest) {
+function encodeFormat({ constraint }: GenerateRequest, kind: ServerKind) {
   if (constraint?.schema === undefined) return {};
   const { schema, strict, name = "answer" } = constraint;
   const anyObject = Object.keys(schema).length === 1 && schema["type"] === "object";
-  if (anyObject) return { response_format: { type: "json_object" } };
+  // Another svc must know that the schema is strict, to say when it does not enforce it.
+  const tellsStrict = strict && kind === "svc";
+  if (anyObject && !tellsStrict) return { response_format: { type: "json_object" } };
   return { response_format: { type: "json_schema", json_schema: { name, schema, strict } } };
 }
 

@@ -34,9 +34,12 @@ function, and function_call of assistant messages, are the older form of tool re
 structured_outputs, regex, grammar (GBNF; also guided_grammar and ebnf). They are enforced while sampling, after the
 reasoning. With tools beside a schema, the answer is a call or follows the schema. Parts of a schema that a grammar
 cannot express are not enforced: with strict true (of the schema or a tool), the header X-Grammar-Constraints is then
-\`downgraded\`. It is also \`downgraded\` if the server runs with --no-grammar-constraints, which puts the schema into
-the prompt instead. An invalid schema, or one that refers to other documents, is a 400 that names the place. At the
-token limit the JSON is truncated and finish_reason is \`length\`.
+\`downgraded\`. A server with --no-grammar-constraints enforces none of this for its own models: it states schemas and
+required calls in the prompt, the header is \`downgraded\` for all that is strict, and grammars, regular expressions,
+choices, and schemas beside raw prompts are a 400 \`unsupported_parameter\`. A Markdown fence around JSON that is not
+enforced, here or by an upstream, is left out. An invalid schema is a 400 that names the place, and so is one that
+refers to other documents, has a pattern that ECMA-262 does not know, or leaves no value. Of a tool without strict, only
+that part is not enforced. At the token limit the JSON is truncated and finish_reason is \`length\`.
 
 **Limits of schemas and grammars.** At each place of an answer, a schema or choice may leave at most 5,000 alternatives
 open: options that have the same prefix so far. The values of an enum or choice, at most 20,000, count as alternatives
@@ -77,7 +80,8 @@ languages; default: those of --ocr-language. detail low means the recognition le
 of a stream, has svc_recognitions: for each image its field, its text and its number of pages. An image without text is
 not an error: the prompt then says that there is no text. Results are cached and counted like those of sound. An image
 that cannot be read is a 422 \`unprocessable_media\`. Parts of type file are read in this way for every model, except
-text files, whose text is taken as it is, and images, which are treated like image_url.
+files that have only text (UTF-8, such as JSON or code), which is taken as it is, and images, which are treated like
+image_url.
 
 **Sampling.** llama.cpp's sampling fields are supported in addition to the API's: see the schema. n answers share one
 computation of the prompt; with a seed, the first answer is the same as that of a request with n 1. ignore_eos and

@@ -1,7 +1,7 @@
 // API description: raw completions.
 
 import { MOST_ANSWERS } from "../../contract/completions.ts";
-import { generationErrors, type Operations } from "./operation.ts";
+import { constraintHeader, generationErrors, type Operations } from "./operation.ts";
 
 export const completionsOperations: Operations = {
   "POST /v1/completions": {
@@ -17,6 +17,7 @@ score texts in this way. max_tokens 0 returns the prompt alone. cache_prompt fal
 ignore_eos, grammar, the fields for structured output and llama.cpp's samplers work as in chat completions; n_predict
 and n_probs are llama.cpp's names for max_tokens and logprobs.`,
     answers: { 200: "The answers, whole or as a stream." },
+    headers: constraintHeader,
     errors: generationErrors,
     example: { prompt: "Once upon a time", max_tokens: 32 },
     stream: `Each event is a text_completion with a piece of text; the last event of an answer has finish_reason and

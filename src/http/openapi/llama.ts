@@ -2,6 +2,7 @@
 
 import {
   badRequest,
+  constraintHeader,
   generationErrors,
   notLocal,
   question,
@@ -29,6 +30,7 @@ are a 400 \`unsupported_parameter\` where they would have an effect. id_slot nam
 afterwards, and is repeated in the answer; the prompt may continue the content of any slot. timings in pieces of a
 stream are measured where the stream is written.`,
     answers: completionAnswers,
+    headers: constraintHeader,
     errors: generationErrors,
     example: { prompt: "Once upon a time", n_predict: 32 },
     stream: completionStream,
@@ -38,6 +40,7 @@ stream are measured where the stream is written.`,
     description:
       "Needs a model with tokens for filling gaps, else 400 `unsupported_parameter`. input_extra are other files, which come first in the prompt; they are not truncated. All other fields are those of /completion.",
     answers: completionAnswers,
+    headers: constraintHeader,
     errors: generationErrors,
     example: { input_prefix: "def add(a, b):\n    ", input_suffix: "\n", n_predict: 16 },
     stream: completionStream,
@@ -45,7 +48,7 @@ stream are measured where the stream is written.`,
   "POST /tokenize": {
     summary: "Token ids of a text, in llama.cpp's or vLLM's form",
     description:
-      "With content, the form of llama.cpp. With prompt, the form of vLLM: the same as POST /v1/tokenize, except that special tokens that are written out in the text count as special tokens, and add_special_tokens is true by default.",
+      "With content, the form of llama.cpp. With prompt, the form of vLLM: the same as POST /v1/tokenize, except that special tokens that are written out in the text count as special tokens.",
     answers: { 200: "The token ids." },
     errors: tokenizerErrors,
     example: { content: "Hello" },

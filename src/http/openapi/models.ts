@@ -15,7 +15,7 @@ export const modelsOperations: Operations = {
     summary: "List the available models",
     description: `The models of this server and, with --gateway or --upstream, those of its upstreams as \`name/model\`.
 Loaded models come first; otherwise the order is stable. \`loaded\` is false for a model that is loaded on first use (as
-those of --chat-model) or loading at the moment, and for one whose upstream is unreachable. \`models\` lists the capabilities of each model. The context length, where it is known, is given under
+those of --chat-model and --pulled-models) or loading at the moment, and for one whose upstream is unreachable. \`models\` lists the capabilities of each model. The context length, where it is known, is given under
 every name that clients look for.
 
 \`svc-system\` (owned_by \`system\`) is the small model that is part of every svc. Requests that name it are answered by

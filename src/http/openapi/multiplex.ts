@@ -26,9 +26,10 @@ fail with \`shutting_down\`.
 id, a colon and the custom_id (escaped for a path) cancel one item, and so does the custom_id alone: the newest item
 with it. Cancelled items end with finish_reason \`cancelled\`. Disconnecting cancels all items.
 
-**X-Grammar-Constraints** is \`downgraded\` when an item's strict schema has parts that a grammar cannot express, or the
-server runs with --no-grammar-constraints. Every event of an item whose strict schema is not fully enforced has
-grammar_constraints.`,
+**X-Grammar-Constraints** is \`downgraded\` when an item's strict schema has parts that a grammar cannot express, its
+model's upstream does not enforce it, or the server runs with --no-grammar-constraints. Every event of an item whose
+strict schema is not fully enforced has grammar_constraints, also if only the upstream's answer shows that, which is
+later than the header.`,
     answers: { 200: "The events of all items." },
     headers: constraintHeader,
     requestHeaders: {

@@ -17,10 +17,10 @@ export const ollamaOperations: Operations = {
     summary: "Answer a conversation, in Ollama's API",
     description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. The answer is a
 stream unless \`stream\` is false. format is json or a schema, enforced while sampling. think is a boolean or a level;
-default: the model's own, and off with a format. Options without a meaning here have no effect. truncate
-true is a 400, and so is a shift that differs from --context-shift. Errors are \`{"error": "…"}\`. With --ocr-input, the
-text in images to a model without image input is recognised as described for POST /v1/chat/completions, and the last
-line has svc_recognitions.`,
+default: the model's own, and off with a format. Without a format, the answer continues a last message of the assistant
+and does not repeat it. Options without a meaning here have no effect. truncate true is a 400, and so is a shift that
+differs from --context-shift. Errors are \`{"error": "…"}\`. With --ocr-input, the text in images to a model without
+image input is recognised as described for POST /v1/chat/completions, and the last line has svc_recognitions.`,
     answers: { 200: "The answer, whole or as a stream." },
     errors: picturesErrors,
     example: { ...question, stream: false },
@@ -61,9 +61,10 @@ line has svc_recognitions.`,
   },
   "POST /api/pull": {
     summary: "Download a model, in Ollama's API",
-    description: `Downloads a repository of the hub, as \`svc pull\` does; only for callers on this machine. The model
-is not served yet: a server serves the models that it was started with, and the second to last line has the option for
-this model. Disconnecting stops the download; the next request resumes it.`,
+    description: `Downloads a repository of the hub, as \`svc pull\` does; only for callers on this machine. A server with
+--pulled-models serves the model from then on; others serve the models that they were started with. The second to last
+line has the model's name for requests, or the option that serves it. Disconnecting stops the download; the next
+request resumes it.`,
     answers: {
       200: "Lines of this object (application/x-ndjson): updates, the bytes so far, and last the status `success`; with `stream` false only the last one.",
     },
@@ -78,7 +79,7 @@ this model. Disconnecting stops the download; the next request resumes it.`,
   "DELETE /api/delete": {
     summary: "Remove a downloaded model, in Ollama's API",
     description:
-      "Removes a model as `svc rm` does; only for callers on this machine. A model that this server serves cannot be removed.",
+      "Removes a model as `svc rm` does; only for callers on this machine. A model that an option of this server names cannot be removed; one of --pulled-models is not offered any more, and answers the requests that it has.",
     answers: { 200: "The model is removed; the body is empty." },
     errors: {
       400: badRequest,

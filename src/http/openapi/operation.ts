@@ -131,7 +131,7 @@ export const countingErrors = {
 /** Header of answers that may be constrained by a schema. */
 export const constraintHeader = {
   "X-Grammar-Constraints":
-    "`downgraded` when strict was requested but is not fully enforced, or when a tool call is required but the upstream may answer without one; else absent.",
+    "`downgraded` when strict (of a schema or a tool) was requested but is not fully enforced; else absent. A required tool call is not strict by itself.",
 };
 
 /** A request body that works unchanged. */

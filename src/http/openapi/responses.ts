@@ -16,19 +16,23 @@ export const responsesOperations: Operations = {
   "POST /v1/responses": {
     summary: "Answer (OpenAI-compatible Responses API)",
     description: `Input is a string or items: messages (input_text, output_text, input_image, input_audio, input_file),
-function_call, function_call_output, reasoning, and item_reference, which names an item of a stored response (its type
-is optional; repeated references to one item add nothing). instructions are a system message of this turn alone.
-Consecutive turns of the user are one turn to the model; a system message after the first answer becomes part of the
-turn that it follows.
+agent_message, function_call, function_call_output, custom_tool_call, custom_tool_call_output, reasoning, and
+item_reference, which names an item of a stored response (its type is optional; repeated references to one item add
+nothing). instructions are a system message of this turn alone. Consecutive turns of the user, and messages of other
+agents, are one turn to the model; a system message after the first answer becomes part of the turn that it follows.
 
-On a server with --transcribe-input, input_audio ({data, language}) to a model without audio input is transcribed. On a
-server with --ocr-input, the text in input_image ({image_url, languages}) to a model without image input is recognised,
-and so is that in an input_file ({file_data, filename} or {file_url}) to any model, unless the file is text. POST
-/v1/chat/completions describes both; the response has svc_transcriptions and svc_recognitions.
+On a server with --transcribe-input, input_audio ({data, language}, or a data: URL in audio_url) to a model without audio
+input is transcribed. On a server with --ocr-input, the text in input_image ({image_url, languages}) to a model without
+image input is recognised, and so is that in an input_file ({file_data, filename} or {file_url}) to any model, unless
+the file is text. POST /v1/chat/completions describes both; the response has svc_transcriptions and svc_recognitions.
 
-Tools are functions, alone or in namespaces. The model sees a function of a namespace as namespace__name; its calls have
-both names separately. Items and tools of hosted types (web_search and others), which agents send, are ignored; items of
-unknown types are a 400. text.verbosity is echoed and has no effect.
+Tools are functions and custom tools, alone or in namespaces. The model sees a tool of a namespace as namespace__name;
+its calls have both names separately. To the model, a custom tool is a function with one string. Its format is enforced
+if it is a regular expression; a lark grammar is only described to the model, and X-Grammar-Constraints says so. Items
+of the types additional_tools and tool_search_output may add tools. Items of hosted tools (web_search and others), which
+agents send, are ignored, and so are such tools beside others. Without others, or if tool_choice names one, they are a
+400 \`unsupported_parameter\`, as the model would invent their results. Items of unknown types are a 400. text.verbosity
+is echoed and has no effect.
 
 Responses are stored (unless store is false) in memory, up to --stored-responses, and are lost when the server ends.
 previous_response_id continues a stored response with its whole conversation; conversation continues a conversation of

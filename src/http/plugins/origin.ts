@@ -14,7 +14,7 @@ export interface OriginPolicy {
 /** Schemes of pages that belong to an installed application, not to the web. */
 const APP_SCHEMES = new Set(["tauri:", "app:", "vscode-webview:", "vscode-file:", "capacitor:", "ionic:", "electron:"]);
 const EXPOSED =
-  "X-Request-ID, Compat-Request-ID, Request-ID, Retry-After, X-Grammar-Constraints, X-Embedding-Truncated, X-Svc-Compatibility, X-Svc-Emulated-Parameters, Content-Range, Content-Disposition";
+  "X-Request-ID, Compat-Request-ID, Request-ID, Retry-After, X-Should-Retry, X-Grammar-Constraints, X-Embedding-Truncated, X-Svc-Compatibility, X-Svc-Emulated-Parameters, Content-Range, Content-Disposition";
 const DEFAULT_HEADERS =
   "Content-Type, Authorization, X-Api-Key, X-Request-ID, Compat-Request-ID, X-Svc-Client, X-Svc-Deadline-Ms, X-Svc-Profile";
 const PREFLIGHT_SECONDS = "600";
@@ -77,12 +77,19 @@ export function checkLocal(
   );
 }
 
-/** Headers by which a proxy names the client that it forwards for. */
-const FORWARDED = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
+/** Headers that proxies add to what they forward. */
+const FORWARDED = [
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip",
+  "via",
+] as const;
 
 /**
- * Returns whether the request certainly comes from this machine, where a proxy may replace Host, and not from a page of
- * --cors-origin, which the browser on this machine has from another.
+ * Returns whether the request certainly comes from this machine, and not from a page of --cors-origin, which the browser
+ * on this machine has from another. A proxy may replace Host, or pass the one that its client chose.
  */
 export function isLocal(headers: Headers, { host }: Pick<OriginPolicy, "host">): boolean {
   const origin = headers.get("origin");

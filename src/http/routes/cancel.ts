@@ -7,7 +7,7 @@ import type { AppDeps } from "../deps.ts";
 import { jsonContent } from "../json-content.ts";
 
 /**
- * Cancels any running or waiting request by its correlation id, and items of a batch by their own ids. Clients choose
+ * Cancels the newest running or waiting request of a correlation id, or an item of a batch by its name. Clients choose
  * these ids, so a caller with an API key ends only requests of that key.
  */
 export const cancelRoutes = ({ contexts }: AppDeps, ...services: readonly Pick<RequestService, "cancel">[]) =>

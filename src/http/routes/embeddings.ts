@@ -5,28 +5,23 @@ import { EmbeddingList, EmbeddingsRequest, RerankList, RerankRequest, RerankText
 import { t } from "../../contract/schema.ts";
 import { decodeEmbeddings, decodeRerank } from "../../dialect/embeddings/decode.ts";
 import { encodeEmbeddings, encodeRerank } from "../../dialect/embeddings/encode.ts";
-import type { EmbeddingAnswer } from "../../service/embeddings.ts";
+import type { EmbeddingReport } from "../../service/embeddings.ts";
 import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
+import { embeddingFields } from "../log-fields.ts";
 import { truncationHeaders } from "../truncation-headers.ts";
-import { servedByFields } from "../log-fields.ts";
 
 /** Converts texts to vectors, and ranks documents by relevance. */
 export const embeddingRoutes = (deps: AppDeps) => {
   const { bodies, embeddings } = deps;
-  const answer = (request: Request, { recorded, result }: EmbeddingAnswer, body: object): Response => {
-    const { tokens, truncated, servedBy } = result;
+  const logged = (request: Request) => {
     const context = deps.contexts.of(request);
-    context.logFields = () => ({
-      model: recorded,
-      ...servedByFields(servedBy),
-      prompt: tokens,
-      ...(truncated > 0 && { truncated }),
-    });
-    return jsonResponse(context, body, truncationHeaders(result));
+    const report: EmbeddingReport = {};
+    context.logFields = () => embeddingFields(report);
+    return { context, report };
   };
 
   return new Elysia({ name: "route.embeddings" })
@@ -35,8 +30,9 @@ export const embeddingRoutes = (deps: AppDeps) => {
       async ({ request }) => {
         const call = decodeEmbeddings(await bodies.read(request, bodyCeilings.embeddings));
         const origin = requestOrigin(deps, request);
-        const computed = await embeddings.embed(call.inputs, { ...call, origin }, request.signal);
-        return answer(request, computed, await encodeEmbeddings(computed.result, computed.model, call.base64));
+        const { context, report } = logged(request);
+        const { result, model } = await embeddings.embed(call.inputs, { ...call, origin }, request.signal, report);
+        return jsonResponse(context, await encodeEmbeddings(result, model, call.base64), truncationHeaders(result));
       },
       jsonRoute(EmbeddingsRequest, EmbeddingList),
     )
@@ -45,8 +41,10 @@ export const embeddingRoutes = (deps: AppDeps) => {
       async ({ request }) => {
         const call = decodeRerank(await bodies.read(request, bodyCeilings.embeddings));
         const origin = requestOrigin(deps, request);
-        const computed = await embeddings.rank(call.query, call.documents, { ...call, origin }, request.signal);
-        return answer(request, computed, encodeRerank(computed.result, computed.model, call));
+        const { context, report } = logged(request);
+        const { query, documents } = call;
+        const { result, model } = await embeddings.rank(query, documents, { ...call, origin }, request.signal, report);
+        return jsonResponse(context, encodeRerank(result, model, call), truncationHeaders(result));
       },
       jsonRoute(RerankRequest, t.Union([RerankList, RerankTexts])),
     );

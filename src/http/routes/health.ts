@@ -12,7 +12,7 @@ export const healthRoutes = ({ engine, engines, upstreams, clock, version, confi
   const hooks = { detail: { responses: { 200: jsonContent(t.Union([Health, OpenHealth]), "The process answers.") } } };
   const health = ({ request }: { readonly request: Request }) => {
     const status = engine.status();
-    const all = engines.map((one) => ({ ...one.status(), kind: one.kind, model: one.model }));
+    const all = engines().map((one) => ({ ...one.status(), kind: one.kind, model: one.model }));
     const parts = {
       engine: status,
       engines: all,

@@ -32,9 +32,6 @@ import { loadedModel } from "../loaded-model.ts";
 import { checkLocal } from "../plugins/origin.ts";
 import { answerTokenized, detokenize, tokensAnswer } from "../tokenize.ts";
 
-/** How the tokenizers of Hugging Face, and therefore vLLM, treat special tokens. */
-const HUGGING_FACE = { addSpecial: true, parseSpecial: true };
-
 const checkScales = checker(LoraScales);
 const checkTokenize = checker(PlainTokenizeRequest);
 
@@ -52,7 +49,8 @@ export const llamaRoutes = (deps: AppDeps) => {
       "/tokenize",
       async ({ request }) => {
         const body = await deps.bodies.read(request, bodyCeilings.tokenizer);
-        if (isForVllm(body)) return answerTokenized(deps, body, request, HUGGING_FACE);
+        // The tokenizers of Hugging Face, and therefore vLLM, parse special tokens.
+        if (isForVllm(body)) return answerTokenized(deps, body, request, true);
         return tokenize(deps, checkTokenize(body), request);
       },
       jsonRoute(t.Union([PlainTokenizeRequest, TokenizeRequest]), t.Union([PlainTokenizeResponse, TokenizeResponse])),

@@ -25,11 +25,12 @@ export const messagesRoutes = (deps: AppDeps) =>
       "/v1/messages",
       async ({ request }) => {
         const call = decodeMessages(await readGenerationBody(deps, request), deps.settings);
-        const { showThinking, stopSequences } = call;
+        const { showThinking, promptAlone, stopSequences } = call;
         const answer = {
           id: newMessageId(),
           model: deps.router.find(call.request.model, "chat").model,
           showThinking,
+          promptAlone,
           stopSequences,
         };
         return respond(deps, request, {

@@ -15,19 +15,21 @@ interface Levels {
 
 /** Prometheus text: counters and histograms of the front process, levels of the engines and of the data folder. */
 export const metricsRoutes = (
-  { engines, requests, images, upstreams, metrics, version }: AppDeps,
+  { engines, requests, upstreams, metrics, version }: AppDeps,
   { jobs, sessions }: Levels,
 ) => {
-  // Registered from the start, so that the first increase of each counter is visible as an increase.
-  for (const engine of engines) metrics.of(engine);
   return new Elysia({ name: "route.metrics" }).get(
     "/metrics",
     () => {
+      // A model whose file was replaced may have two engines for a while: the last one is that of the new file.
+      const byName = new Map(engines().map((engine) => [`${engine.kind} ${engine.model}`, engine]));
+      const all = [...byName.values()];
+      // Registered before they count, so that the first increase of each counter is visible as an increase.
+      for (const engine of all) metrics.of(engine);
       const body = metrics.render({
         version,
         engines: [
-          ...engines.map((engine) => ({ labels: subjectLabels(engine), metrics: engine.metrics() })),
-          ...images.metrics(),
+          ...all.map((engine) => ({ labels: subjectLabels(engine), metrics: engine.metrics() })),
           ...upstreams.metrics(),
         ],
         registered: requests.registeredCount,

@@ -7,7 +7,7 @@ import { decodeMultiplex } from "../../dialect/multiplex/decode.ts";
 import { encodeFailure, eventTagger } from "../../dialect/multiplex/encode.ts";
 import { DONE, streamed, type Put, type StreamedRequest, type StreamWriter } from "../../dialect/stream/streamed.ts";
 import { typedError } from "../../domain/errors.ts";
-import type { AcceptedEvent, GenerateEvent, GenerateRequest } from "../../domain/generate.ts";
+import type { AcceptedEvent, GenerateEvent, Generation } from "../../domain/generate.ts";
 import { jsonParts } from "../../domain/json-parts.ts";
 import { HeldAnswer } from "../../service/held-answer.ts";
 import type { MultiplexService } from "../../service/multiplex.ts";
@@ -49,13 +49,13 @@ export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
         },
         failure: (error: unknown) => encodeFailure(customId, typedError(error, onUnexpected), id),
       }));
-      const run = multiplex.begin(id, items, signal);
+      const isDowngraded = calls.some(({ call }) => mustBeDowngraded(deps, call.request));
+      const run = multiplex.begin(origin, items, signal);
       deps.contexts.of(request).logFields = () => ({
         items: items.length,
         failed: run.failed,
         ...reportFields(run.usage ? { usage: run.usage } : {}),
       });
-      const isDowngraded = calls.some(({ call }) => mustBeDowngraded(call.request, deps.config.constrain));
       return streamResponse(deps, request, run.texts(), eventsOf, {
         disconnect,
         terminator: DONE,
@@ -99,6 +99,10 @@ const eventsOf = (put: Put<Frame>): StreamWriter<ItemText> => ({
   event: (data) => put(typeof data === "string" ? data : { data }),
 });
 
-/** Returns what is known before the engine has the item; the item's events report what only the engine can find out. */
-const mustBeDowngraded = ({ constraint }: Pick<GenerateRequest, "constraint">, constrain: boolean): boolean =>
-  constraint?.strict === true && (constraint.inexpressible || !constrain);
+/** Returns what is known before the engine has the item; the item's events report what only its answer reveals. */
+function mustBeDowngraded({ config, router }: AppDeps, request: Generation): boolean {
+  const { constraint, model } = request;
+  if (!constraint?.strict) return false;
+  const { enforces = () => config.constrain } = router.find(model, "chat");
+  return constraint.inexpressible || !enforces(request);
+}

@@ -14,11 +14,13 @@ import {
   encodeOlderEmbed,
   type DecodedEmbed,
 } from "../../dialect/ollama/embed.ts";
+import type { EmbeddingReport } from "../../service/embeddings.ts";
 import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
+import { embeddingFields } from "../log-fields.ts";
 import { truncationHeaders } from "../truncation-headers.ts";
 
 /** Converts texts to vectors, for tools that support no other API. */
@@ -27,9 +29,10 @@ export const ollamaEmbedRoutes = (deps: AppDeps) => {
   const compute = async (request: Request, call: DecodedEmbed) => {
     const context = deps.contexts.of(request);
     const origin = requestOrigin(deps, request);
+    const report: EmbeddingReport = {};
+    context.logFields = () => embeddingFields(report);
     const started = clock.now();
-    const { model, recorded, result } = await embeddings.embed(call.inputs, { ...call, origin }, request.signal);
-    context.logFields = () => ({ model: recorded, prompt: result.tokens });
+    const { model, result } = await embeddings.embed(call.inputs, { ...call, origin }, request.signal, report);
     // The answer does not wait until the process has ended, and the model may be gone meanwhile.
     if (call.unloads) router.unload(model).catch(() => {});
     return { context, model, result, ms: clock.now() - started };

@@ -18,7 +18,6 @@ import {
   withReadInputs,
   type ResponseContext,
 } from "../../dialect/responses/encode.ts";
-import { functionNames } from "../../dialect/responses/functions.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
 import { inputItems, listItems, withReferred, type ListedItem } from "../../dialect/responses/items.ts";
 import { decodeResumption } from "../../dialect/responses/resumption.ts";
@@ -157,7 +156,7 @@ function begin(
   kept.responses.begin(id, { client, stop: () => report.cancel?.() }, fetchable);
   return {
     resource,
-    names: functionNames(call.body.tools),
+    tools: call.tools,
     now: () => unixSeconds(deps.clock),
     onEnd: (end) => {
       kept.responses.end(id, end.resource, [...call.conversation, end.message]);

@@ -28,7 +28,7 @@ import {
   encodeSdapiImages,
   encodeSdapiModels,
 } from "../../dialect/sdapi/encode.ts";
-import { fieldError, withFieldNames } from "../../domain/errors.ts";
+import { fieldError, SvcError, withFieldNames } from "../../domain/errors.ts";
 import type { ImageService } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { AppDeps } from "../deps.ts";
@@ -54,14 +54,17 @@ export const sdapiRoutes = (deps: AppDeps) => {
   const draw = async (request: Request, call: SdapiCall | SdapiEditCall): Promise<Response> => {
     const context = deps.contexts.of(request);
     const origin = requestOrigin(deps, request);
-    const report: RequestReport = {};
+    const interruption = new AbortController();
+    const signal = AbortSignal.any([request.signal, interruption.signal]);
+    // Until the request is admitted, and can be cancelled as any other.
+    const cancel = () => interruption.abort(new SvcError("request_cancelled", "The request was cancelled."));
+    const report: RequestReport = { cancel };
     context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
     const model =
       call.model === undefined ? chosen : named(images, call.model, "override_settings.sd_model_checkpoint");
     const entry = { apiKey: context.apiKey, report };
     running.add(entry);
     try {
-      const { signal } = request;
       const edit = "image" in call && {
         image: await images.picture(call.image, "init_images.0", signal),
         references: [],

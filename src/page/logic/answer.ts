@@ -28,6 +28,7 @@ export const noAnswer: Answer = { turn: { text: "" } };
  */
 export function withChunk(answer: Answer, chunk: Chunk, ms: number, media: NewMedia): Answer {
   const {
+    model,
     usage,
     timings,
     prompt_progress: prompt,
@@ -60,6 +61,8 @@ export function withChunk(answer: Answer, chunk: Chunk, ms: number, media: NewMe
     turn: {
       ...turn,
       text: turn.text + content,
+      // The server may answer with another model than the page knows, as after a restart.
+      ...(model !== undefined && { model }),
       ...(reasoning && { reasoning }),
       ...(reasoning && textMs !== undefined && firstMs !== undefined && { reasoningMs: textMs - firstMs }),
       ...(calls.length > 0 && { toolCalls: calls.reduce(withCall, toolCalls) }),

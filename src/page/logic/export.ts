@@ -5,8 +5,12 @@ import { pathOf, type Conversation, type Turn } from "./conversation.ts";
 
 const FORMAT = "svc-conversations";
 
-export const toJson = (conversations: readonly Conversation[]): string =>
-  `${JSON.stringify({ format: FORMAT, version: 1, conversations }, undefined, 2)}\n`;
+/** Returns the file in parts: all chats with their pictures may be longer than a string can be. */
+export const toJson = (conversations: readonly Conversation[]): string[] => [
+  `{"format": "${FORMAT}", "version": 1, "conversations": [`,
+  ...conversations.map((one, at) => `${at > 0 ? "," : ""}\n${JSON.stringify(one, undefined, 2)}`),
+  "\n]}\n",
+];
 
 /** Parses such a file. Throws Error with a message for the user when it is none. */
 export function fromJson(text: string): Conversation[] {

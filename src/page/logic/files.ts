@@ -52,10 +52,22 @@ function kindOfType(type: string): Attachment["kind"] {
 /** Reads a text file. Throws Error with a message for the user when it is none or too large. */
 export async function textOf(file: File): Promise<string> {
   // Browsers know only some types, and take TypeScript for video: the beginning tells films and documents from text.
-  const beginning = await file.slice(0, LARGEST.text).text();
+  const beginning = decoded(await file.slice(0, LARGEST.text).arrayBuffer());
   if (beginning.includes("\0")) throw new Error(`${file.name} is neither text, an image nor sound.`);
   if (file.size > LARGEST.text) throw new Error(`${file.name} is too large.`);
   return beginning;
+}
+
+/** Decodes UTF-16 with a byte order mark, UTF-8, and else what Windows programs write in Western Europe. */
+function decoded(bytes: ArrayBuffer): string {
+  const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength));
+  if (first === 0xff && second === 0xfe) return new TextDecoder("utf-16le").decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder("utf-16be").decode(bytes);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder("windows-1252").decode(bytes);
+  }
 }
 
 const takesImages = (model: Model | undefined): boolean =>

@@ -72,6 +72,9 @@ export function createMarkdown(): ToBlocks {
         const name = `h${Math.min(6, depth + 2)}`;
         return `<${name}>${this.parser.parseInline(tokens)}</${name}>`;
       },
+      listitem({ task, tokens }) {
+        return `<li${task ? ' class="task"' : ""}>${this.parser.parse(tokens)}</li>`;
+      },
       checkbox: ({ checked }) => (checked ? "☑ " : "☐ "),
     },
   });

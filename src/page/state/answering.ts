@@ -4,7 +4,7 @@ import { noAnswer, withChunk, type Answer, type Chunk } from "../logic/answer.ts
 import { chatRequest, newMedia } from "../logic/chat-request.ts";
 import type { Settings, Turn } from "../logic/conversation.ts";
 import type { Model } from "../logic/models.ts";
-import type { Api } from "./api.ts";
+import { connectionLost, type Api } from "./api.ts";
 
 interface Question {
   /** The last turn is the one to answer; the others precede it. */
@@ -29,6 +29,8 @@ async function writeText(api: Api, { path, settings, model, signal }: Question, 
   for await (const chunk of api.events<Chunk>("/v1/chat/completions", request, { signal })) {
     put((answer = withChunk(answer, chunk, performance.now() - started, media)));
   }
+  // A proxy may end a stream that broke off as if it were complete.
+  if (answer.turn.finish === undefined) throw connectionLost();
 }
 
 interface ImageEvent {

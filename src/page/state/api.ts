@@ -17,6 +17,8 @@ class ApiError extends Error {
   }
 }
 
+export const connectionLost = () => new ApiError("The connection to the server was lost.", 0);
+
 export class Api {
   /** The server requires an API key: `missing` when the page has none, `refused` when the server rejected it. */
   readonly needsKey = signal<"" | "missing" | "refused">("");
@@ -88,7 +90,7 @@ export class Api {
       for (;;) {
         const { done, value } = await reader.read().catch((error: unknown) => {
           if (init.signal?.aborted) throw error;
-          throw new ApiError("The connection to the server was lost.", 0);
+          throw connectionLost();
         });
         if (done || value.data === "[DONE]") return;
         yield JSON.parse(value.data) as T;

@@ -1,7 +1,8 @@
-// What people have begun to write in each chat, until they send it or close the page.
+// What people have begun to write in each chat, until they send it or close the tab.
 
 import { signal } from "@preact/signals";
 import type { Attachment, Conversation } from "../logic/conversation.ts";
+import { Kept } from "./kept.ts";
 
 export interface Draft {
   readonly text: string;
@@ -9,9 +10,16 @@ export interface Draft {
 }
 
 const EMPTY: Draft = { text: "", attachments: [] };
+const DRAFTS = "svc.drafts";
 
+/** The texts outlast a reload of the page; attached files, which may be large, do not. */
 export class Drafts {
   private readonly all = signal<ReadonlyMap<string, Draft>>(new Map());
+
+  constructor(private readonly kept = new Kept("sessionStorage")) {
+    const texts = JSON.parse(kept.get(DRAFTS) ?? "{}") as Readonly<Record<string, string>>;
+    this.all.value = new Map(Object.entries(texts).map(([id, text]) => [id, { ...EMPTY, text }]));
+  }
 
   of(conversation: Conversation): Draft {
     return this.all.value.get(keyOf(conversation)) ?? EMPTY;
@@ -19,14 +27,20 @@ export class Drafts {
 
   change(conversation: Conversation, change: (draft: Draft) => Partial<Draft>): void {
     const draft = this.of(conversation);
-    this.all.value = new Map(this.all.value).set(keyOf(conversation), { ...draft, ...change(draft) });
+    this.keep(new Map(this.all.value).set(keyOf(conversation), { ...draft, ...change(draft) }));
   }
 
   /** Forgets the draft in a conversation. */
   drop(conversation: Conversation): void {
     const others = new Map(this.all.value);
     others.delete(keyOf(conversation));
-    this.all.value = others;
+    this.keep(others);
+  }
+
+  private keep(all: ReadonlyMap<string, Draft>): void {
+    this.all.value = all;
+    const texts = [...all].flatMap(([id, { text }]) => (text ? [[id, text] as const] : []));
+    this.kept.set(DRAFTS, JSON.stringify(Object.fromEntries(texts)));
   }
 }
 

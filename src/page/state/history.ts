@@ -15,6 +15,8 @@ export interface Change {
   readonly id?: string;
   /** What the list shows of it now; absent when it was removed. */
   readonly summary?: Summary;
+  /** The turn that the other tab is still writing. */
+  readonly writing?: string | undefined;
 }
 
 export const summaryOf = ({ id, title, updatedAt }: Conversation): Summary => ({ id, title, updatedAt });
@@ -67,15 +69,18 @@ export class History {
     return this.database.getAll("conversations");
   }
 
-  /** Stores a conversation, merged with what another tab has stored of it; resolves with what the list shows of it. */
-  async put(conversation: Conversation): Promise<Summary> {
+  /**
+   * Stores a conversation, merged with what another tab has stored of it; resolves with what the list shows of it.
+   * `writing`: the turn that is still being written.
+   */
+  async put(conversation: Conversation, writing?: string): Promise<Summary> {
     const { store, done } = this.database.transaction("conversations", "readwrite");
     const known = await store.get(conversation.id);
     const stored = known ? mergedWith(conversation, known) : conversation;
     await store.put(stored);
     await done;
     const summary = summaryOf(stored);
-    this.tell({ id: summary.id, summary });
+    this.tell({ id: summary.id, summary, writing });
     return summary;
   }
 

@@ -11,6 +11,7 @@ import { messageOf, type Api } from "./api.ts";
 import { Drafts } from "./drafts.ts";
 import { withSummary, type Change, type History, type Summary } from "./history.ts";
 import { Kept } from "./kept.ts";
+import { OtherTabs } from "./other-tabs.ts";
 
 /** An answer that is being generated. */
 export interface Run {
@@ -31,7 +32,7 @@ const SETTINGS = "svc.settings";
 export class Session {
   readonly models = signal<readonly Model[]>([]);
   readonly abilities = signal<Abilities>({ speech: false, transcription: false });
-  /** Why the models could not be listed; empty while they are loading or loaded. */
+  /** Why there is no model, or why the list may be out of date; empty while it is loading or loaded. */
   readonly trouble = signal("");
   readonly modelId: Signal<string>;
   readonly conversation: Signal<Conversation>;
@@ -43,6 +44,7 @@ export class Session {
   /** Text that screen readers announce. */
   readonly announcement = signal("");
   readonly drafts = new Drafts();
+  readonly otherTabs = new OtherTabs();
   private history: Store | undefined;
   /** The conversation that was last chosen; it is shown once it is read. Empty: a new one. */
   private wanted = "";
@@ -79,8 +81,9 @@ export class Session {
   }
 
   /** Follows what another tab did. */
-  async changedElsewhere({ id, summary }: Change): Promise<void> {
+  async changedElsewhere({ id, summary, writing }: Change): Promise<void> {
     if (summary) {
+      this.otherTabs.note(summary.id, writing);
       await this.reread(summary.id);
       return this.relist(summary);
     }
@@ -112,7 +115,7 @@ export class Session {
       batch(() => {
         this.models.value = modelsOf(list);
         this.abilities.value = abilitiesOf(list);
-        this.trouble.value = "";
+        this.trouble.value = this.models.value.length > 0 ? "" : "The server has no model for chats or images.";
       });
     } catch (error) {
       this.trouble.value = messageOf(error);
@@ -220,13 +223,18 @@ export class Session {
   }
 
   async import(conversations: readonly Conversation[]): Promise<void> {
-    for (const one of conversations) await this.history?.put(one);
-    await this.list();
+    try {
+      for (const one of conversations) await this.history?.put(one);
+    } finally {
+      await this.list();
+    }
   }
 
   private ask(turn: NewTurn): void {
     if (this.run || !this.model) return;
-    const question = newTurn(turn);
+    // The first line may be indented, as in code.
+    const text = turn.text.replace(/^\s*\n/, "").trimEnd();
+    const question = newTurn({ ...turn, text });
     this.change((conversation) => tree.addTurn(conversation, question));
     void this.answer(question.id);
   }
@@ -236,16 +244,15 @@ export class Session {
     const { model } = this;
     if (!model || this.run) return;
     const turn = newTurn({ parent, role: "assistant", text: "", model: model.id });
-    this.change((conversation) => tree.addTurn(conversation, turn));
-    const conversation = this.conversation.value;
-    const { id } = conversation;
+    const { id } = this.conversation.value;
     const run: Run = {
-      current: conversation,
+      current: this.conversation.value,
       turn: turn.id,
       answer: signal(noAnswer),
       abort: new AbortController(),
     };
     this.runs.value = new Map(this.runs.value).set(id, run);
+    this.change((conversation) => tree.addTurn(conversation, turn));
     this.announcement.value = "Writing an answer.";
     // Storing a turn of a conversation that was removed meanwhile would restore the conversation.
     const isWanted = () => this.runs.value.get(id) === run;
@@ -253,7 +260,7 @@ export class Session {
       if (isWanted()) this.update(id, (one) => tree.changeTurn(one, turn.id, change));
     };
     const saving = setInterval(() => keep(run.answer.value.turn), SAVE_MS);
-    const end = await this.write(run, conversation, parent, model);
+    const end = await this.write(run, parent, model);
     clearInterval(saving);
     if (!isWanted()) return;
     batch(() => {
@@ -274,7 +281,7 @@ export class Session {
   }
 
   /** Requests the answer; resolves with how it ended, also after a failure. */
-  private async write(run: Run, conversation: Conversation, parent: string, model: Model): Promise<Partial<Turn>> {
+  private async write(run: Run, parent: string, model: Model): Promise<Partial<Turn>> {
     // Many chunks may arrive between two frames, so the page is updated at intervals.
     let newest = noAnswer;
     let isDue = false;
@@ -289,8 +296,8 @@ export class Session {
       setTimeout(show, newest.turn.text.length > 20_000 ? 200 : 40);
     };
     try {
-      const path = tree.pathOf(conversation, parent);
-      await writeAnswer(this.api, { path, settings: conversation.settings, model, signal: run.abort.signal }, put);
+      const path = tree.pathOf(run.current, parent);
+      await writeAnswer(this.api, { path, settings: run.current.settings, model, signal: run.abort.signal }, put);
       // A server that is stopped cancels its answers, takes no further requests, and does not say so.
       const { finish = "stop", error } = newest.turn;
       if (finish === "cancelled" && !(await this.api.isReachable())) throw new Error("The server was stopped.");
@@ -327,7 +334,9 @@ export class Session {
   }
 
   private async save(conversation: Conversation): Promise<void> {
-    const summary = await this.history?.put(conversation);
+    const turn = this.runs.value.get(conversation.id)?.turn ?? "";
+    const isWriting = conversation.turns[turn] && conversation.turns[turn].finish === undefined;
+    const summary = await this.history?.put(conversation, isWriting ? turn : undefined);
     this.unsaved.value = "";
     if (summary) this.relist(summary);
   }

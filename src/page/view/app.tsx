@@ -4,7 +4,7 @@ import { effect, useComputed, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fileName, toJson, toMarkdown } from "../logic/export.ts";
 import { Act } from "./act.tsx";
-import { focusMessage, saveFile } from "./browser.ts";
+import { focusMessage, isComposing, saveFile } from "./browser.ts";
 import { Composer } from "./composer.tsx";
 import { usePage } from "./context.ts";
 import { Dialog } from "./dialog.tsx";
@@ -149,7 +149,7 @@ function useShortcuts(): void {
       // On Apple's keyboards, Option-N types a tilde. Ctrl with Alt may be AltGr.
       const begins = altKey && code === "KeyN" && !ctrlKey && !metaKey && !isModal && !(isTyping && IS_APPLE);
       // In the other view, the answer is not seen; while composing, Escape is the input method's.
-      const stops = event.key === "Escape" && session.run && !isModal && !event.isComposing;
+      const stops = event.key === "Escape" && session.run && !isModal && !isComposing(event);
       if (stops && placeOf(location.hash).view === "chat") session.stop();
       else if (begins) {
         location.hash = hashOf({ view: "chat" });
@@ -168,8 +168,8 @@ function ChatMenu() {
   const { session } = usePage();
   const conversation = session.conversation.value;
   if (conversation.leaf === null) return null;
-  const save = (ending: string, type: string, text: string) =>
-    saveFile(`${fileName(conversation.title)}.${ending}`, type, text);
+  const save = (ending: string, type: string, parts: string[]) =>
+    saveFile(`${fileName(conversation.title)}.${ending}`, type, parts);
   const rename = () => {
     const title = prompt("Name of this chat", conversation.title);
     if (title?.trim()) session.rename(title.trim());
@@ -182,7 +182,7 @@ function ChatMenu() {
     <Menu label="This chat" button={<Icon name="more" />} align="end">
       {(close) => (
         <div class="actions">
-          <button type="button" onClick={act(close, () => save("md", "text/markdown", toMarkdown(conversation)))}>
+          <button type="button" onClick={act(close, () => save("md", "text/markdown", [toMarkdown(conversation)]))}>
             <Icon name="download" /> Export as Markdown
           </button>
           <button type="button" onClick={act(close, () => save("json", "application/json", toJson([conversation])))}>

@@ -5,6 +5,12 @@ export const hasKeyboard = (): boolean => !matchMedia("(pointer: coarse)").match
 
 export const focusMessage = (): void => document.querySelector<HTMLElement>("#message")?.focus();
 
+/**
+ * Whether a key is an input method's. Safari ends the composition before it reports the key that ends it, which then
+ * has only the key code of all such keys.
+ */
+export const isComposing = (event: KeyboardEvent): boolean => event.isComposing || event.keyCode === 229;
+
 /** Copies text to the clipboard, also on pages loaded over plain HTTP. Throws when the browser refuses it. */
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
@@ -19,10 +25,10 @@ export async function copyText(text: string): Promise<void> {
   if (!isCopied) throw new Error("The browser did not allow copying.");
 }
 
-/** Makes the browser save a file. */
-export function saveFile(name: string, type: string, text: string): void {
+/** Makes the browser save a file, which consists of these texts. */
+export function saveFile(name: string, type: string, parts: string[]): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = URL.createObjectURL(new Blob(parts, { type }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

@@ -7,9 +7,10 @@ import { whole } from "../logic/format.ts";
 import { messageOf } from "../state/api.ts";
 import { Act } from "./act.tsx";
 import { attach, Attachments } from "./attachments.tsx";
-import { chooseFiles, hasKeyboard } from "./browser.ts";
+import { chooseFiles, hasKeyboard, isComposing } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Problem } from "./problem.tsx";
+import { Trouble } from "./trouble.tsx";
 
 export function Composer() {
   const { session } = usePage();
@@ -36,7 +37,7 @@ export function Composer() {
   const send = () => {
     if (isEmpty || reading > 0 || run || !model) return;
     session.drafts.drop(conversation);
-    session.send(text.trim(), attachments);
+    session.send(text, attachments);
     setProblem("");
   };
   const add = async (files: readonly File[]) => {
@@ -61,6 +62,7 @@ export function Composer() {
         send();
       }}
     >
+      {conversation.leaf !== null && !model && <Trouble />}
       <Problem text={problem} />
       <Problem text={session.unsaved.value} />
       <div class="box">
@@ -91,7 +93,7 @@ export function Composer() {
             void add([...files]);
           }}
           onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.shiftKey || event.isComposing || !mayWrite) return;
+            if (event.key !== "Enter" || event.shiftKey || isComposing(event) || !mayWrite) return;
             event.preventDefault();
             send();
           }}

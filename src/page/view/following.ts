@@ -49,9 +49,13 @@ export function useFollowing() {
     if (runningTurn !== undefined) toEnd();
   }, [runningTurn]);
   useEffect(() => {
-    const growing = new ResizeObserver(() => (follows.current ? toEnd() : measure()));
-    if (content.current) growing.observe(content.current);
-    return () => growing.disconnect();
+    const resized = new ResizeObserver(() => {
+      if (follows.current) toEnd();
+      measure();
+    });
+    // The scroller, too: the message field grows and shrinks, and phones show a keyboard.
+    for (const { current } of [scroller, content]) if (current) resized.observe(current);
+    return () => resized.disconnect();
   }, []);
   return { scroller, content, isAway: isAway && leaf !== null, toEnd, look };
 }

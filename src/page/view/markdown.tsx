@@ -22,7 +22,15 @@ export function Markdown({ text }: { readonly text: string }) {
 
 function BlockView({ block: { html, code } }: { readonly block: Block }) {
   const element = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => (element.current ? frameCode(element.current) : undefined), [html]);
+  useLayoutEffect(() => {
+    if (!element.current) return;
+    const unframe = frameCode(element.current);
+    // What is scrolled sideways is so with the keyboard, too.
+    for (const wide of element.current.querySelectorAll<HTMLElement>("pre, table")) {
+      if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+    }
+    return unframe;
+  }, [html]);
   return useMemo(() => {
     const content = (
       <div class="block" dir="auto" ref={element} dangerouslySetInnerHTML={{ __html: sanitised(html) }} />

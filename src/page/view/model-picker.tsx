@@ -4,6 +4,7 @@ import { capabilityNames, type Model } from "../logic/models.ts";
 import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
 import { Menu } from "./menu.tsx";
+import { Trouble } from "./trouble.tsx";
 
 export function ModelPicker() {
   const { session } = usePage();
@@ -23,6 +24,7 @@ export function ModelPicker() {
     <Menu label={`Model: ${model?.id ?? "none"}`} button={button} buttonClass="quiet picker">
       {(close) => (
         <div class="models">
+          {models.length === 0 && <Trouble />}
           {groups.map(
             (group) =>
               group.models.length > 0 && (

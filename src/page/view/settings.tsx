@@ -40,6 +40,10 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
   const { session } = usePage();
   const { settings } = session.conversation.value;
   const draws = session.model?.use === "image";
+  // What was set for another model goes to this one, too. A field that is emptied stays until the dialog is closed.
+  const [before] = useState(settings);
+  const has = (capability: string, name: keyof Settings) =>
+    !draws && (session.model?.capabilities.has(capability) || before[name] !== undefined);
   const set = (change: Partial<Record<keyof Settings, unknown>>) => {
     // Starts from the current settings, since fields may change before the dialog is rendered again.
     const all = Object.entries({ ...session.conversation.value.settings, ...change }).filter(
@@ -58,12 +62,10 @@ export function SettingsDialog({ onClose }: { readonly onClose: () => void }) {
             <NumberField key={name} {...field} value={settings[name]} onChange={(value) => set({ [name]: value })} />
           ))}
         </div>
-        {session.model?.capabilities.has("reasoning") && (
+        {has("reasoning", "reasoning_effort") && (
           <EffortField value={settings.reasoning_effort} onChange={(effort) => set({ reasoning_effort: effort })} />
         )}
-        {session.model?.capabilities.has("tools") && (
-          <ToolsField value={settings.tools} onChange={(tools) => set({ tools })} />
-        )}
+        {has("tools", "tools") && <ToolsField value={settings.tools} onChange={(tools) => set({ tools })} />}
       </section>
       <Appearance />
       <HistorySection />
@@ -193,15 +195,14 @@ function HistorySection() {
   const { session } = usePage();
   const [said, setSaid] = useState("");
   const importAll = async (files: readonly File[]) => {
-    try {
-      const found = (await Promise.all(files.map(async (file) => fromJson(await file.text())))).flat();
-      await session.import(found);
-      setSaid(`${found.length} ${found.length === 1 ? "chat" : "chats"} imported.`);
-    } catch (error) {
-      setSaid(messageOf(error));
-    }
+    const found = (await Promise.all(files.map(async (file) => fromJson(await file.text())))).flat();
+    await session.import(found);
+    return `${found.length} ${found.length === 1 ? "chat" : "chats"} imported.`;
   };
-  const exportAll = async () => saveFile("svc-chats.json", "application/json", toJson(await session.all()));
+  const exportAll = async () => {
+    saveFile("svc-chats.json", "application/json", toJson(await session.all()));
+  };
+  const say = (action: Promise<string | void>) => void action.catch(messageOf).then((end) => setSaid(end ?? ""));
   return (
     <section>
       <h3>History</h3>
@@ -211,17 +212,17 @@ function HistorySection() {
           : "This window keeps no chats: export the shown one before you begin another or close the window."}
       </p>
       <div class="buttons start">
-        <button type="button" onClick={() => void exportAll()}>
+        <button type="button" onClick={() => say(exportAll())}>
           <Icon name="download" /> {session.keepsChats ? "Export all" : "Export"}
         </button>
         <button
           type="button"
           disabled={!session.keepsChats}
-          onClick={() => chooseFiles(".json,application/json", (files) => void importAll(files))}
+          onClick={() => chooseFiles(".json,application/json", (files) => say(importAll(files)))}
         >
           <Icon name="upload" /> Import
         </button>
-        <button type="button" class="danger" onClick={() => confirm("Delete all chats?") && void session.removeAll()}>
+        <button type="button" class="danger" onClick={() => confirm("Delete all chats?") && say(session.removeAll())}>
           <Icon name="trash" /> Delete all
         </button>
       </div>

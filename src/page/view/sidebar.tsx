@@ -63,7 +63,7 @@ export function Sidebar({ place, onLeave }: { readonly place: Place; readonly on
         <a href={hashOf({ view: "watch" })} aria-current={place.view === "watch" ? "page" : undefined}>
           <Icon name="pulse" /> Watch
         </a>
-        <a href="/docs">
+        <a href="/docs" target="_blank" rel="noopener">
           <Icon name="book" /> API reference
         </a>
       </nav>

@@ -10,6 +10,7 @@ import { useFollowing } from "./following.ts";
 import { Mark } from "./icons.tsx";
 import { useKeptFocus } from "./kept-focus.ts";
 import { Problem } from "./problem.tsx";
+import { Trouble } from "./trouble.tsx";
 import { AnswerTurn, ToolTurn, UserTurn } from "./turn.tsx";
 
 export function Thread() {
@@ -77,16 +78,12 @@ const TO_DRAW = ["a red circle above a blue square", "a green star left of a yel
 function Welcome() {
   const { session } = usePage();
   const { model } = session;
-  const trouble = session.trouble.value;
-  if (trouble) {
+  if (session.trouble.value) {
     return (
       <section class="welcome">
         <Mark />
-        <h2>The models cannot be listed</h2>
-        <Problem text={trouble} />
-        <button type="button" class="primary" onClick={() => void session.loadModels()}>
-          Try again
-        </button>
+        <h2>No model to chat with</h2>
+        <Trouble />
       </section>
     );
   }

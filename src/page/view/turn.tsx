@@ -1,11 +1,13 @@
 // One turn of a conversation with its actions.
 
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { siblingsOf, type Turn } from "../logic/conversation.ts";
+import { pathOf, siblingsOf, type Turn } from "../logic/conversation.ts";
 import { duration, rate, whole } from "../logic/format.ts";
 import type { Run } from "../state/session.ts";
 import { Act } from "./act.tsx";
 import { Attachments } from "./attachments.tsx";
+import { isComposing } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Icon, type IconName } from "./icons.tsx";
 import { CopyButton, Markdown } from "./markdown.tsx";
@@ -26,7 +28,7 @@ export function UserTurn({ turn }: { readonly turn: Turn }) {
       )}
       <footer>
         <Branches turn={turn} />
-        <CopyButton text={turn.text} label="Copy" />
+        {turn.text && <CopyButton text={turn.text} label="Copy" />}
         <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />
       </footer>
     </article>
@@ -34,16 +36,19 @@ export function UserTurn({ turn }: { readonly turn: Turn }) {
 }
 
 /** A result that the user entered for a tool call. */
-export const ToolTurn = ({ turn }: { readonly turn: Turn }) => (
-  <article class="turn" aria-label="Result">
-    <details>
-      <summary>
-        <Icon name="tool" /> Result
-      </summary>
-      <pre dir="auto">{turn.text}</pre>
-    </details>
-  </article>
-);
+export function ToolTurn({ turn }: { readonly turn: Turn }) {
+  const { session } = usePage();
+  const calls = pathOf(session.conversation.value, turn.id).flatMap(({ toolCalls = [] }) => toolCalls);
+  const name = calls.findLast(({ id }) => id === turn.toolCallId)?.name;
+  return (
+    <article class="turn" aria-label="Result">
+      <details>
+        <Summary icon="tool">{name ? `Result of ${name}` : "Result"}</Summary>
+        <pre dir="auto">{turn.text}</pre>
+      </details>
+    </article>
+  );
+}
 
 interface AnswerProps {
   readonly turn: Turn;
@@ -58,6 +63,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
   const [isEditing, setEditing] = useState(false);
   const [unspoken, setUnspoken] = useState("");
   const content = useRef<HTMLDivElement>(null);
+  const isElsewhere = session.otherTabs.isWriting(session.conversation.value.id, stored.id);
   const turn = run ? { ...stored, ...run.answer.value.turn } : stored;
   const { text, reasoning, images = [], toolCalls = [], error, readInputs = [], readNames = [] } = turn;
   const isEmpty = !text && !reasoning && toolCalls.length === 0 && images.length === 0;
@@ -67,9 +73,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
       <h2>{turn.model}</h2>
       {readInputs.map((read, index) => (
         <details key={index}>
-          <summary>
-            <Icon name="file" /> Read from {readNames[index] || "what you attached"}
-          </summary>
+          <Summary icon="file">Read from {readNames[index] || "what you attached"}</Summary>
           <pre dir="auto">{read || "No text was found."}</pre>
         </details>
       ))}
@@ -83,7 +87,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
       {toolCalls.length > 0 && (
         <ToolCalls
           calls={toolCalls}
-          onAnswer={isLast && !run ? (given) => session.answerCalls(turn, given) : undefined}
+          onAnswer={isLast && !run && session.model ? (given) => session.answerCalls(turn, given) : undefined}
         />
       )}
       {run && isEmpty && (
@@ -103,11 +107,11 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
           <>
             <Branches turn={turn} />
             {text && <CopyButton text={text} label="Copy" />}
-            <Act icon="again" label="Regenerate" onClick={() => session.regenerate(turn)} />
+            <Act icon="again" label="Regenerate" disabled={!session.model} onClick={() => session.regenerate(turn)} />
             {text && <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />}
             <Act icon="branch" label="Branch into a new chat" onClick={() => session.fork(turn)} />
             {text && <ReadAloud text={() => content.current?.innerText ?? text} onProblem={setUnspoken} />}
-            <span class="facts">{factsOf(turn)}</span>
+            <span class="facts">{factsOf(turn, isElsewhere)}</span>
           </>
         )}
       </footer>
@@ -127,13 +131,26 @@ function Thinking({
   const took = turn.reasoningMs === undefined ? "Thought" : `Thought for ${duration(turn.reasoningMs)}`;
   return (
     <details class="thinking">
-      <summary class={isThinking ? "live" : ""}>
-        <Icon name="thought" /> {isThinking ? "Thinking…" : took}
-      </summary>
+      <Summary icon="thought" class={isThinking ? "live" : ""}>
+        {isThinking ? "Thinking…" : took}
+      </Summary>
       <Markdown text={text} />
     </details>
   );
 }
+
+interface SummaryProps {
+  readonly icon: IconName;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** The line of a folded text, which opens it. */
+const Summary = ({ icon, class: name = "", children }: SummaryProps) => (
+  <summary class={name}>
+    <Icon name={icon} /> {children} <Icon name="down" />
+  </summary>
+);
 
 function Branches({ turn }: { readonly turn: Turn }) {
   const { session } = usePage();
@@ -176,7 +193,7 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
         save();
       }}
       onKeyDown={(event) => {
-        if (event.key === "Escape" && !event.isComposing) {
+        if (event.key === "Escape" && !isComposing(event)) {
           // Else it would stop the answer, too.
           event.stopPropagation();
           onDone();
@@ -226,10 +243,10 @@ const ENDS: Readonly<Record<string, string>> = {
   edited: "edited by you",
 };
 
-function factsOf({ stats, finish }: Turn): string {
+function factsOf({ stats, finish }: Turn, isElsewhere: boolean): string {
   const { tokensPerSecond, completionTokens, firstTokenMs, cachedTokens = 0 } = stats ?? {};
   const facts = [
-    finish === undefined ? "interrupted" : ENDS[finish],
+    finish === undefined ? (isElsewhere ? "being written in another tab" : "interrupted") : ENDS[finish],
     tokensPerSecond !== undefined && `${rate(tokensPerSecond)} tokens/s`,
     completionTokens !== undefined && `${whole(completionTokens)} tokens`,
     firstTokenMs !== undefined && `first after ${duration(firstTokenMs)}`,

@@ -69,10 +69,10 @@ export class Speculation {
     if (streams > this.mostStreams) return 0;
     const { batch, cells } = this.limits;
     const before = rows.length;
+    const most = Math.min(batch, cells - this.kv.runningCells, before + MOST_ROWS);
     for (const sequence of decoding) {
       if (!sequence.speculate) continue;
-      const left = Math.min(batch, cells - this.kv.runningCells, before + MOST_ROWS) - rows.length;
-      const limit = Math.min(sequence.mostLeft - 1, left);
+      const limit = Math.min(sequence.mostLeft - 1, most - rows.length);
       const lookedUp = this.lookedUp(sequence, streams, limit);
       const speculative = lookedUp.length > 0 ? "ngram" : "draft";
       const tokens = speculative === "ngram" ? lookedUp : this.drafts.next(sequence, limit);

@@ -2,7 +2,7 @@
 
 import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
-import { byPlace, ownerOf, type SlicePlan, type StepPlan } from "../plan.ts";
+import { byPlace, type SlicePlan, type StepPlan } from "../plan.ts";
 import type { Sequence } from "../sequence.ts";
 import { AdapterTurns } from "./adapter-turns.ts";
 import type { Interlude } from "./interlude.ts";
@@ -92,16 +92,7 @@ export class Slices {
     rows.sort(byPlace);
     const prefillRows = rows.length;
     const { adapters, adapterKey } = first;
-    const plan = {
-      rows,
-      adapters,
-      started,
-      owner: ownerOf(rows),
-      decodeRows: 0,
-      prefillRows,
-      speculativeRows: 0,
-      steps: 1,
-    };
+    const plan = { rows, adapters, started, decodeRows: 0, prefillRows, speculativeRows: 0, steps: 1 };
     return { plan, adapterKey, begun: false, ms: 0 };
   }
 }

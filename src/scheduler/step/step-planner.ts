@@ -4,7 +4,7 @@ import type { StepCost } from "../cost/step-cost.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
 import type { SchedulerLimits } from "../limits.ts";
 import { sharesCells } from "../../domain/kv-layout.ts";
-import { byPlace, multiStepMs, ownerOf, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
+import { byPlace, multiStepMs, rowOf, type PlanRow, type SlicePlan, type StepPlan } from "../plan.ts";
 import type { RunQueue } from "../queue/run-queue.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Speculation } from "../speculation/speculation.ts";
@@ -64,8 +64,7 @@ export class StepPlanner {
     const steps = alone ? this.multiSteps(decoding) : 1;
     if (!this.kv.ensureFree(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
     rows.sort(byPlace);
-    const owner = ownerOf(rows);
-    return { rows, adapters, started, owner, decodeRows: decoding.length, prefillRows, speculativeRows, steps };
+    return { rows, adapters, started, decodeRows: decoding.length, prefillRows, speculativeRows, steps };
   }
 
   /** Plans the next slice of a chunk of prompts, if one is due between two steps of the streams. */

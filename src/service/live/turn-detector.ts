@@ -15,8 +15,9 @@ const PIECE = {
   /** From this length on, a piece is cut at the next pause of `pause` seconds. */
   enough: 8,
   pause: 0.3,
-  /** The model processes 30 seconds at a time. */
+  /** The model processes 30 seconds at a time. Without a pause, the cut is where speech is least likely after `late`. */
   longest: 28,
+  late: 20,
 };
 /** Seconds of the silence after speech that are kept, because a last sound fades. */
 const TAIL_SECONDS = 0.2;
@@ -40,6 +41,8 @@ interface Phrase {
   from: number;
   /** Position of the middle of its last pause. */
   pause: number | undefined;
+  /** Position of the middle of the late frame in which speech is least likely, and its probability. */
+  lull: { readonly at: number; readonly probability: number } | undefined;
 }
 
 export class TurnDetector {
@@ -78,7 +81,7 @@ export class TurnDetector {
     if (since !== undefined && !this.phrase) {
       this.beginPhrase(Math.max(this.taken, since - clock.bytes(prefixMs / 1000)), turns !== null);
     }
-    if (this.phrase) this.goOn(this.phrase, settings, clock.bytes(silenceMs / 1000));
+    if (this.phrase) this.goOn(this.phrase, probability, settings, clock.bytes(silenceMs / 1000));
     if (this.heard - this.begin >= clock.bytes(LONGEST_UTTERANCE_SECONDS)) this.cutOff(settings);
   }
 
@@ -111,7 +114,7 @@ export class TurnDetector {
   }
 
   private beginPhrase(from: number, announced: boolean): void {
-    this.phrase = { from, pause: undefined };
+    this.phrase = { from, pause: undefined, lull: undefined };
     if (this.utterance) return;
     const { emit, clock } = this.deps;
     this.utterance = new Utterance(newItemId("item"), emit);
@@ -121,7 +124,7 @@ export class TurnDetector {
     this.utterance.announce();
   }
 
-  private goOn(phrase: Phrase, settings: LiveSettings, silence: number): void {
+  private goOn(phrase: Phrase, probability: number, settings: LiveSettings, silence: number): void {
     const { clock } = this.deps;
     const { quietSince } = this.finder;
     const pause = quietSince === undefined ? 0 : this.heard - quietSince;
@@ -131,8 +134,12 @@ export class TurnDetector {
     const isPause = pause >= clock.bytes(PIECE.pause) && (quietSince ?? 0) > phrase.from;
     if (isPause) phrase.pause = middle;
     const length = this.partBytes + this.heard - phrase.from;
+    if (length >= clock.bytes(PIECE.late) && probability <= (phrase.lull?.probability ?? 1)) {
+      phrase.lull = { at: this.heard - clock.bytes(clock.seconds(clock.frame) / 2), probability };
+    }
     if (isPause && length >= clock.bytes(PIECE.enough)) this.cut(phrase, middle, settings);
-    else if (length >= clock.bytes(PIECE.longest)) this.cut(phrase, phrase.pause ?? this.heard, settings);
+    else if (length >= clock.bytes(PIECE.longest))
+      this.cut(phrase, phrase.pause ?? phrase.lull?.at ?? this.heard, settings);
   }
 
   private endPhrase(settings: LiveSettings): void {
@@ -195,7 +202,7 @@ export class TurnDetector {
   private cut(phrase: Phrase, at: number, settings: LiveSettings): void {
     this.take(phrase.from, at);
     phrase.from = at;
-    phrase.pause = undefined;
+    phrase.pause = phrase.lull = undefined;
     this.handOver(settings);
   }
 

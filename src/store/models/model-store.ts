@@ -56,20 +56,25 @@ export class ModelStore {
 
   /**
    * Returns the models that match a name, ignoring case: the full or short name, else the name without tag, owner or
-   * both, else the source URL. Complete models come first, then the default order of quantizations decides. Throws
-   * PullError.
+   * both, else the source URL. Complete models come first, then the default order of quantizations decides. `among`: the
+   * models to search; absent: all. Throws PullError.
    */
-  findAll(name: string): Manifest[] {
+  findAll(name: string, among: readonly Manifest[] = this.list()): Manifest[] {
     const wanted = inFull(name).toLowerCase();
     const short = (full: string) => full.slice(full.indexOf("/") + 1);
     const untagged = (full: string) => full.replace(/:.*$/, "");
-    const models = this.list()
-      .map((model) => ({ model, full: model.name.toLowerCase(), ready: this.isReady(model) ? 0 : 1 }))
-      .sort((a, b) => a.ready - b.ready || quantRank(a.model.quant) - quantRank(b.model.quant));
     const readings = [(full: string) => full, untagged, short, (full: string) => untagged(short(full))];
-    const named = readings.map((reading) => models.filter(({ full }) => reading(full) === wanted));
-    const found = [...named, models.filter(({ model }) => model.url === name)];
-    return found.find(({ length }) => length > 0)?.map(({ model }) => model) ?? [];
+    const named = readings.map((reading) => among.filter((model) => reading(model.name.toLowerCase()) === wanted));
+    const matching = [...named, among.filter(({ url }) => url === name)].find(({ length }) => length > 0) ?? [];
+    return matching
+      .map((model) => ({ model, ready: this.isReady(model) ? 0 : 1 }))
+      .sort((a, b) => a.ready - b.ready || quantRank(a.model.quant) - quantRank(b.model.quant))
+      .map(({ model }) => model);
+  }
+
+  /** The folder of the manifests. */
+  get manifests(): string {
+    return join(this.folder, "manifests");
   }
 
   get(name: string): Manifest | undefined {
@@ -179,10 +184,6 @@ export class ModelStore {
       mkdirSync(dirname(path), { recursive: true });
       return tryLock(path, shared);
     });
-  }
-
-  private get manifests(): string {
-    return join(this.folder, "manifests");
   }
 
   private manifestPath(name: string): string {

@@ -77,6 +77,15 @@ const files = [
 /** Files whose table of contents is at their end, or whose only page is then incomplete. */
 const lostWhenCut = ["aac.m4a", "opus.mp4", "mp3.mp4", "alac.m4a", "aac.mov", "vorbis.ogg", "tone.caf"];
 
+/** Returns the WebM fixture, a recording in parts, with its last part this many seconds later. */
+async function withGap(seconds: number): Promise<Uint8Array> {
+  const file = Buffer.from(await Bun.file(fixture("opus-live.webm")).bytes());
+  // The time of a cluster: 0xe7, its length of two bytes, milliseconds.
+  const at = file.lastIndexOf(Buffer.from("e782", "hex")) + 2;
+  file.writeUInt16BE(file.readUInt16BE(at) + seconds * 1000, at);
+  return file;
+}
+
 describe.skipIf(!isBuilt)("a file of another program", () => {
   test.each(files)("%s plays", async (name) => expectTone(await rig.decode(fixture(name)), 2));
 
@@ -99,5 +108,18 @@ describe.skipIf(!isBuilt)("a file of another program", () => {
       const path = await rig.keep(Buffer.concat([tag, await Bun.file(fixture(name)).bytes()]));
       expectTone(await rig.decode(path), 2);
     }
+  });
+
+  test("with a gap in its times has silence there", async () => {
+    const samples = await rig.decode(await rig.keep(await withGap(5)));
+    expect(samples.length / SAMPLE_RATE).toBeWithin(6.95, 7.05);
+    expect(samples.filter((sample) => sample === 0).length / SAMPLE_RATE).toBeWithin(4.9, 5.1);
+    const end = samples.findLastIndex((_, at) => samples.subarray(at, at + 1000).every((sample) => sample === 0));
+    expect(end / SAMPLE_RATE).toBeGreaterThan(6.8);
+  });
+
+  test("that is too long only by a gap is refused", async () => {
+    const path = await rig.keep(await withGap(62));
+    expect(await rig.refusal(path)).toContain("at most 1 minutes (--max-audio-minutes)");
   });
 });

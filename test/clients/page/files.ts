@@ -60,11 +60,11 @@ export async function checkFiles(browser: Browser, url: string): Promise<void> {
     const turns = async () => (await page.$$(".turn")).length;
     const before = await turns();
     await page.evaluate(() => {
-      const { text } = Blob.prototype;
-      Blob.prototype.text = async function () {
-        Blob.prototype.text = text;
+      const { arrayBuffer } = Blob.prototype;
+      Blob.prototype.arrayBuffer = async function () {
+        Blob.prototype.arrayBuffer = arrayBuffer;
         await new Promise((resolve) => setTimeout(resolve, 2000));
-        return text.call(this);
+        return arrayBuffer.call(this);
       };
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File(["x"], "notes.txt", { type: "text/plain" }));

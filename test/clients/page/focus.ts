@@ -87,12 +87,27 @@ export async function checkFocus(browser: Browser, url: string): Promise<void> {
     await press(page, "Copy");
     await until(page, `document.querySelector("[role=alert]")?.innerText === "The browser does not allow copying."`);
   });
+  await check("Enter sends, unless it confirms a word of an input method", async () => {
+    await page.type("#message", "two");
+    // In Safari, the composition has ended before its last key is reported.
+    for (const how of [{ isComposing: true }, { keyCode: 229 }]) {
+      await page.evaluate((init) => {
+        const pressed = new KeyboardEvent("keydown", { key: "Enter", bubbles: true, ...init });
+        document.querySelector("#message")?.dispatchEvent(pressed);
+      }, how);
+    }
+    equal(await page.$eval("#message", (one) => (one as HTMLTextAreaElement).value), "two");
+    await page.keyboard.press("Enter");
+    await answered(page, "You said: two");
+  });
   await check("Escape stops an answer that is seen, unless it ends an input method's composition", async () => {
     await say(page, "Something endless");
     await until(page, `document.querySelector(".turn:last-child")?.innerText.includes("word5")`);
     await page.evaluate(() => {
-      const pressed = new KeyboardEvent("keydown", { key: "Escape", isComposing: true, bubbles: true });
-      document.querySelector("#message")?.dispatchEvent(pressed);
+      for (const how of [{ isComposing: true }, { keyCode: 229 }]) {
+        const pressed = new KeyboardEvent("keydown", { key: "Escape", bubbles: true, ...how });
+        document.querySelector("#message")?.dispatchEvent(pressed);
+      }
     });
     await page.click('.places a[href="#watch"]');
     await page.waitForSelector(".watch");

@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from "puppeteer-core";
 import { check, equal, ok, same } from "../checks.ts";
-import { answered, choose, openTab, say, shot } from "./browser.ts";
+import { answered, choose, openTab, say, shot, until } from "./browser.ts";
 
 /** Returns what is outside of the window, or covers its neighbour, among the elements that `selector` matches. */
 const misplaced = (page: Page, selector: string) =>
@@ -27,6 +27,25 @@ export async function checkLayout(browser: Browser, url: string): Promise<void> 
   await check("the columns of a table are aligned as it says", async () => {
     equal(await style(page, "td:nth-child(2)", "textAlign"), "start");
     ok((await style(page, "td:nth-child(3)", "textAlign")).endsWith("right"), "the numbers are not at the right");
+  });
+  await check("long lines of code are scrolled within their frame, with the keyboard, too", async () => {
+    await page.focus(".code pre");
+    await page.keyboard.press("ArrowRight");
+    await until(page, `document.querySelector(".code pre").scrollLeft > 0`);
+    await shot(page, "code");
+  });
+  await check("on a touch screen, everything that is pressed is large enough for a finger", async () => {
+    await page.setViewport({ width: 360, height: 740, isMobile: true, hasTouch: true });
+    await page.waitForSelector(".markdown table");
+    const small = await page.$$eval(":is(button, summary)", (all) =>
+      all
+        .map((one) => [one.ariaLabel, one.getBoundingClientRect()] as const)
+        .filter(([, { width, height }]) => width > 0 && Math.min(width, height) < 40)
+        .map(([name, { width, height }]) => `${name}: ${width} × ${height}`),
+    );
+    same(small, []);
+    await page.setViewport({ width: 1280, height: 820 });
+    await page.waitForSelector(".markdown table");
   });
   await check("long names of models leave room for what is beside and below them", async () => {
     await choose(page, "script/an-organisation");
@@ -53,6 +72,7 @@ export async function checkLayout(browser: Browser, url: string): Promise<void> 
   });
   await check("text from right to left is laid out so, and code within is not", async () => {
     await page.click(".button.new");
+    await page.waitForSelector(".suggestions button:enabled");
     await page.type("#message", "شرح");
     equal(await style(page, "#message", "direction"), "rtl");
     await page.keyboard.press("Enter");

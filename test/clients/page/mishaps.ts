@@ -69,8 +69,10 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await until(page, `${draft} === ""`);
     await page.type("#message", "another");
     await page.goto(first);
+    await page.reload();
     await until(page, `${draft} === "half a"`);
     await page.type("#message", " sentence");
+    await page.waitForSelector('.composer [aria-label="Send"]:enabled');
     await page.keyboard.press("Enter");
     await answered(page, "You said: half a sentence");
     await until(page, `${draft} === ""`);
@@ -97,6 +99,8 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await page.keyboard.press("Escape");
     await until(page, `!document.querySelector("dialog")`);
     await until(page, `${settings}.temperature === 0.9 && ${settings}.tools === '{"name": "look"}'`);
+    // This model has no tools, but would get these.
+    await choose(page, "script/script");
     await press(page, "Settings", ".top");
     for (const field of ["dialog textarea.mono", 'dialog input[type="number"]']) await retype(page, field, "");
     await press(page, "Close", "dialog");
@@ -108,6 +112,19 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await until(page, `document.querySelector(".thread").innerText.includes("This message cannot be shown.")`);
     const shown = `document.querySelector(".thread").innerText`;
     await until(page, `${shown}.includes("A good question") && ${shown}.includes("Another question")`);
+  });
+  await check("an export that fails says why", async () => {
+    await page.evaluate(() => {
+      const { getAll } = IDBObjectStore.prototype;
+      IDBObjectStore.prototype.getAll = () => {
+        IDBObjectStore.prototype.getAll = getAll;
+        throw new Error("The database cannot be read.");
+      };
+    });
+    await press(page, "Settings", ".top");
+    await press(page, "Export all", "dialog");
+    await until(page, `document.querySelector("dialog").innerText.includes("The database cannot be read.")`);
+    await page.keyboard.press("Escape");
   });
   await check("a search that finds no chat says so", async () => {
     await page.reload();

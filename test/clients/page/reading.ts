@@ -66,6 +66,16 @@ export async function checkReading(browser: Browser, url: string): Promise<void>
     await Bun.sleep(300);
     equal((await where(page)).top, 0);
   });
+  await check("a short chat, begun where the suggestions need scrolling, has no button to its end", async () => {
+    await page.evaluate(() => (location.hash = "#chat"));
+    await page.waitForSelector(".suggestions button:enabled");
+    await Bun.sleep(300);
+    await say(page, "one");
+    await answered(page, "You said: one");
+    await Bun.sleep(300);
+    ok((await where(page)).toEnd <= 1, "the chat needs scrolling");
+    equal(await page.$(".to-end"), null);
+  });
   await check("a new chat begins at its top, also on a small screen, with nothing over it", async () => {
     await page.setViewport({ width: 360, height: 640 });
     await page.evaluate(() => (location.hash = "#chat"));

@@ -76,6 +76,8 @@ const work = (changes: Partial<ImageWork> = {}): ImageWork => ({
 });
 const run = (engine: ImageEngine, wanted: ImageWork, signal = live(), client = "me") =>
   Array.fromAsync(engine.run({ work: wanted, client }, signal));
+const metricsOf = (engine: ImageEngine) =>
+  Object.fromEntries(engine.metrics().map(({ name, samples }) => [name, samples[0]?.[1]]));
 const imagesOf = (events: readonly ImageEvent[]) => events.flatMap((event) => (event.type === "image" ? [event] : []));
 async function pixelsOf(data: Uint8Array | undefined) {
   const { width, height, rgb } = await decodeImage(data ?? new Uint8Array(), 4096, defaultMediaLimits, live());
@@ -123,8 +125,32 @@ describe.skipIf(!isBuilt)("the image engine", () => {
     expect(same[0]?.data).toEqual(second?.data);
     expect(engine.status()).toMatchObject({ state: "ready", model: { family: "Flux.2 klein", isDemo: true } });
     expect(engine.status().stepSeconds).toBeGreaterThan(0);
-    const counts = Object.fromEntries(engine.metrics().map(({ name, samples }) => [name, samples[0]?.[1]]));
-    expect(counts).toMatchObject({ svc_images_total: 3, svc_image_steps_total: 6 });
+    expect(metricsOf(engine)).toMatchObject({ svc_images_total: 3, svc_image_steps_total: 6, svc_image_steps_left: 0 });
+  });
+
+  test("estimates when it has a place, from the steps that are left and the time of recent ones", async () => {
+    const engine = create({}, 0, 0, SMALL);
+    /** Returns the steps left, and the milliseconds until a place is free, in steps. */
+    const left = () => {
+      const { svc_image_steps_left: steps, svc_image_step_seconds: seconds } = metricsOf(engine);
+      return [steps, Math.round((engine.placeFreeMs() ?? NaN) / Number(seconds)) / 1000];
+    };
+    const started = async (wanted: ImageWork, isLast: (event: ImageEvent) => boolean) => {
+      const events = engine.run({ work: wanted }, live())[Symbol.asyncIterator]();
+      for (let next = await events.next(); !next.done && !isLast(next.value); next = await events.next());
+      return events;
+    };
+    const first = await started(work({ count: 2, steps: 4 }), (event) => event.type === "progress");
+    // One step may have included the work before it.
+    expect(left()).toEqual([7, NaN]);
+    await first.next();
+    expect(left()).toEqual([6, 6]);
+    const second = await started(work({ steps: 10 }), (event) => event.type === "progress" && event.step === 8);
+    expect(left()).toEqual([8, 2 * 2]);
+    await second.return?.();
+    expect(left()).toEqual([6, 6]);
+    await first.return?.();
+    expect(left()).toEqual([0, NaN]);
   });
 
   test("changes an image under a mask, and leaves the rest of it as it was", async () => {

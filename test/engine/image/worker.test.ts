@@ -32,6 +32,8 @@ class FakePainter implements ImageLibrary {
   readonly resumed: string[] = [];
   readonly done: string[] = [];
   stops = 0;
+  /** How often a stopped image is still reported as being drawn. */
+  lingers = 0;
   private readonly drawings = new Map<number, Drawing>();
 
   constructor(private readonly pass: () => void) {}
@@ -52,7 +54,7 @@ class FakePainter implements ImageLibrary {
   }
   state(owner: number): DrawState {
     const drawing = this.drawings.get(owner);
-    if (!drawing) return "none";
+    if (!drawing) return this.lingers-- > 0 ? "drawing" : "none";
     return drawing.step < drawing.steps ? drawing.state : "done";
   }
   progress(owner: number) {
@@ -240,6 +242,24 @@ test("a cancelled image ends between two steps, a cancelled waiting one never be
   while (ended().length < 1) await worker.step();
   expect(library.begun).toEqual(["endless", "wanted"]);
   expect(ended().map(({ key }) => key)).toEqual([wanted]);
+});
+
+test("a cancelled image that takes a while to stop ends as cancelled, even when another client's image is due", async () => {
+  const { library, worker, sent, submit } = start(2000);
+  const long = submit("long", "ada", { steps: 40 });
+  await Bun.sleep(0);
+  const drawing = worker.step();
+  await until(() => sent.some(({ type }) => type === "events"));
+  library.lingers = 3;
+  worker.cancel(long);
+  submit("short", "bob");
+  await drawing;
+  expect(sent.filter((message) => "key" in message && message.key === long).at(-1)).toMatchObject({
+    code: "request_cancelled",
+  });
+  expect(sent.filter(({ type }) => type === "log")).toEqual([]);
+  await worker.step();
+  expect(library.done).toEqual(["short"]);
 });
 
 test("a prompt of too many tokens is refused by its field, with both numbers", async () => {

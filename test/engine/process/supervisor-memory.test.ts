@@ -101,6 +101,8 @@ describe("where memory is short", () => {
     expect((await count(first, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
     void first.unload();
     expect((await count(second, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
+    second.retire();
+    expect((await count(first, { to: 4 })).at(-1)).toMatchObject({ count: 4 });
   });
 
   test("a new process waits for one that is replaced because it does not stop an abandoned job", async () => {
@@ -108,4 +110,22 @@ describe("where memory is short", () => {
     for await (const { type } of counter.run({ to: 1, hang: true }, live())) if (type === "started") break;
     expect((await count(counter, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
   });
+});
+
+test("an engine whose model is gone ends after its last job, however long idle ones stay", async () => {
+  const memory = new MemoryBudget(() => 1e9);
+  const [working, idle] = [start({ memory, needBytes: 1 }), start({ memory, needBytes: 1 })];
+  await count(idle, { to: 1 });
+  const leave = new AbortController();
+  const events = await running(working, ENDLESS, leave.signal);
+  for (const one of [working, idle]) one.retire();
+  await until(() => idle.status().state === "unloaded");
+  expect((await count(working, { to: 3 })).at(-1)).toMatchObject({ count: 3 });
+  expect(working.status()).toMatchObject({ state: "ready", running: 1 });
+  leave.abort("done");
+  expect(await rejectionCode(Array.fromAsync(events))).toBe("done");
+  await until(() => working.status().state === "unloaded");
+  // A request that chose the engine before.
+  expect((await count(working, { to: 2 })).at(-1)).toMatchObject({ count: 2 });
+  await until(() => working.status().state === "unloaded");
 });

@@ -350,6 +350,13 @@ describe("PDF documents", () => {
     expect(await linesAt(file(stamp))).toEqual([]);
   });
 
+  test("keep two lines where a word is divided at the end of the first", async () => {
+    const lines = ["This is about soft-", "ware and its makers."];
+    const read = await linesAt(file(pdfOf([{ lines, size: 14 }])));
+    expect(read.map(({ text }) => text)).toEqual(lines);
+    for (const { box } of read) expect(box.height).toBeLessThan(20);
+  });
+
   test("are split into blocks where lines are far apart", async () => {
     const path = file(pdfOf([{ lines: ["One", "one", "", "", "Two"] }]));
     expect((await linesAt(path)).map(({ text, block }) => [text, block])).toEqual([

@@ -95,6 +95,23 @@ describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {
     expect((await read(document, { text })).tables).toEqual([]);
   });
 
+  test.each([
+    ["upwards", "0 1 -1 0 700 50", 0, [100, 262, 90, 450]],
+    ["downwards", "0 -1 1 0 -400 700", 0, [110, 222, 90, 450]],
+    ["upside down", "-1 0 0 -1 600 800", 0, [70, 552, 450, 90]],
+    ["downwards, by the viewer", "1 0 0 1 0 0", 1, [510, 80, 90, 450]],
+    ["upright, by the viewer", "0 1 -1 0 700 50", 1, [130, 100, 450, 90]],
+  ] as const)("with a table whose text runs %s have its rows as they are read", async (_, matrix, turns, box) => {
+    const { drawing = "" } = tablePage();
+    const page = await read(pdfOf([{ lines: [], drawing: `q ${matrix} cm\n${drawing}\nQ`, turns }]), {
+      text,
+      tables: true,
+    });
+    expect(page.tables.map(({ rows }) => rows)).toEqual([ROWS]);
+    const { x = 0, y = 0, width = 0, height = 0 } = page.tables[0]?.box ?? {};
+    for (const [at, value] of [x, y, width, height].entries()) expect(Math.abs(value - (box[at] ?? 0))).toBeLessThan(2);
+  });
+
   test("with more words than anybody reads are refused", async () => {
     const page = (lines: number) => pdfOf([{ lines: Array.from({ length: lines }, () => "a ".repeat(100)), size: 1 }]);
     expect((await read(page(200), { text })).lines).toHaveLength(200);

@@ -5,6 +5,10 @@ import type { Span } from "../../../ffi/whisper/api.ts";
 import { joined, PhraseFinder } from "../../../src/engine/transcription/child/phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue, Stretch } from "../../../src/engine/transcription/child/stretch.ts";
 
+/** Seconds that `strictListen` keeps around speech, and of the shortest speech that it finds. */
+const AROUND = 0.3;
+const SHORTEST = 0.25;
+
 /** Returns a recording that is 1 during speech and 0 elsewhere; spans are in seconds. */
 function recording(seconds: number, spoken: readonly (readonly [from: number, to: number])[]): Float32Array {
   const samples = new Float32Array(seconds * SAMPLE_RATE);
@@ -24,8 +28,16 @@ function listen(samples: Float32Array): Span[] {
   return spans;
 }
 
-function phrasesOf(samples: Float32Array, piece: number) {
-  const finder = new PhraseFinder(listen);
+/** Finds speech by the detector's rules: it leaves out what is short, and extends the rest on both sides. */
+function strictListen(samples: Float32Array): Span[] {
+  const around = AROUND * SAMPLE_RATE;
+  return listen(samples)
+    .filter(({ start, end }) => end - start > SHORTEST * SAMPLE_RATE)
+    .map(({ start, end }) => ({ start: Math.max(0, start - around), end: Math.min(samples.length, end + around) }));
+}
+
+function phrasesOf(samples: Float32Array, piece: number, detector = listen) {
+  const finder = new PhraseFinder(detector, detector === listen ? 0 : AROUND);
   const found = [];
   for (let at = 0; at < samples.length; at += piece) found.push(...finder.push(samples.subarray(at, at + piece)));
   return [...found, ...finder.end()];
@@ -63,6 +75,26 @@ describe("phrases", () => {
   test.each([997, 16_000, 1_000_000])("have the recording's times, in whatever pieces it arrives (%i)", (piece) => {
     const samples = recording(75, spoken);
     expect(times(phrasesOf(samples, piece))).toEqual(spoken.map(([from, to]) => [from, to]));
+  });
+
+  test.each([
+    ["is noticed at the end of the first half minute", 29.5, 31],
+    ["is too short there to be noticed", 29.8, 31],
+    ["is too short on either side", 29.8, 30.2],
+    ["begins after it", 30.05, 31],
+  ])("are whole, with what is around them, when speech %s", (_name, from, to) => {
+    const found = times(phrasesOf(recording(45, [[from, to]]), 16_000, strictListen));
+    expect(found).toEqual([[from - AROUND, to + AROUND]]);
+  });
+
+  test("contain all speech when a sentence ends just before one that begins at the half minute", () => {
+    const spoken = [
+      [20, 29.5],
+      [29.8, 32],
+    ] as const;
+    const phrases = phrasesOf(recording(45, spoken), 16_000, strictListen);
+    const ones = joined(phrases.map(({ samples }) => samples)).reduce((sum, one) => sum + one, 0);
+    expect(ones / SAMPLE_RATE).toBeGreaterThanOrEqual(9.5 + 2.2);
   });
 
   test("split continuous speech at the quietest point near half a minute, and lose nothing", () => {

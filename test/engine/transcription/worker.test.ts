@@ -4,7 +4,7 @@ import { SvcError } from "../../../src/domain/errors.ts";
 import { SAMPLE_RATE } from "../../../src/audio/decode/sound-tools.ts";
 import { TranscriptionWorker } from "../../../src/engine/transcription/child/worker.ts";
 import type { FromTranscriber } from "../../../src/engine/transcription/protocol.ts";
-import type { SpeechDetection, TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
+import type { TranscriptionWork, UtteranceWork } from "../../../src/domain/transcription.ts";
 import { FakeWhisper } from "../../support/fake-whisper.ts";
 
 /** A worker over recordings named by their seconds of speech, or silent ones; the test performs the steps. */
@@ -35,8 +35,7 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       closed.push(path);
     }
   }
-  const listen = (samples: Float32Array, detection?: SpeechDetection) => {
-    if (detection?.threshold === 0) return [{ start: 0, end: samples.length }];
+  const listen = (samples: Float32Array) => {
     if (samples.includes(0.5)) return spansOf(samples);
     return samples[0] === 1 ? [{ start: 0, end: samples.length }] : [];
   };
@@ -144,8 +143,8 @@ describe("one recording", () => {
     expect(told()[1]?.of).toBeCloseTo(120, 3);
     messages.length = 0;
     await submit("90 silent");
-    expect(told().map(({ done }) => done)).toEqual([30, 60, 90]);
-    expect(told().map(({ of = 0 }) => Math.round(of))).toEqual([90, 90, 90]);
+    expect(told().map(({ done }) => Math.round(done))).toEqual([29, 59, 88, 90]);
+    expect(told().map(({ of = 0 }) => Math.round(of))).toEqual([90, 90, 90, 90]);
   });
 
   test("has one language, which the first stretch detects while the others wait", async () => {
@@ -156,6 +155,20 @@ describe("one recording", () => {
     await settle();
     expect(whisper.submitted[1]?.options.language).toBe("de");
     whisper.tell(2, [" Welt"], { code: "de" });
+    await settle();
+    expect(endOf(key)).toMatchObject({ result: { language: "de" } });
+  });
+
+  test.each([[[]], [[" [Music]"]]])("does not take its language from a stretch without words: %j", async (texts) => {
+    const { whisper, submit, settle, endOf } = start();
+    const key = await submit("70", { language: undefined });
+    whisper.tell(1, texts, { code: "en" });
+    await settle();
+    expect(whisper.submitted[1]?.options.language).toBeUndefined();
+    whisper.tell(2, [" Hallo"], { code: "de" });
+    await settle();
+    expect(whisper.submitted[2]?.options.language).toBe("de");
+    whisper.tell(3, [" Welt"], { code: "de" });
     await settle();
     expect(endOf(key)).toMatchObject({ result: { language: "de" } });
   });
@@ -234,7 +247,7 @@ describe("one recording", () => {
 
   test("that is silent is transcribed when the client treats all sound as speech", async () => {
     const { whisper, submit } = start();
-    await submit("20 silent", { detection: { threshold: 0 } });
+    await submit("20 silent", { detection: { threshold: 0, minSilenceSeconds: 0 } });
     expect(whisper.submitted[0]?.samples).toBe(20 * SAMPLE_RATE);
   });
 

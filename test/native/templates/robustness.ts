@@ -103,6 +103,7 @@ export function answerOf(
     thinkingEnds: result.format.thinkingEnds,
     parallelToolCalls,
     now: () => 0,
+    readers: () => 1,
     ...changes,
   });
 }

@@ -20,7 +20,8 @@ test("a table whose columns were read one by one is read row by row, where it be
   const read = lines.flatMap((line, at) =>
     words([line]).map((word) => ({ ...word, line: at, block: Math.ceil(at / 3) })),
   );
-  const found = linesOf(contentOf(pageWithText(new Drawing(700, 200), read), read).words);
+  const upright = pageWithText(new Drawing(700, 200), read);
+  const found = linesOf(contentOf(upright.page, upright.words).words);
   expect(found.map((line) => [line.text, line.block])).toEqual([
     [text, 0],
     ["Item Count Price", 1],

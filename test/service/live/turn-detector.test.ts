@@ -99,6 +99,18 @@ describe("an utterance", () => {
     expect(new Set(pieces.map(({ utterance }) => utterance)).size).toBe(1);
   });
 
+  test("without a pause is split where speech is least likely, late in what the model can hear", () => {
+    const { hear, pieces } = start();
+    // A short breath early, and one at 25 s.
+    hear(seconds(5), 0.9);
+    hear(1, 0.4);
+    hear(seconds(20), 0.9);
+    const breath = seconds(5) + 1 + seconds(20);
+    hear(1, 0.6);
+    hear(seconds(10), 0.9);
+    expect(pieces.map(({ frames }) => frames.at(-1))).toEqual([breath]);
+  });
+
   test("frees its sound once that is in a piece, and frees silence", () => {
     const { hear, kept } = start();
     hear(seconds(100), 0.9);

@@ -22,6 +22,7 @@ interface Told {
   readonly delta: string;
   readonly text: string;
   readonly arguments: string;
+  readonly input: string;
   readonly name: string;
   readonly logprobs: readonly unknown[];
 }
@@ -90,6 +91,11 @@ class Items {
         if (step === "delta") open.text += event.delta;
         else assert.equal(event.arguments, open.text, "the deltas are the arguments");
         return;
+      case "custom_tool_call_input":
+        assert.equal(open.item.type, "custom_tool_call");
+        if (step === "delta") open.text += event.delta;
+        else assert.equal(event.input, open.text, "the deltas are the input");
+        return;
       default:
         assert.fail(`an unknown event: ${event.type}`);
     }
@@ -125,6 +131,7 @@ class Items {
     assert.deepEqual([item.id, item.type], [id, type], "an item stays what it is");
     assert.notEqual(checkItem(item).status, "in_progress");
     if (item.type === "function_call") assert.equal(item.arguments, open.text);
+    if (item.type === "custom_tool_call") assert.equal(item.input, open.text);
     if (item.type === "message")
       assert.deepEqual(
         item.content.map(({ text }) => text),

@@ -76,6 +76,8 @@ struct Sound {
     samples: Vec<f32>,
     packet: Box<[u8]>,
     rate: u32,
+    /// Of the packet that came last, in seconds.
+    time: f64,
     /// Samples at the beginning that are not to be played.
     priming: usize,
     /// Seconds of an Opus packet that are not to be played.
@@ -131,6 +133,7 @@ fn choose(format: Box<dyn FormatReader>) -> core::result::Result<Sound, i32> {
         samples: Vec::new(),
         packet: Box::default(),
         rate: 0,
+        time: 0.0,
         priming,
         trim: [0.0; 2],
     })
@@ -149,9 +152,10 @@ impl Sound {
         if packet.track_id != self.track {
             return 0;
         }
+        let base = self.format.tracks().iter().find(|track| track.id == self.track).and_then(|track| track.time_base);
+        let tick = base.map_or(0.0, |base| f64::from(base.numer.get()) / f64::from(base.denom.get()));
+        self.time = packet.pts.get() as f64 * tick;
         let Some(decoder) = &mut self.decoder else {
-            let base = self.format.tracks().iter().find(|track| track.id == self.track).and_then(|track| track.time_base);
-            let tick = base.map_or(0.0, |base| f64::from(base.numer.get()) / f64::from(base.denom.get()));
             self.trim = [packet.trim_start.get() as f64 * tick, packet.trim_end.get() as f64 * tick];
             self.packet = packet.data;
             return self.packet.len() as i32;
@@ -237,6 +241,12 @@ pub extern "C" fn output() -> *const u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn rate() -> i32 {
     with(0, |sound| sound.rate as i32)
+}
+
+/// Where what came last begins, in seconds by the clock of the file.
+#[unsafe(no_mangle)]
+pub extern "C" fn time() -> f64 {
+    with(0.0, |sound| sound.time)
 }
 
 /// Seconds at the start of the Opus packet that came last that are not to be played.

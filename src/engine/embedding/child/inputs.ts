@@ -96,7 +96,10 @@ export class InputReader {
     const { rerankTemplate } = this.model;
     if (rerankTemplate !== undefined) return this.fill(rerankTemplate, query, documents, of);
     const texts = [query, ...documents].map((text) => this.bare(text));
-    const [first = new Int32Array(), ...read] = await this.texts.tokenize(texts, "none", { ...of, field: "documents" });
+    const [first = new Int32Array(), ...read] = await this.texts.tokenize(texts, "parsed", {
+      ...of,
+      field: "documents",
+    });
     return read.map((document) => this.join(first, document));
   }
 

@@ -1,6 +1,7 @@
 // The loop of an embedding engine: puts the inputs of all requests into batches and the results into answers.
 
 import type { Embedder } from "../../../../ffi/llama/embedder.ts";
+import type { EmbeddingResult } from "../../../domain/embedding.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
 import { messagesRead } from "../../process/turns.ts";
@@ -23,7 +24,8 @@ export class EmbeddingWorker {
   private readonly queue: BatchQueue;
   private readonly texts: TextJobs;
   private readonly reader: InputReader;
-  private readonly dimensions: number;
+  /** What the results of this model have in common. */
+  private readonly form: Pick<EmbeddingResult, "dimensions" | "probabilities">;
   private wake: () => void = () => {};
 
   constructor(
@@ -31,8 +33,8 @@ export class EmbeddingWorker {
     { maxTokens }: Pick<EmbedderOptions, "maxTokens">,
     private readonly send: (message: FromEmbedder) => void,
   ) {
-    const { dimensions, sequences } = embedder.model();
-    this.dimensions = dimensions;
+    const { dimensions, probabilities, sequences } = embedder.model();
+    this.form = { dimensions, ...(probabilities && { probabilities }) };
     this.queue = new BatchQueue(TOKENS_AT_ONCE, sequences);
     this.texts = new TextJobs(embedder);
     this.reader = new InputReader(embedder, this.texts, maxTokens);
@@ -46,7 +48,7 @@ export class EmbeddingWorker {
   private async receive(key: JobKey, { work, client, background }: EmbeddingJob): Promise<void> {
     try {
       const { inputs, truncated } = await this.reader.read(work, { key, client });
-      this.queue.add(new QueuedJob(key, inputs, this.dimensions, truncated, client, background));
+      this.queue.add(new QueuedJob(key, inputs, this.form.dimensions, truncated, client, background));
       this.send({ type: "accepted", key, event: { type: "accepted" } });
       this.wake();
     } catch (error) {
@@ -104,11 +106,12 @@ export class EmbeddingWorker {
   }
 
   private finish(batch: readonly BatchItem[], numbers: Float32Array): void {
+    const { dimensions } = this.form;
     const finished = batch.flatMap(({ job, index }, at) => {
-      const own = numbers.subarray(at * this.dimensions, (at + 1) * this.dimensions);
+      const own = numbers.subarray(at * dimensions, (at + 1) * dimensions);
       if (!job.keep(index, own)) return [];
       const { key, values, tokens, truncated } = job;
-      const result = { values, dimensions: this.dimensions, tokens, truncated };
+      const result = { ...this.form, values, tokens, truncated };
       return [{ key, event: { type: "result", result } as const }];
     });
     // One message for all, because a message costs more than its content.

@@ -139,7 +139,8 @@ export class Painting {
       // When an image is enlarged, its tiles are reported as steps; their number is known only after the first one.
       if (now && now.steps > 0) this.done = now.step / now.steps;
       if (state !== "drawing") return state === "done";
-      if (!pauses && isOver()) {
+      // An image that was stopped cannot pause.
+      if (now && !pauses && isOver()) {
         library.pause(key);
         pauses = true;
       }

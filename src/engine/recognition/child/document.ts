@@ -9,6 +9,8 @@ export interface DocumentPage {
   readonly height: number;
   /** The words stored in the document itself; empty if the page is only a picture. */
   readonly words: readonly RecognizedWord[];
+  /** How many right angles most of these words are turned, clockwise. */
+  readonly turns?: number;
   /** Returns the page in grey, dark on white, with about this resolution where it can be chosen. */
   picture(dotsPerInch: number): Promise<PagePicture>;
 }

@@ -105,13 +105,14 @@ export class PageReader {
   }
 
   /** Returns the document's own text. Its tables are found by the lines drawn on the page. */
-  private async own({ words, picture }: DocumentPage, tables: true | undefined): Promise<Found> {
+  private async own({ words, turns, picture }: DocumentPage, tables: true | undefined): Promise<Found> {
     const notes = [`${words.length} words of its own`];
     if (!tables) return { words, tables: [], source: "text", notes };
     const { bitmap, scale } = await picture(DRAWN.rules);
     this.options.check();
     const drawn = words.map((word) => ({ ...word, box: scaled(word.box, scale) }));
-    const content = contentOf(pageWithText(bitmap, drawn), drawn);
+    const upright = pageWithText(bitmap, drawn, turns);
+    const content = contentOf(upright.page, upright.words);
     return { words, tables: tablesIn(content, 1 / scale), source: "text", notes };
   }
 

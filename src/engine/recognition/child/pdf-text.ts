@@ -8,7 +8,7 @@ import type { Pdfium } from "./pdfium.ts";
 const MOST_CHARACTERS = 200_000;
 /** A line starts a new block when its gap to the line above exceeds this many times its height. */
 const GAP = 1;
-/** PDFium's character for a hyphen that divides a word at the end of a line. */
+/** PDFium's character for a hyphen that divides a word at the end of a line; it stands for the end of the line, too. */
 const LINE_END_HYPHEN = 2;
 
 export interface PageGeometry {
@@ -27,13 +27,15 @@ interface PageText {
   readonly words: readonly RecognizedWord[];
   /** Share of the characters to which their fonts assign no Unicode character. */
   readonly unknownShare: number;
+  /** How many right angles most of the text is turned on the page as it is shown, clockwise. */
+  readonly turns: number;
 }
 
 /** Reads a page's text. Boxes are in points from the upper left corner of the page as it is shown. */
 export function readPageText(pdfium: Pdfium, geometry: PageGeometry): PageText {
   const { functions } = pdfium;
   const text = functions._FPDFText_LoadPage(geometry.page);
-  if (text === 0) return { words: [], unknownShare: 0 };
+  if (text === 0) return { words: [], unknownShare: 0, turns: 0 };
   try {
     return pdfium.within(32, (scratch) => readCharacters(pdfium, geometry, text, scratch));
   } finally {
@@ -46,6 +48,7 @@ function readCharacters(pdfium: Pdfium, geometry: PageGeometry, text: number, sc
   const count = Math.min(functions._FPDFText_CountChars(text), MOST_CHARACTERS);
   const lines = new LineBuilder();
   let [unknown, visible] = [0, 0];
+  const turned = [0, 0, 0, 0];
   for (let index = 0; index < count; index++) {
     const code = functions._FPDFText_GetUnicode(text, index);
     const character = characterOf(code);
@@ -58,12 +61,16 @@ function readCharacters(pdfium: Pdfium, geometry: PageGeometry, text: number, sc
       continue;
     }
     visible++;
+    const turn = Math.round(functions._FPDFText_GetCharAngle(text, index) / (Math.PI / 2)) & 3;
+    turned[turn] = (turned[turn] ?? 0) + 1;
     if (isMeaningless(code) || functions._FPDFText_HasUnicodeMapError(text, index) === 1) unknown++;
     if (functions._FPDFText_GetLooseCharBox(text, index, scratch) === 0) continue;
     const box = boxOf(pdfium, geometry, scratch);
     if (isShown(box, geometry)) lines.add({ text: character, box });
+    if (code === LINE_END_HYPHEN) lines.endLine();
   }
-  return { words: lines.finish(), unknownShare: visible === 0 ? 0 : unknown / visible };
+  const turns = (turned.indexOf(Math.max(...turned)) + functions._FPDFPage_GetRotation(geometry.page)) % 4;
+  return { words: lines.finish(), unknownShare: visible === 0 ? 0 : unknown / visible, turns };
 }
 
 function characterOf(code: number): string {

@@ -101,7 +101,7 @@ function pageOf(pdfium: Pdfium, geometry: PageGeometry): DocumentPage {
   return {
     width,
     height,
-    words: ownWords(pdfium, geometry),
+    ...ownText(pdfium, geometry),
     async picture(dotsPerInch) {
       const scale = Math.min(dotsPerInch / POINTS_AN_INCH, LONGEST_SIDE / Math.max(width, height));
       const bitmap = draw(pdfium, geometry, scale);
@@ -111,16 +111,18 @@ function pageOf(pdfium: Pdfium, geometry: PageGeometry): DocumentPage {
 }
 
 /** Returns the page's text, or nothing where it does not match what is seen. */
-function ownWords(pdfium: Pdfium, geometry: PageGeometry): DocumentPage["words"] {
-  const { words, unknownShare } = readPageText(pdfium, geometry);
-  if (unknownShare > MEANINGLESS) return [];
+function ownText(pdfium: Pdfium, geometry: PageGeometry): Pick<DocumentPage, "words" | "turns"> {
+  const nothing = { words: [] };
+  const { unknownShare, ...own } = readPageText(pdfium, geometry);
+  const { words } = own;
+  if (unknownShare > MEANINGLESS) return nothing;
   const characters = words.reduce((sum, { text }) => sum + text.length, 0);
   const textArea = words.reduce((sum, { box }) => sum + box.width * box.height, 0);
   const textShare = textArea / (geometry.width * geometry.height);
-  if (characters >= SCAN.characters && textShare > SCAN.textShare) return words;
+  if (characters >= SCAN.characters && textShare > SCAN.textShare) return own;
   const share = imageShare(pdfium, geometry.page);
   const isScan = share > SCAN.imageShare && (characters < SCAN.characters || textShare < SCAN.textShare * share);
-  return isScan ? [] : words;
+  return isScan ? nothing : own;
 }
 
 function draw(pdfium: Pdfium, { page, width, height }: PageGeometry, scale: number): Bitmap {

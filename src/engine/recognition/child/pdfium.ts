@@ -22,6 +22,8 @@ interface Functions {
   _FPDFPage_GetAnnot(page: number, index: number): number;
   _FPDFPage_CloseAnnot(annotation: number): void;
   _FPDFAnnot_GetSubtype(annotation: number): number;
+  /** Right angles by which viewers turn the page, clockwise. */
+  _FPDFPage_GetRotation(page: number): number;
   _FPDFPage_Flatten(page: number, usage: number): number;
   _FPDFPage_CountObjects(page: number): number;
   _FPDFPage_GetObject(page: number, index: number): number;
@@ -35,6 +37,8 @@ interface Functions {
   _FPDFText_CountChars(text: number): number;
   _FPDFText_GetUnicode(text: number, index: number): number;
   _FPDFText_HasUnicodeMapError(text: number, index: number): number;
+  /** Radians by which the character is turned on the page, clockwise. */
+  _FPDFText_GetCharAngle(text: number, index: number): number;
   _FPDFText_GetLooseCharBox(text: number, index: number, rectangle: number): number;
   _FPDF_PageToDevice(
     page: number,

@@ -4,6 +4,7 @@ import type { Llama, SamplerId } from "../../../../ffi/llama/api.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { FinishEvent, OutputEvent } from "../../../domain/generate.ts";
 import type { FinishReason, TokenLogprob, Usage } from "../../../domain/usage.ts";
+import { Unfenced } from "../../../text/unfenced.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { ScoredEvent, StepEvent, StepFinish } from "../protocol.ts";
 import { ParsedAnswer, PlainAnswer, type Answer } from "./answer.ts";
@@ -21,7 +22,11 @@ export class ActiveRequest {
   private readonly tellsProgress: boolean;
   private readonly promptTokens: number;
   private readonly acceptedAt: number;
+  /** Whether its answer is parsed. */
+  readonly isParsed: boolean;
   private readonly answer: Answer;
+  /** Set if the answer must be JSON, and no grammar makes it so. */
+  private readonly unfenced: Unfenced | undefined;
   private readonly preserved: ReadonlySet<number>;
   private readonly constrained: boolean;
   private completionTokens = 0;
@@ -47,6 +52,8 @@ export class ActiveRequest {
     { key, request, tokens, format, sampler }: ReadyPrompt,
     private readonly llama: Llama,
     clock: Clock,
+    /** Returns how many requests with parsed answers get tokens at present. */
+    readers: () => number,
   ) {
     this.key = key;
     this.sampler = sampler;
@@ -68,7 +75,10 @@ export class ActiveRequest {
     if (request.returnTokens) this.ids = { prompt: [...tokens].filter((id) => id >= 0), answer: [], fresh: [] };
     this.preserved = new Set(format.preserved);
     this.constrained = format.constrained;
+    const isEnforced = format.constrained && !format.unconstrained;
+    if (request.constraint?.schema && !isEnforced) this.unfenced = new Unfenced();
     const stops = [...format.stops, ...request.stop];
+    this.isParsed = format.parsed;
     this.answer = format.parsed
       ? new ParsedAnswer(
           {
@@ -81,6 +91,7 @@ export class ActiveRequest {
             thinkingEnds: format.thinkingEnds,
             parallelToolCalls: request.parallelToolCalls,
             now: clock.now,
+            readers,
           },
         )
       : new PlainAnswer(stops);
@@ -115,7 +126,7 @@ export class ActiveRequest {
     this.ids?.fresh.push(token);
     const logprob = this.withLogprobs ? this.logprob() : undefined;
     const bytes = llama.piece(token, this.preserved.has(token));
-    const events = this.answer.push(bytes, more, logprob);
+    const events = this.shown(this.answer.push(bytes, more, logprob));
     this.hasLineBreak ||= bytes.includes(LINE_FEED);
     this.isCut ||= this.hasLineBreak && now - this.firstTokenAt > this.maxPredictMs;
     this.stopped = this.answer.complete;
@@ -148,7 +159,11 @@ export class ActiveRequest {
 
   /** Ends the answer; returns the events that were held back. `reason`: why it ends, as far as is known by now. */
   end(reason: FinishReason): OutputEvent[] {
-    return this.reported(this.answer.end(reason === "stop"));
+    return this.reported(this.shown(this.answer.end(reason === "stop"), true));
+  }
+
+  private shown(events: OutputEvent[], isEnd = false): OutputEvent[] {
+    return this.unfenced?.push(events, isEnd) ?? events;
   }
 
   /** Returns the last event. `droppedTokens`: how many were dropped because the context was full. */

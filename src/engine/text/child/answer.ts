@@ -70,13 +70,17 @@ export interface ParsedAnswerOptions {
   readonly parallelToolCalls: boolean;
   /** Milliseconds on a monotonic clock. */
   readonly now: () => number;
+  /** Returns how many answers are read at present. */
+  readonly readers: () => number;
 }
 
 /**
- * Each read parses the answer from its first token. Once that is slow, it may take this share of the time; more when
- * something was found that may end the answer, and as much as it needs at the end of reasoning, whose tokens count.
+ * Each read parses the answer from its first token. Once that is slow, one answer and all together may take these shares
+ * of the time; more when something was found that may end the answer, and as much as it needs at the end of reasoning,
+ * whose tokens count.
  */
-const READING_SHARE = { usual: 1 / 30, expected: 1 / 4 } as const;
+const READING_SHARE = { usual: { one: 1 / 30, all: 1 / 10 }, expected: { one: 1 / 4, all: 1 / 4 } } as const;
+/** Reads that together take no longer than this are not slow. */
 const SLOW_READING_MS = 0.25;
 /** Bytes that the parser may need behind an element before it reports it. */
 const PARSER_LAG = 256;
@@ -123,15 +127,18 @@ export class ParsedAnswer implements Answer {
     this.unreported++;
     if (logprob && bytes.length > 0) this.logprobs.push(logprob);
     this.watch(bytes);
-    // Until the visible text begins, each token is read in order to count the reasoning tokens.
-    if (more && !this.answerMayEnd && (this.written || this.called)) return [];
+    // Where reasoning may begin or end, each token is read in order to count the reasoning tokens.
+    const within = this.written || this.called || (this.reasoned && this.options.thinkingEnds.length > 0);
+    if (more && within && !this.answerMayEnd && !this.reasoningMayEnd) return [];
     const before = this.options.now();
-    const share = this.answerMayEnd ? READING_SHARE.expected : READING_SHARE.usual;
+    const readers = Math.max(1, this.options.readers());
+    const { one, all } = this.answerMayEnd ? READING_SHARE.expected : READING_SHARE.usual;
+    const share = Math.min(one, all / readers);
     if (!this.reasoningMayEnd && before - this.readAt < this.readCost / share) return [];
     const update = this.parser.read(false);
     this.readAt = this.options.now();
     const cost = this.readAt - before;
-    this.readCost = cost > SLOW_READING_MS ? cost : 0;
+    this.readCost = cost > SLOW_READING_MS / readers ? cost : 0;
     if (!update) return [];
     this.reasoningMayEnd = false;
     this.answerMayEnd = false;

@@ -31,6 +31,8 @@ import { StepRunner, type StepHooks } from "./step-runner.ts";
 
 /** After an idle time, the requests of a burst rarely arrive in one instant: a pause of this length ends it. */
 const GATHER_MS = 3;
+/** Prompts that take no longer than this are computed without waiting for others of a burst. */
+const SHORT_STEP_MS = 20;
 /** The longest that the first request of a burst waits for the others. */
 const GATHER_LIMIT_MS = 100;
 /** When no request arrives and no prompt is finished in this time, the burst does not wait for prompts being made. */
@@ -61,6 +63,8 @@ export class Engine {
   /** Whether speculative tokens may be used: rejected ones must be rolled back. */
   private readonly speculates: boolean;
   private resident = { bytes: 0, at: Number.NEGATIVE_INFINITY };
+  /** How many requests with parsed answers got tokens in the newest step. */
+  private readers = 0;
 
   constructor(
     private readonly llama: Llama,
@@ -182,7 +186,7 @@ export class Engine {
       await this.runner.afterAbort();
       this.intake.collect(0);
       if (this.scheduler.hasWork) {
-        if (idle) await this.gather();
+        if (idle && this.mayGather) await this.gather();
         idle = false;
         // There is no step while all requests wait for the disk.
         if (!this.runner.step()) await Bun.sleep(PROMPT_WAIT_MS);
@@ -197,6 +201,11 @@ export class Engine {
       // Incoming messages are read only between macrotasks.
       await nextTurn();
     }
+  }
+
+  /** Whether others of a burst would wait long for the first prompts: else these are computed at once. */
+  private get mayGather(): boolean {
+    return this.intake.rendering || this.scheduler.waitingExceeds(SHORT_STEP_MS);
   }
 
   /** Waits for a burst to arrive, so that its prompts are computed together in full batches. */
@@ -221,7 +230,7 @@ export class Engine {
       this.refuse(key, refusal);
       return false;
     }
-    this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock));
+    this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock, () => this.readers));
     this.observer?.accepted?.(prompt, this.clock.now());
     if (!prompt.media) this.schedule(prompt);
     const downgraded = this.isDowngraded(request, format);
@@ -286,6 +295,7 @@ export class Engine {
   /** Collects the output of a step, and sends everything buffered when a request has ended. */
   private collect(sampled: readonly Sampled[], now: number): void {
     const finished: StepFinish[] = [];
+    this.readers = sampled.filter(({ key, more }) => !more && this.active.get(key)?.isParsed).length;
     for (const { key, token, last, more } of sampled) {
       const request = this.active.get(key);
       if (!request) continue;

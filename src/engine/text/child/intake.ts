@@ -22,7 +22,7 @@ import type { Refusal, JobKey } from "../../process/protocol.ts";
 import { asRefusal } from "../../process/refusal.ts";
 import type { TokenPiece } from "../port.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
-import { promptOf } from "./prompt.ts";
+import { promptOf, withoutGrammars } from "./prompt.ts";
 import { promptLimits, tooMuchToRender } from "./prompt-bounds.ts";
 import { MediaPrompts, type MediaUpdate, type MediaPrompt } from "./media-prompts.ts";
 import { unknownToken, unknownTokenOf } from "./token-ids.ts";
@@ -180,7 +180,8 @@ export class Intake {
     // A prompt that is only counted may have any number of tokens; its length as text was checked before.
     const limits = counts ? { ...this.limits, mostPromptBytes: Infinity } : this.limits;
     const tooMuch = tooMuchToRender(request, limits);
-    const refusal = tooMuch ?? unknownTokenOf(request, this.vocabulary);
+    const unenforced = this.options.constrain ? undefined : withoutGrammars(request);
+    const refusal = tooMuch ?? unknownTokenOf(request, this.vocabulary) ?? unenforced;
     if (refusal) return this.handlers.refused(key, refusal);
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const prompt = promptOf(request, sampler, this.options.constrain, this.marker);

@@ -3,6 +3,19 @@
 
 import type { ChatPrompt, PromptRequest, SamplerConfig } from "../../../../ffi/llama/api.ts";
 import type { ChatMessage, GenerateRequest, Tool } from "../../../domain/generate.ts";
+import type { Refusal } from "../../process/protocol.ts";
+
+/**
+ * Returns why a request cannot be answered without grammars: the prompt cannot state what it asks for. Nothing is added
+ * to raw prompts, and to others only schemas.
+ */
+export function withoutGrammars({ constraint, prompt }: GenerateRequest): Refusal | undefined {
+  const isRawWithSchema = constraint?.schema !== undefined && prompt !== undefined;
+  if (constraint?.grammar === undefined && !isRawWithSchema) return undefined;
+  const param = isRawWithSchema ? "response_format" : "grammar";
+  const message = `'${param}' is not supported on this server: it runs with --no-grammar-constraints.`;
+  return { code: "unsupported_parameter", message, param };
+}
 
 /** `constrain`: whether grammars are used at all. `marker`: placeholder text of a medium. */
 export function promptOf(
@@ -13,7 +26,7 @@ export function promptOf(
 ): PromptRequest {
   const { prompt, suffix } = request;
   if (prompt === undefined) return chatPrompt(request, sampler, constrain, marker);
-  const { schema, grammar } = (constrain && request.constraint) || {};
+  const { schema, grammar } = request.constraint ?? {};
   const answer = {
     ...(schema && { schema }),
     ...(grammar !== undefined && { grammar }),

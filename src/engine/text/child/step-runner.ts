@@ -1,6 +1,6 @@
 // Runs the scheduler's plans in the native library: steps, slices of chunks, pieces of media and drafts.
 
-import { ANY_OWNER, type Batch, type Llama } from "../../../../ffi/llama/api.ts";
+import type { Batch, Llama } from "../../../../ffi/llama/api.ts";
 import type { Media } from "../../../../ffi/media/api.ts";
 import { adapterKey, type AdapterSet } from "../../../domain/adapters.ts";
 import type { Clock } from "../../../domain/clock.ts";
@@ -65,7 +65,13 @@ export class StepRunner {
   ) {
     const column = () => new Int32Array(llama.model().batch);
     this.canTrim = llama.model().canRemovePartial;
-    this.batch = { tokens: column(), positions: column(), sequences: column(), samplers: column() };
+    this.batch = {
+      tokens: column(),
+      positions: column(),
+      sequences: column(),
+      samplers: column(),
+      owners: column(),
+    };
     this.sampled = column();
   }
 
@@ -141,7 +147,7 @@ export class StepRunner {
       this.setAdapters(chunk.adapters);
       this.llama.chunkBegin(this.batch, chunk.rows.length);
     }
-    const result = this.llama.chunkResume(chunk.owner ?? ANY_OWNER, ms);
+    const result = this.llama.chunkResume(ms);
     const counts = result === "done" || result === "paused";
     const after = this.count({ step: chunk, result, made: Number(counts), before });
     this.hooks.stepped([], after);
@@ -193,26 +199,26 @@ export class StepRunner {
   private decode(plan: StepPlan) {
     this.fillBatch(plan);
     this.setAdapters(plan.adapters);
-    return this.llama.decode(this.batch, plan.rows.length, this.whoMayAbort(plan), plan.steps, this.sampled);
+    return this.llama.decode(this.batch, plan.rows.length, plan.steps, this.sampled);
   }
 
   /**
-   * Returns whose cancellation may abort a step. Steps with prompts may be long: any request may abort them, and the
-   * rest is computed again. Without trimming the others would lose everything: then only a prompt alone in its step may
-   * be aborted.
+   * Whether cancelled requests may abort a step or a chunk, of which nothing is kept. Where sequences cannot be trimmed,
+   * the others would lose all their tokens: then only a prompt alone may be aborted.
    */
-  private whoMayAbort({ owner, prefillRows, decodeRows }: StepPlan): JobKey {
-    if (this.canTrim) return owner ?? (prefillRows > 0 ? ANY_OWNER : 0);
-    return decodeRows === 0 ? (owner ?? 0) : 0;
+  private mayAbort({ rows, decodeRows }: StepPlan): boolean {
+    return this.canTrim || (decodeRows === 0 && rows.every(({ key }) => key === rows[0]?.key));
   }
 
   private fillBatch(plan: StepPlan): void {
-    const { tokens, positions, sequences, samplers } = this.batch;
+    const { tokens, positions, sequences, samplers, owners } = this.batch;
+    const mayAbort = this.mayAbort(plan);
     plan.rows.forEach((row, index) => {
       tokens[index] = row.token;
       positions[index] = row.position;
       sequences[index] = row.sequence;
       samplers[index] = this.samplerOf(row);
+      owners[index] = mayAbort ? row.key : 0;
     });
   }
 

@@ -12,6 +12,8 @@ const PIECE = 30 * SAMPLE_RATE;
 export const AROUND_SPEECH_SECONDS = 0.3;
 /** Samples after a phrase that still belong to it, because a last sound fades out. */
 const TAIL = SAMPLE_RATE / 10;
+/** Seconds of speech that the detector may overlook at the end of what it hears: it takes less for a click. */
+const OVERLOOKED_SECONDS = 0.4;
 /** Speech without a pause may be cut from here on, in the last ten seconds of a piece. */
 const LEAST_CUT = 20 * SAMPLE_RATE;
 /**
@@ -36,8 +38,14 @@ export class PhraseFinder {
   /** Index of the first pending sample in the recording. */
   private at = 0;
 
-  /** `listen` finds speech in at most half a minute; without it everything counts as speech. */
-  constructor(private readonly listen: ((samples: Float32Array) => readonly Span[]) | undefined) {}
+  /**
+   * `listen` finds speech in at most half a minute, with `aroundSeconds` around it; without it everything counts as
+   * speech.
+   */
+  constructor(
+    private readonly listen: ((samples: Float32Array) => readonly Span[]) | undefined,
+    private readonly aroundSeconds: number = AROUND_SPEECH_SECONDS,
+  ) {}
 
   /** How many samples were received so far. */
   get length(): number {
@@ -75,9 +83,11 @@ export class PhraseFinder {
     const { pending, at } = this;
     const spans = [...(this.listen?.(pending) ?? [{ start: 0, end: pending.length }])];
     const last = spans.at(-1);
-    let kept = pending.length;
-    // The last phrase may continue: it is searched again with what follows, or cut if it fills the piece.
-    if (!isLast && last && last.end >= pending.length - TAIL) {
+    // What may belong to a phrase that begins at the end, or after it, is searched again with what follows.
+    const unclear = Math.round((OVERLOOKED_SECONDS + this.aroundSeconds) * SAMPLE_RATE);
+    let kept = isLast ? pending.length : pending.length - unclear;
+    // So is the last phrase if it may continue, or it is cut if it fills the piece.
+    if (!isLast && last && last.end > kept) {
       spans.pop();
       kept = last.start > TAIL ? last.start : quietest(pending);
       if (last.start <= TAIL) spans.push({ start: last.start, end: kept });

@@ -74,7 +74,7 @@ export class RecordingWork {
     private readonly sound: Sound,
     listen: ((samples: Float32Array) => readonly Span[]) | undefined,
   ) {
-    this.finder = new PhraseFinder(listen);
+    this.finder = new PhraseFinder(listen, job.work.detection?.padSeconds);
     this.language = job.work.language;
   }
 
@@ -87,7 +87,7 @@ export class RecordingWork {
     return !this.ended && !this.reading && this.waiting.length <= AHEAD;
   }
 
-  /** Returns whether a stretch of up to `longest` samples can begin; others wait until the first tells the language. */
+  /** Returns whether a stretch of up to `longest` samples can begin; others wait until one tells the language. */
   canBegin(longest: number): boolean {
     if (this.language === undefined && this.parts.length > 0) return false;
     return this.ended ? !this.waiting.isEmpty : this.waiting.fills(longest);
@@ -177,12 +177,11 @@ export class RecordingWork {
       part.job = this.submit(part, threads, 0);
       return { segments: [], next: part.job };
     }
-    // A rejected first result does not set the language: the wrong language may have been the reason.
-    this.language ??= this.whisper.language(job);
     part.reported += segments.length;
-    part.ready.push(
-      ...segments.filter(({ text }) => text.trim() && !REMARK.test(text)).map((one) => reported(one, part)),
-    );
+    const said = segments.filter(({ text }) => text.trim() && !REMARK.test(text));
+    part.ready.push(...said.map((one) => reported(one, part)));
+    // Neither a rejected result nor sound without words sets the language: there it is a guess.
+    if (said.length > 0) this.language ??= this.whisper.language(job);
     if (isDone) {
       this.whisper.release(job);
       part.job = undefined;

@@ -156,9 +156,10 @@ export class TranscriptionWorker {
     this.checkLanguage(job);
     const sound = await this.options.open(job.work, signal);
     if (signal.aborted) return void (await sound.windows.return?.());
-    // Speech was already detected in an utterance.
     const { detection } = job.work;
-    const listen = "sound" in job.work ? undefined : this.options.listen;
+    // Speech was already detected in an utterance. With the threshold 0, the detector itself would drop short spans.
+    const isAllSpeech = "sound" in job.work || detection?.threshold === 0;
+    const listen = isAllSpeech ? undefined : this.options.listen;
     this.works.push(
       new RecordingWork(key, job, this.whisper, sound, listen && ((samples) => listen(samples, detection))),
     );

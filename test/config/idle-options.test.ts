@@ -1,0 +1,43 @@
+import { beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseArguments } from "../../src/cli/arguments.ts";
+import { idleOptions } from "../../src/config/idle-options.ts";
+import { readLayers } from "../../src/config/read-config.ts";
+import { resolveConfig } from "../../src/config/resolve.ts";
+import { sharedFolder } from "../support/folders.ts";
+
+const home = sharedFolder();
+const file = join(home, "svc.toml");
+beforeAll(() => writeFileSync(file, 'mmproj = "p.gguf"\nimage-lora = []\n'));
+
+function told(args: readonly string[]): string[] {
+  const layers = readLayers(parseArguments(args).values, { HOME: home }, home);
+  return idleOptions(layers, resolveConfig(layers, { HOME: home }));
+}
+
+test.each([
+  ["--instructions text", "without a prompt (-s)", undefined],
+  ["--gateway-port 8000", "without --gateway", "--gateway"],
+  [`--piper-voices ${home}`, "with --no-host-voices", "--host-voices"],
+  ["--image-vae vae", "without --image-model", "--image-model flux"],
+  ["--image-text-encoder t5", "without --image-model", "--image-model flux"],
+  ["--image-taesd taesd", "without --image-model", "--image-model flux"],
+  ["--image-lora a=a.safetensors", "without --image-model", "--image-model flux"],
+  ["--mmproj p.gguf", "with --no-model", "--model m.gguf"],
+  ["--draft d.gguf", "with --no-model", "--model m.gguf"],
+  ["--alias mine", "with --no-model", "--model m.gguf"],
+  ["--kv-dir kv", "with --no-model", "--model m.gguf"],
+  ["--slot-save-path slots", "with --no-model", "--model m.gguf"],
+  ["--trace-file trace.json", "with --no-model", "--model m.gguf"],
+  ["--chat-template chatml", "with --no-model", "--model m.gguf"],
+])("a server is told that %s has no effect %s", (given, circumstance, remedy) => {
+  const sentence = `${given.replace(/ .*/, "")} has no effect ${circumstance}.`;
+  const cause = circumstance.startsWith("with --") ? [circumstance.slice("with ".length)] : [];
+  expect(told(["serve", ...given.split(" "), ...cause])).toEqual([sentence]);
+  if (remedy !== undefined) expect(told(["serve", ...given.split(" "), ...remedy.split(" ")])).toEqual([]);
+});
+
+test("options of a config file are told too, and empty lists are not", () => {
+  expect(told(["serve", "--config", file, "--no-model"])).toEqual(["--mmproj has no effect with --no-model."]);
+});

@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { systemClock } from "../../src/domain/clock.ts";
+import { defaultMediaLimits } from "../../src/media/limits.ts";
+import { GenerationService } from "../../src/service/generation.ts";
+import { localRouter } from "../../src/service/local-model.ts";
+import { MultiplexRun, type MultiplexItem } from "../../src/service/multiplex-run.ts";
+import { RequestService } from "../../src/service/request.ts";
+import { RecordingMetrics } from "../http/harness.ts";
+import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
+import { plainRequest } from "../support/request.ts";
+
+/** Sets up a batch of one item, with an engine that follows this script. */
+function setUp(script: FakeScript) {
+  const engine = new FakeEngine(() => script);
+  const subject = { kind: "text", model: "fake-model" };
+  const clock = systemClock;
+  const metrics = new RecordingMetrics();
+  const requests = new RequestService({ metrics, clock, maxQueue: 9, queueTimeoutMs: 0, subject });
+  const router = localRouter(engine, 1);
+  const generation = new GenerationService({ router, requests, clock, mediaLimits: defaultMediaLimits });
+  const item: MultiplexItem = {
+    customId: "mine",
+    request: plainRequest("hi"),
+    origin: { id: "batch/0" },
+    held: undefined,
+    async *texts(events) {
+      for await (const event of events) if (event.type === "finish") yield event.reason;
+    },
+    failure: String,
+  };
+  const { signal } = new AbortController();
+  return new MultiplexRun("batch", [item], { generation, answersAtOnce: 1, signal, onEnd() {} });
+}
+
+test("an item can be cancelled until it has ended, even if its answer is not read yet", async () => {
+  const quick = setUp({ steps: [{ text: "a" }] });
+  expect((await quick.texts().next()).value).toBe("stop");
+  expect(quick.cancel("mine")).toBe(false);
+  const endless = setUp({ steps: [{ wait: new Promise(() => {}) }] });
+  expect(endless.cancel("other")).toBe(false);
+  const cut = endless.texts().next();
+  expect([endless.cancel("mine"), endless.cancel("mine")]).toEqual([true, false]);
+  expect((await cut).value).toBe("cancelled");
+});
