@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from "bun:test";
 import { mergedWith, pathOf, type Conversation, type Turn } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
 import { summaryOf } from "../../src/page/state/history.ts";
@@ -166,12 +166,18 @@ test("another tab knows which answer is being written here, until it is complete
   expect(other.otherTabs.isWriting(id, leaf ?? "")).toBe(false);
 });
 
-test("a tab that is silent for long writes nothing any more", async () => {
-  const tabs = new OtherTabs(50);
-  tabs.note("chat", "turn");
-  await Bun.sleep(5);
-  expect(tabs.isWriting("chat", "turn")).toBe(true);
-  while (tabs.isWriting("chat", "turn")) await Bun.sleep(5);
+test("a tab that is silent for longer than a hidden one writes nothing any more", () => {
+  jest.useFakeTimers();
+  try {
+    const tabs = new OtherTabs();
+    tabs.note("chat", "turn");
+    jest.advanceTimersByTime(60_000);
+    expect(tabs.isWriting("chat", "turn")).toBe(true);
+    jest.advanceTimersByTime(60_000);
+    expect(tabs.isWriting("chat", "turn")).toBe(false);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test("a chat that two tabs continue at once keeps both answers, and its name from the one that renamed it", async () => {
