@@ -108,9 +108,13 @@ test.each([
   ["not shown", false],
 ])("a chat that is deleted during an answer stays deleted: %s", async (_, isShown) => {
   const id = await ask();
+  const { conversation, drafts } = session;
+  const removed = conversation.value;
+  drafts.change(removed, () => ({ text: "half" }));
   if (!isShown) session.begin();
   await session.remove(id);
   await settled();
+  expect(drafts.of(removed).text).toBe("");
   expect([...kept.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === id, session.runs.value.size, session.summaries.value]).toEqual([
     false,
@@ -119,11 +123,19 @@ test.each([
   ]);
 });
 
-test("all chats that are deleted during an answer stay deleted", async () => {
-  await ask();
+test.each([
+  ["here", () => session.removeAll()],
+  ["in another tab", () => kept.clear().then(() => session.changedElsewhere({}))],
+])("all chats that are deleted %s during an answer stay deleted", async (_, removeAll) => {
+  const first = await ask().then(() => session.conversation.value);
+  const { drafts } = session;
+  drafts.change(first, () => ({ text: "half" }));
+  session.begin();
+  drafts.change(session.conversation.value, () => ({ text: "new" }));
   const shown = await ask();
-  await session.removeAll();
+  await removeAll();
   await settled();
+  expect([drafts.of(first).text, drafts.of(session.conversation.value).text]).toEqual(["", "new"]);
   expect([...kept.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === shown, session.runs.value.size]).toEqual([false, 0]);
 });
