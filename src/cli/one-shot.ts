@@ -14,6 +14,8 @@ interface Piece {
   readonly content?: string | null;
   readonly reasoning_content?: string | null;
   readonly finish_reason?: string | null | undefined;
+  /** At the end of the answer. */
+  readonly timings?: { readonly predicted_n: number } | undefined;
 }
 
 /**
@@ -43,9 +45,11 @@ async function print(pieces: AsyncIterable<Piece>, config: Config, requests: Api
   const thinking = commandProgress(config, TOKENS);
   let last = "";
   let [isThinking, isCut] = [false, false];
+  let tokens = 0;
   try {
-    for await (const { content, reasoning_content: thought, finish_reason: reason } of pieces) {
+    for await (const { content, reasoning_content: thought, finish_reason: reason, timings } of pieces) {
       if (reason === "length") isCut = true;
+      if (timings) tokens = timings.predicted_n;
       if (thought) {
         isThinking = true;
         thinking.show({ name: "thinking", done: requests.live()[0]?.completionTokens ?? 0 });
@@ -61,19 +65,21 @@ async function print(pieces: AsyncIterable<Piece>, config: Config, requests: Api
   }
   if (!last.endsWith("\n")) await writeOut("\n");
   if (!isCut) return;
-  const limit = config.maxTokens === undefined ? "at the end of the context (--ctx)" : "at --max-tokens";
+  const limit = tokens === config.maxTokens ? "at --max-tokens" : "at the end of the context (--ctx)";
   const hint = isThinking ? " while the model was thinking; with --no-think, it answers at once" : "";
   writeWarning(`The answer was cut ${limit}${hint}.`, config);
 }
 
 async function* whole(response: Response): AsyncGenerator<Piece> {
-  const { choices } = (await response.json()) as { choices: [Piece & { readonly message: Piece }] };
+  const { choices, timings } = (await response.json()) as Pick<Piece, "timings"> & {
+    choices: [Piece & { readonly message: Piece }];
+  };
   const [{ message, finish_reason }] = choices;
-  yield { ...message, finish_reason };
+  yield { ...message, finish_reason, timings };
 }
 
 /** The fields of a stream's chunk that are used. */
-interface Chunk {
+interface Chunk extends Pick<Piece, "timings"> {
   readonly choices?: readonly (Piece & { readonly delta: Piece })[];
   readonly error?: { readonly message: string };
 }
@@ -83,9 +89,10 @@ async function* streamed({ body }: Response): AsyncGenerator<Piece> {
   const events = body?.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream()) ?? [];
   for await (const { data } of events) {
     if (data === "[DONE]") return;
-    const { choices, error } = JSON.parse(data) as Chunk;
+    const { choices, error, timings } = JSON.parse(data) as Chunk;
     if (error) throw new ExitError("failure", error.message);
     for (const { delta, finish_reason } of choices ?? []) yield { ...delta, finish_reason };
+    if (timings) yield { timings };
   }
   throw new ExitError("failure", "The answer broke off.");
 }

@@ -8,6 +8,8 @@ const REDRAW_MS = 100;
 const LINE_MS = 10_000;
 const BAR = 24;
 const DEFAULT_COLUMNS = 80;
+/** What stands before the name, and between the parts of the line. */
+const [INDENT, GAP] = ["  ", " "];
 /** Milliseconds over which the rate is averaged by default. */
 const RATE_MS = 5000;
 /** The same for work that takes seconds for each step: a page, a sentence, half a minute of sound. */
@@ -155,13 +157,16 @@ export const commandProgress = (
  */
 function fitting(name: string, drawing: string, text: string, columns: number): string {
   const room = columns - 1;
-  const whole = `  ${name} ${drawing} ${text}`;
+  const whole = INDENT + [name, drawing, text].join(GAP);
   if (Bun.stringWidth(whole) <= room) return whole;
-  // Of a path, its end tells it from others. Some of the line is for the name, even if that hides the time left.
-  const forName = Math.max(1, Math.floor(room / 3) - 4, room - Bun.stringWidth(`   ${text}`));
+  const forName = Math.max(leastForName(room), room - Bun.stringWidth(INDENT + GAP + text));
+  // Of a path, its end tells it from others.
   const end = Bun.sliceAnsi(name, -forName, undefined, "…");
-  return Bun.sliceAnsi(`  ${end} ${text}`, 0, room);
+  return Bun.sliceAnsi(INDENT + end + GAP + text, 0, room);
 }
+
+/** Returns the columns that a long name keeps even if that hides the time left, but not the percentage. */
+const leastForName = (room: number): number => Math.max(1, Math.floor(room / 3) - "50 %".length);
 
 function bar({ done, total }: ProgressState): string {
   if (total === undefined || total === 0) return "";

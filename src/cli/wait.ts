@@ -21,9 +21,10 @@ export async function waitForServer(config: Config, { timeout }: { readonly time
     throw new ExitError("usage", "--port 0 means any free port: name the port that the server listens on.");
   const url = serverUrl(config);
   const deadline = performance.now() + seconds * 1000;
+  let health: Partial<Health> = {};
   for (;;) {
-    // The last look needs time too: else a server that answers would be said not to.
-    const health = await healthOf(config, Math.max(PAUSE_MS, deadline - performance.now()));
+    // What came before holds where nothing comes in time: the last look may have little.
+    health = (await healthOf(config, Math.max(PAUSE_MS, deadline - performance.now()))) ?? health;
     const { status } = health;
     if (status === "healthy") break;
     if (status === "degraded" && serves(health)) {
@@ -47,14 +48,17 @@ function serves({ engine, upstreams = [] }: Partial<Health>): boolean {
   return upstreams.length === 0 || upstreams.some(({ state }) => state === "up");
 }
 
-/** Returns what /health reports; nothing if nothing answers within `mostMs`. Throws ExitError for a refusal. */
-async function healthOf(config: Config, mostMs: number): Promise<Partial<Health>> {
+/**
+ * Returns what /health reports: nothing where no svc answers, undefined where no answer comes within `mostMs`. Throws
+ * ExitError for a refusal.
+ */
+async function healthOf(config: Config, mostMs: number): Promise<Partial<Health> | undefined> {
   try {
     const response = await askServer(config, "/health", undefined, mostMs);
     await checkAdmitted(serverUrl(config), response);
     return ((await response.json()) as Partial<Health> | null) ?? {};
   } catch (error) {
     if (error instanceof ExitError) throw error;
-    return {};
+    return error instanceof Error && error.name === "TimeoutError" ? undefined : {};
   }
 }

@@ -16,7 +16,7 @@ const IDLE: readonly Row[] = [
     ({ imageModels }) => imageModels.length === 0,
   ],
   [
-    ["mmproj", "draft", "alias", "kv-dir", "slot-save-path", "trace-file", "chat-template"],
+    ["model", "lora", "worker", "mmproj", "draft", "alias", "kv-dir", "slot-save-path", "trace-file", "chat-template"],
     "with --no-model",
     ({ serveModel }) => !serveModel,
   ],

@@ -64,20 +64,19 @@ function withLogLevel(layers: readonly Values[]): readonly Values[] {
 const OWN_MODEL = ["model", "lora", "worker"];
 
 /**
- * Removes what the first layer with --no-model, or with an option of the server's own model, overrules in the others.
- * Throws UsageError if one layer has both.
+ * Removes what the first layer with --no-model or --model overrules in those of lower precedence. Throws UsageError if
+ * --no-model decides, but its layer or a higher one has an option of the model.
  */
 function withoutOverruled(layers: readonly Values[]): readonly Values[] {
-  const ownOf = (layer: Values) => OWN_MODEL.filter((name) => isGiven(layer.get(name)));
-  for (const layer of layers) {
-    const [own] = layer.get("no-model") === true ? ownOf(layer) : [];
+  const at = layers.findIndex((layer) => layer.has("no-model") || isGiven(layer.get("model")));
+  const [deciding, lower] = [layers.slice(0, at + 1), layers.slice(at + 1)];
+  const isWithout = layers[at]?.get("no-model") === true;
+  if (isWithout) {
+    const own = OWN_MODEL.find((name) => deciding.some((layer) => isGiven(layer.get(name))));
     if (own !== undefined) throw new UsageError(`--${own} and --no-model contradict each other.`);
   }
-  const first = layers.find((layer) => layer.has("no-model") || ownOf(layer).length > 0);
-  const overruled = first?.get("no-model") === true ? OWN_MODEL : ["no-model"];
-  return layers.map((layer) =>
-    layer === first ? layer : new Map([...layer].filter(([name]) => !overruled.includes(name))),
-  );
+  const overruled = isWithout ? OWN_MODEL : ["no-model"];
+  return [...deciding, ...lower.map((layer) => new Map([...layer].filter(([name]) => !overruled.includes(name))))];
 }
 
 /** Types of the KV cache whose blocks only flash attention reads. */

@@ -89,9 +89,20 @@ test.each([
   ["it says no more without an API key", {}, " With an API key, svc wait sees whether its model serves."],
 ])("svc wait fails for a degraded server when %s", async (_, health, hint) => {
   using server = Bun.serve({ port: 0, fetch: () => Response.json({ status: "degraded", ...health }) });
-  const { code, out, err } = await ask("wait", server.port ?? 0, "--timeout", "0.3");
-  const sentence = `svc: The server is degraded at http://127.0.0.1:${server.port} after 0.3 s.${hint}\n`;
+  const { code, out, err } = await ask("wait", server.port ?? 0, "--timeout", "1");
+  const sentence = `svc: The server is degraded at http://127.0.0.1:${server.port} after 1 s.${hint}\n`;
   expect([code, out, err]).toEqual([1, "", sentence]);
+});
+
+test.each([
+  ["that is silent at last by what it said before", () => new Promise<never>(() => {}), "The server is loading"],
+  ["that is gone at last as gone", () => new Response("<html>", { status: 502 }), "No svc answers"],
+])("svc wait reports a server %s", async (_, afterwards, found) => {
+  let asked = 0;
+  const loading = () => Response.json({ status: "loading" }, { status: 503 });
+  using server = Bun.serve({ port: 0, idleTimeout: 0, fetch: () => (asked++ === 0 ? loading() : afterwards()) });
+  const { err } = await ask("wait", server.port ?? 0, "--timeout", "1");
+  expect(err).toBe(`svc: ${found} at http://127.0.0.1:${server.port} after 1 s.\n`);
 });
 
 test("svc wait gives up after its timeout, also when a server accepts the request and is silent", async () => {

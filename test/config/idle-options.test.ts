@@ -40,4 +40,9 @@ test.each([
 
 test("options of a config file are told too, and empty lists are not", () => {
   expect(told(["serve", "--config", file, "--no-model"])).toEqual(["--mmproj has no effect with --no-model."]);
+  writeFileSync(file, 'model = "m.gguf"\nlora = ["l.gguf"]\nworker = ["10.0.0.2"]\n');
+  expect(told(["serve", "--config", file])).toEqual([]);
+  expect(told(["serve", "--config", file, "--no-model"])).toEqual(
+    ["model", "lora", "worker"].map((name) => `--${name} has no effect with --no-model.`),
+  );
 });

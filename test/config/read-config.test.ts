@@ -42,6 +42,13 @@ describe("precedence", () => {
     expect(read(own, { model: "/c.gguf" }, { SVC_NO_MODEL: "1" })).toEqual([true, "/c.gguf", 1]);
     expect(read("no-model = true\n", { model: "/c.gguf" })).toEqual([true, "/c.gguf", 0]);
     expect(read("no-model = true\n", { "no-model": false })).toEqual([true, undefined, 0]);
+    for (const [name, environment] of [
+      ["lora", { SVC_LORA: "/b.gguf" }],
+      ["worker", { SVC_WORKER: "10.0.0.2" }],
+    ] as const)
+      expect(() => read("no-model = true\n", {}, environment)).toThrow(
+        `--${name} and --no-model contradict each other.`,
+      );
     const sentence = "--model and --no-model contradict each other.";
     expect(() => read(`no-model = true\n${own}`, {})).toThrow(sentence);
     expect(() => read("", { "no-model": true, model: "/c.gguf" })).toThrow(sentence);

@@ -29,4 +29,6 @@ test("the texts are there after a reload, also when the files beside them are no
   const after = new Drafts(kept);
   expect(after.of(talk("a"))).toEqual({ text: "half", attachments: [] });
   expect(after.of(newConversation("c", 0)).text).toBe("");
+  after.forget("a");
+  expect(new Drafts(kept).of(talk("a")).text).toBe("");
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from "bun:test";
 import { mergedWith, pathOf, type Conversation, type Turn } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
 import { summaryOf } from "../../src/page/state/history.ts";
@@ -108,9 +108,13 @@ test.each([
   ["not shown", false],
 ])("a chat that is deleted during an answer stays deleted: %s", async (_, isShown) => {
   const id = await ask();
+  const { conversation, drafts } = session;
+  const removed = conversation.value;
+  drafts.change(removed, () => ({ text: "half" }));
   if (!isShown) session.begin();
   await session.remove(id);
   await settled();
+  expect(drafts.of(removed).text).toBe("");
   expect([...kept.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === id, session.runs.value.size, session.summaries.value]).toEqual([
     false,
@@ -119,11 +123,19 @@ test.each([
   ]);
 });
 
-test("all chats that are deleted during an answer stay deleted", async () => {
-  await ask();
+test.each([
+  ["here", () => session.removeAll()],
+  ["in another tab", () => kept.clear().then(() => session.changedElsewhere({}))],
+])("all chats that are deleted %s during an answer stay deleted", async (_, removeAll) => {
+  const first = await ask().then(() => session.conversation.value);
+  const { drafts } = session;
+  drafts.change(first, () => ({ text: "half" }));
+  session.begin();
+  drafts.change(session.conversation.value, () => ({ text: "new" }));
   const shown = await ask();
-  await session.removeAll();
+  await removeAll();
   await settled();
+  expect([drafts.of(first).text, drafts.of(session.conversation.value).text]).toEqual(["", "new"]);
   expect([...kept.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === shown, session.runs.value.size]).toEqual([false, 0]);
 });
@@ -166,12 +178,18 @@ test("another tab knows which answer is being written here, until it is complete
   expect(other.otherTabs.isWriting(id, leaf ?? "")).toBe(false);
 });
 
-test("a tab that is silent for long writes nothing any more", async () => {
-  const tabs = new OtherTabs(50);
-  tabs.note("chat", "turn");
-  await Bun.sleep(5);
-  expect(tabs.isWriting("chat", "turn")).toBe(true);
-  while (tabs.isWriting("chat", "turn")) await Bun.sleep(5);
+test("a tab that is silent for longer than a hidden one writes nothing any more", () => {
+  jest.useFakeTimers();
+  try {
+    const tabs = new OtherTabs();
+    tabs.note("chat", "turn");
+    jest.advanceTimersByTime(60_000);
+    expect(tabs.isWriting("chat", "turn")).toBe(true);
+    jest.advanceTimersByTime(60_000);
+    expect(tabs.isWriting("chat", "turn")).toBe(false);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 test("a chat that two tabs continue at once keeps both answers, and its name from the one that renamed it", async () => {

@@ -10,6 +10,7 @@ import type { Levels } from "./metrics-text.ts";
 import { isIdle, readLevels } from "./metrics-text.ts";
 import { post, type PostOptions } from "./post.ts";
 import { childrenOf } from "./processes.ts";
+import { until } from "./until.ts";
 
 export interface Health {
   readonly status: string;
@@ -47,6 +48,8 @@ export const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src
 export interface ServerProcess extends TestServer {
   /** Stops the server; throws when it does not end cleanly. */
   stop(): Promise<void>;
+  /** Waits until the server has logged these words. */
+  untilLogged(words: string): Promise<void>;
   /** Kills the server and resolves with its output. */
   kill(): Promise<string>;
 }
@@ -76,9 +79,14 @@ export async function startServer(
     process.off("exit", removeData);
     removeData();
   });
-  const output = child.stderr.text();
+  let written = "";
+  const output = (async () => {
+    for await (const text of child.stderr.pipeThrough(new TextDecoderStream())) written += text;
+    return written;
+  })();
   const scheme = flags.includes("--tls-cert") ? "https" : "http";
   const server = new SpawnedServer(scheme, port, child.pid, () => child.exitCode !== null || child.signalCode !== null);
+  const untilLogged = (words: string) => until(() => written.includes(words));
   const kill = async () => {
     child.kill("SIGKILL");
     return output;
@@ -94,7 +102,7 @@ export async function startServer(
     console.error(`--- ${[...command, ...flags].join(" ")} wrote:\n${(await kill()).slice(-8000)}---`);
     throw error;
   }
-  return Object.assign(server, { stop, kill });
+  return Object.assign(server, { stop, untilLogged, kill });
 }
 
 /**

@@ -11,6 +11,8 @@ export interface Draft {
 
 const EMPTY: Draft = { text: "", attachments: [] };
 const DRAFTS = "svc.drafts";
+/** All chats without a message share the draft with this key, since "New chat" begins another one each time. */
+const NEW = "";
 
 /** The texts outlast a reload of the page; attached files, which may be large, do not. */
 export class Drafts {
@@ -37,6 +39,12 @@ export class Drafts {
     this.keep(others);
   }
 
+  /** Forgets the draft of a chat that is deleted, by its id, or those of all; what is begun in a new chat stays. */
+  forget(id?: string): void {
+    const others = [...this.all.value].filter(([key]) => key === NEW || (id !== undefined && key !== id));
+    this.keep(new Map(others));
+  }
+
   private keep(all: ReadonlyMap<string, Draft>): void {
     this.all.value = all;
     const texts = [...all].flatMap(([id, { text }]) => (text ? [[id, text] as const] : []));
@@ -44,5 +52,4 @@ export class Drafts {
   }
 }
 
-/** All chats without a message share a draft, since "New chat" begins another one each time. */
-const keyOf = ({ id, leaf }: Conversation): string => (leaf === null ? "" : id);
+const keyOf = ({ id, leaf }: Conversation): string => (leaf === null ? NEW : id);

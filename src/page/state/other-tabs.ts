@@ -2,8 +2,11 @@
 
 import { signal } from "@preact/signals";
 
-/** Milliseconds after which a tab that stores nothing has been closed. */
-const SILENCE_MS = 10_000;
+/**
+ * Milliseconds after which a tab that stores nothing has been closed. The tab that writes is usually hidden, and Chrome
+ * lets the timers of a page that is hidden for long run once a minute.
+ */
+const SILENCE_MS = 70_000;
 
 interface Written {
   readonly turn: string;
@@ -13,8 +16,6 @@ interface Written {
 export class OtherTabs {
   /** By conversation. */
   private readonly all = signal<ReadonlyMap<string, Written>>(new Map());
-
-  constructor(private readonly silenceMs = SILENCE_MS) {}
 
   isWriting(conversation: string, turn: string): boolean {
     return this.all.value.get(conversation)?.turn === turn;
@@ -26,7 +27,7 @@ export class OtherTabs {
     clearTimeout(all.get(conversation)?.silence);
     all.delete(conversation);
     if (turn !== undefined) {
-      const silence = setTimeout(() => this.note(conversation), this.silenceMs);
+      const silence = setTimeout(() => this.note(conversation), SILENCE_MS);
       all.set(conversation, { turn, silence });
     }
     this.all.value = all;

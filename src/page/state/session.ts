@@ -88,6 +88,7 @@ export class Session {
       return this.relist(summary);
     }
     for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
+    this.drafts.forget(id);
     if (id === undefined || id === this.conversation.value.id) this.leave();
     await this.list();
   }
@@ -204,6 +205,7 @@ export class Session {
 
   async remove(id: string): Promise<void> {
     this.drop(id);
+    this.drafts.forget(id);
     if (this.conversation.value.id === id) this.leave();
     await this.history?.remove(id);
     await this.list();
@@ -211,6 +213,7 @@ export class Session {
 
   async removeAll(): Promise<void> {
     for (const id of this.runs.value.keys()) this.drop(id);
+    this.drafts.forget();
     this.leave();
     await this.history?.clear();
     await this.list();

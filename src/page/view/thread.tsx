@@ -78,7 +78,7 @@ const TO_DRAW = ["a red circle above a blue square", "a green star left of a yel
 function Welcome() {
   const { session } = usePage();
   const { model } = session;
-  if (session.trouble.value) {
+  if (!model && session.trouble.value) {
     return (
       <section class="welcome">
         <Mark />

@@ -42,6 +42,23 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await say(page, "hello");
     await answered(page, "You said: hello");
   });
+  await check("a list of models that cannot be read again leaves the models that are known", async () => {
+    await page.evaluate(() => {
+      const known = globalThis.fetch;
+      const failing = (input: string | URL | Request, init?: RequestInit) => {
+        if (!String(input).endsWith("/v1/models")) return known(input, init);
+        globalThis.fetch = known;
+        return Promise.reject(new Error("There is no network."));
+      };
+      Object.assign(globalThis, { known, fetch: failing });
+    });
+    await say(page, "hello again");
+    await answered(page, "You said: hello again");
+    await until(page, "globalThis.fetch === globalThis.known");
+    await page.click(".button.new");
+    await until(page, `document.querySelector(".welcome")?.innerText.includes("How can I help?")`);
+    equal((await page.$$(".suggestions button:enabled")).length, 4);
+  });
   await check("code in a list or a quote has its language and a button that copies it", async () => {
     await say(page, "steps");
     await answered(page, "Quote it");
