@@ -71,6 +71,15 @@ test("counting the tokens of a prompt validates in the same way", async () => {
   expect(response.status).toBe(400);
 });
 
+test.each([
+  { tools: [{ type: "web_search" }] },
+  { tools: [{ type: "function", name: "f" }, { type: "mcp" }], tool_choice: { type: "mcp" } },
+])("the prompt is counted and summarised with tools that an answer is refused for: %j", async (fields) => {
+  for (const path of ["/v1/responses/input_tokens", "/v1/responses/compact"]) {
+    expect((await serve(scripts.text).post(path, { input: "hi", ...fields })).status).toBe(200);
+  }
+});
+
 describe("fields that clients send are accepted", () => {
   test("a key of 64 characters", async () => {
     expect((await post({ input: "hi", metadata: { ["k".repeat(64)]: "" } })).status).toBe(200);

@@ -43,6 +43,7 @@ const UNSUPPORTED = { container: always, mcp_servers: notEmpty, ...MESSAGES_PEER
 export function decodeMessages(raw: unknown, settings: MessagesSettings): MessagesCall {
   const body = checkMessages(raw);
   refuseUnsupported(body, UNSUPPORTED);
+  refuseServerTools(body);
   const stopSequences = body.stop_sequences ?? [];
   return {
     request: {
@@ -132,7 +133,6 @@ function refuseServerTools({ tools, tool_choice: choice }: MessagesPrompt): void
 
 function decodeTools(body: MessagesPrompt, schemas: PreparedSchemas | undefined) {
   const { tools, tool_choice: choice } = body;
-  refuseServerTools(body);
   const own = callableTools(body).filter(({ tool }) => !isServerTool(tool));
   const definitions = own.map(({ tool, described }) => {
     const { input_schema: parameters, ...rest } = tool;
