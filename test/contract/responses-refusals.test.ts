@@ -126,7 +126,7 @@ describe("fields that clients send are accepted", () => {
       { type: "additional_tools", role: "developer", tools: [] },
       { type: "program", id: "p_1", call_id: "call_5", code: "1", fingerprint: "x" },
       ...["configuration_update", "program_output", "compaction_trigger", "ghost_snapshot", "other", "brush_call"].map(
-        (type) => ({ type }),
+        (type) => ({ type, tools: ["other"] }),
       ),
     ];
     const { status, body } = await post({ input: [...items, user] });

@@ -138,7 +138,13 @@ describe("tools in items", () => {
   });
 
   test("are refused by their place", () => {
-    const nameless = expect.objectContaining({ details: { param: "input.1.tools.0.name" } });
-    expect(() => decode({ input: [user, more({ type: "function" })] })).toThrow(nameless);
+    const about = (code: string, param: string) => expect.objectContaining({ code, details: { param } });
+    const asked = (tools: unknown) => decode({ input: [user, { type: "additional_tools", tools }] });
+    const nameless = about("missing_required_parameter", "input.1.tools.0.name");
+    expect(() => asked([{ type: "function" }])).toThrow(nameless);
+    expect(() => asked(["fruit"])).toThrow(about("invalid_type", "input.1.tools.0"));
+    expect(() => asked({})).toThrow(about("invalid_type", "input.1.tools"));
+    const inner = { type: "namespace", name: "shop", tools: [{ ...fruit, parameters: 5 }] };
+    expect(() => asked([inner])).toThrow(about("invalid_type", "input.1.tools.0.tools.0.parameters"));
   });
 });
