@@ -103,7 +103,7 @@ const prompt = {
   tools: opt(
     t.Array(Tool, {
       maxItems: MOST_TOOLS,
-      description: `Functions, custom tools and namespaces of them, ${MOST_TOOLS} in all; hosted tools beside them are ignored.`,
+      description: `Functions, custom tools and namespaces of them, ${MOST_TOOLS} in all; vendor tools beside them are ignored.`,
     }),
   ),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),

@@ -90,13 +90,13 @@ describe("fields that clients send are accepted", () => {
     expect((await post({ input: "hi", include })).status).toBe(200);
   });
 
-  test("hosted tools beside functions, and alone when none may be called", async () => {
+  test("vendor tools beside functions, and alone when none may be called", async () => {
     const [search, weather] = [{ type: "web_search" }, { type: "function", name: "weather" }];
     expect((await post({ input: "hi", tools: [search, weather] })).status).toBe(200);
     expect((await post({ input: "hi", tools: [search], tool_choice: "none" })).status).toBe(200);
   });
 
-  test("items of hosted tools, and of unknown future tools", async () => {
+  test("items of vendor tools, and of unknown future tools", async () => {
     const search = { call_id: "call_1", execution: "client", status: "completed" };
     const exec = { type: "exec", command: ["ls"], env: {}, timeout_ms: null };
     const items = [

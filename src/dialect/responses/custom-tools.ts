@@ -8,9 +8,9 @@ import { objectOf } from "../fields/json-object.ts";
 import type { ToolDefinition } from "../fields/tools.ts";
 
 /**
- * Returns a custom tool as a function. A regular expression is enforced as far as a grammar can express it. A grammar in
- * another syntax, also a regular expression in that of Rust or Python, is only described to the model, and the client is
- * informed as about a schema that is not enforced.
+ * Returns a custom tool as a function. A regular expression is enforced as far as a grammar can express it. A grammar
+ * in another syntax, also a regular expression in that of Rust or Python, is only described to the model, and the client
+ * is informed as about a schema that is not enforced.
  */
 export function customFunction({ description, format }: ItemTool, path: string): Omit<ToolDefinition, "name"> {
   const param = { name: `${path}.name`, parameters: `${path}.format.definition` };

@@ -31,7 +31,7 @@ import {
 import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
-import { clientTools, decodeFunctions, flatName, isHostedTool, type ClientTools } from "./functions.ts";
+import { clientTools, decodeFunctions, flatName, isVendorTool, type ClientTools } from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 import { conversationId } from "./resource.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
@@ -73,7 +73,7 @@ export function decodeResponses(raw: unknown, settings: ResponsesSettings, histo
   const body = checkRequest(raw);
   refuseUnsupported(body, UNSUPPORTED);
   refuseBackground(body);
-  refuseHostedTools(body);
+  refuseVendorTools(body);
   checkedMetadata(body.metadata);
   const topLogprobs = decodeLogprobs(body, settings.maxLogprobs);
   const { conversation, tools, prompt } = decodePrompt(body, settings, history, body.reasoning_budget_tokens);
@@ -110,22 +110,23 @@ function refuseBackground(body: ResponsesRequest): void {
 }
 
 /**
- * Throws SvcError when no tool but hosted ones may be called, or when one must be: without them, the model would invent
- * their results.
+ * Throws SvcError when no tool but vendor tools may be called, or when one of these must be: without them, the model
+ * would invent their results.
  */
-function refuseHostedTools(body: ResponsesPrompt): void {
+function refuseVendorTools(body: ResponsesPrompt): void {
   const { tools, tool_choice: choice } = body;
   if (choice === "none") return;
-  if (tools?.length && tools.every(isHostedTool) && decodeFunctions(body).length === 0) throw hosted("tools.0.type");
+  const onlyVendors = tools?.length && tools.every(isVendorTool) && decodeFunctions(body).length === 0;
+  if (onlyVendors) throw unknownTool("tools.0.type");
   if (choice == null || typeof choice === "string") return;
-  if (!isCallable(choice) && choice.type !== "allowed_tools") throw hosted("tool_choice.type");
+  if (!isCallable(choice) && choice.type !== "allowed_tools") throw unknownTool("tool_choice.type");
 }
 
-const hosted = (param: string): SvcError =>
+const unknownTool = (param: string): SvcError =>
   fieldError(
     "unsupported_parameter",
     param,
-    "names a tool of OpenAI's service; only functions and custom tools can be called here",
+    "names a type of tool that svc does not know; only functions and custom tools can be called here",
   );
 
 function decodeLogprobs({ top_logprobs: alternatives, include }: ResponsesRequest, most: number): number | undefined {
@@ -178,7 +179,7 @@ function withoutInput(input: ResponsesPrompt["input"]): SvcError {
   if (input == null) {
     return missing(param, "a string or an array of items");
   }
-  const rule = "be a string or an array of at least 1 item that is not of a hosted tool";
+  const rule = "be a string or an array of at least 1 item that is not of a vendor tool";
   return invalidValue(param, rule, received(input));
 }
 
@@ -252,6 +253,6 @@ function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>): Tool
     const names = (choice.tools ?? []).flatMap((tool) => (isCallable(tool) ? [flat(tool)] : []));
     return allowTools(choice.mode, names, { ...param, name: "tool_choice.tools" });
   }
-  // A hosted tool, which only an answer is refused for.
+  // A vendor tool: `refuseVendorTools` refuses an answer with it.
   return { mode: "auto", param };
 }

@@ -30,12 +30,12 @@ const checkTools = partChecker(ItemTools);
 export const flatName = ({ name, namespace }: { name: string; namespace?: string | null | undefined }): string =>
   namespace == null ? name : `${namespace}__${name}`;
 
-/** Returns whether a tool would run in OpenAI's service. */
-export const isHostedTool = ({ type }: ItemTool): boolean =>
+/** Returns whether a tool is a vendor's, to run in its service (web search) or at the client (a shell). */
+export const isVendorTool = ({ type }: ItemTool): boolean =>
   type !== "function" && type !== "custom" && type !== "namespace";
 
 /**
- * Returns the functions of a request, without hosted tools. Items of the input may add some; of those with equal names,
+ * Returns the functions of a request, without vendor tools. Items of the input may add some; of those with equal names,
  * the first counts. Throws SvcError about a tool or namespace without a name, and about a wrong tool of an item.
  */
 export function decodeFunctions({ tools, input }: Pick<ResponsesPrompt, "tools" | "input">): ClientFunction[] {
@@ -66,7 +66,7 @@ function functionsIn(tools: readonly ItemTool[] | null | undefined, path: string
   });
 }
 
-/** Returns a function or custom tool as a function, and none for a hosted tool. */
+/** Returns a function or custom tool as a function, and none for a vendor tool. */
 function functionOf(tool: WireFunction, path: string, namespace?: string): ClientFunction[] {
   const { type } = tool;
   if (type !== "function" && type !== "custom") return [];
