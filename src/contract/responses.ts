@@ -30,7 +30,8 @@ const tool = {
   tools: opt(t.Array(t.Object(plainTool), { maxItems: MOST_TOOLS, description: "For a namespace: its tools." })),
 };
 const Tool = t.Object(tool);
-const ItemTool = t.Object({ ...tool, type: opt(t.String()) });
+/** The tools that an item adds. */
+export const ItemTools = t.Array(t.Object({ ...tool, type: opt(t.String()) }));
 
 /** `type` distinguishes items and parts. An item without one is a message if it has a role, otherwise a reference. */
 export const InputItem = t.Object({
@@ -51,7 +52,11 @@ export const InputItem = t.Object({
   output: opt(
     t.Unknown({ description: "For a function_call_output or custom_tool_call_output: a string or content parts." }),
   ),
-  tools: opt(t.Array(ItemTool, { description: "For additional_tools and tool_search_output: more tools." })),
+  tools: opt(
+    t.Unknown({
+      description: "For additional_tools and tool_search_output: more tools, like those of the request.",
+    }),
+  ),
   summary: opt(t.Array(t.Object({ type: opt(t.String()), text: opt(t.String()) }))),
   encrypted_content: opt(
     t.String({ description: "For a compaction: the value that POST /v1/responses/compact returned." }),
@@ -98,7 +103,7 @@ const prompt = {
   tools: opt(
     t.Array(Tool, {
       maxItems: MOST_TOOLS,
-      description: `Functions, custom tools and namespaces of them, ${MOST_TOOLS} in all; hosted tools beside them are ignored.`,
+      description: `Functions, custom tools and namespaces of them, ${MOST_TOOLS} in all; vendor tools beside them are ignored.`,
     }),
   ),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
@@ -259,6 +264,7 @@ export const DeletedResponse = t.Object({
 export const InputItemList = pageOf(t.Unknown());
 
 export type InputItem = Static<typeof InputItem>;
+export type ItemTool = Static<typeof ItemTools>[number];
 export type ResponsesRequest = Static<typeof ResponsesRequest>;
 export type ResponsesPrompt = Static<typeof CountResponseTokensRequest>;
 export type ResponseResource = Static<typeof ResponseResource>;

@@ -27,13 +27,19 @@ export const oneOf = <const V extends string>(...values: V[]) =>
  * text.
  */
 export function checker<S extends TSchema>(schema: S): (value: unknown) => Static<S> {
+  const check = partChecker(schema);
+  return (value) => check(value, "");
+}
+
+/** Returns a check like `checker`, of a part of the body in the field `at`. */
+export function partChecker<S extends TSchema>(schema: S): (value: unknown, at: string) => Static<S> {
   let compiled: TypeCheck<S> | undefined;
-  return (value) => {
+  return (value, at) => {
     compiled ??= TypeCompiler.Compile(schema);
     if (compiled.Check(value)) return value;
     const first = compiled.Errors(value).First();
     if (!first) throw new SvcError("invalid_value", "The request body is not valid.");
-    throw violation(innermost(first));
+    throw violation(innermost(first), at);
   };
 }
 
@@ -60,8 +66,9 @@ const hasItemsOf = ({ items }: TSchema, value: unknown): boolean =>
 
 const fits = (schema: TSchema, value: unknown): boolean => alternatives(schema).some((one) => hasType(one, value));
 
-function violation({ type, path, schema, value }: ValueError): SvcError {
-  const param = path.slice(1).split("/").map(shownPart).join(".");
+function violation({ type, path, schema, value }: ValueError, at: string): SvcError {
+  const inside = path.slice(1).split("/").map(shownPart).join(".");
+  const param = [at, inside].filter((part) => part !== "").join(".");
   // For optional fields, null means "not set"; a null item of a list is present, and wrong.
   const isUnset = value === undefined || (value === null && !/(^|\/\d+)$/.test(path));
   if (type === ValueErrorType.ObjectRequiredProperty || isUnset) {

@@ -146,8 +146,11 @@ export interface Generation {
   readonly counted?: "usage" | "timings";
   /** Set if the client wants `progress` events while the prompt is computed. */
   readonly returnProgress?: true;
-  /** Whether the last message is an assistant prefill, which the answer continues. */
-  readonly continueLast?: boolean;
+  /**
+   * Whether the last message is an assistant prefill, which the answer continues. `if-possible`: where the model's
+   * server cannot continue it, it is a finished turn.
+   */
+  readonly continueLast?: boolean | "if-possible";
   /** False: the prompt ends after the last message, without the template's start of the assistant's turn. */
   readonly generationPrompt?: false;
   /** Tools that the model may call; empty if tool calls are forbidden. */

@@ -72,8 +72,11 @@ export class SchemaParser {
     try {
       return new Subschema(this, new KeywordReader(raw, at, this.param), raw, at, resource, depth).read();
     } catch (error) {
+      const others: JsonObject = { ...raw };
       const keyword = this.leaveOut(error, at);
-      const others = Object.fromEntries(Object.entries(raw).filter(([name]) => name !== keyword));
+      delete others[keyword];
+      // Without the patterns, it would exclude the names that they allow.
+      if (keyword === "patternProperties") delete others["additionalProperties"];
       return { ...this.read(others, at, resource, depth), unknown: true };
     }
   }

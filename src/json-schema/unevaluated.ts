@@ -10,10 +10,11 @@ export function unevaluated(watcher: SchemaNode, links: readonly Link[], maker: 
   const applied = reachable(watcher, links);
   maker.spend((links.length + applied.length) / 16);
   const key = `${watcher.id}\0unevaluated\0${applied.map(({ id }) => id).join()}`;
-  return maker.cached(key, watcher.at, () => ({
-    ...itemsOf(watcher, applied, maker),
-    ...propertiesOf(watcher, applied, maker),
-  }));
+  // A keyword that cannot be used may evaluate anything.
+  const isUnknown = applied.some(({ unknown }) => unknown);
+  return maker.cached(key, watcher.at, () =>
+    isUnknown ? {} : { ...itemsOf(watcher, applied, maker), ...propertiesOf(watcher, applied, maker) },
+  );
 }
 
 /** Returns a node and everything that it applies to the same value. */

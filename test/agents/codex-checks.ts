@@ -61,14 +61,14 @@ export async function codexChecks(model: ScriptedModel): Promise<readonly Genera
     served();
   });
 
-  await check("codex: hosted tools are left out, the others are there", async () => {
+  await check("codex: vendor tools are left out, the others are there", async () => {
     model.play(say("Fine."));
     await codex.exec(["Say fine."]);
     const [exchange] = model.exchanges.take();
     const asked = JSON.parse(exchange?.body ?? "{}") as { tools: { type: string; name?: string }[] };
-    const hosted = asked.tools.filter(({ type }) => type !== "function" && type !== "namespace");
+    const vendor = asked.tools.filter(({ type }) => type !== "function" && type !== "namespace");
     same(
-      hosted.map(({ type }) => type),
+      vendor.map(({ type }) => type),
       ["web_search"],
     );
     const names = engine.requests[0]?.tools.map(({ name }) => name) ?? [];

@@ -36,14 +36,19 @@ describe("messages", () => {
     [{ tools: [search] }, "tools.0.type"],
     [{ tools: [search], tool_choice: { type: "tool", name: "web_search" } }, "tools.0.type"],
     [{ tools: [...body.tools, search], tool_choice: { type: "tool", name: "web_search" } }, "tools.1.type"],
-  ])("no answer is invented for a server tool: %j is refused", async (fields, param) => {
-    for (const path of ["/v1/messages", "/v1/messages/count_tokens"]) {
-      const { error } = await json(serve().post(path, { ...body, ...fields }));
-      expect(error).toMatchObject({ code: "unsupported_parameter", param });
-    }
+    [{ tools: [{ type: "bash_20250124", name: "bash" }] }, "tools.0.type"],
+  ])("no answer is invented for a vendor tool: %j is refused", async (fields, param) => {
+    const { error } = await json(serve().post("/v1/messages", { ...body, ...fields }));
+    const message = expect.stringContaining("a type of tool that svc does not know");
+    expect(error).toMatchObject({ code: "unsupported_parameter", param, message });
   });
 
-  test("server tools are ignored beside others, and where none may be called", async () => {
+  test("a prompt is counted also with vendor tools alone", async () => {
+    const response = await serve().post("/v1/messages/count_tokens", { ...body, tools: [search] });
+    expect(response.status).toBe(200);
+  });
+
+  test("vendor tools are ignored beside others, and where none may be called", async () => {
     const server = serve(scripts.text);
     const asked = [
       { tools: [search, ...body.tools] },

@@ -61,7 +61,8 @@ describe("chat", () => {
     for (const [last, format] of [[begun], [{ ...begun, content: "" }], [{ ...begun, tool_calls }], [begun, "json"]]) {
       await (await server.post("/api/chat", { messages: [...user, last], format })).text();
     }
-    expect(server.engine.requests.map(({ continueLast }) => continueLast)).toEqual([true, false, false, false]);
+    const continued = server.engine.requests.map(({ continueLast }) => continueLast);
+    expect(continued).toEqual(["if-possible", undefined, undefined, undefined]);
   });
 
   test("marks a cancelled answer as cancelled", async () => {

@@ -71,6 +71,15 @@ test("counting the tokens of a prompt validates in the same way", async () => {
   expect(response.status).toBe(400);
 });
 
+test.each([
+  { tools: [{ type: "web_search" }] },
+  { tools: [{ type: "function", name: "f" }, { type: "mcp" }], tool_choice: { type: "mcp" } },
+])("the prompt is counted and summarised with tools that an answer is refused for: %j", async (fields) => {
+  for (const path of ["/v1/responses/input_tokens", "/v1/responses/compact"]) {
+    expect((await serve(scripts.text).post(path, { input: "hi", ...fields })).status).toBe(200);
+  }
+});
+
 describe("fields that clients send are accepted", () => {
   test("a key of 64 characters", async () => {
     expect((await post({ input: "hi", metadata: { ["k".repeat(64)]: "" } })).status).toBe(200);
@@ -81,13 +90,13 @@ describe("fields that clients send are accepted", () => {
     expect((await post({ input: "hi", include })).status).toBe(200);
   });
 
-  test("hosted tools beside functions, and alone when none may be called", async () => {
+  test("vendor tools beside functions, and alone when none may be called", async () => {
     const [search, weather] = [{ type: "web_search" }, { type: "function", name: "weather" }];
     expect((await post({ input: "hi", tools: [search, weather] })).status).toBe(200);
     expect((await post({ input: "hi", tools: [search], tool_choice: "none" })).status).toBe(200);
   });
 
-  test("items of hosted tools, and of unknown future tools", async () => {
+  test("items of vendor tools, and of unknown future tools", async () => {
     const search = { call_id: "call_1", execution: "client", status: "completed" };
     const exec = { type: "exec", command: ["ls"], env: {}, timeout_ms: null };
     const items = [
@@ -117,7 +126,7 @@ describe("fields that clients send are accepted", () => {
       { type: "additional_tools", role: "developer", tools: [] },
       { type: "program", id: "p_1", call_id: "call_5", code: "1", fingerprint: "x" },
       ...["configuration_update", "program_output", "compaction_trigger", "ghost_snapshot", "other", "brush_call"].map(
-        (type) => ({ type }),
+        (type) => ({ type, tools: ["other"] }),
       ),
     ];
     const { status, body } = await post({ input: [...items, user] });

@@ -64,6 +64,26 @@ describe("tools", () => {
       argument({ type: "array", items: { $ref: "#/$defs/a" } }),
       argument({ type: "array" }),
     ],
+    [
+      "patterns of names in another dialect",
+      { patternProperties: { "(?i)^x-": text }, additionalProperties: false },
+      anything,
+    ],
+    [
+      "another document that may evaluate properties",
+      { ...elsewhere, type: "object", unevaluatedProperties: false },
+      anything,
+    ],
+    [
+      "another document that may evaluate items",
+      argument({ type: "array", allOf: [elsewhere], unevaluatedItems: false }),
+      argument({ type: "array" }),
+    ],
+    [
+      "such patterns in a part",
+      { type: "object", allOf: [{ patternProperties: { "(?i)^x-": text } }], unevaluatedProperties: false },
+      anything,
+    ],
     ["a list without values", argument({ ...text, enum: [] }), argument(text)],
     ["values of another type", argument({ ...text, enum: [1, 2] }), argument(text)],
     ["two closed objects", { allOf: [closed("a"), closed("b")] }, anything],

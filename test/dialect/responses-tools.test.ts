@@ -34,17 +34,16 @@ describe("custom tools", () => {
     const { tools, constraint } = decode({ tools: [grammar("regex", "a|b+")] });
     expect(tools[0]?.parameters).toMatchObject({ properties: { input: { pattern: "^(?:a|b+)$" } } });
     expect(constraint).toEqual({ strict: true, inexpressible: false });
-    const refused = expect.objectContaining({
-      code: "invalid_value",
-      details: { param: "tools.0.format.definition" },
-    });
-    expect(() => decode({ tools: [grammar("regex", "a(")] })).toThrow(refused);
   });
 
-  test("describe another grammar to the model, and inform the client that it is not enforced", async () => {
-    const tools = [grammar("lark", 'start: "a"')];
+  test.each([
+    ["lark", 'start: "a"'],
+    ["regex", "(?i)select .*"],
+    ["regex", "(?P<a>x)"],
+  ])("describe another grammar, and report that it is not enforced: %s %s", async (syntax, definition) => {
+    const tools = [grammar(syntax, definition)];
     expect(decode({ tools }).tools[0]?.description).toBe(
-      'Changes files.\n\ninput must follow this lark grammar:\nstart: "a"',
+      `Changes files.\n\ninput must follow this ${syntax} grammar:\n${definition}`,
     );
     const response = await serve().post("/v1/responses", { input: "hi", tools });
     expect([response.status, response.headers.get("x-grammar-constraints")]).toEqual([200, "downgraded"]);
@@ -139,7 +138,13 @@ describe("tools in items", () => {
   });
 
   test("are refused by their place", () => {
-    const nameless = expect.objectContaining({ details: { param: "input.1.tools.0.name" } });
-    expect(() => decode({ input: [user, more({ type: "function" })] })).toThrow(nameless);
+    const about = (code: string, param: string) => expect.objectContaining({ code, details: { param } });
+    const asked = (tools: unknown) => decode({ input: [user, { type: "additional_tools", tools }] });
+    const nameless = about("missing_required_parameter", "input.1.tools.0.name");
+    expect(() => asked([{ type: "function" }])).toThrow(nameless);
+    expect(() => asked(["fruit"])).toThrow(about("invalid_type", "input.1.tools.0"));
+    expect(() => asked({})).toThrow(about("invalid_type", "input.1.tools"));
+    const inner = { type: "namespace", name: "shop", tools: [{ ...fruit, parameters: 5 }] };
+    expect(() => asked([inner])).toThrow(about("invalid_type", "input.1.tools.0.tools.0.parameters"));
   });
 });

@@ -24,6 +24,10 @@ describe("messages", () => {
     const messages = [...turns, { role: "assistant", content: "The capital of" }];
     const { content } = (await objects(await post("/v1/messages", { max_tokens: 50, messages, temperature: 0 })))[0];
     expect(content).toEqual([{ type: "text", text: " France is Paris." }]);
+    const [{ message }] = await objects(
+      await post("/api/chat", { messages, stream: false, options: { temperature: 0 } }),
+    );
+    expect(message.content).toBe(" France is Paris.");
   });
 
   test("counting yields the tokens of an actual call, including tools and system", async () => {

@@ -478,6 +478,7 @@ test("llama.cpp receives an assistant prefill, and its repetition in the answer 
   ]) {
     expect(textOf(await generate(await remote([llama(content).url]), begun))).toBe(" of France");
   }
-  const other = chatServer(helloStream);
-  await expect(generate(await remote([other.url]), begun)).rejects.toEqual(failing("unsupported_parameter"));
+  const other = await remote([chatServer(helloStream).url]);
+  await expect(generate(other, begun)).rejects.toEqual(failing("unsupported_parameter"));
+  expect(textOf(await generate(other, { ...begun, continueLast: "if-possible" }))).toBe("Hello");
 });

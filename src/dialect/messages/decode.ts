@@ -43,6 +43,7 @@ const UNSUPPORTED = { container: always, mcp_servers: notEmpty, ...MESSAGES_PEER
 export function decodeMessages(raw: unknown, settings: MessagesSettings): MessagesCall {
   const body = checkMessages(raw);
   refuseUnsupported(body, UNSUPPORTED);
+  refuseVendorTools(body);
   const stopSequences = body.stop_sequences ?? [];
   return {
     request: {
@@ -113,27 +114,26 @@ function decodeFormat(
 
 type WireTool = NonNullable<MessagesPrompt["tools"]>[number];
 
-/** Server tools have a type of their own and run in Anthropic's service. */
-const isServerTool = ({ type }: WireTool): boolean => type != null && type !== "custom";
+/** Vendor tools have a type and no schema. They run in the vendor's service (web search) or at the client (a shell). */
+const isVendorTool = ({ type }: WireTool): boolean => type != null && type !== "custom";
 
-/** Throws SvcError when no tool but server tools may be called: without them, the model would invent their results. */
-function refuseServerTools({ tools, tool_choice: choice }: MessagesPrompt): void {
+/** Throws SvcError when no tool but vendor tools may be called: without them, the model would invent their results. */
+function refuseVendorTools({ tools, tool_choice: choice }: MessagesPrompt): void {
   if (!tools?.length || choice?.type === "none") return;
   const named = choice?.type === "tool" ? tools.filter(({ name }) => name === choice.name) : tools;
-  const [first] = named.every(isServerTool) ? named : [];
+  const [first] = named.every(isVendorTool) ? named : [];
   if (!first) return;
   const param = `tools.${tools.indexOf(first)}.type`;
   throw fieldError(
     "unsupported_parameter",
     param,
-    "names a tool of Anthropic's service; only tools with an input_schema can be called here",
+    "names a type of tool that svc does not know; only tools with an input_schema can be called here",
   );
 }
 
 function decodeTools(body: MessagesPrompt, schemas: PreparedSchemas | undefined) {
   const { tools, tool_choice: choice } = body;
-  refuseServerTools(body);
-  const own = callableTools(body).filter(({ tool }) => !isServerTool(tool));
+  const own = callableTools(body).filter(({ tool }) => !isVendorTool(tool));
   const definitions = own.map(({ tool, described }) => {
     const { input_schema: parameters, ...rest } = tool;
     const path = `tools.${tools?.indexOf(tool)}`;

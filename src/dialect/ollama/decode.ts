@@ -58,8 +58,8 @@ export function decodeOllamaChat(raw: unknown, settings: OllamaSettings): Ollama
   const decoded = body.messages.map((message, index) => decodeMessage(message, index, texts));
   const messages = withOrderedResults(withCallIds(decoded));
   // With a format, the answer is whole JSON, whatever is before it.
-  const continueLast = isPrefilled(messages) && !body.format;
-  return { ...call, request: { ...common(body, messages, settings, tools), continueLast, choices: 1 } };
+  const prefill = isPrefilled(messages) && !body.format && { continueLast: "if-possible" as const };
+  return { ...call, request: { ...common(body, messages, settings, tools), ...prefill, choices: 1 } };
 }
 
 /** Decodes a generate request. Throws like `decodeOllamaChat`. */

@@ -31,18 +31,10 @@ import {
 import { allowTools, chooseTools, withTools, type ChosenTools, type ToolChoice } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
-import {
-  clientTools,
-  decodeFunctions,
-  flatName,
-  isHostedTool,
-  type ClientFunction,
-  type ClientTools,
-} from "./functions.ts";
+import { clientTools, decodeFunctions, flatName, isVendorTool, type ClientTools } from "./functions.ts";
 import { decodeInput, type FindItem } from "./input.ts";
 import { conversationId } from "./resource.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
-import type { PreparedSchemas } from "../../json-schema/prepared-schemas.ts";
 
 type ResponsesSettings = Omit<GenerationSettings, "contextShift" | "streamUsage">;
 
@@ -81,6 +73,7 @@ export function decodeResponses(raw: unknown, settings: ResponsesSettings, histo
   const body = checkRequest(raw);
   refuseUnsupported(body, UNSUPPORTED);
   refuseBackground(body);
+  refuseVendorTools(body);
   checkedMetadata(body.metadata);
   const topLogprobs = decodeLogprobs(body, settings.maxLogprobs);
   const { conversation, tools, prompt } = decodePrompt(body, settings, history, body.reasoning_budget_tokens);
@@ -116,6 +109,26 @@ function refuseBackground(body: ResponsesRequest): void {
   }
 }
 
+/**
+ * Throws SvcError when no tool but vendor tools may be called, or when one of these must be: without them, the model
+ * would invent their results.
+ */
+function refuseVendorTools(body: ResponsesPrompt): void {
+  const { tools, tool_choice: choice } = body;
+  if (choice === "none") return;
+  const onlyVendors = tools?.length && tools.every(isVendorTool) && decodeFunctions(body).length === 0;
+  if (onlyVendors) throw unknownTool("tools.0.type");
+  if (choice == null || typeof choice === "string") return;
+  if (!isCallable(choice) && choice.type !== "allowed_tools") throw unknownTool("tool_choice.type");
+}
+
+const unknownTool = (param: string): SvcError =>
+  fieldError(
+    "unsupported_parameter",
+    param,
+    "names a type of tool that svc does not know; only functions and custom tools can be called here",
+  );
+
 function decodeLogprobs({ top_logprobs: alternatives, include }: ResponsesRequest, most: number): number | undefined {
   const wanted = include?.includes("message.output_text.logprobs") === true;
   if (alternatives == null && !wanted) return undefined;
@@ -132,7 +145,7 @@ function decodePrompt(
   const conversation = [...earlier(body, history), ...decodeInput(body.input, history.item)];
   if (conversation.length === 0) throw withoutInput(body.input);
   const functions = decodeFunctions(body);
-  const tools = decodeTools(body, functions, settings.preparedSchemas);
+  const tools = chooseTools(functions, decodeChoice(body.tool_choice ?? "auto"), settings.preparedSchemas);
   const { constraint, schema, param } = decodeFormat(body, tools, settings.guidedJson);
   const instructions: ChatMessage[] = body.instructions ? [{ role: "system", content: body.instructions }] : [];
   const messages = withOrderedResults(joinTurns([...instructions, ...conversation]));
@@ -166,7 +179,7 @@ function withoutInput(input: ResponsesPrompt["input"]): SvcError {
   if (input == null) {
     return missing(param, "a string or an array of items");
   }
-  const rule = "be a string or an array of at least 1 item that is not of a hosted tool";
+  const rule = "be a string or an array of at least 1 item that is not of a vendor tool";
   return invalidValue(param, rule, received(input));
 }
 
@@ -228,34 +241,18 @@ function schemaOf({ type, schema }: Format): JsonSchema | undefined {
   throw missing("text.format.schema", "an object");
 }
 
-/** Throws SvcError when no tool but hosted ones may be called: without them, the model would invent their results. */
-function decodeTools(
-  { tools, tool_choice: choice }: ResponsesPrompt,
-  functions: readonly ClientFunction[],
-  schemas: PreparedSchemas | undefined,
-): ChosenTools {
-  const isHosted = functions.length === 0 && tools?.length && tools.every(isHostedTool);
-  if (isHosted && choice !== "none") throw hosted("tools.0.type");
-  return chooseTools(functions, decodeChoice(choice ?? "auto"), schemas);
-}
-
-const hosted = (param: string): SvcError =>
-  fieldError(
-    "unsupported_parameter",
-    param,
-    "names a tool of OpenAI's service; only functions and custom tools can be called here",
-  );
+const isCallable = ({ type }: { type: string }): boolean => type === "function" || type === "custom";
 
 function decodeChoice(choice: NonNullable<ResponsesPrompt["tool_choice"]>): ToolChoice {
   const param = { choice: "tool_choice", name: "tool_choice.name" };
   if (typeof choice === "string") return { mode: choice, param };
   const flat = (named: { name?: string | null; namespace?: string | null }) =>
     flatName({ ...named, name: named.name ?? "" });
-  const isCallable = ({ type }: { type: string }) => type === "function" || type === "custom";
   if (isCallable(choice)) return { mode: "required", names: [flat(choice)], param };
   if (choice.type === "allowed_tools") {
     const names = (choice.tools ?? []).flatMap((tool) => (isCallable(tool) ? [flat(tool)] : []));
     return allowTools(choice.mode, names, { ...param, name: "tool_choice.tools" });
   }
-  throw hosted("tool_choice.type");
+  // A vendor tool: `refuseVendorTools` refuses an answer with it.
+  return { mode: "auto", param };
 }

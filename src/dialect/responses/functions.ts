@@ -1,13 +1,13 @@
 // The tools of a request that the client runs: functions and custom tools, plain and in namespaces. A model knows one
 // flat list of names, so the flat name of a tool in a namespace combines both names.
 
-import type { InputItem, ResponsesPrompt } from "../../contract/responses.ts";
+import { ItemTools, type ItemTool, type ResponsesPrompt } from "../../contract/responses.ts";
+import { partChecker } from "../../contract/schema.ts";
 import { missing } from "../../domain/errors.ts";
 import type { ToolDefinition } from "../fields/tools.ts";
 import { customFunction } from "./custom-tools.ts";
 
-type WireTool = NonNullable<InputItem["tools"]>[number];
-type WireFunction = Omit<WireTool, "tools">;
+type WireFunction = Omit<ItemTool, "tools">;
 
 /** A tool as clients know it. */
 interface ClientTool {
@@ -24,24 +24,27 @@ export interface ClientFunction extends ToolDefinition {
   readonly client: ClientTool;
 }
 
+const checkTools = partChecker(ItemTools);
+
 /** Returns a tool's name as the model knows it. */
 export const flatName = ({ name, namespace }: { name: string; namespace?: string | null | undefined }): string =>
   namespace == null ? name : `${namespace}__${name}`;
 
-/** Returns whether a tool would run in OpenAI's service. */
-export const isHostedTool = ({ type }: WireTool): boolean =>
+/** Returns whether a tool is a vendor's, to run in its service (web search) or at the client (a shell). */
+export const isVendorTool = ({ type }: ItemTool): boolean =>
   type !== "function" && type !== "custom" && type !== "namespace";
 
 /**
- * Returns the functions of a request, without hosted tools. Items of the input may add some; of those with equal names,
- * the first counts. Throws SvcError about a tool or namespace without a name.
+ * Returns the functions of a request, without vendor tools. Items of the input may add some; of those with equal names,
+ * the first counts. Throws SvcError about a tool or namespace without a name, and about a wrong tool of an item.
  */
 export function decodeFunctions({ tools, input }: Pick<ResponsesPrompt, "tools" | "input">): ClientFunction[] {
   const functions = functionsIn(tools, "tools");
   const known = new Set(functions.map(({ name }) => name));
   for (const [index, item] of (Array.isArray(input) ? input : []).entries()) {
     if (item.type !== "additional_tools" && item.type !== "tool_search_output") continue;
-    for (const added of functionsIn(item.tools, `input.${index}.tools`)) {
+    const path = `input.${index}.tools`;
+    for (const added of functionsIn(checkTools(item.tools ?? [], path), path)) {
       if (known.has(added.name)) continue;
       known.add(added.name);
       functions.push(added);
@@ -54,7 +57,7 @@ export function decodeFunctions({ tools, input }: Pick<ResponsesPrompt, "tools" 
 export const clientTools = (functions: readonly ClientFunction[]): ClientTools =>
   new Map(functions.map(({ name, client }) => [name, client]));
 
-function functionsIn(tools: readonly WireTool[] | null | undefined, path: string): ClientFunction[] {
+function functionsIn(tools: readonly ItemTool[] | null | undefined, path: string): ClientFunction[] {
   return (tools ?? []).flatMap((tool, index) => {
     const at = `${path}.${index}`;
     if (tool.type !== "namespace") return functionOf(tool, at);
@@ -63,7 +66,7 @@ function functionsIn(tools: readonly WireTool[] | null | undefined, path: string
   });
 }
 
-/** Returns a function or custom tool as a function, and none for a hosted tool. */
+/** Returns a function or custom tool as a function, and none for a vendor tool. */
 function functionOf(tool: WireFunction, path: string, namespace?: string): ClientFunction[] {
   const { type } = tool;
   if (type !== "function" && type !== "custom") return [];

@@ -14,7 +14,7 @@ import { flatName } from "./functions.ts";
 export type FindItem = (id: string) => Item | undefined;
 
 /**
- * Decodes items, leaving out those of hosted tools. Throws SvcError about an item of unknown type or one that lacks a
+ * Decodes items, leaving out those of vendor tools. Throws SvcError about an item of unknown type or one that lacks a
  * field of its type. `path`: the field that holds the items.
  */
 export function decodeInput(input: ResponsesPrompt["input"], findItem: FindItem, path = "input"): ChatMessage[] {
@@ -82,7 +82,7 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
       throw missing(`${path}.type`, "a string");
     }
     default:
-      if (isHosted(typeOf(item) ?? "")) return;
+      if (isSkipped(typeOf(item) ?? "")) return;
       throw new SvcError("invalid_value", `'${path}.type' is a kind of item that is not known.`, {
         param: `${path}.type`,
       });
@@ -90,7 +90,7 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
 }
 
 /** Items of OpenAI's clients and Codex that are neither a call nor its result. */
-const HOSTED: ReadonlySet<string> = new Set([
+const SKIPPED: ReadonlySet<string> = new Set([
   "additional_tools",
   "compaction_summary",
   "compaction_trigger",
@@ -104,8 +104,8 @@ const HOSTED: ReadonlySet<string> = new Set([
   "program",
 ]);
 
-/** Returns whether an item is of a tool that runs elsewhere; svc skips it. The pattern covers future tools. */
-const isHosted = (type: string): boolean => HOSTED.has(type) || /^[a-z_]+_(call|output)$/.test(type);
+/** Returns whether an item is of a vendor tool or of a client alone; svc skips it. The pattern covers future tools. */
+const isSkipped = (type: string): boolean => SKIPPED.has(type) || /^[a-z_]+_(call|output)$/.test(type);
 
 /** Returns the type of an item, inferred if absent. */
 export function typeOf({ type, role, id }: Item): string | undefined {

@@ -14,11 +14,11 @@ A last turn of the assistant is an assistant prefill: the answer continues it wi
 metadata, anthropic-beta headers and unknown fields have no effect. A first line of a system text that begins with
 x-anthropic-billing-header is left out of the prompt, because it changes with every request.
 
-Server tools, which have a type of their own, are ignored beside other tools. Without others, or if tool_choice names
-one, they are a 400 \`unsupported_parameter\`, as the model would invent their results. A tool with defer_loading is
-hidden from the model until a tool_reference in a tool_result names it. It is then described in that result, so that the
-prompt before it does not change. Beside a hosted tool_search tool, which finds nothing here, a tool with defer_loading
-is an ordinary tool.
+Vendor tools, which have a type of their own (web search, bash and others), are ignored beside other tools. Without
+others, or if tool_choice names one, they are a 400 \`unsupported_parameter\`, as the model would invent their results.
+A tool with defer_loading is hidden from the model until a tool_reference in a tool_result names it. It is then
+described in that result, so that the prompt before it does not change. Beside Anthropic's tool_search tool, which finds
+nothing here, a tool with defer_loading is an ordinary tool.
 
 thinking enabled, adaptive and between_tools turn thinking on and return the thoughts; budget_tokens limits them.
 output_config.effort alone does not turn thinking on, but templates that always think receive it. Thinking blocks have

@@ -18,9 +18,10 @@ export const ollamaOperations: Operations = {
     description: `A compatibility API, for tools that know no other; off with --no-compatibility-apis. The answer is a
 stream unless \`stream\` is false. format is json or a schema, enforced while sampling. think is a boolean or a level;
 default: the model's own, and off with a format. Without a format, the answer continues a last message of the assistant
-and does not repeat it. Options without a meaning here have no effect. truncate true is a 400, and so is a shift that
-differs from --context-shift. Errors are \`{"error": "…"}\`. With --ocr-input, the text in images to a model without
-image input is recognised as described for POST /v1/chat/completions, and the last line has svc_recognitions.`,
+and does not repeat it, except on an upstream that cannot. Options without a meaning here have no effect. truncate true
+is a 400, and so is a shift that differs from --context-shift. Errors are \`{"error": "…"}\`. With --ocr-input, the text
+in images to a model without image input is recognised as described for POST /v1/chat/completions, and the last line
+has svc_recognitions.`,
     answers: { 200: "The answer, whole or as a stream." },
     errors: picturesErrors,
     example: { ...question, stream: false },

@@ -28,11 +28,11 @@ the file is text. POST /v1/chat/completions describes both; the response has svc
 
 Tools are functions and custom tools, alone or in namespaces. The model sees a tool of a namespace as namespace__name;
 its calls have both names separately. To the model, a custom tool is a function with one string. Its format is enforced
-if it is a regular expression; a lark grammar is only described to the model, and X-Grammar-Constraints says so. Items
-of the types additional_tools and tool_search_output may add tools. Items of hosted tools (web_search and others), which
-agents send, are ignored, and so are such tools beside others. Without others, or if tool_choice names one, they are a
-400 \`unsupported_parameter\`, as the model would invent their results. Items of unknown types are a 400. text.verbosity
-is echoed and has no effect.
+if it is a regular expression of ECMA-262; another grammar is only described to the model, and X-Grammar-Constraints
+says so. Items of the types additional_tools and tool_search_output may add tools. Vendor tools, which have a type of
+their own (web_search, shell and others), are ignored beside others, and so are their items. Without others, or if
+tool_choice names one, they are a 400 \`unsupported_parameter\`, as the model would invent their results. text.verbosity
+is echoed and has no effect. Items of unknown types are a 400.
 
 Responses are stored (unless store is false) in memory, up to --stored-responses, and are lost when the server ends.
 previous_response_id continues a stored response with its whole conversation; conversation continues a conversation of

@@ -53,7 +53,7 @@ function chatPrompt(request: GenerateRequest, sampler: SamplerConfig, constrain:
     constrain,
     kwargs: request.templateKwargs,
     ...(request.thinking !== undefined && { enableThinking: request.thinking }),
-    continueLast: request.continueLast ?? false,
+    continueLast: Boolean(request.continueLast),
     generationPrompt: request.generationPrompt ?? true,
     media: (request.media?.length ?? 0) > 0,
     sampler,
