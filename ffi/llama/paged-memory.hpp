@@ -23,8 +23,8 @@ void release_cells(const llama_context * context, int32_t sequence, int32_t cell
 // Makes the first `cells` cells of `from` those of `to`, which must be empty. What either writes after them is its own.
 void share_cells(const llama_context * context, int32_t from, int32_t to, int32_t cells);
 
-// While an object of this class exists, host buffers that llama.cpp allocates are reserved address space, which takes
-// memory where it is written; zeros need not be.
+// While an object of this class exists, host buffers that llama.cpp allocates on this thread are reserved address space,
+// which takes memory where it is written; zeros need not be.
 class Reserving {
   public:
     Reserving();
