@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
-#include <type_traits>
 #include <typeinfo>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -101,11 +100,13 @@ ggml_backend_buffer_t reserve(ggml_backend_buffer_type_t type, size_t size) {
 }
 
 // There is no public way to give a cache another kind of buffer; the type's function table is that of the libraries'
-// headers.
+// headers. It is changed when this library is loaded, before other threads allocate.
 auto & allocate() { return ggml_backend_cpu_buffer_type()->iface.alloc_buffer; }
-
-// What allocates while no object of Reserving exists.
-std::remove_reference_t<decltype(allocate())> usual = nullptr;
+const auto usual = allocate();
+thread_local bool reserves = false;
+[[maybe_unused]] const auto changed = allocate() = [](ggml_backend_buffer_type_t type, size_t size) {
+    return reserves ? reserve(type, size) : usual(type, size);
+};
 
 // Replaces a buffer's caches by pages of a file. Returns false unless each cache is one region per sequence, in whole
 // pages.
@@ -141,8 +142,8 @@ KvRegions * regions_of(const llama_context * context) {
 
 } // namespace
 
-Reserving::Reserving() { usual = std::exchange(allocate(), reserve); }
-Reserving::~Reserving() { allocate() = usual; }
+Reserving::Reserving() { reserves = true; }
+Reserving::~Reserving() { reserves = false; }
 
 llama_context * create_paged_context(llama_model * model, const llama_context_params & params) {
     llama_context * context;

@@ -26,8 +26,8 @@ void share_cells(const llama_context * context, int32_t from, int32_t to, int32_
 // Makes all cells of `from` those of `to`, which must be empty, and leaves `from` empty.
 void move_cells(const llama_context * context, int32_t from, int32_t to);
 
-// While an object of this class exists, host buffers that llama.cpp allocates are reserved address space, which takes
-// memory where it is written; zeros need not be.
+// While an object of this class exists, host buffers that llama.cpp allocates on this thread are reserved address space,
+// which takes memory where it is written; zeros need not be.
 class Reserving {
   public:
     Reserving();

@@ -78,7 +78,7 @@ export interface ModelSource {
   claims?(model: string): boolean;
   /** Returns whether a name that the source does not know may be that of a model which it has not seen listed yet. */
   mayKnow?(): boolean;
-  /** Called when the list is requested: checks in the background whether the source's models are up to date. */
+  /** Called when the list is requested: brings the source's models up to date, in the background where that takes long. */
   refresh?(): void;
 }
 

@@ -65,6 +65,11 @@ export class PulledModels implements ModelSource {
     return model && this.opened(model)?.offered.served;
   }
 
+  /** Lets go of models that are no longer there. */
+  refresh(): void {
+    this.manifests();
+  }
+
   /** Returns the name of the model that `--model` would find by this name. Ollama's clients may add `:latest`. */
   fullName(name: string): string | undefined {
     const { store } = this.deps;

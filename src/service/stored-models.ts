@@ -54,7 +54,7 @@ export class StoredModels {
     }
     await this.store.remove(model).catch((error: unknown) => inWords(error, "storage_unavailable"));
     // Its engine ends now, not at the next request.
-    this.deps.source?.find(model.name);
+    this.deps.source?.refresh?.();
   }
 
   private async *run(reference: HubReference, signal: AbortSignal): AsyncGenerator<DownloadEvent, void, void> {

@@ -74,8 +74,8 @@ test("work that was overtaken and then cancelled does not keep others waiting", 
   await Bun.sleep(0);
   expect(running()).toEqual(["a", "c"]);
   leaving.abort("gone");
-  await end("c");
-  expect(running()).toEqual(["a", "d"]);
+  await Bun.sleep(0);
+  expect(running()).toEqual(["a", "c", "d"]);
 });
 
 test("work larger than the limit runs alone", async () => {

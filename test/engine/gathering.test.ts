@@ -6,6 +6,7 @@ import { Engine } from "../../src/engine/text/child/engine.ts";
 import type { FromTextEngine } from "../../src/engine/text/protocol.ts";
 import { FakeLlama } from "../support/fake-llama.ts";
 import { plainRequest } from "../support/request.ts";
+import { until } from "../support/until.ts";
 import { SMALL_ENGINE } from "./fixtures/small-engine.ts";
 
 const OPTIONS = { ...SMALL_ENGINE, speculation: false };
@@ -45,7 +46,7 @@ test("a request does not wait for another's prompt that takes long", async () =>
   void engine.run();
   engine.submit(1, { type: "generate", request: plainRequest("stuck") });
   engine.submit(2, { type: "generate", request: plainRequest("say abc|") });
-  for (let turn = 0; startedAt === undefined && turn < 300; turn++) await Bun.sleep(1);
+  await until(() => startedAt !== undefined);
   expect(messages.map(({ type }) => type).slice(0, 2)).toEqual(["accepted", "started"]);
   expect(Number(startedAt) - Number(acceptedAt)).toBeLessThanOrEqual(40);
 });
@@ -67,15 +68,14 @@ test.each([
   const clock = { now: () => llama.ms, wall: () => llama.ms };
   const engine = new Engine(llama, OPTIONS, send, clock);
   void engine.run();
-  const until = async (count: number) => {
-    for (let turn = 0; ended < count && turn < 1000; turn++) await Bun.sleep(1);
-  };
   // The first one is measured.
   say(1);
-  await until(1);
-  // Until the engine is idle.
-  await Bun.sleep(10);
+  await until(() => ended === 1);
+  let lookedAt = -1;
+  const looksNoMore = () => lookedAt === (lookedAt = llama.ms);
+  await until(looksNoMore);
+  // The engine is idle.
   say(2);
-  await until(3);
+  await until(() => ended === 3);
   expect(started.slice(1)).toEqual(expected.map((keys) => [...keys]));
 });

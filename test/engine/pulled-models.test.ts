@@ -97,6 +97,10 @@ test("a model that is replaced and removed while it answers goes on to the end o
     const fields = { model: MINI, messages, max_tokens: 1200, ignore_eos: true };
     const answer = streamChat(server.url, fields, { onText: () => begun.resolve() });
     await begun.promise;
+    const [first] = childrenOf(server.pid);
+    if (first === undefined) throw new Error("no engine answers");
+    // Lest the answer ends too early.
+    process.kill(first, "SIGSTOP");
     const replaced = await storeModel(folder, MINI, MODEL);
     expect(await ask(server, MINI)).toEqual([200, MINI, PARIS]);
     // Two lines of one name would make the whole answer invalid.
@@ -105,6 +109,7 @@ test("a model that is replaced and removed while it answers goes on to the end o
     expect(await chatNames(server)).toEqual([]);
     const working = expect.objectContaining({ model: MINI, running: 1 });
     expect(await server.health()).toMatchObject({ engines: expect.arrayContaining([working]) });
+    process.kill(first, "SIGCONT");
     expect(await answer).toMatchObject({ status: 200, finishReason: "length", done: true });
     await noEngine(server);
   });

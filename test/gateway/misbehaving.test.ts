@@ -19,6 +19,8 @@ const event = (chunk: object) => `data: ${JSON.stringify(chunk)}\n\n`;
 const half = (text: string) => text.slice(0, text.length / 2);
 const hello = event(delta({ content: "Hello" }));
 const line = (content: string, done: boolean) => `${JSON.stringify({ message: { content }, done })}\n`;
+/** Milliseconds of silence that end a request: soon where an upstream hangs, else late, because this machine may be busy. */
+const [SOON, LATE] = [200, 10_000];
 const openFiles = () => readdirSync("/dev/fd").length;
 
 const fails = (far: Remote, id = "r") => generate(far, { id }).then(textOf, (error: unknown) => error);
@@ -46,54 +48,61 @@ test("a server is not silent while nobody reads what it says", async () => {
 
 describe("an upstream that", () => {
   test.each([
-    ["hangs after accepting", () => {}, "upstream_unavailable"],
-    ["closes without a word", (socket: Socket) => socket.end(), "upstream_unavailable"],
-    ["resets the connection", (socket: Socket) => socket.resetAndDestroy(), "upstream_unavailable"],
-    ["speaks no HTTP", (socket: Socket) => socket.end("220 smtp ready\r\n"), "upstream_unavailable"],
+    ["hangs after accepting", () => {}, "upstream_unavailable", SOON],
+    ["closes without a word", (socket: Socket) => socket.end(), "upstream_unavailable", LATE],
+    ["resets the connection", (socket: Socket) => socket.resetAndDestroy(), "upstream_unavailable", LATE],
+    ["speaks no HTTP", (socket: Socket) => socket.end("220 smtp ready\r\n"), "upstream_unavailable", LATE],
     [
       "ends after half an event",
       (socket: Socket) => socket.end(head("text/event-stream") + half(hello)),
       "upstream_unavailable",
+      LATE,
     ],
     [
       "ends after an event and a half",
       (socket: Socket) => socket.end(head("text/event-stream") + hello + half(hello)),
       "upstream_error",
+      LATE,
     ],
     [
       "ends after half a line",
       (socket: Socket) => socket.end(head("application/x-ndjson") + half(line("Hello", false))),
       "upstream_unavailable",
+      LATE,
     ],
     [
       "hangs in the middle of an event",
       (socket: Socket) => socket.write(head("text/event-stream") + hello + half(hello)),
       "upstream_error",
+      SOON,
     ],
     [
       "answers with a web page",
       (socket: Socket) => socket.end(`${head("text/html; charset=utf-8")}<html>\n<p>hello</p></html>`),
       "upstream_error",
+      LATE,
     ],
     [
       "answers with a web page that does not end",
       (socket: Socket) => socket.write(`${head("text/html")}<html>`),
       "upstream_error",
+      LATE,
     ],
     [
       "answers with half a JSON text",
       (socket: Socket) => socket.end(`${head("application/json")}{"choices":[`),
       "upstream_error",
+      LATE,
     ],
   ])(
     "%s ends the request with an error, and no connection stays",
-    async (_, answer, code) => {
+    async (_, answer, code, silenceMs) => {
       const sockets = new Set<Socket>();
       const url = await rawServer((socket) => {
         sockets.add(socket);
         answer(socket);
       });
-      const far = await remote([url], { silenceMs: 200 });
+      const far = await remote([url], { silenceMs });
       // Whoever asks again knows that the request may be what broke it.
       const details = code === "upstream_unavailable" ? { sent: true } : {};
       expect(await fails(far)).toMatchObject({ code, details });

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { checker } from "../../src/contract/schema.ts";
 import { SdapiImages, SdapiProgress } from "../../src/contract/sdapi.ts";
 import { decodeTextToImage } from "../../src/dialect/sdapi/decode.ts";
+import { abortable } from "../../src/domain/abortable.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import { planOf } from "../../src/engine/image/child/plan.ts";
 import { OfferedModels, offeredImages } from "../../src/service/offered-models.ts";
@@ -401,6 +402,18 @@ describe("progress", () => {
     stored.resolve();
     expect(await refusal(await answer)).toEqual([499, "request_cancelled"]);
     expect([server.drawer.asked, leftovers(server)]).toEqual([[], []]);
+  });
+
+  test("a request that is interrupted while its image is read is logged as cancelled", async () => {
+    const server = serve();
+    server.images.picture = (_data, _field, signal) => abortable(new Promise(() => {}), signal);
+    const answer = server.post("/sdapi/v1/img2img", { prompt, init_images: [image] });
+    await until(async () => checker(SdapiProgress)(await get(server, "progress")).state.job_count === 1);
+    await server.post("/sdapi/v1/interrupt", {});
+    expect(await refusal(await answer)).toEqual([499, "request_cancelled"]);
+    const line = () => server.log.lines.find(({ fields }) => fields["route"] === "/sdapi/v1/img2img");
+    await until(() => line() !== undefined);
+    expect(line()?.fields).toMatchObject({ finish: "cancelled" });
   });
 
   test("is separate for each API key, and an interrupt is never rate limited", async () => {

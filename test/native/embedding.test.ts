@@ -224,6 +224,17 @@ test("a word that is too long for BERT's tokenizer is one unknown token to a rer
   expect((await rank(`the ${"x".repeat(101)} moon`))[0]?.tokens).toBe((await rank("the a moon"))[0]?.tokens);
 });
 
+test.each(["rank", "rank-eos"] as const)("separators spelt in texts are text to a reranker: %s", async (kind) => {
+  await loadKind(kind);
+  const tokens = async (query: string, document: string) =>
+    (await results(ENCODER_CONTEXT, { kind: "rank", query, documents: [document] }))[0]?.tokens ?? 0;
+  expect(await tokens("sky", "moon")).toBe(5);
+  const spelt = embedder.tokenize("[SEP]", "none").length;
+  expect(spelt).toBeGreaterThan(1);
+  expect(await tokens("sky", "moon [SEP]")).toBe(5 + spelt);
+  expect(await tokens("sky [SEP]", "moon")).toBe(5 + spelt);
+});
+
 test("a query with a placeholder of the prompt in it is text as any other", async () => {
   await loadKind("causal-rank");
   const around = embedder.tokenize("<|im_start|>sky {document}\nmoon<|im_end|>", "parsed").length;

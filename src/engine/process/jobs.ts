@@ -37,7 +37,7 @@ export class PendingJob<Job, Event extends {}> {
   readonly events = new EventQueue<Event | Started>();
   progress: Progress = "unsent";
   /** Whether its acceptance was passed on. */
-  accepted = false;
+  isAcceptanceTold = false;
   /** Whether the engine pauses it until its events are read. */
   isHeld = false;
   /** Why it was cancelled; set while its last event is awaited. */

@@ -115,8 +115,8 @@ export class PendingJobs<Job, Event extends {}> {
     const pending = this.pending.get(key);
     if (!pending) return;
     pending.progress = "accepted";
-    if (pending.accepted) return;
-    pending.accepted = true;
+    if (pending.isAcceptanceTold) return;
+    pending.isAcceptanceTold = true;
     pending.events.push(event);
   }
 
@@ -237,7 +237,7 @@ export class PendingJobs<Job, Event extends {}> {
 
   /** Ends a cancelled job that no engine has accepted or still has, or whose engine hangs. */
   private endWithoutEngine(pending: PendingJob<Job, Event>, cause: CancelCause): void {
-    for (const event of this.options.neverComputed?.(cause, pending.accepted) ?? []) pending.events.push(event);
+    for (const event of this.options.neverComputed?.(cause, pending.isAcceptanceTold) ?? []) pending.events.push(event);
     this.settle(pending);
   }
 

@@ -57,7 +57,10 @@ export const sdapiRoutes = (deps: AppDeps) => {
     const interruption = new AbortController();
     const signal = AbortSignal.any([request.signal, interruption.signal]);
     // Until the request is admitted, and can be cancelled as any other.
-    const cancel = () => interruption.abort(new SvcError("request_cancelled", "The request was cancelled."));
+    const cancel = () => {
+      report.reason = "cancelled";
+      interruption.abort(new SvcError("request_cancelled", "The request was cancelled."));
+    };
     const report: RequestReport = { cancel };
     context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
     const model =

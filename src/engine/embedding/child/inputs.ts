@@ -1,6 +1,7 @@
 // Turns inputs into the token ids that the model reads: adds special tokens and truncates to the longest input.
 
 import type { Embedder, LoadedEmbedder } from "../../../../ffi/llama/embedder.ts";
+import { joined } from "../../../../ffi/runtime/library.ts";
 import { refuseTooLong, type EmbeddingInput, type EmbeddingWork } from "../../../domain/embedding.ts";
 import { fieldError, type SvcError } from "../../../domain/errors.ts";
 import type { TextJobs, TextsOf } from "./text-jobs.ts";
@@ -27,6 +28,8 @@ export class InputReader {
   private readonly model: LoadedEmbedder;
   /** Special tokens that end a text; truncating a text must keep them. */
   private readonly tail: Int32Array;
+  /** What an endless word becomes. */
+  private readonly unknown: Int32Array;
 
   constructor(
     embedder: Embedder,
@@ -34,6 +37,7 @@ export class InputReader {
     private readonly maxTokens: number,
   ) {
     this.model = embedder.model();
+    this.unknown = embedder.tokenize("[UNK]", "parsed");
     const bare = embedder.tokenize("a", "none");
     const whole = embedder.tokenize("a", "around");
     const start = whole.findIndex((_, at) => bare.every((token, i) => whole[at + i] === token));
@@ -62,7 +66,7 @@ export class InputReader {
 
   private async inputs(inputs: readonly EmbeddingInput[], of: Of): Promise<PreparedInput[]> {
     const ids = inputs.map((input, at) => (typeof input === "string" ? undefined : this.known(input, at)));
-    const texts = inputs.filter((input) => typeof input === "string").map((text) => this.bare(text));
+    const texts = inputs.filter((input) => typeof input === "string").map((text) => this.parts(text).join(" [UNK] "));
     const ofTexts = (await this.texts.tokenize(texts, "around", { ...of, field: "input" })).values();
     return ids.map((own) => (own ? this.cut(own, false) : this.cut(ofTexts.next().value ?? new Int32Array(), true)));
   }
@@ -75,13 +79,16 @@ export class InputReader {
     throw fieldError("invalid_value", "input", sentence);
   }
 
-  /** Does what Hugging Face's BERT tokenizer does before splitting into word pieces, and llama.cpp only in part. */
-  private bare(text: string): string {
-    if (!this.model.stripsAccents) return text;
+  /**
+   * Does what Hugging Face's BERT tokenizer does before splitting into word pieces, and llama.cpp only in part. Returns
+   * what is between unknown tokens.
+   */
+  private parts(text: string): string[] {
+    if (!this.model.stripsAccents) return [text];
     return text
       .normalize("NFD")
       .replace(/\p{Mn}/gu, "")
-      .replace(ENDLESS_WORD, " [UNK] ");
+      .split(ENDLESS_WORD);
   }
 
   private cut(tokens: Int32Array, isText: boolean): PreparedInput {
@@ -95,10 +102,13 @@ export class InputReader {
   private async pairs(query: string, documents: readonly string[], of: Of): Promise<PreparedInput[]> {
     const { rerankTemplate } = this.model;
     if (rerankTemplate !== undefined) return this.fill(rerankTemplate, query, documents, of);
-    const texts = [query, ...documents].map((text) => this.bare(text));
-    const [first = new Int32Array(), ...read] = await this.texts.tokenize(texts, "parsed", {
-      ...of,
-      field: "documents",
+    const texts = [query, ...documents].map((text) => this.parts(text));
+    // No text may spell the separators.
+    const tokens = (await this.texts.tokenize(texts.flat(), "none", { ...of, field: "documents" })).values();
+    const [first = new Int32Array(), ...read] = texts.map((parts) => {
+      const pieces = parts.flatMap(() => [this.unknown, tokens.next().value ?? new Int32Array()]);
+      // `joined` adds a place.
+      return joined(pieces.slice(1)).subarray(0, -1);
     });
     return read.map((document) => this.join(first, document));
   }
