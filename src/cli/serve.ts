@@ -38,7 +38,7 @@ export async function serve(config: Config, reread: () => Config): Promise<numbe
   try {
     readyFile.clear();
     const { begun, ended } = stopOnSignal(services, server, readyFile, reread);
-    // Batches of the server before may name models of upstreams.
+    // Lines without a model would go to the upstream that lists its models first.
     const looked = lookForOthers(services, server).then(() => batches.takeOver());
     if (runtime && config.logFormat === "text") progress = showLoading(runtime.engine, progressOutput(config));
     const ready = (async () => {

@@ -51,6 +51,11 @@ const TICK_MS = 1000;
 const SEARCH_MS = 30_000;
 /** Milliseconds after a search until a listing starts a new one. */
 const STALE_MS = 10_000;
+/**
+ * Milliseconds after the operator named the upstreams in which one that has listed nothing may have any model: a name
+ * may also be another service's.
+ */
+const MAY_KNOW_MS = 600_000;
 
 export class Gateway implements ModelSource {
   private configured: readonly Upstream[];
@@ -61,10 +66,14 @@ export class Gateway implements ModelSource {
   private searching: Promise<void> | undefined;
   /** Whether a search has ended. */
   private hasSearched = false;
+  private namedAt: number;
+  /** Upstreams for whose models work waits. */
+  private readonly awaited = new WeakSet<Upstream>();
   private timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(private readonly options: GatewayOptions) {
     this.configured = options.configured;
+    this.namedAt = options.clock.now();
     this.stateLog = new StateLog(options.log, options.clock);
   }
 
@@ -108,6 +117,7 @@ export class Gateway implements ModelSource {
       upstream.become(fresh);
       return upstream;
     });
+    this.namedAt = this.options.clock.now();
     if (searched) this.options.discovery?.reconfigure(searched);
     // A running search may have skipped servers that are no longer named.
     void Promise.resolve(this.searching).then(() => this.search());
@@ -193,11 +203,17 @@ export class Gateway implements ModelSource {
   }
 
   mayKnow(): boolean {
-    const { configured, hasSearched } = this;
-    return (
-      (this.options.discovery !== undefined && !hasSearched) ||
-      configured.some(({ replicas }) => replicas.every(({ unlisted }) => unlisted))
-    );
+    const { discovery, clock, log } = this.options;
+    if (discovery && !this.hasSearched) return true;
+    const leftMs = this.namedAt + MAY_KNOW_MS - clock.now();
+    if (leftMs <= 0) return false;
+    const unlisted = this.configured.filter(({ replicas }) => replicas.every((replica) => replica.unlisted));
+    for (const upstream of unlisted.filter((one) => !this.awaited.has(one))) {
+      this.awaited.add(upstream);
+      const most_ms = Math.round(leftMs);
+      log.info("batch lines with unknown models wait for an upstream's models", { upstream: upstream.name, most_ms });
+    }
+    return unlisted.length > 0;
   }
 
   private locate<T>(name: string, { has, mayHave, backend }: Lookup<T>): T | undefined {

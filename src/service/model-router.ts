@@ -76,7 +76,10 @@ export interface ModelSource {
   fullName?(name: string): string | undefined;
   /** Returns whether the name can only mean a model of this source, even if the source has no such model. */
   claims?(model: string): boolean;
-  /** Returns whether a name that the source does not know may be that of a model which it has not seen listed yet. */
+  /**
+   * For work that can wait: returns whether a name that the source does not know may be that of a model which it has
+   * not seen listed yet. Some minutes after the start, none may.
+   */
   mayKnow?(): boolean;
   /** Called when the list is requested: brings the source's models up to date, in the background where that takes long. */
   refresh?(): void;
@@ -145,7 +148,7 @@ export class ModelRouter {
 
   /**
    * For work that can wait: throws SvcError `upstream_unavailable` about a name that `find` would take for unknown, or
-   * for another model's, before all sources know their models.
+   * for another model's, while a source may still come to know it.
    */
   awaitNamed(model: string, capability: Capability): void {
     if (this.named(model, capability) || !this.sources.some((source) => source.mayKnow?.())) return;

@@ -4,8 +4,10 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import type { Batch } from "../../src/contract/batches.ts";
 import type { UpstreamList } from "../../src/contract/upstreams.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
+import { create, many, never, on, untilStatus } from "../http/batch-client.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { post } from "../support/post.ts";
 import { runSvc } from "../support/program.ts";
@@ -43,6 +45,28 @@ test("--no-model with an upstream and a discovered server serves both, and stops
     await server.kill();
   }
   expect(await server.kill()).toContain("2 models of upstreams");
+});
+
+test("lines without a model of the server before go to the first upstream, even if another lists its models sooner", async () => {
+  const dataDir = temporaryFolder();
+  const before = on(dataDir, { steps: [{ wait: never }] });
+  const { id } = await create(before, many(20));
+  await untilStatus(before, id, "in_progress");
+  await before.stop();
+  const first = fixtureServer(async ({ path }) => {
+    if (path === "/v1/chat/completions") return helloStream();
+    // Lines that find no model at all are tried again after five seconds.
+    await Bun.sleep(7000);
+    return path === "/v1/models" ? Response.json(modelList("late")) : undefined;
+  });
+  const second = chatServer(helloStream);
+  const upstreams = ["--upstream", `first=${first.url}`, "--upstream", `second=${second.url}`];
+  await withServer(["--no-model", ...upstreams, "--data-dir", dataDir], async ({ url }) => {
+    const status = async () => ((await (await fetch(`${url}/v1/batches/${id}`)).json()) as Batch).status;
+    await until(async () => (await status()) === "completed");
+  });
+  const chats = ({ asked }: typeof first) => asked.filter(({ path }) => path === "/v1/chat/completions").length;
+  expect([first, second].map(chats)).toEqual([20, 0]);
 });
 
 test("a slow upstream with hundreds of requests holds up no other", async () => {

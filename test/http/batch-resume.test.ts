@@ -13,6 +13,7 @@ import { JobStore } from "../../src/store/job-store.ts";
 import { fixtureServer, helloStream, modelList } from "../gateway/fixture-server.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { RecordingLog } from "../support/recording-log.ts";
+import { TestClock } from "../support/test-clock.ts";
 import { customIds, get, jsonl, many, on, output, untilStatus } from "./batch-client.ts";
 import { hello, messages, serve, type TestServer } from "./harness.ts";
 import { until } from "../support/until.ts";
@@ -161,6 +162,27 @@ describe("a batch resumes after the server was killed", () => {
       expect(far.asked.filter(({ path }) => path === "/v1/chat/completions")).toHaveLength(LINES);
     },
   );
+
+  test("and does not wait for ever for an upstream that is off, as a name may be another service's", async () => {
+    const off = fixtureServer(() => undefined);
+    await off.stop();
+    const replica = new Replica({ url: off.url }, { connectMs: 1000, silenceMs: 5000 }, systemClock);
+    const [clock, log] = [new TestClock(), new RecordingLog()];
+    const gateway = new Gateway({ configured: [new Upstream("laptop", [replica], true)], clock, log });
+    const lines = many(LINES).map((line) => ({ ...line, body: { messages, model: "gpt-4o-mini" } }));
+    const dataDir = killedAfter(begin, undefined, USUAL, lines);
+    const server = serve(hello, { dataDir }, [gateway]);
+    await until(() => log.lines.length > 0);
+    clock.pass(599_000);
+    await Bun.sleep(300);
+    expect((await get(server, ID)).request_counts).toEqual({ total: LINES, completed: 0, failed: 0 });
+    clock.pass(2000);
+    await untilStatus(server, ID, "completed");
+    expect(server.engine.requests).toHaveLength(LINES);
+    expect(log.lines.map(({ message, fields }) => [message, fields["upstream"]])).toEqual([
+      ["batch lines with unknown models wait for an upstream's models", "laptop"],
+    ]);
+  });
 
   test("after the last line", () =>
     goesOn(

@@ -200,8 +200,13 @@ describe("a session ends", () => {
     say(client);
     await client.next("conversation.item.input_audio_transcription.delta");
     server.clock.pass(301_000);
+    server.clock.pass(298_000);
     gate.resolve();
     await client.completed();
+    // Long after the client's last event, but not after the text.
+    server.clock.pass(5000);
+    client.set({});
+    await client.next("session.updated");
     server.clock.pass(301_000);
     expect(await client.error()).toMatchObject({ code: "request_timeout" });
   });

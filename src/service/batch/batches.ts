@@ -60,6 +60,8 @@ interface LiveRun {
 export class BatchesService {
   private readonly runs = new Map<string, LiveRun>();
   private readonly retryAt = new Map<string, number>();
+  /** Batches that were created here and have not ended. */
+  private readonly own = new Set<string>();
   /** The locks of batches that were created or begun here, each held until the batch has ended if they are not many. */
   private readonly locks = new Map<string, () => void>();
   private readonly places: Semaphore;
@@ -120,13 +122,14 @@ export class BatchesService {
       // Without space for its output the batch could only wait.
       await store.quota.claim(1);
       // Another server would answer it with another model.
-      this.lock(store, ids.id);
+      if (this.locks.size < MOST_LOCKS) this.lock(store, ids.id);
       store.addBatch({ ...ids, ...times, endpoint, model, outputSeconds, window, metadata });
     } catch (error) {
       this.unlock(ids.id);
       if (!isMissing(error)) throw storageError(error);
       throw new SvcError("storage_unavailable", "The content of this file is missing from the server's data folder.");
     }
+    this.own.add(ids.id);
     const made = this.get(ids.id);
     this.scan();
     return made;
@@ -193,7 +196,7 @@ export class BatchesService {
     if (live().length >= atOnce && !heldUp()) return;
     const now = this.options.clock.now();
     const retryAt = (id: string) => this.retryAt.get(id) ?? 0;
-    const isOurs = (id: string) => this.takesOver || this.locks.has(id);
+    const isOurs = (id: string) => this.takesOver || this.own.has(id);
     // More are read when other servers run many of the first ones.
     for (let most = atOnce + this.runs.size + this.retryAt.size; ; most *= 2) {
       const found = ids(most);
@@ -246,7 +249,9 @@ export class BatchesService {
       await folder.turns.enter();
       const before = this.get(id).status;
       await run.run();
-      if (store.batches.isEnded(id) || this.locks.size > MOST_LOCKS) this.unlock(id);
+      const hasEnded = store.batches.isEnded(id);
+      if (hasEnded) this.own.delete(id);
+      if (hasEnded || this.locks.size > MOST_LOCKS) this.unlock(id);
       const { status, total, completed, failed } = this.get(id);
       this.retryAt.delete(id);
       if (status !== "in_progress") log.info("batch", { batch: id, status, total, completed, failed });

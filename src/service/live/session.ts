@@ -17,7 +17,7 @@ import { TurnDetector } from "./turn-detector.ts";
 export const BACKLOG_SECONDS = 300;
 /** Seconds of sound to process per detector call, which takes about a hundredth of a second. */
 const LISTENING_SECONDS = 4;
-/** Milliseconds without input from the client, and without work on what it sent, after which a session ends. */
+/** Milliseconds without an event from or to the client, and without work on its sound, after which a session ends. */
 export const IDLE_MS = 300_000;
 /** Maximum number of commands that wait for earlier sound to be processed. */
 const MOST_COMMANDS = 1000;
@@ -230,7 +230,9 @@ export class LiveSession {
   }
 
   private emit(event: LiveEvent): void {
-    if (!this.isOver) this.deps.emit(event);
+    if (this.isOver) return;
+    this.lastAt = this.deps.clock.now();
+    this.deps.emit(event);
   }
 
   private expectSomething(ms: number): void {

@@ -1,0 +1,79 @@
+import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import type { BatchEndpoint } from "../../../src/contract/batches.ts";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { pause } from "../../../src/domain/pause.ts";
+import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
+import { BatchesService } from "../../../src/service/batch/batches.ts";
+import { JobFolder } from "../../../src/service/batch/job-folder.ts";
+import { JobStore } from "../../../src/store/job-store.ts";
+import { temporaryFolder } from "../../support/folders.ts";
+import { RecordingLog } from "../../support/recording-log.ts";
+import { until } from "../../support/until.ts";
+
+const PATIENCE_MS = 60_000;
+setDefaultTimeout(3 * PATIENCE_MS);
+
+const ENDPOINT = "/v1/chat/completions";
+const INPUT = "file-input";
+/** More than a server keeps locked while they wait. */
+const MANY = 210;
+
+/** Starts to run batches of one line, as the server of `svc launch` does: only its own. */
+function start(answer: AnswerLine) {
+  const path = temporaryFolder();
+  const folder = new JobFolder(path, Infinity);
+  const store = folder.open();
+  const content = JSON.stringify({ custom_id: "a", method: "POST", url: ENDPOINT, body: {} });
+  writeFileSync(store.contentPath(INPUT), content);
+  const file = { id: INPUT, bytes: content.length, filename: "x", createdAt: 1, expiresAt: null };
+  store.files.add({ ...file, purpose: "batch" });
+  const batches = new BatchesService({
+    folder,
+    clock: systemClock,
+    pause,
+    log: new RecordingLog(),
+    metrics: { batchLineEnded: () => {} },
+    keepSeconds: null,
+    keepBatchSeconds: null,
+    maxLines: 10,
+    linesAtOnce: 4,
+    answers: { [ENDPOINT]: answer } as Record<BatchEndpoint, AnswerLine>,
+    onUnexpected: (error) => {
+      throw error;
+    },
+  });
+  batches.start();
+  onTestFinished(() => batches.stop());
+  return { batches, path };
+}
+
+test("a server answers all batches that were created on it, and keeps others from the first of them", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { batches, path } = start(async () => {
+    await gate.promise;
+    return { usage: { prompt_tokens: 1, completion_tokens: 1 } } as Awaited<ReturnType<AnswerLine>>;
+  });
+  const call = {
+    inputFileId: INPUT,
+    endpoint: ENDPOINT,
+    window: "24h",
+    windowSeconds: 86_400,
+    metadata: null,
+  } as const;
+  const ids: string[] = [];
+  for (let made = 0; made < MANY; made++) ids.push((await batches.create(call, "m")).id);
+  const other = new JobStore(path);
+  onTestFinished(() => other.close());
+  const isFree = (id: string) => {
+    const unlock = other.lock(id);
+    unlock?.();
+    return unlock !== undefined;
+  };
+  const areAll = (status: string) => ids.every((id) => batches.get(id).status === status);
+  expect(ids.filter(isFree).length).toBeGreaterThan(0);
+  expect(ids.slice(0, 150).filter(isFree)).toEqual([]);
+  await until(() => areAll("in_progress"), PATIENCE_MS);
+  gate.resolve();
+  await until(() => areAll("completed"), PATIENCE_MS);
+});
