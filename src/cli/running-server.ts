@@ -34,9 +34,13 @@ export async function checkAdmitted(url: string, response: Response): Promise<vo
       `${url} requires an API key; svc sends the first one of --api-key and --api-key-file.`,
     );
   if (response.status !== 403) return;
-  const answer = (await response.json().catch(() => undefined)) as
-    { readonly error?: { message?: string } } | undefined;
-  throw new ExitError("failure", `${url} refuses this request: ${answer?.error?.message ?? "403 Forbidden."}`);
+  throw new ExitError("failure", `${url} refuses this request: ${(await errorIn(response)) ?? "403 Forbidden."}`);
+}
+
+/** Returns the message of a server's error, if the body has one. */
+export async function errorIn(response: Response): Promise<string | undefined> {
+  const body = (await response.json().catch(() => undefined)) as { readonly error?: { message?: string } } | undefined;
+  return body?.error?.message;
 }
 
 /** Fetches a list from the server, with its other fields. Throws ExitError when there is none. */

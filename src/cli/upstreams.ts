@@ -2,7 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import { ExitError } from "./exit-codes.ts";
-import { askServer, fetchList, serverUrl } from "./running-server.ts";
+import { askServer, errorIn, fetchList, serverUrl } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -43,9 +43,8 @@ export async function listUpstreams(config: Config, flags: Flags): Promise<void>
 async function steer(config: Config, path: string, body: object): Promise<void> {
   const response = await askServer(config, path, body).catch(() => undefined);
   if (response?.ok) return;
-  const answer = (await response?.json().catch(() => undefined)) as
-    { readonly error?: { message?: string } } | undefined;
-  throw new ExitError("failure", answer?.error?.message ?? `No svc answers at ${serverUrl(config)}.`);
+  const message = response && (await errorIn(response));
+  throw new ExitError("failure", message ?? `No svc answers at ${serverUrl(config)}.`);
 }
 
 /** Formats the replicas as aligned columns with a header. */
