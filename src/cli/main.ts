@@ -5,7 +5,7 @@ import { processEnvironment, type Environment } from "../config/environment.ts";
 import { idleOptions } from "../config/idle-options.ts";
 import { options } from "../config/options.ts";
 import { misspeltVariables, UsageError, type Values } from "../config/parse.ts";
-import { pipedOption, readLayers } from "../config/read-config.ts";
+import { pipedOption, readConfig, readLayers } from "../config/read-config.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import { commit, version } from "../config/version.ts";
 import { errorMessage } from "../domain/error-message.ts";
@@ -34,11 +34,11 @@ export async function main(args: readonly string[], user: Environment): Promise<
       await writeOut(informationText(action, commandLine));
       return exitCodes.ok.code;
     }
-    const read = () => readLayers(commandLine.values, processEnvironment(), process.cwd());
-    const layers = read();
+    const sources = [commandLine.values, processEnvironment(), process.cwd()] as const;
+    const layers = readLayers(...sources);
     const piped = pipedOption(layers);
     const reread = () => {
-      if (piped === undefined) return resolveConfig(read(), processEnvironment());
+      if (piped === undefined) return readConfig(...sources);
       throw new UsageError(`--${piped} is a pipe, which was read at the start: only a file can be read again.`);
     };
     config = resolveConfig(layers, processEnvironment());
