@@ -88,8 +88,9 @@ export async function tokenized(
   const options = { parseSpecial, addSpecial: body.add_special_tokens ?? true, client };
   const tokens = await tokenizer.run(() => engine.tokenize(text, request.signal, options));
   const { modelId: model, model: info } = engine.status();
-  const isActive = (name: string) => router.models().some((one) => one.id === model && isNamed(one, name));
-  if (body.model && !isActive(body.model)) {
+  const isAlias = (name: string) => router.models().some((one) => one.id === model && isNamed(one, name));
+  // Describing all models takes longer than to compare names, and most clients name the model itself.
+  if (body.model && body.model !== model && !isAlias(body.model)) {
     log.verbose("tokenized by the active model instead of the named one", { model });
   }
   return { tokens, model, info, named: body.return_token_strs === true };
