@@ -1,4 +1,4 @@
-// Options that have no effect on a server because of another one. They are told but are no errors, since a config file may
+// Options that have no effect on a server because of another one. They are reported, but are no errors, since a config file may
 // hold them for other calls.
 
 import type { Config } from "./config.ts";

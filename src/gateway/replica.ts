@@ -158,7 +158,7 @@ export class Replica {
     return own.url === url && own.key === key && own.proxy === proxy;
   }
 
-  /** Takes over what a replica at the same URL knows of its server and was told by the operator. */
+  /** Takes over what a replica at the same URL knows of its server, and whether the operator drains it. */
   takeOver(former: Replica | undefined): void {
     if (!former) return;
     this.isDraining = former.isDraining;

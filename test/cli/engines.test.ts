@@ -37,7 +37,7 @@ test.skipIf(!native)("every model that is loaded on first use has an engine that
   expect(engines().map(({ model }) => model)).toEqual(expect.arrayContaining(offered));
 });
 
-test("voices for piper without the program piper are told", () => {
+test("voices for piper without the program piper are reported", () => {
   const log = new RecordingLog();
   const native = { libraries: "", embeddedModel: "", embeddedImages: { model: "", textEncoder: "", taesd: "" } };
   const config = { ...testConfig, hostVoices: true, piperVoices: "/voices" };

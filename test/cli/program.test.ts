@@ -234,7 +234,7 @@ describe("serving", () => {
     },
   );
 
-  test("options without effect are told to a server, and to nobody else", async () => {
+  test("options without effect are reported by a server, and by nothing else", async () => {
     const port = await freePort();
     const idle = ["-i", "Be brief.", "--gateway-port", "1"];
     const { err } = await serveAndStop(start(["serve", "--port", String(port), "--no-model", ...idle]), port);
@@ -387,7 +387,7 @@ describe("one answer", () => {
     expect([await child.exited, await child.stdout.text()]).toEqual([0, expect.stringContaining("Paris")]);
   });
 
-  test("a pipe that stays silent is told, and the prompt of -s answered without it", async () => {
+  test("a pipe that stays silent is reported, and the prompt of -s answered without it", async () => {
     const pipe = openSilentPipe();
     const { code, out, err } = await finish(["-s", QUESTION, ...greedy], pipe);
     closeSync(pipe);

@@ -11,7 +11,7 @@ const home = sharedFolder();
 const file = join(home, "svc.toml");
 beforeAll(() => writeFileSync(file, 'mmproj = "p.gguf"\nimage-lora = []\n'));
 
-function told(args: readonly string[]): string[] {
+function notesFor(args: readonly string[]): string[] {
   const layers = readLayers(parseArguments(args).values, { HOME: home }, home);
   return idleOptions(layers, resolveConfig(layers, { HOME: home }));
 }
@@ -31,18 +31,18 @@ test.each([
   ["--slot-save-path slots", "with --no-model", "--model m.gguf"],
   ["--trace-file trace.json", "with --no-model", "--model m.gguf"],
   ["--chat-template chatml", "with --no-model", "--model m.gguf"],
-])("a server is told that %s has no effect %s", (given, circumstance, remedy) => {
+])("a server reports that %s has no effect %s", (given, circumstance, remedy) => {
   const sentence = `${given.replace(/ .*/, "")} has no effect ${circumstance}.`;
   const cause = circumstance.startsWith("with --") ? [circumstance.slice("with ".length)] : [];
-  expect(told(["serve", ...given.split(" "), ...cause])).toEqual([sentence]);
-  if (remedy !== undefined) expect(told(["serve", ...given.split(" "), ...remedy.split(" ")])).toEqual([]);
+  expect(notesFor(["serve", ...given.split(" "), ...cause])).toEqual([sentence]);
+  if (remedy !== undefined) expect(notesFor(["serve", ...given.split(" "), ...remedy.split(" ")])).toEqual([]);
 });
 
-test("options of a config file are told too, and empty lists are not", () => {
-  expect(told(["serve", "--config", file, "--no-model"])).toEqual(["--mmproj has no effect with --no-model."]);
+test("options of a config file are reported too, and empty lists are not", () => {
+  expect(notesFor(["serve", "--config", file, "--no-model"])).toEqual(["--mmproj has no effect with --no-model."]);
   writeFileSync(file, 'model = "m.gguf"\nlora = ["l.gguf"]\nworker = ["10.0.0.2"]\n');
-  expect(told(["serve", "--config", file])).toEqual([]);
-  expect(told(["serve", "--config", file, "--no-model"])).toEqual(
+  expect(notesFor(["serve", "--config", file])).toEqual([]);
+  expect(notesFor(["serve", "--config", file, "--no-model"])).toEqual(
     ["model", "lora", "worker"].map((name) => `--${name} has no effect with --no-model.`),
   );
 });

@@ -174,14 +174,14 @@ describe("a parsed answer", () => {
 
   test("is read once for several tokens that come together, also in reasoning, and counts them all", () => {
     const texts = ["<think>", ..."abcdefgh", "</think>", ..."xyz"];
-    let [text, told, reads] = ["", 0, 0];
+    let [text, shown, reads] = ["", 0, 0];
     const parser = {
       push: (piece: Uint8Array) => void (text += Buffer.from(piece).toString()),
       read: (): AnswerUpdate | undefined => {
         reads++;
         const [reasoning = "", content = ""] = text.slice("<think>".length).split("</think>");
-        const fresh = { reasoning: reasoning.slice(told), content };
-        told = reasoning.length;
+        const fresh = { reasoning: reasoning.slice(shown), content };
+        shown = reasoning.length;
         if (content !== "") return { content: content.slice(-1) };
         return fresh.reasoning === "" ? undefined : { reasoning: fresh.reasoning };
       },

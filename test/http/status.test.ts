@@ -214,9 +214,9 @@ describe("POST /v1/tokenize and /v1/count_tokens", () => {
     const { post, log } = serve(hello, { alias: ["fake-model", "nickname"] });
     const levels = async (name: string) => {
       expect((await read(post("/v1/tokenize", { model: name, text: "a" }))).model).toBe("fake-model");
-      const told = log.lines.splice(0);
-      expect(JSON.stringify(told)).not.toContain(name);
-      return told.flatMap(({ level, message }) => (message.includes("instead of the named one") ? level : []));
+      const lines = log.lines.splice(0);
+      expect(JSON.stringify(lines)).not.toContain(name);
+      return lines.flatMap(({ level, message }) => (message.includes("instead of the named one") ? level : []));
     };
     expect(await levels("secret-name")).toEqual(["verbose"]);
     expect(await levels("nickname")).toBeEmpty();

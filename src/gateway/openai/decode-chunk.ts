@@ -77,7 +77,7 @@ function decodeUsage(usage: Fields): UpstreamUsage {
   return {
     promptTokens,
     completionTokens: count(usage["completion_tokens"]),
-    // Some clients are told the difference, which must not be negative.
+    // Some clients get the difference, which must not be negative.
     cachedTokens: Math.min(promptTokens, count(fields(usage["prompt_tokens_details"])["cached_tokens"])),
     // SGLang puts this count beside the others.
     reasoningTokens: count(fields(usage["completion_tokens_details"])["reasoning_tokens"] ?? usage["reasoning_tokens"]),
