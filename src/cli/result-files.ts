@@ -3,6 +3,7 @@
 import { basename, extname, join } from "node:path";
 import { found } from "../config/found.ts";
 import { ExitError } from "./exit-codes.ts";
+import { expectWritable } from "./write-result.ts";
 
 /** The formats of a command with their file name endings; the first is the default. */
 export type Formats = Readonly<Record<string, string>>;
@@ -15,7 +16,8 @@ export interface ResultFiles {
 
 /**
  * Determines the paths. `output` is a folder, or the file of a single result if it has a format's ending and is no
- * folder. Throws ExitError for an unknown format, results that would share a file, or a file name that may be misspelt.
+ * folder. Throws ExitError for an unknown format, results that would share a file, a file name that may be misspelt, or
+ * a place that cannot be written.
  */
 export function resultFiles(
   files: readonly string[],
@@ -30,7 +32,7 @@ export function resultFiles(
   if (output === undefined) return { format: wanted, paths: [] };
   const named = names.find((one) => extname(output).toLowerCase() === `.${formats[one]}`);
   if (named !== undefined && !isFolder(output)) {
-    if (files.length === 1) return { format: format ?? named, paths: [output] };
+    if (files.length === 1) return { format: format ?? named, paths: writable([output]) };
     throw new ExitError("usage", `-o must name a folder for the results of ${files.length} files.`);
   }
   if (files.length === 1 && extname(output) !== "" && !isFolder(output) && !/[/\\]$/.test(output)) {
@@ -41,7 +43,12 @@ export function resultFiles(
   const paths = files.map((file) => join(output, `${stem(file)}.${formats[wanted]}`));
   const twice = paths.find((path, at) => paths.indexOf(path) !== at);
   if (twice !== undefined) throw new ExitError("usage", `The results of two files would both be ${twice}.`);
-  return { format: wanted, paths };
+  return { format: wanted, paths: writable(paths) };
 }
 
 const isFolder = (path: string): boolean => found(path)?.isDirectory() === true;
+
+function writable(paths: readonly string[]): readonly string[] {
+  for (const path of paths) expectWritable(path);
+  return paths;
+}

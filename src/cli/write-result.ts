@@ -1,18 +1,30 @@
 // Writes the result of a command to a file.
 
-import { createWriteStream, statSync } from "node:fs";
+import { accessSync, constants, createWriteStream, statSync } from "node:fs";
 import { mkdir, open } from "node:fs/promises";
 import { dirname, extname, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { HEAD_BYTES } from "../audio/encode/encoder.ts";
 import { found } from "../config/found.ts";
-import { fileReason } from "../domain/system-error-code.ts";
+import { fileReason, systemErrorCode } from "../domain/system-error-code.ts";
 import { ExitError } from "./exit-codes.ts";
 
-/** Throws ExitError when the path is no file name, before anything is computed for it. */
+/** Throws ExitError when the path is no file name or cannot be written, before anything is computed for it. */
 export function expectFileName(path: string): void {
   const isFolder = /[/\\]$/.test(path) || found(path)?.isDirectory();
   if (isFolder) throw new ExitError("usage", `-o must name a file; ${path} is a folder.`);
+  expectWritable(path);
+}
+
+/** Throws ExitError when neither the file nor, if it does not exist, the folder that will contain it is writable. */
+export function expectWritable(path: string): void {
+  for (let at = resolve(path); ; at = dirname(at)) {
+    try {
+      return accessSync(at, constants.W_OK);
+    } catch (error) {
+      if (systemErrorCode(error) !== "ENOENT" || at === dirname(at)) throw unwritable(path, error);
+    }
+  }
 }
 
 /** The format from the option, and the file's name. */
