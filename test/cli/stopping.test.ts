@@ -45,7 +45,7 @@ async function streaming() {
     messages: [{ role: "user", content: "Tell me a story." }],
     stream: true,
     ignore_eos: true,
-    max_tokens: 3000,
+    max_tokens: 600,
   });
   const chunks = response.body?.getReader();
   if (!chunks) throw new Error("no stream");

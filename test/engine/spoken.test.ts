@@ -19,7 +19,7 @@ const LOSING = new Set<string>(["mp3", "opus", "aac"]);
 const rig = soundRig();
 
 const FLAGS = ["--no-model", "--threads", "1"];
-const input = "The quick brown fox jumps over the lazy dog.";
+const input = "The quick brown fox jumps.";
 
 const say = (server: TestServer, body: object) => server.post("/v1/audio/speech", body);
 
