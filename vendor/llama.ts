@@ -42,9 +42,10 @@ const LIBRARY = /\.(so|dylib|dll)$/;
  */
 export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
   const libraries = join(out, "lib", `${flavour}-${versionOf(flavour)}`);
+  const pin = prebuiltPackage(flavour);
   // Check this before a minute is spent on downloads.
-  if (!existsSync(libraries)) requireTools([compiler, "git", "npm", "tar"]);
-  const [sources, prebuilt] = await Promise.all([checkOutSources(), prebuiltLibraries(flavour)]);
+  if (!existsSync(libraries)) requireTools([compiler, "git", "npm", "tar", ...(pin ? [] : ["cmake"])]);
+  const [sources, prebuilt] = await Promise.all([checkOutSources(), pin && unpackedLibraries(pin)]);
   if (!existsSync(libraries)) {
     const from = prebuilt ?? (await compileLlama(sources, flavour));
     await step("compiled the llama shim", () =>
@@ -85,17 +86,20 @@ async function checkOutSources(): Promise<string> {
   return target;
 }
 
-/** Returns the folder with the prebuilt libraries, or undefined where none are published. */
-async function prebuiltLibraries(flavour: Flavour): Promise<string | undefined> {
+/** Returns the package with the prebuilt libraries, or undefined where none is published. */
+function prebuiltPackage(flavour: Flavour): PinnedPackage | undefined {
   if (flavour === "sanitize") return undefined;
   const pins: Readonly<Record<string, PinnedPackage | undefined>> = versions.prebuilt;
   const name = flavour === "cpu" || flavour === "metal" ? platform : `${platform}-${flavour}`;
   const pin = pins[name];
-  if (!pin) {
-    if (!forMac && !forWindows)
-      throw new BuildError(`There are no llama.cpp libraries for ${name}. Known: ${Object.keys(pins).join(", ")}.`);
-    return undefined;
+  if (!pin && !forMac && !forWindows) {
+    throw new BuildError(`There are no llama.cpp libraries for ${name}. Known: ${Object.keys(pins).join(", ")}.`);
   }
+  return pin;
+}
+
+/** Returns the folder with the libraries of the package, downloaded if it is not there yet. */
+async function unpackedLibraries(pin: PinnedPackage): Promise<string> {
   const folder = join(await fetchPackage(pin, join(out, "packages")), "bins");
   return join(folder, readdirSync(folder)[0] ?? "");
 }

@@ -44,8 +44,9 @@ in seconds unless the row says otherwise.`;
       ...commandNames.map((name) => [code(callOf(name)), commandOf(name).help, ownFlags(name)]),
     ],
   );
-  const shells = `\`source <(svc completion bash)\` completes commands and options in bash; \`svc completion zsh > ~/.zfunc/_svc\` and
-\`svc completion fish > ~/.config/fish/completions/svc.fish\` do in zsh and fish.`;
+  const shells = `Commands and options are completed in bash with \`source <(svc completion bash)\` in \`~/.bashrc\`, in zsh with
+\`source <(svc completion zsh)\` after \`compinit\` in \`~/.zshrc\`, and in fish after
+\`mkdir -p ~/.config/fish/completions && svc completion fish > ~/.config/fish/completions/svc.fish\`.`;
   return page("Options", precedence, `## Commands\n\n${calls}\n\n${shells}`, ...groups);
 }
 
@@ -68,6 +69,10 @@ export const otherVariables: readonly (readonly [name: string, meaning: string])
   ["XDG_CACHE_HOME", "Parent of the cache folder, without --cache-dir."],
   ["XDG_DATA_HOME", "Parent of the data folder, without --data-dir."],
   ["LOCALAPPDATA", "The same for both folders on Windows."],
+  [
+    "TMPDIR, TEMP",
+    "Parent of the temporary folder for files in requests (TEMP on Windows). Together they take up to twice --max-audio-mb, or 1 GiB if that is more.",
+  ],
 ];
 
 export function environmentPage(): string {

@@ -118,7 +118,7 @@ function zsh(): string {
     return `    ${name}) own=(${flags.join(" ")}) operands='*:operand:${zshOperands(commandOf(name))}' ;;`;
   });
   return `#compdef svc
-# zsh completion of svc: svc completion zsh > ~/.zfunc/_svc
+# zsh completion of svc: source <(svc completion zsh), after compinit
 _svc_models() {
   local -a names=(\${(f)"$(${NAMES})"})
   compadd "$@" -a names

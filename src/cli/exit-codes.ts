@@ -4,7 +4,7 @@ export const exitCodes = {
   ok: { code: 0, meaning: "done, or stopped by SIGINT or SIGTERM" },
   failure: { code: 1, meaning: "an operation failed; the last line on standard error says why" },
   usage: { code: 2, meaning: "wrong option or value" },
-  model: { code: 3, meaning: "the model file or an adapter file cannot be used, or no model has this name" },
+  model: { code: 3, meaning: "a model, an adapter or a worker cannot be used, or no model has this name" },
   address: { code: 4, meaning: "the server cannot listen on this address or port" },
   download: { code: 5, meaning: "a download failed; a received part that can be resumed is kept" },
   interrupted: { code: 130, meaning: "a one-shot answer or a download was interrupted" },

@@ -244,6 +244,21 @@ describe("responses", () => {
     expect([refused.status, (await json(refused)).error.param]).toEqual([status, param]);
   });
 
+  test.each([
+    [{}, undefined],
+    [{ reasoning: { effort: "none" } }, false],
+    [{ reasoning: { effort: "low" } }, true],
+    [{ text: { format: { type: "json_object" } } }, false],
+    [{ text: { format: { type: "json_object" } }, reasoning: { effort: "low" } }, true],
+  ])(
+    "without an effort the template decides whether the model reasons, unless the form is given: %j",
+    async (fields, thinking) => {
+      const server = serve(scripts.text);
+      await server.post("/v1/responses", { input: "hi", ...fields });
+      expect(server.engine.requests.map((asked) => asked.thinking)).toEqual([thinking]);
+    },
+  );
+
   test("enable_thinking must be a boolean", async () => {
     const body = { input: "hi", chat_template_kwargs: { enable_thinking: "yes" } };
     const { error } = await json(serve().post("/v1/responses", body));

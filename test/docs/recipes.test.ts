@@ -1,5 +1,5 @@
-// The recipes of docs/team.md, run with their programs on loopback: the text of the page with other ports, names and
-// files. Recipes whose program is not installed are skipped.
+// The recipes of docs/team.md and the service of the packages, run with their programs on loopback: their text with other
+// ports, names and files. Recipes whose program is not installed are skipped.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
@@ -133,37 +133,30 @@ test.skipIf(Bun.which("caddy") === null)("Caddy: a stream comes through piece by
   await whileRunning(command, { HOME: folder }, () => streamsThrough(port, gate));
 });
 
-test.skipIf(Bun.which("systemd-analyze") === null).each([
-  ["page", "/usr/local/bin/svc", () => recipe("ini")],
-  ["packages", "/usr/bin/svc", () => fill("svc.service", {})],
-])("the service of the %s is accepted by systemd", async (_, installed, unit) => {
+const unit = fill("svc.service", {});
+
+test.skipIf(Bun.which("systemd-analyze") === null)("the service is accepted by systemd", async () => {
   const folder = temporaryFolder();
   const program = join(folder, "svc");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o755 });
-  writeFileSync(join(folder, "svc.service"), adapted(unit(), { [installed]: program }));
+  writeFileSync(join(folder, "svc.service"), adapted(unit, { "/usr/bin/svc": program }));
   const verify = ["systemd-analyze", "verify", "--man=no", join(folder, "svc.service")];
   const { err, code } = await runToEnd(verify);
   expect([err.split("\n").filter((line) => line.includes("svc.service")), code]).toEqual([[], 0]);
 });
 
-test.each([
-  ["page", recipe("ini")],
-  ["packages", fill("svc.service", {})],
-])("the service of the %s may ask for the addresses of the machine", (_, unit) => {
+test("the command of docs/team.md has the service start what was installed after a build", async () => {
+  const [, edit = "", file = ""] = /^sed '([^']+)' (\S+) /m.exec(page?.text ?? "") ?? [];
+  const { out } = await runToEnd(["sed", edit, join(import.meta.dir, "../..", file)]);
+  expect(out).toBe(unit.replace("=/usr/bin/svc", "=/usr/local/bin/svc"));
+});
+
+test("the service may ask for the addresses of the machine, and can be reloaded", () => {
   expect(unit).toMatch(/^RestrictAddressFamilies=AF_INET AF_INET6 AF_NETLINK AF_UNIX$/m);
-});
-
-test.each([
-  ["page", recipe("ini")],
-  ["packages", fill("svc.service", {})],
-])("the service of the %s can be reloaded, and older systemd knows what it says", (_, unit) => {
   expect(unit).toMatch(/^ExecReload=\/bin\/kill -HUP \$MAINPID$/m);
-  // The folder of credentials as %d is of systemd 251.
-  expect(unit).not.toContain("%d");
 });
 
-test("the service of the packages has the folders and the file of variables that docs/install.md names", () => {
-  const unit = fill("svc.service", {});
+test("the service has the folders and the file of variables that docs/install.md names", () => {
   const { text = "" } = pages().find(({ path }) => path === "docs/install.md") ?? {};
   expect(unit).toMatch(/^EnvironmentFile=-\/etc\/svc\/environment$/m);
   expect(text).toContain("SVC_API_KEY=");
@@ -171,10 +164,7 @@ test("the service of the packages has the folders and the file of variables that
   expect(text).toContain("sudo svc pull --data-dir /var/lib/svc ");
 });
 
-test.each([
-  ["page", recipe("ini")],
-  ["packages", fill("svc.service", {})],
-])("the service of the %s has the folders that systemd makes, unless its config file names others", (_, unit) => {
+test("the service has the folders that systemd makes, unless its config file names others", () => {
   const folder = temporaryFolder();
   const file = join(folder, "config.toml");
   writeFileSync(file, 'data-dir = "/srv/svc"\n');
@@ -186,10 +176,7 @@ test.each([
   expect([unit.includes("CacheDirectory=svc\n"), unit.includes("StateDirectory=svc\n")]).toEqual([true, true]);
 });
 
-test.each([
-  ["page", recipe("ini")],
-  ["packages", fill("svc.service", {})],
-])("the command of the service of the %s has options that exist", (_, unit) => {
+test("the command of the service has options that exist", () => {
   const [, args = ""] = /^ExecStart=\S+ (.*)$/m.exec(unit) ?? [];
   expect(parseArguments(args.split(" ")).values.get("config")).toBe("/etc/svc/config.toml");
 });

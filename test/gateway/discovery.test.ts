@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Discovery } from "../../src/gateway/discovery.ts";
 import { Gateway } from "../../src/gateway/gateway.ts";
 import { parseSockets } from "../../src/gateway/listening-ports.ts";
@@ -40,6 +42,16 @@ function gatewayAt(ports: readonly number[]) {
   const gateway = new Gateway({ configured: [], discovery, clock: systemClock, log: new RecordingLog() });
   return { discovery, gateway };
 }
+
+test("docs/gateway.md names the ports that are probed", () => {
+  const page = readFileSync(join(import.meta.dir, "../../docs/gateway.md"), "utf8").replaceAll(/\s+/g, " ");
+  for (const [port, kind] of KNOWN_PORTS) expect(page).toContain(`${port} (\`${kind}\`)`);
+  const [, text = ""] = /every other port where a program listens from ([^.]*)\./.exec(page) ?? [];
+  const ranges = text.split(/, (?:and )?/).map((range) => range.match(/\d+/g)?.map(Number) ?? []);
+  const named = (port: number) => ranges.some(([first = 0, last = first]) => first <= port && port <= last);
+  const ports = Array.from({ length: 65_536 }, (_, port) => port);
+  expect(ports.filter((port) => named(port) !== isCandidate(port))).toEqual([]);
+});
 
 test("servers at the given ports are found under their address, and servers without models are not", async () => {
   const far = chatServer(helloStream);

@@ -12,6 +12,7 @@ import { temporaryFolder } from "../support/folders.ts";
 
 const dockerfile = readFileSync(join(import.meta.dir, "../../packaging/templates/Dockerfile"), "utf8");
 const variables = environmentIn(/^ENV (.*)$/m.exec(dockerfile)?.[1] ?? "");
+const [, user = ""] = /uid=(\d+)/.exec(dockerfile) ?? [];
 const folders = ["XDG_CACHE_HOME", "XDG_DATA_HOME"].map((name) => variables[name] ?? "");
 
 function block(page: string, language: string, having: string): string {
@@ -22,7 +23,6 @@ function block(page: string, language: string, having: string): string {
 }
 
 test("the folders in which svc stores data belong to its user", () => {
-  const [, user = ""] = /uid=(\d+)/.exec(dockerfile) ?? [];
   expect(folders).toEqual(["/cache", "/data"]);
   for (const folder of folders) {
     expect(dockerfile).toMatch(new RegExp(`^COPY --chown=${user}:${user} --chmod=0700 empty ${folder}$`, "m"));
@@ -57,8 +57,30 @@ test("the read-only recipes mount these folders, and the folder for uploads", ()
   expect(parseArguments(args).action).toBe("wait");
 });
 
+const manifest = Bun.YAML.parse(
+  block("docs/cluster.md", "yaml", "apiVersion")
+    .split(/^---$/m)
+    .find((one) => one.includes("image: svc:local")) ?? "",
+);
+
 test("a pod of the Kubernetes manifest gets no variables of the Service called svc", () => {
-  const manifests = block("docs/cluster.md", "yaml", "kind: Deployment").split(/^---$/m);
-  const [deployment] = manifests.filter((one) => one.includes("kind: Deployment")).map((one) => Bun.YAML.parse(one));
-  expect(deployment).toMatchObject({ spec: { template: { spec: { enableServiceLinks: false } } } });
+  expect(manifest).toMatchObject({ spec: { template: { spec: { enableServiceLinks: false } } } });
 });
+
+test("batches outlive the containers of a cluster: its recipes mount a volume of the image's user for them", () => {
+  const [, data = ""] = folders;
+  const compose = Bun.YAML.parse(block("docs/cluster.md", "yaml", "services:"));
+  expect(compose).toMatchObject({ services: { svc: { volumes: [`data:${data}`] } }, volumes: { data: {} } });
+  const container = { volumeMounts: expect.arrayContaining([{ name: "data", mountPath: data }]) };
+  const pod = { containers: [container], securityContext: { fsGroup: Number(user) } };
+  const volumeClaimTemplates = [{ metadata: { name: "data" } }];
+  expect(manifest).toMatchObject({ kind: "StatefulSet", spec: { template: { spec: pod }, volumeClaimTemplates } });
+});
+
+test.each(["docs/team.md", "docs/cluster.md", "docs/install.md"])(
+  "%s runs no shell in the image, which has none",
+  (name) => {
+    const text = pages().find(({ path }) => path === name)?.text;
+    expect(text).not.toMatch(/\bexec\b.* (?:ba)?sh\b/);
+  },
+);

@@ -7,7 +7,7 @@ export const engineOptions = {
   parallel: integer(1, 256, {
     aliases: ["concurrent", "n-parallel"],
     default: 32,
-    help: "Maximum concurrent requests; further requests wait in the queue.",
+    help: "Maximum concurrent requests for each chat, embedding or reranking model; further requests wait in its queue.",
   }),
   threads: integer(1, 512, {
     absent: "the physical cores, at most those that a container may use",

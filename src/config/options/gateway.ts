@@ -16,7 +16,7 @@ export const gatewayOptions = {
       placeholder: "PORT",
       example: ["11434"],
       to: parsePorts,
-      help: "Loopback port on which to discover servers. Default: the usual ports of such servers and, under Linux, every port that a program listens on.",
+      help: "Loopback port on which to discover servers. Default: the usual ports of such servers and, under Linux, ports in ranges common for web servers that a program listens on.",
     }),
     upstreams: list({
       name: "upstream",

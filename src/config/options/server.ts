@@ -134,11 +134,11 @@ export const serverOptions = {
   }),
   maxQueue: integer(0, 100_000, {
     default: 256,
-    help: "Maximum queued requests; further requests are refused with 503 server_busy.",
+    help: "Maximum queued requests for each model; further requests are refused with 503 server_busy.",
   }),
   maxQueueTokens: integer(0, 1_000_000_000, {
     default: 1_000_000,
-    help: "Maximum prompt tokens in the queue; further requests are refused with 503 server_busy. A single prompt may queue whatever its length.",
+    help: "Maximum prompt tokens in the queue of each chat model; further requests are refused with 503 server_busy. A single prompt may queue whatever its length.",
   }),
   queueTimeoutMs: seconds(0, DAY_S, {
     name: "queue-timeout",
