@@ -2,7 +2,7 @@
 
 import type { MergedCell, RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { around } from "../boxes.ts";
-import { rowsOf } from "../reading-order.ts";
+import { inReadingOrder, rowsOf } from "../reading-order.ts";
 import { median, quantile } from "../statistics.ts";
 import { chunksOf, columnsOf, columnsUnder, letterWidth, type Chunk, type Column, type Row } from "./chunks.ts";
 import { isProse } from "./prose.ts";
@@ -141,7 +141,11 @@ function cellsOf(rows: readonly Row[], columns: readonly Column[]): Cell[] {
     while (span < columnSpan && !cells.has(`${row} ${column + span}`)) span++;
     return span;
   };
-  return [...cells.values()].map(({ cell, words }) => ({ ...cell, columnSpan: spanOf(cell), words }));
+  return [...cells.values()].map(({ cell, words }) => ({
+    ...cell,
+    columnSpan: spanOf(cell),
+    words: inReadingOrder(words),
+  }));
 }
 
 /** A row with missing cells continues the one above when their gap is at most this share of a wide gap. */
