@@ -134,43 +134,72 @@ describe("pictures", () => {
   });
 });
 
-describe("TIFF files with false information", () => {
-  /**
-   * Returns a little-endian file with these directories, whose entries have tag, type, count and value; `next`:
-   * offset of the directory after the last.
-   */
-  function tiff(directories: readonly (readonly (readonly number[])[])[], next = 0): Uint8Array {
-    const bytes = Buffer.alloc(4096);
-    bytes.write("II*\0", "latin1");
-    bytes.writeUInt32LE(8, 4);
-    let at = 8;
-    for (const [index, entries] of directories.entries()) {
-      bytes.writeUInt16LE(entries.length, at);
-      at += 2;
-      for (const [tag = 0, type = 3, values = 1, value = 0] of entries) {
-        bytes.writeUInt16LE(tag, at);
-        bytes.writeUInt16LE(type, at + 2);
-        bytes.writeUInt32LE(values, at + 4);
-        bytes.writeUInt32LE(value, at + 8);
-        at += 12;
-      }
-      bytes.writeUInt32LE(index < directories.length - 1 ? at + 4 : next, at);
-      at += 4;
+/**
+ * Returns a little-endian file with these directories, whose entries have tag, type, count and value; `next`:
+ * offset of the directory after the last.
+ */
+function tiff(directories: readonly (readonly (readonly number[])[])[], next = 0): Uint8Array {
+  const bytes = Buffer.alloc(4096);
+  bytes.write("II*\0", "latin1");
+  bytes.writeUInt32LE(8, 4);
+  let at = 8;
+  for (const [index, entries] of directories.entries()) {
+    bytes.writeUInt16LE(entries.length, at);
+    at += 2;
+    for (const [tag = 0, type = 3, values = 1, value = 0] of entries) {
+      bytes.writeUInt16LE(tag, at);
+      bytes.writeUInt16LE(type, at + 2);
+      bytes.writeUInt32LE(values, at + 4);
+      bytes.writeUInt32LE(value, at + 8);
+      at += 12;
     }
-    return bytes;
+    bytes.writeUInt32LE(index < directories.length - 1 ? at + 4 : next, at);
+    at += 4;
   }
-  const size = [
-    [256, 3, 1, 64],
-    [257, 3, 1, 32],
-  ] as const;
-  const grey = [...size, [258, 3, 1, 8], [262, 3, 1, 1], [277, 3, 1, 1]] as const;
-  const refused = async (content: Uint8Array) => {
-    const path = file(content);
-    const outcome = await failure(documents.count(of(path, "data")).then(() => picture(path)));
-    expect(outcome.slice(0, 2)).toEqual(["unprocessable_media", "data"]);
-    return String(outcome[2]).replace(/^.*; got /, "");
-  };
+  return bytes;
+}
+const tiffSize = [
+  [256, 3, 1, 64],
+  [257, 3, 1, 32],
+] as const;
+const grey = [...tiffSize, [258, 3, 1, 8], [262, 3, 1, 1], [277, 3, 1, 1]] as const;
+const refused = async (content: Uint8Array) => {
+  const path = file(content);
+  const outcome = await failure(documents.count(of(path, "data")).then(() => picture(path)));
+  expect(outcome.slice(0, 2)).toEqual(["unprocessable_media", "data"]);
+  return String(outcome[2]).replace(/^.*; got /, "");
+};
 
+describe("TIFF files of rare kinds", () => {
+  const strip = [
+    [273, 4, 1, 2000],
+    [279, 4, 1, 2000],
+  ] as const;
+  /** Returns the first three pixels of a grey picture of this many bits a pixel, whose strip begins with a byte. */
+  async function greys(bits: number, kind: number, byte: number) {
+    const content = tiff([[...tiffSize, [258, 3, 1, bits], [262, 3, 1, kind], ...strip]]);
+    content[2000] = byte;
+    return [...(await picture(file(content))).data.subarray(0, 3)];
+  }
+
+  test("with grey of 2 or 4 bits are read, whether 0 is white or black", async () => {
+    expect(await greys(4, 1, 0x0f)).toEqual([0, 255, 0]);
+    expect(await greys(4, 0, 0x0f)).toEqual([255, 0, 255]);
+    expect(await greys(2, 1, 0b00_11_01_00)).toEqual([0, 255, 85]);
+    expect(await greys(2, 0, 0b00_11_01_00)).toEqual([255, 0, 170]);
+  });
+
+  test.each([
+    ["CIELab", 8, 8, 3],
+    ["four inks of 16 bits", 5, 16, 4],
+    ["RGB with two samples", 2, 8, 2],
+  ])("with %s are refused", async (_, kind, bits, samples) => {
+    const content = tiff([[...tiffSize, [258, 3, 1, bits], [262, 3, 1, kind], [277, 3, 1, samples], ...strip]]);
+    expect(await refused(Buffer.concat([content, Buffer.alloc(20_000)]))).toBe("a TIFF file of an unsupported kind.");
+  });
+});
+
+describe("TIFF files with false information", () => {
   test("about the position of directories are refused", async () => {
     expect(await refused(tiff([grey], 8))).toBe("directories that do not end.");
     expect(await refused(tiff([grey], 4_000_000))).toBe("one that is cut off.");
@@ -189,7 +218,7 @@ describe("TIFF files with false information", () => {
         ]),
       ),
     ).toContain("60000 × 60000 pixels");
-    expect(await refused(tiff([[...size, [258, 3, 1, 60_000]]]))).toContain("60000 bits a pixel");
+    expect(await refused(tiff([[...tiffSize, [258, 3, 1, 60_000]]]))).toContain("60000 bits a pixel");
     expect(await refused(tiff([[...grey, [273, 4, 1, 9_000_000]]]))).toBe("a damaged TIFF file.");
     expect(await refused(tiff([[...grey, [322, 4, 1, 4_000_000], [323, 4, 1, 16]]]))).toBe("a damaged TIFF file.");
     expect(await refused(tiff([[...grey, [259, 3, 1, 34_892], [273, 4, 1, 8]]]))).toContain("compression 34892");
