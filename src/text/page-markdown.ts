@@ -20,8 +20,10 @@ export function pageMarkdown(
   const place = (table: RecognizedTable) => {
     if (unplaced.delete(table)) pieces.push({ of: table, texts: [inPlace(table)] });
   };
+  // Smallest first, since a table may lie inside a cell of another.
+  const smallest = tables.toSorted((a, b) => a.box.width * a.box.height - b.box.width * b.box.height);
   for (const { block, words } of lines) {
-    const parts = Map.groupBy(words, ({ box }) => tables.find((table) => isWithin(box, table.box)));
+    const parts = Map.groupBy(words, ({ box }) => smallest.find((table) => isWithin(box, table.box)));
     for (const [table, own] of parts) {
       if (table) {
         place(table);
