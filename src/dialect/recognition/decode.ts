@@ -64,6 +64,8 @@ function callOf(body: RecognitionRequest): RecognitionCall {
   if (format !== "json" && !isTextual) {
     throw invalidValue("response_format", `be json with mode ${mode}`, received(format));
   }
+  const ranges = pages ? decodePages(pages) : undefined;
+  const wanted = mode === "classify" ? firstOf(ranges) : ranges;
   return {
     mode,
     ...(body.model && { model: body.model }),
@@ -84,7 +86,7 @@ function callOf(body: RecognitionRequest): RecognitionCall {
       ...(mode === "classify" && { saliency: { type: "attention" as const, heatMap: false } }),
       ...(isTextual && body.auto_crop && { crop: true as const }),
     },
-    ...(pages && { pages: decodePages(pages) }),
+    ...(wanted && { pages: wanted }),
     maxPages: max_pages ?? USUAL_MAX_PAGES,
     format,
     origin: origin ?? "bottom-left",
@@ -114,6 +116,12 @@ function decodePages(text: string): PageRange[] {
     if (Number(last) < Number(first)) throw refusal(text);
     return { first: Number(first), last: Number(last) };
   });
+}
+
+/** Returns the first of these pages; only that one gets labels. */
+function firstOf(pages: readonly PageRange[] = [{ first: 1 }]): PageRange[] {
+  const first = Math.min(...pages.map((range) => range.first));
+  return [{ first, last: first }];
 }
 
 function refusal(text: string): SvcError {
