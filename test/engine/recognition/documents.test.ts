@@ -199,6 +199,21 @@ describe("TIFF files of rare kinds", () => {
   });
 });
 
+test.each([
+  ["a fax is stretched", 204, 98, [64, 67]],
+  ["a fax of many lines is stretched", 204, 391, [123, 32]],
+  ["a fine fax stays as it is", 204, 196, [64, 32]],
+  ["a picture with an implausible resolution stays as it is", 300, 1, [64, 32]],
+  ["a picture with an invalid resolution stays as it is", 300, 0, [64, 32]],
+])("%s to squares: %d × %d dots per inch", async (_, across, down, size) => {
+  const [first, second, strip] = [1900, 1908, 2000];
+  const content = Buffer.from(tiff([[...grey, [282, 5, 1, first], [283, 5, 1, second], [273, 4, 1, strip]]]));
+  for (const [at, value] of [across, 1, down, 1].entries()) content.writeUInt32LE(value, first + 4 * at);
+  const { width, height, data } = await picture(file(content));
+  expect([width, height]).toEqual(size);
+  expect(data).toHaveLength(width * height);
+});
+
 describe("TIFF files with false information", () => {
   test("about the position of directories are refused", async () => {
     expect(await refused(tiff([grey], 8))).toBe("directories that do not end.");

@@ -63,7 +63,7 @@ export function openTiff(bytes: Uint8Array, field: string): OpenDocument {
 }
 
 function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Decoded {
-  const { width, height, orientation } = picture;
+  const { width, height, orientation, pixelHeight } = picture;
   checkSides(width, height, field);
   const { file, tags } = prepared(bytes, picture, field);
   // The decoder gets our directory, whose values are checked.
@@ -73,7 +73,7 @@ function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Decoded
   if (!pixels) throw damaged(field);
   // The decoder leaves all pixels of a kind that it does not convert as they are.
   if (!pixels.some((value, at) => at % 4 === 3 && value > 0)) throw unsupported(field);
-  return { width, height, pixels, channels: 4, orientation };
+  return { width, height, pixels, channels: 4, orientation, pixelHeight };
 }
 
 /** Returns red, green, blue and opacity of each pixel; undefined for a damaged picture. */
