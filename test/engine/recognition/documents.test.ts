@@ -189,6 +189,20 @@ describe("TIFF files of rare kinds", () => {
     expect(await greys(2, 0, 0b00_11_01_00)).toEqual([255, 0, 170]);
   });
 
+  test("with transparent pixels are on white, in each of their colours, too", async () => {
+    const pixels = Buffer.alloc(64 * 32 * 4);
+    pixels.set([200, 100, 0, 255, 200, 100, 0, 51]);
+    const kind = [...tiffSize, [258, 3, 1, 8], [262, 3, 1, 2], [277, 3, 1, 4], [273, 4, 1, 4096]];
+    const path = file(Buffer.concat([tiff([kind]), pixels]));
+    const { bitmap, channels } = await page(path, 1, (one) => one.picture(150));
+    expect([bitmap, ...channels()].map(({ data }) => [...data.subarray(0, 3)])).toEqual([
+      [118, 228, 255],
+      [200, 244, 255],
+      [100, 224, 255],
+      [0, 204, 255],
+    ]);
+  });
+
   test.each([
     ["CIELab", 8, 8, 3],
     ["four inks of 16 bits", 5, 16, 4],
