@@ -355,11 +355,18 @@ describe("refusals", () => {
     const [first, second] = server.reader.pages;
     server.reader.pages = second ? [second] : [];
     expect(await fault(await server.post(PATH, { data, mode: "table" }))).toEqual([422, "no_tables", null]);
-    server.reader.pages = [first, second].flatMap((page) => (page ? [{ ...page, lines: [] }] : []));
+    server.reader.pages = [first, second].flatMap((page) => (page ? [{ ...page, lines: [], tables: [] }] : []));
     expect(await fault(await server.post(PATH, { data }))).toEqual([422, "no_text", null]);
     server.reader.refusal = new SvcError("unprocessable_media", "It is damaged.", { param: "data" });
     expect(await fault(await server.post(PATH, { data }))).toEqual([422, "unprocessable_media", "data"]);
     expect(leftovers(server)).toEqual([]);
+  });
+
+  test("a table whose words are in no line is not refused", async () => {
+    const server = serve();
+    server.reader.pages = server.reader.pages.map((page) => ({ ...page, lines: [] }));
+    const { documents } = (await (await server.post(PATH, { data, mode: "table" })).json()) as RecognizedDocuments;
+    expect(documents[0]?.tables[0]?.rows[1]).toEqual(["a", "12.50"]);
   });
 
   test("a page without barcodes yields an empty list", async () => {

@@ -60,7 +60,8 @@ export function encodeDocuments(
   call: Pick<RecognitionCall, "origin" | "words" | "debug">,
 ): Omit<RecognizedDocuments, "documents"> & { readonly documents: readonly Encoded[] } {
   const pages = documents.flatMap((document) => document.pages);
-  if (pages.every(({ lines }) => lines.length === 0)) {
+  // Words that were found only when cells were read one by one are in tables, but in no line.
+  if (pages.every(({ lines, tables }) => lines.length === 0 && tables.length === 0)) {
     throw new SvcError("no_text", "There is no text that could be recognised.");
   }
   if (mode === "table" && pages.every(({ tables }) => tables.length === 0)) {
