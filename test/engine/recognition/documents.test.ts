@@ -415,8 +415,13 @@ describe("PDF documents", () => {
     for (const { box } of read) expect(box.height).toBeLessThan(20);
   });
 
-  test("are split into blocks where lines are far apart", async () => {
-    const path = file(pdfOf([{ lines: ["One", "one", "", "", "Two"] }]));
+  test.each([
+    ["upright", "", 0],
+    ["upwards", "0 1 -1 0 842 0 cm", 0],
+    ["upside down", "-1 0 0 -1 550 800 cm", 0],
+    ["upside down by the viewer", "", 2],
+  ])("are split into blocks where lines are far apart: %s", async (_, drawing, turns) => {
+    const path = file(pdfOf([{ lines: ["One", "one", "", "", "Two"], drawing, turns }]));
     expect((await linesAt(path)).map(({ text, block }) => [text, block])).toEqual([
       ["One", 0],
       ["one", 0],
