@@ -73,6 +73,19 @@ describe("answers", () => {
   });
 });
 
+test.each([
+  ["top-left", { x: 0, y: 0.9, width: 0.1, height: 0.1 }],
+  ["bottom-left", { x: 0, y: 0, width: 0.1, height: 0.1 }],
+])("boxes end at the edges of the page: origin %s", async (origin, wanted) => {
+  const server = serve();
+  server.reader.pages = server.reader.pages.slice(0, 1).map((page) => {
+    const lines = page.lines.slice(0, 1).map((line) => ({ ...line, box: { x: -20, y: 90, width: 40, height: 30 } }));
+    return { ...page, width: 200, height: 100, lines };
+  });
+  const { documents } = (await (await server.post(PATH, { data, origin })).json()) as RecognizedDocuments;
+  expect(documents[0]?.text_blocks[0]?.bounding_box).toEqual(wanted);
+});
+
 test("can be Markdown", async () => {
   const response = await send(serve(), form([["response_format", "markdown"]]));
   expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
