@@ -48,7 +48,7 @@ export interface NextPageJob extends DocumentJob {
 
 export type PageJob = OpeningJob | NextPageJob;
 
-/** The last event is `page`, or `counted` when no page is wanted. */
+/** The last event is `page`. */
 export type PageEvent =
   | { readonly type: "accepted" }
   | { readonly type: "started" }

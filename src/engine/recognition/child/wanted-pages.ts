@@ -7,7 +7,7 @@ import type { OpeningJob } from "../protocol.ts";
 export function wantedPages(
   { pages = [{ first: 1 }], countsFromZero, maxPages }: OpeningJob["wanted"],
   count: number,
-): readonly number[] {
+): readonly [number, ...number[]] {
   const beyond = pages.map(({ first, last = first }) => Math.max(first, last)).find((number) => number > count);
   if (beyond !== undefined) {
     const before = countsFromZero ? 1 : 0;
@@ -16,7 +16,8 @@ export function wantedPages(
   }
   const isWanted = (number: number) => pages.some(({ first, last = count }) => first <= number && number <= last);
   const wanted = Array.from({ length: count }, (_, at) => at + 1).filter(isWanted);
-  if (wanted.length <= maxPages) return wanted;
+  // Each range has at least one page of the document.
+  if (wanted.length <= maxPages) return wanted as [number, ...number[]];
   if (countsFromZero) throw invalidValue("pages", `select at most ${maxPages} pages`, wanted.length);
   const sentence = `is ${maxPages}; got a document of ${wanted.length} pages. 'pages' selects some of them`;
   throw fieldError("unprocessable_media", "max_pages", sentence);

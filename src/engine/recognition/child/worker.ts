@@ -48,7 +48,6 @@ export class RecognitionWorker {
     let reading: (NextPageJob & { readonly key: JobKey }) | undefined;
     try {
       reading = "wanted" in job ? await this.opened(job) : job;
-      if (!reading) return;
       const event = await this.read(reading);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
     } catch (error) {
@@ -60,15 +59,13 @@ export class RecognitionWorker {
     }
   }
 
-  /** Counts a document's pages. Returns the first wanted page's job; undefined, and ends it, if there is none. */
+  /** Counts a document's pages. Returns the first wanted page's job. */
   private async opened({ key, document, task, wanted, readers }: QueuedJob & OpeningJob) {
     const pages = await this.reader.count(document);
     const all = wantedPages(wanted, pages);
     const event = { type: "counted", pages, wanted: all } as const;
-    const [page] = all;
-    const [outputs, finished] = page === undefined ? [[], [{ key, event }]] : [[{ key, events: [event] }], []];
-    this.send({ type: "events", outputs, finished });
-    return page === undefined ? undefined : { key, document, task, page, isLast: all.length <= readers };
+    this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
+    return { key, document, task, page: all[0], isLast: all.length <= readers };
   }
 
   private async read({ document, task, page, isLast }: NextPageJob): Promise<PageEvent> {
