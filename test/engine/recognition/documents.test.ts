@@ -323,6 +323,20 @@ describe("PDF documents", () => {
     expect((await linesAt(path)).map(({ text }) => text)).toEqual(lines);
   });
 
+  test("with a damaged page are refused with its number, as the client counts", async () => {
+    const path = file(
+      pdfOfObjects([
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R 9 0 R] /Count 2 /MediaBox [0 0 595 842] >>",
+        "<< /Type /Page /Parent 2 0 R >>",
+      ]),
+    );
+    const message = (counting: { countsFromZero?: true }) =>
+      failure(new Documents().read({ ...of(path), ...counting }, 2, async () => {})).then((failed) => failed[2]);
+    expect(await message({})).toContain("whose page 2 is damaged");
+    expect(await message({ countsFromZero: true })).toContain("whose page 1 is damaged");
+  });
+
   test("whose fonts take characters for halves of others have well-formed text", async () => {
     const path = file(
       pdfOfObjects([
