@@ -3,7 +3,7 @@
 import { RecognitionForm, RecognitionRequest } from "../../contract/recognition.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
-import type { PageRange, RecognitionMode, SaliencyTask } from "../../domain/recognition.ts";
+import type { PageRange, RecognitionMode, RecognitionTask, TextWish } from "../../domain/recognition.ts";
 import { formFields } from "../fields/form-body.ts";
 import { decodeSources, type NamedSource } from "./sources.ts";
 
@@ -11,17 +11,7 @@ export interface RecognitionCall {
   readonly mode: RecognitionMode;
   readonly model?: string;
   /** What to find on each page. */
-  readonly task: {
-    readonly text?: {
-      readonly languages: readonly string[];
-      readonly level: "accurate" | "fast";
-      readonly correction: boolean;
-    };
-    readonly tables?: true;
-    readonly barcodes?: true;
-    readonly saliency?: SaliencyTask;
-    readonly crop?: true;
-  };
+  readonly task: RecognitionTask<TextWish>;
   readonly pages?: readonly PageRange[];
   readonly maxPages: number;
   readonly format: "json" | "text" | "markdown";
