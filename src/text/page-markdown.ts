@@ -57,7 +57,7 @@ export function tableMarkdown(table: RecognizedTable): string {
   const head = above === 1 ? (rows[0] ?? []) : headers;
   const width = Math.max(1, ...rows.map((row) => row.length));
   const line = (cells: readonly string[]) =>
-    `| ${Array.from({ length: width }, (_, at) => (cells[at] ?? "").replaceAll(/[\\|]/g, "\\$&").replaceAll(/\s+/g, " ")).join(" | ")} |`;
+    `| ${Array.from({ length: width }, (_, at) => (cells[at] ?? "").replaceAll(/[\\|]/g, "\\$&")).join(" | ")} |`;
   const lines = [line(head), `|${" --- |".repeat(width)}`, ...rows.slice(above).map(line)].join("\n");
   return [...title.filter(Boolean).map(escaped), lines].join("\n\n");
 }
