@@ -1,5 +1,6 @@
 // POST /v1/ocr
 
+import { languages } from "./recognition.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 
 const text = t.String({ minLength: 1 });
@@ -34,7 +35,7 @@ export const OcrRequest = t.Object({
   image_limit: opt(t.Integer({ minimum: 0 })),
   image_min_size: opt(t.Integer({ minimum: 0 })),
   table_format: opt(oneOf(...TABLE_FORMATS)),
-  languages: opt(t.Array(text, { minItems: 1, maxItems: 8, description: "As in /v1/vision/ocr." })),
+  languages,
 });
 export type OcrRequest = Static<typeof OcrRequest>;
 

@@ -36,14 +36,21 @@ export interface LanguageData {
 /** `own`: languages that PP-OCR reads better than Tesseract; `beside`: further ones that it reads on such pages. */
 export const PPOCR_LANGUAGES = { own: ["chi_sim", "chi_tra", "jpn"], beside: ["eng"] } as const;
 
-/** How text is recognised. */
-export interface TextTask {
-  /** PP-OCR, which ignores `languages`; absent: Tesseract. */
-  readonly engine?: "ppocr";
-  readonly languages: readonly LanguageData[];
+/** How to recognise text, with languages as clients name them; an empty list means the default language. */
+export interface TextWish {
+  readonly languages: readonly string[];
+  /** The request's field that names the languages, for messages. */
+  readonly field?: string;
   readonly level: "accurate" | "fast";
   /** Whether words of the languages' dictionaries are preferred. */
   readonly correction: boolean;
+}
+
+/** How text is recognised. */
+export interface TextTask extends Pick<TextWish, "level" | "correction"> {
+  /** PP-OCR, which ignores `languages`; absent: Tesseract. */
+  readonly engine?: "ppocr";
+  readonly languages: readonly LanguageData[];
 }
 
 /** `attention`: what differs from its surroundings · `objectness`: objects. */
@@ -54,8 +61,8 @@ export interface SaliencyTask {
 }
 
 /** What to recognise on each page. */
-export interface RecognitionTask {
-  readonly text?: TextTask;
+export interface RecognitionTask<Text = TextTask> {
+  readonly text?: Text;
   /** Tables, found from the layout of the text. */
   readonly tables?: true;
   readonly barcodes?: true;
@@ -73,12 +80,12 @@ export interface PageRange {
 }
 
 /** A document, and what to recognise in it. */
-export interface RecognitionWork {
+export interface RecognitionWork<Text = TextTask> {
   /** Path of the file. */
   readonly path: string;
   /** The request field of the document, for error messages. */
   readonly field: string;
-  readonly task: RecognitionTask;
+  readonly task: RecognitionTask<Text>;
   /** The requested pages; absent: all. */
   readonly pages?: readonly PageRange[];
   /** Set if the client counts pages from 0, so that error messages do too. */

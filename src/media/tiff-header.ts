@@ -9,6 +9,8 @@ export interface TiffPicture {
   readonly height: number;
   /** 1 to 8, as in EXIF. */
   readonly orientation: number;
+  /** Height of a pixel in widths, as of faxes; 1 where it is nearly that, or not plausible. */
+  readonly pixelHeight: number;
   /** Bits of all samples of one pixel. */
   readonly pixelBits: number;
   readonly tags: ReadonlyMap<number, readonly number[]>;
@@ -20,6 +22,8 @@ const TAG = {
   bitsPerSample: 258,
   orientation: 274,
   samplesPerPixel: 277,
+  across: 282,
+  down: 283,
   jpegTables: 347,
 } as const;
 /** Tags of compression, layout and colour; the others describe cameras and places. */
@@ -47,8 +51,10 @@ const WANTED: ReadonlySet<number> = new Set([
   530,
   532,
 ]);
-/** Bytes per value by type: byte, short, long, undefined. */
-const SIZES: Readonly<Record<number, number>> = { 1: 1, 3: 2, 4: 4, 7: 1 };
+/** Bytes per value by type: byte, short, long, fraction, undefined. */
+const SIZES: Readonly<Record<number, number>> = { 1: 1, 3: 2, 4: 4, 5: 8, 7: 1 };
+/** Ratios between the sides of a pixel: a lower one is a square, a higher one an error. */
+const SIDES = { least: 1.2, most: 3 };
 /** Maximum number of values in one entry: the largest picture has a strip per line; colour maps have 16 bits. */
 const MOST_VALUES = 3 * 65_536;
 const MOST_ENTRIES = 1000;
@@ -103,7 +109,9 @@ function readTags(
     const from = count * size <= 4 ? at + 8 : view.getUint32(at + 8, isLittle);
     const read = (index: number) => {
       if (size === 1) return view.getUint8(from + index);
-      return size === 2 ? view.getUint16(from + 2 * index, isLittle) : view.getUint32(from + 4 * index, isLittle);
+      if (size === 2) return view.getUint16(from + 2 * index, isLittle);
+      const long = view.getUint32(from + size * index, isLittle);
+      return size === 4 ? long : long / view.getUint32(from + size * index + 4, isLittle);
     };
     tags.set(
       tag,
@@ -118,10 +126,13 @@ function pictureOf(tags: ReadonlyMap<number, readonly number[]>): TiffPicture {
   const [width, height] = [first(TAG.width, 0), first(TAG.height, 0)];
   if (width === 0 || height === 0) throw damaged("a picture without a size");
   const orientation = first(TAG.orientation, 1);
+  const pixelHeight = first(TAG.across, 1) / first(TAG.down, 1);
+  const ratio = Math.max(pixelHeight, 1 / pixelHeight);
   return {
     width,
     height,
     orientation: orientation >= 1 && orientation <= 8 ? orientation : 1,
+    pixelHeight: ratio >= SIDES.least && ratio <= SIDES.most ? pixelHeight : 1,
     pixelBits: first(TAG.bitsPerSample, 1) * first(TAG.samplesPerPixel, 1),
     tags,
   };

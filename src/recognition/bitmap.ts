@@ -7,3 +7,6 @@ export interface Bitmap {
   /** One byte per pixel, row by row from the top; 0 is black. */
   readonly data: Uint8Array;
 }
+
+/** Red, green and blue of an image, or its grey. */
+export type Channels = readonly [Bitmap, ...Bitmap[]];

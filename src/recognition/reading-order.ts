@@ -1,4 +1,4 @@
-// Sorts words as a reader meets them: lines from the top, words from the left.
+// Sorts words as a reader meets them: lines from the top, words from where their script begins.
 
 import type { Box, RecognizedWord } from "../domain/recognition.ts";
 
@@ -26,4 +26,24 @@ export function rowsOf<One extends { readonly box: Box }>(boxes: readonly One[])
 const middle = ({ y, height }: Box): number => y + height / 2;
 
 /** Sorts the words of one column of text. */
-export const inReadingOrder = (words: readonly RecognizedWord[]): RecognizedWord[] => rowsOf(words).flat();
+export const inReadingOrder = (words: readonly RecognizedWord[]): RecognizedWord[] => rowsOf(words).flatMap(asRead);
+
+/** Scripts that are written from right to left, and letters of the others. */
+const LEFTWARD = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
+const RIGHTWARD = /(?![\p{Script=Arabic}\p{Script=Hebrew}])\p{L}/u;
+
+/** Returns the words of a row, which are sorted from left to right, in reading order. */
+export function asRead(row: readonly RecognizedWord[]): RecognizedWord[] {
+  const wordsOf = (letter: RegExp) => row.filter(({ text }) => letter.test(text)).length;
+  const isLeftward = wordsOf(LEFTWARD) > wordsOf(RIGHTWARD);
+  // Numbers and punctuation marks follow the direction of the row.
+  const goesLeft = ({ text }: RecognizedWord) => (isLeftward ? !RIGHTWARD.test(text) : LEFTWARD.test(text));
+  const runs: RecognizedWord[][] = [];
+  for (const word of row) {
+    const run = runs.at(-1);
+    if (run?.[0] && goesLeft(run[0]) === goesLeft(word)) run.push(word);
+    else runs.push([word]);
+  }
+  const ordered = isLeftward ? runs.toReversed() : runs;
+  return ordered.flatMap((run) => (run.some(goesLeft) ? run.toReversed() : run));
+}

@@ -10,7 +10,7 @@ import type { RecognizedPage } from "../domain/recognition.ts";
 const FILE_BYTES = 7 / 3;
 /**
  * Bytes of memory of a character, of a call, of the log probability of a token or of one of its alternatives, of a word
- * with its place on a page, and of a cell of a table. Answers repeat the text of pages several times.
+ * or code with its place on a page, and of a cell of a table. Answers repeat the text of pages several times.
  */
 const BYTES = { character: 2, call: 256, logprob: 192, word: 1024, pageCharacter: 16, cell: 128 } as const;
 
@@ -41,10 +41,11 @@ export class HeldAnswer {
   }
 
   /** Counts what a page adds to the answer; throws like `add`. */
-  addPage({ lines, tables, picture, saliency }: RecognizedPage): void {
+  addPage({ lines, tables, barcodes, picture, saliency }: RecognizedPage): void {
+    const codes = barcodes.reduce((sum, { payload }) => sum + BYTES.word + BYTES.pageCharacter * payload.length, 0);
     const text = lines.reduce(
       (sum, line) => sum + BYTES.word * line.words.length + BYTES.pageCharacter * line.text.length,
-      0,
+      codes,
     );
     const cells = tables.reduce((sum, { rows, columnCount }) => sum + rows.length * columnCount, 0);
     this.hold(text + BYTES.cell * cells + (picture?.length ?? 0) + (saliency?.heatMap?.length ?? 0));

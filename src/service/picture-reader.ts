@@ -2,12 +2,13 @@
 
 import { fieldError, SvcError } from "../domain/errors.ts";
 import type { ImageSource } from "../domain/media.ts";
+import type { TextWish } from "../domain/recognition.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { imageBytes } from "../media/load-media.ts";
 import { atField } from "../media/refusal.ts";
 import { pageMarkdown } from "../text/page-markdown.ts";
 import type { InputReader, Readable } from "./input-readers.ts";
-import type { RecognitionService, TextWish } from "./recognition.ts";
+import type { RecognitionService } from "./recognition.ts";
 
 const LARGEST_BYTES = 25_000_000;
 /** Maximum pages of a document that stands in place of a picture. */

@@ -1,7 +1,7 @@
 // Recognises the pages of pictures and documents: opens files, chooses the model, and deletes the files at the end.
 
 import type { FileSource } from "../domain/file-source.ts";
-import type { RecognitionEvent, RecognitionWork, TextTask } from "../domain/recognition.ts";
+import type { RecognitionEvent, RecognitionWork, TextTask, TextWish } from "../domain/recognition.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { TemporaryFile, TemporaryFiles } from "../store/temporary-files.ts";
@@ -19,18 +19,9 @@ interface RecognitionDeps {
   readonly mediaRoot?: string;
 }
 
-/** How to recognise text, with languages as clients name them; an empty list means the default language. */
-export interface TextWish extends Omit<TextTask, "languages"> {
-  readonly languages: readonly string[];
-  /** The request's field that names the languages, for messages. */
-  readonly field?: string;
-}
-
 interface RecognitionRun extends RequestOrigin {
   readonly model?: string | undefined;
-  readonly work: Omit<RecognitionWork, "path" | "field" | "task"> & {
-    readonly task: Omit<RecognitionWork["task"], "text"> & { readonly text?: TextWish };
-  };
+  readonly work: Omit<RecognitionWork<TextWish>, "path" | "field">;
 }
 
 /** `document`: number of the document in the request, from 0. */

@@ -20,8 +20,10 @@ export function pageMarkdown(
   const place = (table: RecognizedTable) => {
     if (unplaced.delete(table)) pieces.push({ of: table, texts: [inPlace(table)] });
   };
+  // Smallest first, since a table may lie inside a cell of another.
+  const smallest = tables.toSorted((a, b) => a.box.width * a.box.height - b.box.width * b.box.height);
   for (const { block, words } of lines) {
-    const parts = Map.groupBy(words, ({ box }) => tables.find((table) => isWithin(box, table.box)));
+    const parts = Map.groupBy(words, ({ box }) => smallest.find((table) => isWithin(box, table.box)));
     for (const [table, own] of parts) {
       if (table) {
         place(table);
@@ -55,7 +57,7 @@ export function tableMarkdown(table: RecognizedTable): string {
   const head = above === 1 ? (rows[0] ?? []) : headers;
   const width = Math.max(1, ...rows.map((row) => row.length));
   const line = (cells: readonly string[]) =>
-    `| ${Array.from({ length: width }, (_, at) => (cells[at] ?? "").replaceAll(/[\\|]/g, "\\$&").replaceAll(/\s+/g, " ")).join(" | ")} |`;
+    `| ${Array.from({ length: width }, (_, at) => (cells[at] ?? "").replaceAll(/[\\|]/g, "\\$&")).join(" | ")} |`;
   const lines = [line(head), `|${" --- |".repeat(width)}`, ...rows.slice(above).map(line)].join("\n");
   return [...title.filter(Boolean).map(escaped), lines].join("\n\n");
 }

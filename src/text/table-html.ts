@@ -28,5 +28,4 @@ export function tableHtml(table: RecognizedTable): string {
   return `<table>${lines.join("")}</table>`;
 }
 
-const escaped = (text: string): string =>
-  text.replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? "").replaceAll("\n", "<br>");
+const escaped = (text: string): string => text.replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? "");

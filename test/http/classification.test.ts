@@ -85,6 +85,17 @@ test("the model gets a picture of the first page, whatever the kind of document"
   ]);
 });
 
+test("only the page that gets labels is read: the first one that is requested", async () => {
+  const server = seeing('{"labels": ["letter"]}');
+  for (const pages of [undefined, "5-,3,9"]) await server.post(PATH, { ...body, pages });
+  await server.post(PATH, { data, mode: "auto", pages: "5-,3" });
+  expect(server.reader.asked.map(({ pages }) => pages)).toEqual([
+    [{ first: 1, last: 1 }],
+    [{ first: 3, last: 3 }],
+    [{ first: 5 }, { first: 3, last: 3 }],
+  ]);
+});
+
 test("a request is completed even when the server stops meanwhile", async () => {
   const gate = Promise.withResolvers<void>();
   const steps = [{ wait: gate.promise }, token('{"labels": ["dog"]}')];

@@ -73,6 +73,19 @@ describe("answers", () => {
   });
 });
 
+test.each([
+  ["top-left", { x: 0, y: 0.9, width: 0.1, height: 0.1 }],
+  ["bottom-left", { x: 0, y: 0, width: 0.1, height: 0.1 }],
+])("boxes end at the edges of the page: origin %s", async (origin, wanted) => {
+  const server = serve();
+  server.reader.pages = server.reader.pages.slice(0, 1).map((page) => {
+    const lines = page.lines.slice(0, 1).map((line) => ({ ...line, box: { x: -20, y: 90, width: 40, height: 30 } }));
+    return { ...page, width: 200, height: 100, lines };
+  });
+  const { documents } = (await (await server.post(PATH, { data, origin })).json()) as RecognizedDocuments;
+  expect(documents[0]?.text_blocks[0]?.bounding_box).toEqual(wanted);
+});
+
 test("can be Markdown", async () => {
   const response = await send(serve(), form([["response_format", "markdown"]]));
   expect(response.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
@@ -355,11 +368,18 @@ describe("refusals", () => {
     const [first, second] = server.reader.pages;
     server.reader.pages = second ? [second] : [];
     expect(await fault(await server.post(PATH, { data, mode: "table" }))).toEqual([422, "no_tables", null]);
-    server.reader.pages = [first, second].flatMap((page) => (page ? [{ ...page, lines: [] }] : []));
+    server.reader.pages = [first, second].flatMap((page) => (page ? [{ ...page, lines: [], tables: [] }] : []));
     expect(await fault(await server.post(PATH, { data }))).toEqual([422, "no_text", null]);
     server.reader.refusal = new SvcError("unprocessable_media", "It is damaged.", { param: "data" });
     expect(await fault(await server.post(PATH, { data }))).toEqual([422, "unprocessable_media", "data"]);
     expect(leftovers(server)).toEqual([]);
+  });
+
+  test("a table whose words are in no line is not refused", async () => {
+    const server = serve();
+    server.reader.pages = server.reader.pages.map((page) => ({ ...page, lines: [] }));
+    const { documents } = (await (await server.post(PATH, { data, mode: "table" })).json()) as RecognizedDocuments;
+    expect(documents[0]?.tables[0]?.rows[1]).toEqual(["a", "12.50"]);
   });
 
   test("a page without barcodes yields an empty list", async () => {

@@ -59,7 +59,7 @@ test("an answer that restarts gives back what it took, and other answers of the 
   expect(codeOf(() => held.add(said(5 * MB, 1)))).toBe("invalid_value");
 });
 
-test("pages count with the length of their text and the cells of their tables", () => {
+test("pages count with the length of their text and codes, and the cells of their tables", () => {
   const box = { x: 0, y: 0, width: 1, height: 1 };
   const long = { text: "a".repeat(MB / 2), confidence: 1, box, block: 0, words: [] };
   const rows = Array.from({ length: 200 }, () => []);
@@ -86,6 +86,7 @@ test("pages count with the length of their text and the cells of their tables", 
   for (const full of [
     { ...page, lines: [long] },
     { ...page, tables: [table] },
+    { ...page, barcodes: [{ type: "QR", payload: long.text, box }] },
   ]) {
     const held = new HeldAnswer(new ByteBudget(10 * MB, "answers"), fewerPages);
     held.addPage(full);

@@ -91,7 +91,7 @@ let pdfium: Promise<Pdfium> | undefined;
 
 /** Renders the page of a document as a picture of about `dotsPerInch` dots per inch. */
 export async function drawn(page: PdfPage, dotsPerInch = 150): Promise<Bitmap> {
-  const document = openPdf(await (pdfium ??= Pdfium.load()), pdfOf([page]), "file");
+  const document = openPdf(await (pdfium ??= Pdfium.load()), pdfOf([page]), { field: "file" });
   try {
     return (await (await document.page(1)).picture(dotsPerInch)).bitmap;
   } finally {

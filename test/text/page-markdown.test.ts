@@ -60,6 +60,14 @@ test("text after and beside a table stays there, and its block goes on", () => {
   expect(pageMarkdown({ lines: left, tables })).toBe(`left right\n\n${tableText}`);
 });
 
+test("a table inside a cell of another is where its words are", () => {
+  const outer = { ...table(30, [], [["outer"]]), box: { x: 0, y: 30, width: 200, height: 100 } };
+  const inner = { ...table(60, [], [["inner"]]), box: { x: 0, y: 60, width: 100, height: 40 } };
+  const lines = [line("Before", 0), line("outer", 40), line("inner", 70), line("After", 150)];
+  const text = pageMarkdown({ lines, tables: [outer, inner] }, ({ rows }) => `TABLE ${rows[0]?.[0]}`);
+  expect(text).toBe("Before\n\nTABLE outer\n\nTABLE inner\n\nAfter");
+});
+
 test("a table without a word of a line is at the end", () => {
   const page = { lines: [line("Text", 100)], tables: [table(0, [], [["a"]])] };
   expect(pageMarkdown(page, () => "TABLE")).toBe("Text\n\nTABLE");

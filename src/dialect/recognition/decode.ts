@@ -3,7 +3,7 @@
 import { RecognitionForm, RecognitionRequest } from "../../contract/recognition.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
-import type { PageRange, RecognitionMode, SaliencyTask } from "../../domain/recognition.ts";
+import type { PageRange, RecognitionMode, RecognitionTask, TextWish } from "../../domain/recognition.ts";
 import { formFields } from "../fields/form-body.ts";
 import { decodeSources, type NamedSource } from "./sources.ts";
 
@@ -11,17 +11,7 @@ export interface RecognitionCall {
   readonly mode: RecognitionMode;
   readonly model?: string;
   /** What to find on each page. */
-  readonly task: {
-    readonly text?: {
-      readonly languages: readonly string[];
-      readonly level: "accurate" | "fast";
-      readonly correction: boolean;
-    };
-    readonly tables?: true;
-    readonly barcodes?: true;
-    readonly saliency?: SaliencyTask;
-    readonly crop?: true;
-  };
+  readonly task: RecognitionTask<TextWish>;
   readonly pages?: readonly PageRange[];
   readonly maxPages: number;
   readonly format: "json" | "text" | "markdown";
@@ -64,6 +54,8 @@ function callOf(body: RecognitionRequest): RecognitionCall {
   if (format !== "json" && !isTextual) {
     throw invalidValue("response_format", `be json with mode ${mode}`, received(format));
   }
+  const ranges = pages ? decodePages(pages) : undefined;
+  const wanted = mode === "classify" ? firstOf(ranges) : ranges;
   return {
     mode,
     ...(body.model && { model: body.model }),
@@ -84,7 +76,7 @@ function callOf(body: RecognitionRequest): RecognitionCall {
       ...(mode === "classify" && { saliency: { type: "attention" as const, heatMap: false } }),
       ...(isTextual && body.auto_crop && { crop: true as const }),
     },
-    ...(pages && { pages: decodePages(pages) }),
+    ...(wanted && { pages: wanted }),
     maxPages: max_pages ?? USUAL_MAX_PAGES,
     format,
     origin: origin ?? "bottom-left",
@@ -114,6 +106,12 @@ function decodePages(text: string): PageRange[] {
     if (Number(last) < Number(first)) throw refusal(text);
     return { first: Number(first), last: Number(last) };
   });
+}
+
+/** Returns the first of these pages; only that one gets labels. */
+function firstOf(pages: readonly PageRange[] = [{ first: 1 }]): PageRange[] {
+  const first = Math.min(...pages.map((range) => range.first));
+  return [{ first, last: first }];
 }
 
 function refusal(text: string): SvcError {

@@ -60,7 +60,8 @@ export function encodeDocuments(
   call: Pick<RecognitionCall, "origin" | "words" | "debug">,
 ): Omit<RecognizedDocuments, "documents"> & { readonly documents: readonly Encoded[] } {
   const pages = documents.flatMap((document) => document.pages);
-  if (pages.every(({ lines }) => lines.length === 0)) {
+  // Words that were found only when cells were read one by one are in tables, but in no line.
+  if (pages.every(({ lines, tables }) => lines.length === 0 && tables.length === 0)) {
     throw new SvcError("no_text", "There is no text that could be recognised.");
   }
   if (mode === "table" && pages.every(({ tables }) => tables.length === 0)) {
@@ -233,16 +234,19 @@ function debugOutput({ name, pages }: RecognizedDocument): string {
   return [name, ...sections].join("\n");
 }
 
-/** Converts a rectangle to shares of its page. */
+/** Converts the part of a rectangle that is on its page to shares of the page. */
 function share({ x, y, width, height }: Box, page: RecognizedPage, origin: Origin) {
-  const top = origin === "top-left" ? y : page.height - y - height;
+  const [left, right] = [within(x / page.width), within((x + width) / page.width)];
+  const [top, bottom] = [within(y / page.height), within((y + height) / page.height)];
   return {
-    x: rounded(x / page.width),
-    y: rounded(top / page.height),
-    width: rounded(width / page.width),
-    height: rounded(height / page.height),
+    x: rounded(left),
+    y: rounded(origin === "top-left" ? top : 1 - bottom),
+    width: rounded(right - left),
+    height: rounded(bottom - top),
   };
 }
 
-/** Four digits: a pixel of the largest page is twice as much. Nothing lies outside the page. */
-const rounded = (value: number): number => Math.round(Math.min(1, Math.max(0, value)) * 10_000) / 10_000;
+const within = (value: number): number => Math.min(1, Math.max(0, value));
+
+/** Four digits: a pixel of the largest page is twice as much. */
+const rounded = (value: number): number => Math.round(within(value) * 10_000) / 10_000;

@@ -24,7 +24,13 @@ export interface DocumentFile {
   readonly path: string;
   /** The request's field with the document, for messages. */
   readonly field: string;
+  /** Set if messages count pages from 0. */
+  readonly countsFromZero?: true;
 }
+
+/** Returns the number that messages have for a page, which is counted from 1. */
+export const numberFor = ({ countsFromZero }: Pick<DocumentFile, "countsFromZero">, page: number): number =>
+  countsFromZero ? page - 1 : page;
 
 interface DocumentJob {
   readonly document: DocumentFile;
@@ -34,7 +40,7 @@ interface DocumentJob {
 
 /** Counts a document's pages and reads the first wanted one, in one turn. */
 export interface OpeningJob extends DocumentJob {
-  readonly wanted: Pick<RecognitionWork, "pages" | "countsFromZero" | "maxPages">;
+  readonly wanted: Pick<RecognitionWork, "pages" | "maxPages">;
   /** How many processes read the document. */
   readonly readers: number;
 }
@@ -48,7 +54,7 @@ export interface NextPageJob extends DocumentJob {
 
 export type PageJob = OpeningJob | NextPageJob;
 
-/** The last event is `page`, or `counted` when no page is wanted. */
+/** The last event is `page`. */
 export type PageEvent =
   | { readonly type: "accepted" }
   | { readonly type: "started" }

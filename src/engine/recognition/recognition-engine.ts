@@ -5,7 +5,7 @@ import type { RecognitionEvent, RecognizedPage } from "../../domain/recognition.
 import { HungError, type Started } from "../process/jobs.ts";
 import { LazyEngine, type KnownModel, type LazyEngineOptions } from "../process/lazy-engine.ts";
 import type { RecognitionJob, RecognitionPort } from "./port.ts";
-import type { PageEvent, PageJob, RecognizerOptions } from "./protocol.ts";
+import { numberFor, type PageEvent, type PageJob, type RecognizerOptions } from "./protocol.ts";
 
 type RecognitionEngineOptions = LazyEngineOptions<RecognizerOptions, KnownModel>;
 
@@ -36,8 +36,9 @@ export class RecognitionEngine
   }
 
   async *run({ work, client }: RecognitionJob, signal: AbortSignal): AsyncGenerator<RecognitionEvent, void, void> {
-    const { path, field, task, ...wanted } = work;
-    const job = { document: { id: ++this.documents, path, field }, task, client };
+    const { task, pages, maxPages, ...file } = work;
+    const wanted = { maxPages, ...(pages && { pages }) };
+    const job = { document: { id: ++this.documents, ...file }, task, client };
     const { picture: _first, ...later } = task;
     const left = new AbortController();
     const ended = AbortSignal.any([signal, left.signal]);
@@ -77,7 +78,7 @@ export class RecognitionEngine
       }
     } catch (error) {
       if (!(error instanceof HungError)) throw error;
-      const what = reading === undefined ? "the document" : `page ${reading}`;
+      const what = reading === undefined ? "the document" : `page ${numberFor(job.document, reading)}`;
       const sentence = `must be made of steps of at most ${LONGEST_SILENCE_MS / 1000} s; ${what} has one that takes longer`;
       throw fieldError("unprocessable_media", job.document.field, sentence);
     }

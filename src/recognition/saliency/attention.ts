@@ -2,7 +2,7 @@
 // residual, by Hou and Zhang).
 
 import { Fourier, type Complex } from "../../audio/fourier.ts";
-import type { Bitmap } from "../bitmap.ts";
+import type { Bitmap, Channels } from "../bitmap.ts";
 import { heatMap } from "./heat-map.ts";
 
 /** Longer side in pixels: at this size, objects are found and not their details. */
@@ -10,7 +10,7 @@ const SIDE = 64;
 const BLUR = 2.5;
 
 /** Returns how much each place of an image stands out, 255 the most. `channels`: its colours, or grey alone. */
-export const attention = (channels: readonly Bitmap[]): Bitmap => heatMap(channels, SIDE, BLUR, residual);
+export const attention = (channels: Channels): Bitmap => heatMap(channels, SIDE, BLUR, residual);
 
 function residual({ width, height, data }: Bitmap): Float64Array {
   const image = { re: Float64Array.from(data), im: new Float64Array(data.length) };

@@ -1,6 +1,6 @@
 // Maps of how much places stand out.
 
-import type { Bitmap } from "../bitmap.ts";
+import type { Bitmap, Channels } from "../bitmap.ts";
 import { resize } from "../resample.ts";
 
 /**
@@ -8,12 +8,12 @@ import { resize } from "../resample.ts";
  * with a Gaussian of `sigma` pixels. The smallest sum becomes 0, the largest 255.
  */
 export function heatMap(
-  channels: readonly Bitmap[],
+  channels: Channels,
   side: number,
   sigma: number,
   measure: (small: Bitmap) => Float64Array,
 ): Bitmap {
-  const [{ width, height } = { width: 1, height: 1 }] = channels;
+  const [{ width, height }] = channels;
   const scale = Math.min(1, side / Math.max(width, height));
   const across = Math.max(1, Math.round(width * scale));
   const down = Math.max(1, Math.round(height * scale));

@@ -1,7 +1,7 @@
 // Finds objects in front of a ground: what cannot be reached from an image's edge without a change of colour (minimum
 // barrier distance, by Zhang et al.).
 
-import type { Bitmap } from "../bitmap.ts";
+import type { Bitmap, Channels } from "../bitmap.ts";
 import { blur, heatMap } from "./heat-map.ts";
 
 /** Longer side in pixels. */
@@ -12,7 +12,7 @@ const SWEEPS = 4;
 const GRAIN = 1;
 
 /** Returns how much each place belongs to an object, 255 the most. `channels`: the image's colours, or grey alone. */
-export const objectness = (channels: readonly Bitmap[]): Bitmap =>
+export const objectness = (channels: Channels): Bitmap =>
   heatMap(channels, SIDE, GRAIN, ({ width, height, data }) =>
     barriers(blur(Float64Array.from(data), width, height, GRAIN), width, height),
   );

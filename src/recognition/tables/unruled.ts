@@ -1,8 +1,8 @@
 // Finds tables without rules: rows of words that keep to columns but are not text in columns.
 
-import type { RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
+import type { MergedCell, RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { around } from "../boxes.ts";
-import { rowsOf } from "../reading-order.ts";
+import { inReadingOrder, rowsOf } from "../reading-order.ts";
 import { median, quantile } from "../statistics.ts";
 import { chunksOf, columnsOf, columnsUnder, letterWidth, type Chunk, type Column, type Row } from "./chunks.ts";
 import { isProse } from "./prose.ts";
@@ -120,7 +120,7 @@ const inColumn = (row: Row, column: number, columns: readonly Column[]): Chunk[]
 /** Returns the cells of rows; a row that continues the one above is part of that row's cells. */
 function cellsOf(rows: readonly Row[], columns: readonly Column[]): Cell[] {
   const starts = startsOf(rows, columns);
-  const cells = new Map<string, { cell: Omit<Cell, "words">; words: RecognizedWord[] }>();
+  const cells = new Map<string, { cell: MergedCell; words: RecognizedWord[] }>();
   let row = -1;
   for (const [at, chunks] of rows.entries()) {
     if (starts[at]) row++;
@@ -135,7 +135,17 @@ function cellsOf(rows: readonly Row[], columns: readonly Column[]): Cell[] {
       }
     }
   }
-  return [...cells.values()].map(({ cell, words }) => ({ ...cell, words }));
+  // A long label may reach over columns in which the same row has cells.
+  const spanOf = ({ row, column, columnSpan }: MergedCell): number => {
+    let span = 1;
+    while (span < columnSpan && !cells.has(`${row} ${column + span}`)) span++;
+    return span;
+  };
+  return [...cells.values()].map(({ cell, words }) => ({
+    ...cell,
+    columnSpan: spanOf(cell),
+    words: inReadingOrder(words),
+  }));
 }
 
 /** A row with missing cells continues the one above when their gap is at most this share of a wide gap. */

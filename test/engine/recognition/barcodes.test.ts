@@ -115,6 +115,16 @@ test("a code of 14 digits is read within bearer bars and within a frame, however
   });
 });
 
+test("each of several equal labels on a sheet is read", async () => {
+  const itf = framed(await drawCode("ITF", "12345678901231"), 5, 1, true);
+  const maxi = await drawCode("MaxiCode", "hello", 2);
+  for (const label of [itf, maxi]) {
+    const one = await found(label);
+    expect(one).toHaveLength(1);
+    expect(await found(below(label, label))).toEqual([...one, ...one]);
+  }
+});
+
 test("a framed number without a valid check digit is not read as such a code", async () => {
   expect(await found(framed(await drawCode("ITF", "12345678901232"), 5, 1, true))).toEqual([]);
 });

@@ -3,7 +3,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { deflateSync } from "node:zlib";
 import { SvcError } from "../../../src/domain/errors.ts";
 import type { DocumentPage } from "../../../src/engine/recognition/child/document.ts";
 import { Documents } from "../../../src/engine/recognition/child/documents.ts";
@@ -11,7 +10,6 @@ import { Pdfium } from "../../../src/engine/recognition/child/pdfium.ts";
 import { Stopped, TooLong } from "../../../src/engine/recognition/child/watch.ts";
 import { linesOf } from "../../../src/recognition/lines.ts";
 import { paletteBmp } from "../../media/files.ts";
-import { jpegOfScans } from "../../hostile/hostile-pictures.ts";
 import { sharedFolder } from "../../support/folders.ts";
 import { bmpOf, drawn, pdfOf, pdfOfObjects, pdfStream, pngOf } from "../../support/pages.ts";
 
@@ -131,86 +129,6 @@ describe("pictures", () => {
       "data",
       "'data' must be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image or a PDF document; got a ZIP archive.",
     ]);
-  });
-});
-
-describe("TIFF files with false information", () => {
-  /**
-   * Returns a little-endian file with these directories, whose entries have tag, type, count and value; `next`:
-   * offset of the directory after the last.
-   */
-  function tiff(directories: readonly (readonly (readonly number[])[])[], next = 0): Uint8Array {
-    const bytes = Buffer.alloc(4096);
-    bytes.write("II*\0", "latin1");
-    bytes.writeUInt32LE(8, 4);
-    let at = 8;
-    for (const [index, entries] of directories.entries()) {
-      bytes.writeUInt16LE(entries.length, at);
-      at += 2;
-      for (const [tag = 0, type = 3, values = 1, value = 0] of entries) {
-        bytes.writeUInt16LE(tag, at);
-        bytes.writeUInt16LE(type, at + 2);
-        bytes.writeUInt32LE(values, at + 4);
-        bytes.writeUInt32LE(value, at + 8);
-        at += 12;
-      }
-      bytes.writeUInt32LE(index < directories.length - 1 ? at + 4 : next, at);
-      at += 4;
-    }
-    return bytes;
-  }
-  const size = [
-    [256, 3, 1, 64],
-    [257, 3, 1, 32],
-  ] as const;
-  const grey = [...size, [258, 3, 1, 8], [262, 3, 1, 1], [277, 3, 1, 1]] as const;
-  const refused = async (content: Uint8Array) => {
-    const path = file(content);
-    const outcome = await failure(documents.count(of(path, "data")).then(() => picture(path)));
-    expect(outcome.slice(0, 2)).toEqual(["unprocessable_media", "data"]);
-    return String(outcome[2]).replace(/^.*; got /, "");
-  };
-
-  test("about the position of directories are refused", async () => {
-    expect(await refused(tiff([grey], 8))).toBe("directories that do not end.");
-    expect(await refused(tiff([grey], 4_000_000))).toBe("one that is cut off.");
-    expect(await refused(tiff([[]]))).toBe("a picture without a size.");
-  });
-
-  test("about sizes and counts are refused", async () => {
-    expect(await refused(tiff([[...grey, [273, 4, 4_000_000_000, 8]]]))).toBe("4000000000 values in one entry.");
-    expect(
-      await refused(
-        tiff([
-          [
-            [256, 4, 1, 60_000],
-            [257, 4, 1, 60_000],
-          ],
-        ]),
-      ),
-    ).toContain("60000 × 60000 pixels");
-    expect(await refused(tiff([[...size, [258, 3, 1, 60_000]]]))).toContain("60000 bits a pixel");
-    expect(await refused(tiff([[...grey, [273, 4, 1, 9_000_000]]]))).toBe("a damaged TIFF file.");
-    expect(await refused(tiff([[...grey, [322, 4, 1, 4_000_000], [323, 4, 1, 16]]]))).toBe("a damaged TIFF file.");
-    expect(await refused(tiff([[...grey, [259, 3, 1, 34_892], [273, 4, 1, 8]]]))).toContain("compression 34892");
-  });
-
-  test("about the content of a strip are refused", async () => {
-    const bomb = deflateSync(new Uint8Array(30_000_000));
-    const head = Buffer.from(tiff([[...grey, [259, 3, 1, 8], [273, 4, 1, 4096], [279, 4, 1, bomb.length]]]));
-    expect(await refused(Buffer.concat([head, bomb]))).toBe("a damaged TIFF file.");
-    const jpeg = jpegOfScans(4096, 4096, 1);
-    const stripped = Buffer.from(tiff([[...grey, [259, 3, 1, 7], [273, 4, 1, 4096], [279, 4, 1, jpeg.length]]]));
-    expect(await refused(Buffer.concat([stripped, jpeg]))).toBe("a damaged TIFF file.");
-  });
-
-  test("about data shared by several entries are refused", async () => {
-    const shared = Array.from({ length: 3 }, () => [...grey, [320, 1, 1500, 8]]);
-    expect(await refused(tiff(shared))).toBe("more values than it has bytes.");
-    // Strips without lengths extend to the end of the file.
-    expect(await refused(tiff([[...grey, [259, 3, 1, 4], [278, 3, 1, 1], [273, 4, 32, 1000]]]))).toBe(
-      "a damaged TIFF file.",
-    );
   });
 });
 
@@ -357,8 +275,13 @@ describe("PDF documents", () => {
     for (const { box } of read) expect(box.height).toBeLessThan(20);
   });
 
-  test("are split into blocks where lines are far apart", async () => {
-    const path = file(pdfOf([{ lines: ["One", "one", "", "", "Two"] }]));
+  test.each([
+    ["upright", "", 0],
+    ["upwards", "0 1 -1 0 842 0 cm", 0],
+    ["upside down", "-1 0 0 -1 550 800 cm", 0],
+    ["upside down by the viewer", "", 2],
+  ])("are split into blocks where lines are far apart: %s", async (_, drawing, turns) => {
+    const path = file(pdfOf([{ lines: ["One", "one", "", "", "Two"], drawing, turns }]));
     expect((await linesAt(path)).map(({ text, block }) => [text, block])).toEqual([
       ["One", 0],
       ["one", 0],
@@ -398,6 +321,20 @@ describe("PDF documents", () => {
     ]);
     const path = file(pdfOf([{ lines }]));
     expect((await linesAt(path)).map(({ text }) => text)).toEqual(lines);
+  });
+
+  test("with a damaged page are refused with its number, as the client counts", async () => {
+    const path = file(
+      pdfOfObjects([
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R 9 0 R] /Count 2 /MediaBox [0 0 595 842] >>",
+        "<< /Type /Page /Parent 2 0 R >>",
+      ]),
+    );
+    const message = (counting: { countsFromZero?: true }) =>
+      failure(new Documents().read({ ...of(path), ...counting }, 2, async () => {})).then((failed) => failed[2]);
+    expect(await message({})).toContain("whose page 2 is damaged");
+    expect(await message({ countsFromZero: true })).toContain("whose page 1 is damaged");
   });
 
   test("whose fonts take characters for halves of others have well-formed text", async () => {

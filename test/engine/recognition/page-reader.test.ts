@@ -252,6 +252,19 @@ test("fast reads a page once, as large as it is", async () => {
   expect(await widths("fast")).toEqual([200]);
 });
 
+test("a turned sheet that is hard to read is not read together with what is around it", async () => {
+  const lines = Array.from({ length: 9 }, () => "A line of print on a sheet");
+  const sheet = upsideDown(await drawn({ lines, size: 14, paper: [300, 300] }, 150));
+  const path = file(await pngOf(photographed(sheet, 120)));
+  const tesseract = { words: async () => [], blocks };
+  const barcodes = () => Promise.reject(new Error("no codes are wanted"));
+  const hard = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
+  const text = { languages: [], level: "accurate", correction: true } as const;
+  const { notes } = await hard.read({ id: ++count, path, field: "file" }, 1, { text, crop: true });
+  expect(notes.join()).toMatch(/turned by -?180°, cropped/);
+  expect(notes.join()).not.toContain("as it came");
+});
+
 test("a page comes as a picture that a model takes, whatever the document is", async () => {
   const shown = async (content: Uint8Array) => {
     const { picture } = await read(content, { picture: true });

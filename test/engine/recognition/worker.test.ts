@@ -200,6 +200,10 @@ test("a page that takes too long is ended, and the next has its own time limit",
   });
   await slow.worker.step();
   expect(slow.sent.at(-1)).toMatchObject({ type: "events", finished: [{ key: 2 }] });
+  const fromZero = { id: 2, path: "noise", field: "file", countsFromZero: true } as const;
+  slow.worker.submit(3, { document: fromZero, task: {}, page: 2, isLast: true });
+  await slow.worker.step();
+  expect(slow.sent.at(-1)).toMatchObject({ message: expect.stringContaining("; page 1 takes longer.") });
 });
 
 test("a document that was deleted while it waited is named", async () => {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { linesOf } from "../../../src/recognition/lines.ts";
 import { contentOf, pageWithText } from "../../../src/recognition/page.ts";
 import { inTableRows } from "../../../src/recognition/tables/row-order.ts";
+import { unruledTables } from "../../../src/recognition/tables/unruled.ts";
 import { Drawing, words } from "../drawing.ts";
 
 test("a table whose columns were read one by one is read row by row, where it begins", () => {
@@ -28,6 +29,28 @@ test("a table whose columns were read one by one is read row by row, where it be
     ["Rope 120 $3.10", 1],
     ["Oak shelf 7 $99.00", 1],
     [text, 2],
+  ]);
+});
+
+test("the rows of an Arabic or Hebrew table are read from the right", () => {
+  const read = words([
+    [300, 0, "פריט"],
+    [0, 0, "מחיר"],
+    [240, 26, "שולחן גדול"],
+    [0, 26, "250"],
+    [240, 52, "כיסא נוח"],
+    [0, 52, "80"],
+  ]);
+  const [table] = unruledTables(read).inside;
+  expect(linesOf(inTableRows(read, table ? [table] : [])).map(({ text }) => text)).toEqual([
+    "פריט מחיר",
+    "גדול שולחן 250",
+    "נוח כיסא 80",
+  ]);
+  expect(unruledTables(read).tables[0]?.rows).toEqual([
+    ["מחיר", "פריט"],
+    ["250", "גדול שולחן"],
+    ["80", "נוח כיסא"],
   ]);
 });
 

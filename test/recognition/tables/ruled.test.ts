@@ -139,6 +139,28 @@ test("words belong to the cells that contain their middles, and the others to th
   expect(rest.map(({ text }) => text)).toEqual(["out"]);
 });
 
+test("Arabic and Hebrew words of a cell are read from the right, names in Latin letters among them from the left", () => {
+  const read = [
+    word("שלום", 60, 40),
+    word("עולם", 25, 40),
+    word("24", 202, 40),
+    word("بيت", 224, 40),
+    word("A", 256, 40),
+    word("B", 268, 40),
+    word("من", 280, 40),
+    word("في", 302, 40),
+    word("see", 25, 80),
+    word("بيت", 60, 80),
+    word("at", 95, 80),
+    word("Oak", 125, 80),
+    word("shelf", 150, 80),
+  ];
+  expect(ruledTables(gridsIn(table()), read).tables[0]?.rows.slice(0, 2)).toEqual([
+    ["שלום עולם", "", "في من A B بيت 24"],
+    ["see بيت at", "Oak shelf", ""],
+  ]);
+});
+
 test("a grid with hardly any words is not a table", () => {
   const lone = [word("axis", 30, 40)];
   expect(ruledTables(gridsIn(table()), lone)).toEqual({ tables: [], rest: lone });

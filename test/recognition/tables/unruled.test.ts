@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { unruledTables } from "../../../src/recognition/tables/unruled.ts";
+import { tableHtml } from "../../../src/text/table-html.ts";
 import { words } from "../drawing.ts";
 
 /** Returns the words of a table: rows of texts at columns, `pitch` pixels apart. */
@@ -90,6 +91,25 @@ test("a cell that spans two columns is one cell", () => {
   const [table] = unruledTables([...words([[0, 0, "Place"]]), ...page]).tables;
   expect(table?.mergedCells).toEqual([{ row: 0, column: 1, rowSpan: 1, columnSpan: 2 }]);
   expect(table?.rows).toHaveLength(rows.length);
+});
+
+test("a label that reaches below columns with cells of its row leaves them theirs", () => {
+  const items = grid(
+    [
+      ["Item", "Count", "Amount in EUR"],
+      ["Desk lamp", "4", "$12.50"],
+      ["Rope", "120", "$3.10"],
+      ["Oak shelf", "7", "$99.00"],
+    ],
+    [0, 150, 250],
+  );
+  const last = words([
+    [0, 104, "Total of all the goods above"],
+    [310, 104, "$372.00"],
+  ]);
+  const { tables } = unruledTables([...items, ...last]);
+  expect(tables.map(({ mergedCells }) => mergedCells)).toEqual([[{ row: 4, column: 0, rowSpan: 1, columnSpan: 2 }]]);
+  expect(tables.map(tableHtml).join("")).toContain('<td colspan="2">Total of all the goods above</td><td>$372.00</td>');
 });
 
 const GOODS = [

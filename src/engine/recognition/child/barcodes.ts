@@ -4,7 +4,7 @@ import { prepareZXingModule, readBarcodes, type ReaderOptions, type ReadResult }
 import wasm from "zxing-wasm/reader/zxing_reader.wasm" with { type: "file" };
 import type { Barcode, Box } from "../../../domain/recognition.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
-import { clipped } from "../../../recognition/boxes.ts";
+import { clipped, holdsMiddle } from "../../../recognition/boxes.ts";
 import { framesIn } from "../../../recognition/frames.ts";
 import { maxiCodePlaces } from "../../../recognition/maxicode.ts";
 import { crop } from "../../../recognition/resample.ts";
@@ -50,7 +50,7 @@ export async function loadBarcodeReader(): Promise<BarcodeReader> {
 async function readCodes(bitmap: Bitmap): Promise<Barcode[]> {
   const found = (await codesIn(bitmap)).map(barcodeOf);
   for (const one of [...(await framedCodes(bitmap)), ...(await maxiCodes(bitmap))]) {
-    if (!found.some(({ payload }) => payload === one.payload)) found.push(one);
+    if (!found.some(({ payload, box }) => payload === one.payload && holdsMiddle(one.box, box))) found.push(one);
   }
   return found.toSorted((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
 }

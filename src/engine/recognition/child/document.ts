@@ -1,7 +1,7 @@
 // The common view of the pages of a document, whatever its format.
 
 import type { RecognizedWord } from "../../../domain/recognition.ts";
-import type { Bitmap } from "../../../recognition/bitmap.ts";
+import type { Bitmap, Channels } from "../../../recognition/bitmap.ts";
 
 export interface DocumentPage {
   /** In the unit of all boxes on the page: pixels, or points of a PDF. */
@@ -21,8 +21,7 @@ interface PagePicture {
   readonly dotsPerInch: number;
   /** Pixels of the bitmap for each unit of the page. */
   readonly scale: number;
-  /** Returns red, green and blue of a coloured picture; otherwise its grey. */
-  channels(): readonly [Bitmap, ...Bitmap[]];
+  channels(): Channels;
 }
 
 export interface OpenDocument {

@@ -38,7 +38,8 @@ export class Documents {
     return this.attempt(file.field, async () => use(await (await this.document(file)).page(number)));
   }
 
-  private async document({ id, path, field }: DocumentFile): Promise<OpenDocument> {
+  private async document(file: DocumentFile): Promise<OpenDocument> {
+    const { id, path, field } = file;
     if (this.opened?.id === id) return this.opened.document;
     this.close();
     const bytes = await Bun.file(path).bytes();
@@ -47,12 +48,13 @@ export class Documents {
       const sentence = `must be a PNG, JPEG, WebP, GIF, BMP, TIFF or HEIC image or a PDF document; got ${describeType(bytes)}`;
       throw fieldError("unsupported_media_input", field, sentence);
     }
-    this.opened = { id, document: await this.open(format, bytes, field) };
+    this.opened = { id, document: await this.open(format, bytes, file) };
     return this.opened.document;
   }
 
-  private async open(format: DocumentFormat, bytes: Uint8Array, field: string): Promise<OpenDocument> {
-    if (format === "pdf") return openPdf((this.pdfium ??= await Pdfium.load()), bytes, field);
+  private async open(format: DocumentFormat, bytes: Uint8Array, file: DocumentFile): Promise<OpenDocument> {
+    const { field } = file;
+    if (format === "pdf") return openPdf((this.pdfium ??= await Pdfium.load()), bytes, file);
     if (format === "tiff") return openTiff(bytes, field);
     return format === "heic" ? openHeic(bytes, field) : openPicture(bytes, field);
   }

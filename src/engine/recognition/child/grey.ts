@@ -6,21 +6,30 @@ import type { Bitmap } from "../../../recognition/bitmap.ts";
 const [RED, GREEN, BLUE] = [77, 150, 29];
 
 /** Converts pixels of three bytes, or of four: transparent ones become white. */
-export function greyOf(pixels: Uint8Array, width: number, height: number, channels: 3 | 4): Bitmap {
+export const greyOf = (pixels: Uint8Array, width: number, height: number, channels: 3 | 4): Bitmap =>
+  onWhite(pixels, width, height, channels, (at) => {
+    const [red, green, blue] = [pixels[at] as number, pixels[at + 1] as number, pixels[at + 2] as number];
+    return (red * RED + green * GREEN + blue * BLUE) >> 8;
+  });
+
+/** Returns a single colour channel, in which transparent pixels are white; 0 is red. */
+export const channelOf = (pixels: Uint8Array, width: number, height: number, channels: 3 | 4, colour: number): Bitmap =>
+  onWhite(pixels, width, height, channels, (at) => pixels[at + colour] as number);
+
+/** Returns what `valueAt` says about the pixels, given their offsets, blended with white by their opacity. */
+function onWhite(
+  pixels: Uint8Array,
+  width: number,
+  height: number,
+  channels: 3 | 4,
+  valueAt: (offset: number) => number,
+): Bitmap {
   const data = new Uint8Array(width * height);
   for (let at = 0, from = 0; at < data.length; at++, from += channels) {
-    const [red, green, blue] = [pixels[from] as number, pixels[from + 1] as number, pixels[from + 2] as number];
-    const grey = (red * RED + green * GREEN + blue * BLUE) >> 8;
+    const value = valueAt(from);
     const alpha = channels === 4 ? (pixels[from + 3] as number) : 255;
-    data[at] = alpha === 255 ? grey : Math.round((grey * alpha + 255 * (255 - alpha)) / 255);
+    data[at] = alpha === 255 ? value : Math.round((value * alpha + 255 * (255 - alpha)) / 255);
   }
-  return { width, height, data };
-}
-
-/** Returns a single colour channel: 0 is red. */
-export function channelOf(pixels: Uint8Array, width: number, height: number, channels: 3 | 4, colour: number): Bitmap {
-  const data = new Uint8Array(width * height);
-  for (let at = 0, from = colour; at < data.length; at++, from += channels) data[at] = pixels[from] as number;
   return { width, height, data };
 }
 

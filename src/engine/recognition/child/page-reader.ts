@@ -141,7 +141,9 @@ export class PageReader {
       `read as ${width} × ${height}, turned by ${turnOf(ready)}°${ready.cropped ? ", cropped" : ""}`,
       `${words.length} words recognised by ${task.engine ?? "tesseract"}`,
     ];
-    if (!isFast && Math.abs(turnOf(ready)) > 45 && confidenceOf(words) < PLAUSIBLE) {
+    const isTurned = Math.abs(turnOf(ready)) > 45;
+    // What is around a sheet must not be read.
+    if (!isFast && !ready.cropped && isTurned && confidenceOf(words) < PLAUSIBLE) {
       const unturned = await reader.words(bitmap, Math.round(dotsPerInch), task);
       notes.push(`${unturned.length} as it came`);
       if (confidenceOf(unturned) > confidenceOf(words)) content = { words: unturned, tables: [] };

@@ -70,7 +70,7 @@ function readCharacters(pdfium: Pdfium, geometry: PageGeometry, text: number, sc
     if (code === LINE_END_HYPHEN) lines.endLine();
   }
   const turns = (turned.indexOf(Math.max(...turned)) + functions._FPDFPage_GetRotation(geometry.page)) % 4;
-  return { words: lines.finish(), unknownShare: visible === 0 ? 0 : unknown / visible, turns };
+  return { words: inBlocks(lines.finish(), turns), unknownShare: visible === 0 ? 0 : unknown / visible, turns };
 }
 
 function characterOf(code: number): string {
@@ -106,10 +106,6 @@ class LineBuilder {
   private readonly words: RecognizedWord[] = [];
   private characters: Character[] = [];
   private line = 0;
-  private block = 0;
-  /** Boxes around the words of this line and of the one before. */
-  private current: Box | undefined;
-  private previous: Box | undefined;
 
   add(character: Character): void {
     this.characters.push(character);
@@ -119,29 +115,44 @@ class LineBuilder {
     const { characters, line } = this;
     if (characters.length === 0) return;
     const box = around(characters.map((one) => one.box));
-    if (!this.current && this.previous && isApart(this.previous, box)) this.block++;
-    this.current = this.current ? around([this.current, box]) : box;
     // Fonts may say that a character is half of a surrogate pair.
     const text = characters
       .map((one) => one.text)
       .join("")
       .toWellFormed();
-    this.words.push({ text, confidence: 1, box, line, block: this.block });
+    this.words.push({ text, confidence: 1, box, line, block: 0 });
     this.characters = [];
   }
 
   endLine(): void {
     this.endWord();
-    if (!this.current) return;
-    this.previous = this.current;
-    this.current = undefined;
-    this.line++;
+    if (this.words.at(-1)?.line === this.line) this.line++;
   }
 
   finish(): RecognizedWord[] {
     this.endLine();
     return this.words;
   }
+}
+
+/** Numbers the blocks of words that are turned clockwise by this many right angles. */
+function inBlocks(words: readonly RecognizedWord[], turns: number): RecognizedWord[] {
+  let block = 0;
+  let above: Box | undefined;
+  return [...Map.groupBy(words, ({ line }) => line).values()].flatMap((line) => {
+    const boxes = line.map(({ box }) => turnedBack(box, turns));
+    const [first] = boxes;
+    if (above && first && isApart(above, first)) block++;
+    above = around(boxes);
+    return line.map((word) => ({ ...word, block }));
+  });
+}
+
+/** Turns a box counterclockwise about the origin. */
+function turnedBack({ x, y, width, height }: Box, turns: number): Box {
+  if (turns === 1) return { x: y, y: -x - width, width: height, height: width };
+  if (turns === 2) return { x: -x - width, y: -y - height, width, height };
+  return turns === 3 ? { x: -y - height, y: x, width: height, height: width } : { x, y, width, height };
 }
 
 /** Returns whether a word does not continue the block of lines above it. */

@@ -2,6 +2,7 @@
 
 import { fieldError } from "../../../domain/errors.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
+import { numberFor, type DocumentFile } from "../protocol.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
 import { imageShare } from "./image-share.ts";
 import { LONGEST_SIDE, unreadable } from "./limits.ts";
@@ -26,7 +27,8 @@ const [FLAT_ON_SCREEN, FLATTENED] = [0, 1];
 const MEANINGLESS = 0.2;
 
 /** Throws SvcError about a document that is encrypted or damaged, or has no pages. */
-export function openPdf(pdfium: Pdfium, bytes: Uint8Array, field: string): OpenDocument {
+export function openPdf(pdfium: Pdfium, bytes: Uint8Array, file: Omit<DocumentFile, "id" | "path">): OpenDocument {
+  const { field } = file;
   const { functions } = pdfium;
   const content = pdfium.allocate(bytes.length);
   functions.HEAPU8.set(bytes, content);
@@ -59,9 +61,10 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, field: string): OpenD
         closePage();
         open = functions._FPDF_LoadPage(document, number - 1);
       }
-      if (open === 0) throw unreadable(field, `a PDF document whose page ${number} is damaged`);
+      if (open === 0) throw unreadable(field, `a PDF document whose page ${numberFor(file, number)} is damaged`);
       const [width, height] = [functions._FPDF_GetPageWidthF(open), functions._FPDF_GetPageHeightF(open)];
-      if (!(width > 0 && height > 0)) throw unreadable(field, `a PDF document whose page ${number} has no size`);
+      if (!(width > 0 && height > 0))
+        throw unreadable(field, `a PDF document whose page ${numberFor(file, number)} has no size`);
       return pageOf(pdfium, { page: open, width, height });
     },
     close() {

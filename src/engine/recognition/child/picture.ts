@@ -7,6 +7,9 @@ import { Refusal } from "../../../media/refusal.ts";
 import { neverAborted } from "../../../media/slices.ts";
 import { imageFormat } from "../../../media/sniff.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
+import type { Bitmap } from "../../../recognition/bitmap.ts";
+import { scaling } from "../../../recognition/projection.ts";
+import { warp } from "../../../recognition/resample.ts";
 import { channelOf, greyOf, turned } from "./grey.ts";
 import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
 
@@ -19,6 +22,8 @@ export interface Decoded {
   readonly channels: 3 | 4;
   /** As in EXIF, 1 to 8; absent when the picture is upright. */
   readonly orientation?: number;
+  /** Height of a pixel in widths; absent for squares. */
+  readonly pixelHeight?: number;
 }
 
 /** Opens a picture as a document of one page. Its page throws SvcError when the picture is too large or damaged. */
@@ -32,12 +37,22 @@ export const singlePage = (decodePicture: () => Promise<Decoded>): OpenDocument 
 });
 
 /** Returns a page that consists of a picture. */
-export function picturePage({ width: across, height: down, pixels, channels, orientation = 1 }: Decoded): DocumentPage {
-  const bitmap = turned(greyOf(pixels, across, down, channels), orientation);
+export function picturePage(decoded: Decoded): DocumentPage {
+  const { width: across, height: down, pixels, channels, orientation = 1, pixelHeight = 1 } = decoded;
+  const upright = (bitmap: Bitmap) => turned(withSquares(bitmap, pixelHeight), orientation);
+  const bitmap = upright(greyOf(pixels, across, down, channels));
   const { width, height } = bitmap;
-  const colour = (at: number) => turned(channelOf(pixels, across, down, channels, at), orientation);
+  const colour = (at: number) => upright(channelOf(pixels, across, down, channels, at));
   const picture = { bitmap, dotsPerInch: 0, scale: 1, channels: () => [colour(0), colour(1), colour(2)] as const };
   return { width, height, words: [], picture: async () => picture };
+}
+
+/** Stretches the shorter side of pixels that are no squares. */
+function withSquares(bitmap: Bitmap, pixelHeight: number): Bitmap {
+  if (pixelHeight === 1) return bitmap;
+  const width = Math.min(LONGEST_SIDE, Math.round(bitmap.width / Math.min(1, pixelHeight)));
+  const height = Math.min(LONGEST_SIDE, Math.round(bitmap.height * Math.max(1, pixelHeight)));
+  return warp(bitmap, scaling(bitmap.width / width, bitmap.height / height), width, height, 255);
 }
 
 async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {

@@ -2,10 +2,10 @@
 
 import { writeBmp } from "../../../media/pixels.ts";
 import { neverAborted } from "../../../media/slices.ts";
-import type { Bitmap } from "../../../recognition/bitmap.ts";
+import type { Channels } from "../../../recognition/bitmap.ts";
 
 /** Returns a PNG of bitmaps for red, green and blue, or of one in grey; shrunk to `longestSide` pixels if larger. */
-export async function pngOf(channels: readonly [Bitmap, ...Bitmap[]], longestSide?: number): Promise<Uint8Array> {
+export async function pngOf(channels: Channels, longestSide?: number): Promise<Uint8Array> {
   const [{ width, height, data: red }, { data: green } = { data: red }, { data: blue } = { data: red }] = channels;
   const rgb = new Uint8Array(width * height * 3);
   for (let at = 0, to = 0; at < red.length; at++, to += 3) {

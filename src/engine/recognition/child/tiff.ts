@@ -12,7 +12,9 @@ import { picturePage, type Decoded } from "./picture.ts";
 
 const TAG = {
   subfile: 254,
+  bits: 258,
   colours: 262,
+  palette: 320,
   samples: 277,
   compression: 259,
   planes: 284,
@@ -37,9 +39,12 @@ const UNPACK: ReadonlyMap<number, (piece: Uint8Array, length: number) => Uint8Ar
 ]);
 /** Compressions that the decoder handles: three of fax machines, and JPEG. */
 const OTHERS: ReadonlySet<number> = new Set([2, 3, 4, JPEG]);
-/** Cyan, magenta, yellow, black. */
-const FOUR_INKS = 5;
+/** Kinds of colours: grey from white or from black, indices of a palette, and cyan, magenta, yellow and black. */
+const [WHITE_IS_ZERO, BLACK_IS_ZERO, PALETTE, FOUR_INKS] = [0, 1, 3, 5];
+const INK_BITS = 8;
 const MOST_PIXEL_BITS = 64;
+
+type Tags = TiffPicture["tags"];
 
 /** Throws SvcError about a file whose directories are invalid. */
 export function openTiff(bytes: Uint8Array, field: string): OpenDocument {
@@ -58,20 +63,44 @@ export function openTiff(bytes: Uint8Array, field: string): OpenDocument {
 }
 
 function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Decoded {
-  const { width, height, orientation } = picture;
+  const { width, height, orientation, pixelHeight } = picture;
   checkSides(width, height, field);
   const { file, tags } = prepared(bytes, picture, field);
   // The decoder gets our directory, whose values are checked.
-  const directory = Object.fromEntries([...tags].map(([tag, values]) => [`t${tag}`, values])) as unknown as UTIF.IFD;
+  const entries = [...tags, ...greyPalette(tags)].map(([tag, values]) => [`t${tag}`, values]);
+  const directory = Object.fromEntries(entries) as unknown as UTIF.IFD;
+  const pixels = toRgba(file, directory, tags, width * height);
+  if (!pixels) throw damaged(field);
+  // The decoder leaves all pixels of a kind that it does not convert as they are.
+  if (!pixels.some((value, at) => at % 4 === 3 && value > 0)) throw unsupported(field);
+  return { width, height, pixels, channels: 4, orientation, pixelHeight };
+}
+
+/** Returns red, green, blue and opacity of each pixel; undefined for a damaged picture. */
+function toRgba(file: ArrayBuffer, directory: UTIF.IFD, tags: Tags, count: number): Uint8Array | undefined {
   try {
     UTIF.decodeImage(file, directory);
     const inks = tags.get(TAG.colours)?.[0] === FOUR_INKS ? (tags.get(TAG.samples)?.[0] ?? 0) : 0;
     // The decoder's own conversion of inks to colours is made for web pages.
-    const rgba = inks < 4 ? UTIF.toRGBA8(directory) : lightOf(directory.data, width * height, inks);
-    return { width, height, pixels: rgba, channels: 4, orientation };
+    return inks < 4 ? UTIF.toRGBA8(directory) : lightOf(directory.data, count, inks);
   } catch {
-    throw unreadable(field, "a damaged TIFF file");
+    return undefined;
   }
+}
+
+/** Returns tags that describe grey of 2 or 4 bits as a palette, since the decoder converts only some kinds of it. */
+function greyPalette(tags: Tags): [number, readonly number[]][] {
+  const [colours, bits] = [tags.get(TAG.colours)?.[0], tags.get(TAG.bits)?.[0]];
+  if ((colours !== WHITE_IS_ZERO && colours !== BLACK_IS_ZERO) || (bits !== 2 && bits !== 4)) return [];
+  const most = 2 ** bits - 1;
+  const ramp = Array.from(
+    { length: most + 1 },
+    (_, at) => (65_535 * (colours === BLACK_IS_ZERO ? at : most - at)) / most,
+  );
+  return [
+    [TAG.colours, [PALETTE]],
+    [TAG.palette, [...ramp, ...ramp, ...ramp]],
+  ];
 }
 
 /** Converts pixels in four inks of 8 bits each to red, green and blue. */
@@ -90,6 +119,7 @@ function prepared(bytes: Uint8Array, { width, height, pixelBits, tags }: TiffPic
   const unpack = UNPACK.get(compression);
   if (!unpack && !OTHERS.has(compression)) throw unreadable(field, `a TIFF file with compression ${compression}`);
   if (pixelBits > MOST_PIXEL_BITS) throw unreadable(field, `a TIFF file of ${pixelBits} bits a pixel`);
+  if (tags.get(TAG.colours)?.[0] === FOUR_INKS && tags.get(TAG.bits)?.[0] !== INK_BITS) throw unsupported(field);
   if (tags.get(TAG.planes)?.[0] === SEPARATE) throw unreadable(field, "a TIFF file with a plane a colour");
   const isTiled = tags.has(TAG.tiles.width);
   const [across, down] = isTiled
@@ -164,6 +194,7 @@ function checkJpegs(pieces: readonly Uint8Array[], across: number, down: number,
 }
 
 const damaged = (field: string) => unreadable(field, "a damaged TIFF file");
+const unsupported = (field: string) => unreadable(field, "a TIFF file of an unsupported kind");
 
 function refusing<T>(field: string, read: () => T): T {
   try {

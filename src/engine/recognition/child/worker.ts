@@ -5,7 +5,14 @@ import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
 import { Turns } from "../../process/turns.ts";
-import type { FromRecognizer, NextPageJob, OpeningJob, PageEvent, PageJob } from "../protocol.ts";
+import {
+  numberFor,
+  type FromRecognizer,
+  type NextPageJob,
+  type OpeningJob,
+  type PageEvent,
+  type PageJob,
+} from "../protocol.ts";
 import type { PageReader } from "./page-reader.ts";
 import { UnusableData } from "./unusable-data.ts";
 import { wantedPages } from "./wanted-pages.ts";
@@ -48,7 +55,6 @@ export class RecognitionWorker {
     let reading: (NextPageJob & { readonly key: JobKey }) | undefined;
     try {
       reading = "wanted" in job ? await this.opened(job) : job;
-      if (!reading) return;
       const event = await this.read(reading);
       this.send({ type: "events", outputs: [], finished: [{ key, event }] });
     } catch (error) {
@@ -60,15 +66,13 @@ export class RecognitionWorker {
     }
   }
 
-  /** Counts a document's pages. Returns the first wanted page's job; undefined, and ends it, if there is none. */
+  /** Counts a document's pages. Returns the first wanted page's job. */
   private async opened({ key, document, task, wanted, readers }: QueuedJob & OpeningJob) {
     const pages = await this.reader.count(document);
-    const all = wantedPages(wanted, pages);
+    const all = wantedPages(wanted, document, pages);
     const event = { type: "counted", pages, wanted: all } as const;
-    const [page] = all;
-    const [outputs, finished] = page === undefined ? [[], [{ key, event }]] : [[{ key, events: [event] }], []];
-    this.send({ type: "events", outputs, finished });
-    return page === undefined ? undefined : { key, document, task, page, isLast: all.length <= readers };
+    this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
+    return { key, document, task, page: all[0], isLast: all.length <= readers };
   }
 
   private async read({ document, task, page, isLast }: NextPageJob): Promise<PageEvent> {
@@ -78,9 +82,14 @@ export class RecognitionWorker {
   }
 
   /** Reports the error of a job, a stopped one's too: the front process waits for the end of an aborted job. */
-  private refuse({ key, document: { field } }: QueuedJob, page: number | undefined, error: unknown): void {
+  private refuse({ key, document }: QueuedJob, page: number | undefined, error: unknown): void {
     if (error instanceof UnusableData) this.send({ type: "log", level: "error", text: error.message });
-    sendRefusal(this.send, key, known(error, field, page ?? 1), "The page could not be read; the log has the details.");
+    sendRefusal(
+      this.send,
+      key,
+      known(error, document.field, numberFor(document, page ?? 1)),
+      "The page could not be read; the log has the details.",
+    );
   }
 }
 
