@@ -36,8 +36,12 @@ export async function openServer(config: Config, log?: Logger): Promise<OpenServ
   return { services, ...(runtime && { runtime }), ...listening };
 }
 
-/** Throws ExitError when --require-auth is set and everybody could call the server. */
+/** Throws ExitError when --require-auth is set and everybody could call the server, or limits apply to no key. */
 function checkExposure(config: Config): void {
+  // Other commands may share the config file, but not the environment with the keys.
+  if (config.apiKeys.length === 0 && (config.keyRpm > 0 || config.keyConcurrent > 0)) {
+    throw new ExitError("usage", "--key-rpm and --key-concurrent limit API keys: define keys with --api-key-file.");
+  }
   if (!config.requireAuth || !exposure(config)) return;
   throw new ExitError(
     "usage",

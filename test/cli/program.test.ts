@@ -63,6 +63,13 @@ describe("information and mistakes", () => {
     },
   );
 
+  test("limits of API keys without a key are a wrong use of a server, and no matter of other commands", async () => {
+    const limits = { SVC_KEY_RPM: "60" };
+    const { code, err } = await finish(["serve", "--port", "0", "--no-model"], "ignore", limits);
+    expect([code, err]).toEqual([2, expect.stringContaining("define keys with --api-key-file")]);
+    expect(await finish(["list"], "ignore", limits)).toMatchObject({ code: 0, err: "" });
+  });
+
   test.each([
     ["--alias", "mine,svc-system", "svc-system"],
     ["--alias", "tesseract", "tesseract"],

@@ -180,9 +180,8 @@ describe("values", () => {
   });
 });
 
-test("limits of API keys without keys are an error", () => {
-  expect(() => settings({ "key-rpm": 1 })).toThrow("--key-rpm and --key-concurrent limit API keys");
-  expect(() => settings({ "key-concurrent": 1 })).toThrow(UsageError);
+test("limits of API keys without keys are an error of a server only, as a config file may be read without them", () => {
+  expect(settings({ "key-rpm": 1, "key-concurrent": 1 })).toMatchObject({ keyRpm: 1, keyConcurrent: 1 });
   expect(settings({ "key-rpm": 5, "key-concurrent": 2, "api-key": ["k"] })).toMatchObject({
     keyRpm: 5,
     keyConcurrent: 2,
