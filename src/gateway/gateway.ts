@@ -86,14 +86,7 @@ export class Gateway implements ModelSource {
     this.timer = setInterval(() => this.look(), TICK_MS);
     this.timer.unref();
     this.search((servers) => servers.askOthers());
-    for (const { name, replicas: all } of configured) {
-      const failures = all.flatMap(({ listingFailure }) => listingFailure?.message ?? []);
-      const [why] = failures;
-      if (why !== undefined) {
-        const well = all.length - failures.length;
-        this.options.log.warn("upstream does not list its models", { upstream: name, well, of: all.length, why });
-      }
-    }
+    this.warnOfUnlisted();
   }
 
   /** Excludes a port from discovery, because svc itself listens there. */
@@ -122,6 +115,7 @@ export class Gateway implements ModelSource {
     // A running search may have skipped servers that are no longer named.
     void Promise.resolve(this.searching).then(() => this.search());
     await Promise.all(this.configured.flatMap(({ replicas }) => replicas).map((replica) => replica.refresh()));
+    this.warnOfUnlisted();
   }
 
   /** Returns the upstreams that the operator named, in that order, then discovered ones. */
@@ -272,6 +266,17 @@ export class Gateway implements ModelSource {
     const known = this.known.get(upstream) ?? { created: new Map(), chat: new Map(), embeddings: new Map() };
     this.known.set(upstream, known);
     return known;
+  }
+
+  /** Logs a warning about each upstream that was asked for its models in vain: its address may be wrong. */
+  private warnOfUnlisted(): void {
+    for (const { name, replicas } of this.configured) {
+      const failures = replicas.flatMap(({ listingFailure }) => listingFailure?.message ?? []);
+      const [why] = failures;
+      if (why === undefined) continue;
+      const [of, well] = [replicas.length, replicas.length - failures.length];
+      this.options.log.warn("upstream does not list its models", { upstream: name, well, of, why });
+    }
   }
 
   private look(): void {
