@@ -167,9 +167,13 @@ test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc
     process.kill(server.pid, "SIGHUP");
     await server.untilLogged("the configuration cannot be reloaded");
     expect(await replicas()).toHaveLength(3);
-    write([`up=${second.url}`, `up=${second.url}/nowhere`]);
+    const keys = join(folder, "keys");
+    writeFileSync(keys, "ada=first\n");
+    const limits = `max-queue = 3\napi-key-file = ["${keys}"]\n`;
+    writeFileSync(file, `upstream = ["up=${second.url}", "up=${second.url}/nowhere"]\n${limits}`);
     await reloaded(2);
     await server.untilLogged('does not list its models upstream=up well=1 of=2 why="');
+    await server.untilLogged("other changed options need a restart options=api-key,max-queue\n");
     write([`up=${second.url}`]);
     await reloaded(1);
     const upstreams = async (...flags: readonly string[]) => {
