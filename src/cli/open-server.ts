@@ -4,6 +4,7 @@ import type { Config } from "../config/config.ts";
 import type { App } from "../http/app.ts";
 import type { RunningServer } from "../http/server.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { createTraceFile } from "../telemetry/trace-file.ts";
 import { exposure } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
 import { loaded, showLoading } from "./load-progress.ts";
@@ -27,13 +28,22 @@ export async function openServer(config: Config, log?: Logger): Promise<OpenServ
   checkExposure(config);
   const runtime = config.serveModel ? createRuntime(config, log, await findWorkers(config)) : undefined;
   const services: Services = runtime ?? createGatewayServices(config, log);
-  // The engine process starts while this process loads the HTTP code.
-  runtime?.engine.start();
+  // The engine process starts while this process loads the HTTP code. It does not if it writes a trace: while the port is
+  // not bound, the file may be that of another server.
+  const isTraced = config.traceFile !== undefined;
+  if (runtime && !isTraced) startEngine(runtime);
   const listening = await startListening(services).catch(async (error: unknown) => {
     await closeServices(services);
     throw error;
   });
+  if (runtime && isTraced) startEngine(runtime);
   return { services, ...(runtime && { runtime }), ...listening };
+}
+
+/** Starts to load the model. The trace, if there is one, begins anew. */
+export function startEngine({ engine, config: { traceFile } }: Runtime): void {
+  if (traceFile !== undefined) createTraceFile(traceFile);
+  engine.start();
 }
 
 /** Throws ExitError when --require-auth is set and everybody could call the server, or limits apply to no key. */

@@ -196,8 +196,11 @@ describe("serving", () => {
   test("a busy port ends with 4 and leaves the first server alone", async () => {
     const port = await freePort();
     using blocker = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("mine") });
-    const { code, err } = await finish(["--port", String(port)]);
+    const trace = join(home, "trace.json");
+    writeFileSync(trace, "of the first server");
+    const { code, err } = await finish(["--port", String(port), "--trace-file", trace]);
     expect(code).toBe(4);
+    expect(readFileSync(trace, "utf8")).toBe("of the first server");
     expect(err).toContain(
       `svc: Port ${port} on 127.0.0.1 is in use by another program. Choose another port with --port`,
     );
