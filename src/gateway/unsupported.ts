@@ -72,9 +72,7 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.prompt !== undefined && request.constraint?.schema && kind !== "ollama" && !traits.rawSchema) {
     throw cannotCarry("response_format", kind);
   }
-  if (!traits.templateKwargs && Object.keys(request.templateKwargs).some((name) => name !== "reasoning_effort")) {
-    throw cannotCarry("chat_template_kwargs", kind);
-  }
+  if (request.asksForKwargs && !traits.templateKwargs) throw cannotCarry("chat_template_kwargs", kind);
   if (request.toolChoice === "required" && !traits.toolChoices.includes("required")) {
     throw cannotCarry("tool_choice", kind);
   }

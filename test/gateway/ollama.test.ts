@@ -1,6 +1,7 @@
 // An upstream with only Ollama's API: svc itself with all other routes hidden.
 
 import { expect, test } from "bun:test";
+import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
 import { serve } from "../http/harness.ts";
 import { fixtureServer } from "./fixture-server.ts";
@@ -133,6 +134,20 @@ test("fields that the API does not have are refused", async () => {
   await expect(generate(far, { tools, toolChoice: "required" })).rejects.toMatchObject(refused("tool_choice"));
   await expect(generate(far, { sampling: { logitBias: [[1, 2]] } })).rejects.toMatchObject(refused("logit_bias"));
   await expect(generate(far, { messages: [], prompt: [1, 2] })).rejects.toMatchObject(refused("prompt"));
+});
+
+test("template values of a request are refused, and those of a launch option are for models that take them", async () => {
+  const { hidden } = ollamaOnly({ steps: [{ text: "Hi" }] });
+  const far = await remote([hidden.url]);
+  const asked = (fields: object, templateKwargs: object) => {
+    const settings = { stop: [], maxLogprobs: 20, constrain: true, think: true, lora: [] };
+    const messages = [{ role: "user", content: "hi" }];
+    return decodeChat({ messages, ...fields }, { ...settings, templateKwargs: { ...templateKwargs } }).request;
+  };
+  const refused = generate(far, asked({ chat_template_kwargs: { tone: "dry" } }, {}));
+  await expect(refused).rejects.toMatchObject({ details: { param: "chat_template_kwargs" } });
+  const thinking = { chat_template_kwargs: { enable_thinking: false, reasoning_effort: "low" } };
+  for (const fields of [{}, thinking]) expect(textOf(await generate(far, asked(fields, { tone: "dry" })))).toBe("Hi");
 });
 
 test("a failure within the stream is reported", async () => {
