@@ -137,11 +137,7 @@ export class RemoteAnswer {
     const usage = this.tokens;
     const called = this.calls.count > 0 && this.reason === "stop";
     const reason = cancelled ? cancelledReason(cancelled) : called ? "tool_calls" : this.reason;
-    const { maxTokens } = this.options;
-    const contextFull =
-      !cancelled &&
-      PERHAPS_FULL.has(this.givenReason) &&
-      (maxTokens === undefined || usage.completionTokens < maxTokens);
+    const contextFull = !cancelled && PERHAPS_FULL.has(this.givenReason) && this.isBelowLimit;
     return {
       type: "finish",
       reason,
@@ -149,6 +145,13 @@ export class RemoteAnswer {
       ...(contextFull && { contextFull }),
       usage: { ...usage, queueMs: 0, ...times },
     };
+  }
+
+  /** Whether the answer is known to be shorter than the limit, by the server's counts: a piece may have several tokens. */
+  private get isBelowLimit(): boolean {
+    const { maxTokens } = this.options;
+    const counted = this.usage?.completionTokens ?? this.counted;
+    return maxTokens === undefined || (counted > 0 && counted < maxTokens);
   }
 
   /** Adds counts that the server sends before the end: tokens of the answer, and the processed part of the prompt. */
