@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readConfig } from "../../src/config/read-config.ts";
 import { parseArguments } from "../../src/cli/arguments.ts";
 import { UsageError } from "../../src/config/parse.ts";
 
@@ -115,6 +116,13 @@ describe("llama.cpp's names", () => {
     expect(notes[0]).toBe(
       "-c 0 means svc's default: the trained context, at most 32768 per request, as far as memory allows.",
     );
+  });
+
+  test("values that mean automatic take precedence over the environment and the config file", () => {
+    const environment = { HOME: "/nonexistent", SVC_CTX: "4096", SVC_MAX_TOKENS: "5", SVC_THREADS: "3" };
+    const config = readConfig(parseArguments(["-c", "0", "-n", "-1"]).values, environment, "/");
+    expect([config.ctx, config.maxTokens, config.threads]).toEqual([undefined, undefined, 3]);
+    expect(readConfig(parseArguments(["-c", "0", "-c", "512"]).values, environment, "/").ctx).toBe(512);
   });
 
   test("options of other names are translated", () => {
