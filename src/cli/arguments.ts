@@ -18,7 +18,7 @@ export interface CommandLine {
   readonly action: CommandName | Information;
   /** The command that was named, which is also the subject of --help. */
   readonly command?: CommandName;
-  /** Whether `serve` was named: standard input is then never read as a prompt. */
+  /** Whether `serve` was named: then no prompt is answered, and standard input is not read. */
   readonly explicitServe: boolean;
   readonly values: Values;
   /** The files, words or names that follow the command. */
@@ -81,6 +81,9 @@ export function parseArguments(args: readonly string[]): CommandLine {
   if (information !== undefined) return { ...line, action: information, ...(command && { command }) };
   if (command === undefined || command === "serve") readModel(positionals, values, command);
   else checkOperands(command, positionals);
+  if (command === "serve" && values.has("prompt")) {
+    throw new UsageError("svc serve answers no prompt: svc -s does. A seed is --seed.");
+  }
   if (flags["json"] === true && command !== undefined && !flagsOf(command).some(({ name }) => name === "json")) {
     throw new UsageError(`svc ${command} has no --json.`);
   }

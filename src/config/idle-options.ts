@@ -8,6 +8,7 @@ import { namesWithoutUpstream } from "./upstream-option.ts";
 type Row = readonly [options: readonly string[], circumstance: string, isSo: (config: Config) => boolean];
 
 const IDLE: readonly Row[] = [
+  [["prompt"], "on a server", () => true],
   [["instructions"], "without a prompt (-s)", () => true],
   [["gateway-port"], "without --gateway", ({ gateway }) => !gateway.discover],
   [["piper-voices"], "with --no-host-voices", ({ hostVoices }) => !hostVoices],

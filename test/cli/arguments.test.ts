@@ -65,6 +65,9 @@ describe("actions", () => {
   test("an explicit `serve` is distinguished from serving by default", () => {
     expect(parseArguments(["serve"]).explicitServe).toBe(true);
     expect(parseArguments([]).explicitServe).toBe(false);
+    for (const prompt of ["Hi", "42"]) {
+      expect(() => parseArguments(["serve", "-s", prompt])).toThrow("svc serve answers no prompt: svc -s does.");
+    }
   });
 });
 

@@ -247,9 +247,12 @@ describe("serving", () => {
   test("options without effect are reported by a server, and by nothing else", async () => {
     const port = await freePort();
     const idle = ["-i", "Be brief.", "--gateway-port", "1"];
-    const { err } = await serveAndStop(start(["serve", "--port", String(port), "--no-model", ...idle]), port);
+    const config = join(home, `${port}.toml`);
+    writeFileSync(config, 'prompt = "Hi"\n');
+    const args = ["serve", "--port", String(port), "--no-model", "--config", config];
+    const { err } = await serveAndStop(start([...args, ...idle]), port);
     expect(err).toStartWith(
-      "svc: --instructions has no effect without a prompt (-s).\nsvc: --gateway-port has no effect without --gateway.\n",
+      "svc: --prompt has no effect on a server.\nsvc: --instructions has no effect without a prompt (-s).\nsvc: --gateway-port has no effect without --gateway.\n",
     );
     expect(await finish(["list", "--json", ...idle])).toMatchObject({ code: 0, err: "" });
   });

@@ -38,6 +38,11 @@ test.each([
   if (remedy !== undefined) expect(notesFor(["serve", ...given.split(" "), ...remedy.split(" ")])).toEqual([]);
 });
 
+test("a server reports a prompt of the environment, which it does not answer", () => {
+  const layers = readLayers(new Map(), { HOME: home, SVC_PROMPT: "Hi" }, home);
+  expect(idleOptions(layers, resolveConfig(layers, {}))).toEqual(["--prompt has no effect on a server."]);
+});
+
 test("a server reports a key without its upstream, and does not show the key", () => {
   const given = ["serve", "--upstream", "gpu=http://10.0.0.1", "--upstream-key", "gqu=hunter2"];
   expect(notesFor(given)).toEqual(['--upstream-key for "gqu" has no effect: no upstream has that name.']);
