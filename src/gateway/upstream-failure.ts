@@ -155,6 +155,8 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   if (status === 404) {
     // The server lacks the route, not the model.
     if (whole["detail"] === "Not Found") return otherKind(status);
+    // A proxy may have sent it, or a server without JSON errors for its routes.
+    if (body === undefined) return elsewhere(otherKind(status).error);
     const why = "The server of this model has no model with this name.";
     return elsewhere(new SvcError("model_not_found", why, { param: "model" }));
   }

@@ -44,6 +44,13 @@ describe("an upstream that refuses", () => {
     expect(far.log.lines.filter(({ level }) => level !== "verbose")).toMatchObject([{ level: "warn", fields }]);
   });
 
+  test("with a 404 that is no JSON lacks the route, not the model, and another replica is tried", async () => {
+    const lacking = chatServer(() => new Response("Not Found", { status: 404 }));
+    const alone = await remote([lacking.url]);
+    expect(await ask(alone)).toMatchObject({ code: "unsupported_parameter", details: { param: "model" } });
+    expect(await ask(await remote([lacking.url, chatServer(helloStream).url]))).toBe("Hello");
+  });
+
   test.each([402, 403, 404, 405, 408, 409, 302])("with %d is tried once, and then another replica", async (status) => {
     const [refusing, healthy] = [chatServer(failing(status)), chatServer(helloStream)];
     const far = await remote([refusing.url, healthy.url]);
