@@ -85,6 +85,17 @@ describe("the reported failure", () => {
     expect(asked(other)).toBe(0);
   });
 
+  test.each([
+    ["temperature", "temperature"],
+    ["a text of the client", undefined],
+    [7, undefined],
+  ])("names the field that FastAPI found invalid: %p", async (field, param) => {
+    const detail = [{ type: "less_than_equal", loc: ["body", field], msg: "no" }];
+    const far = await remote([chatServer(() => Response.json({ detail }, { status: 422 })).url]);
+    const { code, details } = (await ask(far)) as SvcError;
+    expect([code, details.param]).toEqual(["invalid_value", param]);
+  });
+
   test("is temporary when a replica was skipped, since that one may have the model", async () => {
     const far = await remote([chatServer(failing(404)).url, chatServer(helloStream).url]);
     const conversation = conversationOf(far, far.replicas[0]);
