@@ -150,6 +150,17 @@ test("template values of a request are refused, and those of a launch option are
   for (const fields of [{}, thinking]) expect(textOf(await generate(far, asked(fields, { tone: "dry" })))).toBe("Hi");
 });
 
+test("settings that a request itself makes idle are no reason to refuse it", async () => {
+  const { hidden } = ollamaOnly({ steps: [{ text: "Hi" }] });
+  const far = await remote([hidden.url]);
+  const off = { mirostat: 0, xtcProbability: 0, dryMultiplier: 0, dynatempRange: 0 } as const;
+  const idle = { mirostatTau: 5, mirostatEta: 0.1, xtcThreshold: 0.1, dryBase: 1.75, dynatempExponent: 1 };
+  const sampling = { ...off, ...idle, drySequenceBreakers: ["\n"], logitBias: [] };
+  expect(textOf(await generate(far, { sampling }))).toBe("Hi");
+  const refused = generate(far, { sampling: { ...sampling, mirostat: 2 } });
+  await expect(refused).rejects.toMatchObject({ code: "unsupported_parameter" });
+});
+
 test("a failure within the stream is reported", async () => {
   const { hidden } = ollamaOnly({ steps: [{ text: "Hi" }, { fail: new Error("bug") }] });
   await expect(generate(await remote([hidden.url]))).rejects.toMatchObject({ code: "upstream_error" });
