@@ -7,6 +7,7 @@ import type { Logger } from "../telemetry/log.ts";
 import { createTraceFile } from "../telemetry/trace-file.ts";
 import { exposure } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
+import { holdModels } from "./named-model.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
 import { progressOutput } from "./terminal.ts";
@@ -110,6 +111,7 @@ export async function closeServices(services: Services): Promise<void> {
  */
 export async function whileServing<T>(config: Config, log: Logger, use: (port: number) => Promise<T>): Promise<T> {
   const { services, runtime, server } = await openServer(config, log);
+  const release = await holdModels(config);
   try {
     if (runtime) await loaded(runtime.engine, showLoading(runtime.engine, progressOutput(config)));
     await lookForOthers(services, server);
@@ -117,5 +119,6 @@ export async function whileServing<T>(config: Config, log: Logger, use: (port: n
     return await use(server.port);
   } finally {
     await closeServer(services, server);
+    release();
   }
 }
