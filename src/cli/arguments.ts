@@ -143,8 +143,8 @@ function readFlag(
     flags[flag.name] = true;
     return true;
   }
-  const value = inline ?? queue.shift();
-  if (value === undefined) throw new UsageError(`${given} needs a value.`);
+  const value = inline ?? (isOption(queue[0], known) ? undefined : queue.shift());
+  if (!value) throw new UsageError(`${given} needs a value.`);
   flags[flag.name] = value;
   return true;
 }
@@ -195,10 +195,15 @@ function store(option: Option, origin: string, inline: string | undefined, queue
   values.set(option.name, [...earlier, ...(parseValue(option, given, origin) as readonly string[])]);
 }
 
-/** Returns whether the argument is a known option, so the option before it lacks a value: values may begin with -. */
-function isOption(argument: string | undefined): boolean {
-  if (argument === undefined || own(INFORMATION, argument)) return argument !== undefined;
-  const name = /^--(no-)?([^=]+)/.exec(argument)?.[2];
+/**
+ * Returns whether the argument is a known option, so the option before it lacks a value: values may begin with -.
+ * `flags`: the command's own options.
+ */
+function isOption(argument: string | undefined, flags: readonly Flag[] = []): boolean {
+  if (argument === undefined) return false;
+  const given = argument.replace(/=.*/s, "");
+  if (own(INFORMATION, argument) || flags.some((flag) => isSpelled(flag, given))) return true;
+  const name = /^--(no-)?(.+)/.exec(given)?.[2];
   return name !== undefined && findLong(name) !== undefined;
 }
 

@@ -262,6 +262,12 @@ describe("commands on recordings and voices", () => {
   test("require their operand, and the server does not accept their options", () => {
     expect(() => parseArguments(["transcribe"])).toThrow(UsageError);
     expect(() => parseArguments(["say", "Hi", "--voice"])).toThrow("--voice needs a value.");
+    for (const next of ["--speed", "--speed=1.5", "--threads", "--no-mmap", "--help", ""]) {
+      expect(() => parseArguments(["say", "Hi", "-o", next])).toThrow("-o needs a value.");
+    }
+    expect(() => parseArguments(["worker", "--allow="])).toThrow("--allow needs a value.");
+    expect(parseArguments(["say", "Hi", "-o", "-"]).flags).toEqual({ output: "-" });
+    expect(parseArguments(["say", "Hi", "--voice", "-5"]).flags).toEqual({ voice: "-5" });
     expect(() => parseArguments(["--voice", "nova"])).toThrow("Unknown option --voice.");
     expect(() => parseArguments(["--seed", "7", "draw", "a"])).toThrow(
       "--seed is an option of draw and must follow it",

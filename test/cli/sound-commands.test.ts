@@ -60,7 +60,7 @@ test.each([
   ["an infinite speed", ["say", "hi", "--speed", "1e999", "-o", at("hi.wav")], 2, "--speed must be a number"],
   ["a form of no list", ["say", "hi", "--json", "-o", at("hi.wav")], 2, "--json belongs to"],
   ["a folder for sound", ["say", "hi", "-o", at("")], 2, "is a folder."],
-  ["no speed", ["say", "hi", "--speed", "", "-o", at("hi.wav")], 2, "--speed must be a number"],
+  ["no speed", ["say", "hi", "--speed", "", "-o", at("hi.wav")], 2, "--speed needs a value"],
 ] as const)("refuses %s in one sentence", async (_, args, code, sentence) => {
   const [exit, text] = await endOf(start(...args));
   expect(text.split("\n")).toHaveLength(2);
