@@ -2,6 +2,7 @@
 
 import { cancelledReason, type CancelCause } from "../domain/cancel.ts";
 import type { FinishEvent, OutputEvent } from "../domain/generate.ts";
+import { own } from "../domain/own.ts";
 import type { FinishReason, TokenLogprob } from "../domain/usage.ts";
 import { Unfenced } from "../text/unfenced.ts";
 import type { Piece, UpstreamUsage } from "./output.ts";
@@ -109,7 +110,7 @@ export class RemoteAnswer {
     if (piece.reason !== undefined) {
       if (ABORTED.has(piece.reason)) throw lost("aborted the answer");
       this.givenReason = piece.reason;
-      this.reason = REASONS[piece.reason] ?? "stop";
+      this.reason = own(REASONS, piece.reason) ?? "stop";
       if (this.reason === "length" || this.reason === "content_filter") this.calls.cutOff();
       this.calls.end(added);
       this.addRest(added);

@@ -53,7 +53,7 @@ test("a model whose description failed is queried again, and one that was descri
     if (path !== "/api/show") return undefined;
     return failures-- > 0
       ? new Response(null, { status: 500 })
-      : Response.json({ capabilities: ["completion", "tools"] });
+      : Response.json({ capabilities: ["completion", "tools", "constructor"] });
   });
   const { replicas } = await remote([server.url]);
   const tells = () => replicas[0]?.model("far")?.capabilities;
