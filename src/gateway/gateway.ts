@@ -15,7 +15,7 @@ import { RemoteEmbedder } from "./remote-embedder.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 import { RequestBodies } from "./request-bodies.ts";
 import type { RemoteModel } from "./server-description.ts";
-import { traitsOf } from "./server-kind.ts";
+import { traitsOf, type ServerKind } from "./server-kind.ts";
 import { StateLog } from "./state-log.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -302,10 +302,13 @@ export class Gateway implements ModelSource {
   }
 }
 
+/** Owners of models in listings, where they differ from the kind of their server. */
+const OWNERS: Partial<Record<ServerKind, string>> = { "llama.cpp": "llamacpp", "lm-studio": "lmstudio" };
+
 function toListed(upstream: Upstream, model: RemoteModel, created: number): ListedModel {
   const { id, capabilities, loaded, contextLength } = model;
   const kind = upstream.replicas.find(({ models }) => models)?.kind ?? "openai";
-  const ownedBy = kind === "openai" ? (model.owner ?? upstream.name) : traitsOf(kind).owner;
+  const ownedBy = kind === "openai" ? (model.owner ?? upstream.name) : (OWNERS[kind] ?? kind);
   const length = contextLength === undefined ? {} : { contextLength };
   return { id: `${upstream.name}/${id}`, created, ownedBy, loaded, capabilities, ...length, remote: true };
 }
