@@ -8,6 +8,8 @@ import { commandNames, commandOf, isCommand, type CommandName, type Flag } from 
 import { translateArguments } from "./llama-options.ts";
 import { own } from "../domain/own.ts";
 
+type GivenValues = Map<string, OptionValue | undefined>;
+
 /** What is printed without running anything. */
 type Information = "help" | "help-all" | "help-json" | "version";
 
@@ -16,7 +18,7 @@ export interface CommandLine {
   readonly action: CommandName | Information;
   /** The command that was named, which is also the subject of --help. */
   readonly command?: CommandName;
-  /** Whether `serve` was named: standard input is then never read as a prompt. */
+  /** Whether `serve` was named: then no prompt is answered, and standard input is not read. */
   readonly explicitServe: boolean;
   readonly values: Values;
   /** The files, words or names that follow the command. */
@@ -49,11 +51,12 @@ const JSON_FLAG: Flag = { name: "json", help: "" };
 export function parseArguments(args: readonly string[]): CommandLine {
   let information: Information | undefined;
   let command: CommandName | undefined;
-  const values = new Map<string, OptionValue>();
   const positionals: string[] = [];
   const flags: Record<string, string | true> = {};
   const isOwnCommand = isCommand(args[0]) && args[0] !== "serve";
-  const { args: translated, notes } = isOwnCommand ? { args, notes: [] } : translateArguments(args);
+  const given = isOwnCommand ? { args, defaults: [], notes: [] } : translateArguments(args);
+  const { args: translated, defaults, notes } = given;
+  const values: GivenValues = new Map(defaults.map((name) => [name, undefined]));
   const queue = [...translated];
   while (queue.length > 0) {
     const argument = queue.shift() as string;
@@ -78,6 +81,9 @@ export function parseArguments(args: readonly string[]): CommandLine {
   if (information !== undefined) return { ...line, action: information, ...(command && { command }) };
   if (command === undefined || command === "serve") readModel(positionals, values, command);
   else checkOperands(command, positionals);
+  if (command === "serve" && values.has("prompt")) {
+    throw new UsageError("svc serve answers no prompt: svc -s does. A seed is --seed.");
+  }
   if (flags["json"] === true && command !== undefined && !flagsOf(command).some(({ name }) => name === "json")) {
     throw new UsageError(`svc ${command} has no --json.`);
   }
@@ -97,11 +103,7 @@ function checkBefore(command: CommandName, before: readonly string[]): void {
 const flagsOf = (command: CommandName): readonly Flag[] => commandOf(command).flags ?? [];
 
 /** Stores the model file. Throws UsageError for several words: one of them was probably meant as a command. */
-function readModel(
-  [file, surplus]: readonly string[],
-  values: Map<string, OptionValue>,
-  command: CommandName | undefined,
-): void {
+function readModel([file, surplus]: readonly string[], values: GivenValues, command: CommandName | undefined): void {
   if (surplus !== undefined) {
     const word = file === undefined || own(WORDS, file) ? surplus : file;
     const meant = nearest(word, commandNames);
@@ -141,15 +143,15 @@ function readFlag(
     flags[flag.name] = true;
     return true;
   }
-  const value = inline ?? queue.shift();
-  if (value === undefined) throw new UsageError(`${given} needs a value.`);
+  const value = inline ?? (isOption(queue[0], known) ? undefined : queue.shift());
+  if (!value) throw new UsageError(`${given} needs a value.`);
   flags[flag.name] = value;
   return true;
 }
 
 const isSpelled = ({ name, short }: Flag, given: string): boolean => given === `--${name}` || given === `-${short}`;
 
-function readLong(argument: string, queue: string[], values: Map<string, OptionValue>, flags: readonly Flag[]): void {
+function readLong(argument: string, queue: string[], values: GivenValues, flags: readonly Flag[]): void {
   const equals = argument.indexOf("=");
   const name = argument.slice(2, equals < 0 ? undefined : equals);
   const inline = equals < 0 ? undefined : argument.slice(equals + 1);
@@ -165,7 +167,7 @@ function readLong(argument: string, queue: string[], values: Map<string, OptionV
   throw new UsageError(`Unknown option --${name}.${meant.replace("mean ", "mean --")}`);
 }
 
-function readShort(argument: string, queue: string[], values: Map<string, OptionValue>): void {
+function readShort(argument: string, queue: string[], values: GivenValues): void {
   const letter = argument.slice(1, 2);
   const option = options.find((candidate) => candidate.aliases?.includes(letter));
   if (!option) throw new UsageError(`Unknown option -${letter}.`);
@@ -173,13 +175,7 @@ function readShort(argument: string, queue: string[], values: Map<string, Option
   store(option, `-${letter}`, rest === "" ? undefined : rest.replace(/^=/, ""), queue, values);
 }
 
-function store(
-  option: Option,
-  origin: string,
-  inline: string | undefined,
-  queue: string[],
-  values: Map<string, OptionValue>,
-): void {
+function store(option: Option, origin: string, inline: string | undefined, queue: string[], values: GivenValues): void {
   if (option.type === "boolean") {
     values.set(option.name, parseValue(option, inline ?? true, origin));
     return;
@@ -199,10 +195,15 @@ function store(
   values.set(option.name, [...earlier, ...(parseValue(option, given, origin) as readonly string[])]);
 }
 
-/** Returns whether the argument is a known option, so the option before it lacks a value: values may begin with -. */
-function isOption(argument: string | undefined): boolean {
-  if (argument === undefined || own(INFORMATION, argument)) return argument !== undefined;
-  const name = /^--(no-)?([^=]+)/.exec(argument)?.[2];
+/**
+ * Returns whether the argument is a known option, so the option before it lacks a value: values may begin with -.
+ * `flags`: the command's own options.
+ */
+function isOption(argument: string | undefined, flags: readonly Flag[] = []): boolean {
+  if (argument === undefined) return false;
+  const given = argument.replace(/=.*/s, "");
+  if (own(INFORMATION, argument) || flags.some((flag) => isSpelled(flag, given))) return true;
+  const name = /^--(no-)?(.+)/.exec(given)?.[2];
   return name !== undefined && findLong(name) !== undefined;
 }
 

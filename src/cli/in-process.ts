@@ -6,8 +6,8 @@ import type { App } from "../http/app.ts";
 import type { RequestService } from "../service/request.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { loaded, showLoading } from "./load-progress.ts";
-import { closeServices } from "./open-server.ts";
-import { createRuntime } from "./runtime.ts";
+import { closeServices, startEngine } from "./open-server.ts";
+import { createGatewayServices, createRuntime } from "./runtime.ts";
 import { isTerminal, progressOutput } from "./terminal.ts";
 import { findWorkers } from "./workers.ts";
 
@@ -43,19 +43,20 @@ export async function withApi(
   work: (api: Api) => Promise<void>,
   { loadsModel = false } = {},
 ): Promise<number> {
-  const runtime = createRuntime(alone(given), undefined, loadsModel ? await findWorkers(given) : []);
-  const { engine } = runtime;
+  const config = alone(given);
+  const runtime = loadsModel ? createRuntime(config, undefined, await findWorkers(given)) : undefined;
+  const services = runtime ?? createGatewayServices(config);
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
-  const showsBar = loadsModel && isTerminal() && given.logFormat === "text";
-  const progress = showsBar ? showLoading(engine, progressOutput(given)) : undefined;
+  const showsBar = isTerminal() && given.logFormat === "text";
+  const progress = runtime && showsBar ? showLoading(runtime.engine, progressOutput(given)) : undefined;
   try {
     // The engine process starts while this process loads the HTTP code; the first request waits for the engine.
-    if (loadsModel) engine.start();
+    if (runtime) startEngine(runtime);
     const { createApp } = await import("../http/app.ts");
     const { signal } = interrupt;
-    const api: Api = { ask: asking(createApp(runtime), signal), signal, requests: runtime.requests };
-    await Promise.all([loadsModel && loaded(engine, progress), work(api)]);
+    const api: Api = { ask: asking(createApp(services), signal), signal, requests: services.requests };
+    await Promise.all([runtime && loaded(runtime.engine, progress), work(api)]);
     return exitCodes.ok.code;
   } catch (error) {
     if (interrupt.signal.aborted) return exitCodes.interrupted.code;
@@ -63,7 +64,7 @@ export async function withApi(
     throw error instanceof SvcError ? new ExitError("failure", error.message) : error;
   } finally {
     progress?.end();
-    await closeServices(runtime);
+    await closeServices(services);
   }
 }
 

@@ -13,7 +13,7 @@ import { modelId } from "../model/model-file.ts";
 import { ModelStore } from "../store/models/model-store.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { removeAbandoned, TemporaryFolder } from "../store/temporary-folder.ts";
-import { createLogger, type Logger } from "../telemetry/log.ts";
+import { createLogger, isLogged, type Logger } from "../telemetry/log.ts";
 import { isFor, trusting } from "./agent-trust.ts";
 import { agents, type Agent } from "./agents.ts";
 import { gigabytes } from "./download-line.ts";
@@ -21,6 +21,7 @@ import { ExitError, exitOn, orExit } from "./exit-codes.ts";
 import { fetchListing, type Listing } from "./models.ts";
 import { whileServing } from "./open-server.ts";
 import { askServer, serverUrl } from "./running-server.ts";
+import { writeWarning } from "./terminal.ts";
 import { own } from "../domain/own.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 
@@ -106,9 +107,10 @@ async function startAgent(
   const url = serverUrl(config);
   const { id: model, context, warnings: doubts } = choose(await fetchListing(config), agent, wanted);
   const warnings = [...doubts, ...certificateWarning(config.tls?.cert, url, agent)];
-  for (const warning of warnings) process.stderr.write(`svc: ${warning}\n`);
+  for (const warning of warnings) writeWarning(warning, config);
   // Waits for Enter, since the agent is about to clear the screen.
-  if (warnings.length > 0 && process.stdin.isTTY) prompt("svc: Press Enter to start it anyway, or Ctrl-C to stop.");
+  const isWarned = warnings.length > 0 && isLogged("warn", config.logLevel);
+  if (isWarned && process.stdin.isTTY) prompt("svc: Press Enter to start it anyway, or Ctrl-C to stop.");
   const temporary = tmpdir();
   removeAbandoned(temporary);
   const folder = orExit(

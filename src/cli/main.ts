@@ -42,7 +42,8 @@ export async function main(args: readonly string[], user: Environment): Promise<
       throw new UsageError(`--${piped} is a pipe, which was read at the start: only a file can be read again.`);
     };
     config = resolveConfig(layers, processEnvironment());
-    if (action === "serve" && config.prompt === undefined && piped === undefined) liftRequestLimit(config, user);
+    const answersOnce = config.prompt !== undefined && !commandLine.explicitServe;
+    if (action === "serve" && !answersOnce && piped === undefined) liftRequestLimit(config, user);
     const notes = [...commandLine.notes, ...misspeltVariables(options, processEnvironment())];
     for (const note of notes) writeWarning(note, config);
     const { output, ...elsewhere } = flags;
@@ -170,8 +171,9 @@ function needModel({ serveModel }: Config): void {
  * starting.
  */
 async function promptOf({ config, explicitServe, values }: Start): Promise<string | undefined> {
+  if (explicitServe) return undefined;
   const { prompt: option } = config;
-  if (option === undefined && (explicitServe || namesServer(values))) return undefined;
+  if (option === undefined && namesServer(values)) return undefined;
   const { AT_ONCE, BESIDE_PROMPT, readPipedInput, TO_ITS_END } = await import("./piped-input.ts");
   if (option === undefined) return readPipedInput(AT_ONCE);
   if (option === "-") {

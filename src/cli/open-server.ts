@@ -4,8 +4,10 @@ import type { Config } from "../config/config.ts";
 import type { App } from "../http/app.ts";
 import type { RunningServer } from "../http/server.ts";
 import type { Logger } from "../telemetry/log.ts";
+import { createTraceFile } from "../telemetry/trace-file.ts";
 import { exposure } from "./banner.ts";
 import { ExitError } from "./exit-codes.ts";
+import { holdModels } from "./named-model.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
 import { progressOutput } from "./terminal.ts";
@@ -27,17 +29,30 @@ export async function openServer(config: Config, log?: Logger): Promise<OpenServ
   checkExposure(config);
   const runtime = config.serveModel ? createRuntime(config, log, await findWorkers(config)) : undefined;
   const services: Services = runtime ?? createGatewayServices(config, log);
-  // The engine process starts while this process loads the HTTP code.
-  runtime?.engine.start();
+  // The engine process starts while this process loads the HTTP code. It does not if it writes a trace: while the port is
+  // not bound, the file may be that of another server.
+  const isTraced = config.traceFile !== undefined;
+  if (runtime && !isTraced) startEngine(runtime);
   const listening = await startListening(services).catch(async (error: unknown) => {
     await closeServices(services);
     throw error;
   });
+  if (runtime && isTraced) startEngine(runtime);
   return { services, ...(runtime && { runtime }), ...listening };
 }
 
-/** Throws ExitError when --require-auth is set and everybody could call the server. */
+/** Starts to load the model. The trace, if there is one, begins anew. */
+export function startEngine({ engine, config: { traceFile } }: Runtime): void {
+  if (traceFile !== undefined) createTraceFile(traceFile);
+  engine.start();
+}
+
+/** Throws ExitError when --require-auth is set and everybody could call the server, or limits apply to no key. */
 function checkExposure(config: Config): void {
+  // Other commands may share the config file, but not the environment with the keys.
+  if (config.apiKeys.length === 0 && (config.keyRpm > 0 || config.keyConcurrent > 0)) {
+    throw new ExitError("usage", "--key-rpm and --key-concurrent limit API keys: define keys with --api-key-file.");
+  }
   if (!config.requireAuth || !exposure(config)) return;
   throw new ExitError(
     "usage",
@@ -96,6 +111,7 @@ export async function closeServices(services: Services): Promise<void> {
  */
 export async function whileServing<T>(config: Config, log: Logger, use: (port: number) => Promise<T>): Promise<T> {
   const { services, runtime, server } = await openServer(config, log);
+  const release = await holdModels(config);
   try {
     if (runtime) await loaded(runtime.engine, showLoading(runtime.engine, progressOutput(config)));
     await lookForOthers(services, server);
@@ -103,5 +119,6 @@ export async function whileServing<T>(config: Config, log: Logger, use: (port: n
     return await use(server.port);
   } finally {
     await closeServer(services, server);
+    release();
   }
 }

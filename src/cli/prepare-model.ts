@@ -15,7 +15,7 @@ import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { isLogged } from "../telemetry/log.ts";
-import { createTraceFile } from "../telemetry/trace-file.ts";
+import { checkTraceFile } from "../telemetry/trace-file.ts";
 import { checkContext } from "./context-check.ts";
 import { ExitError, exitOn, orExit } from "./exit-codes.ts";
 import { namedModel } from "./named-model.ts";
@@ -105,7 +105,7 @@ export function prepareModel(
     adapterPaths: adapters.map(({ path }) => path),
     ...(mmproj !== undefined && { mmprojPath: mmproj }),
     ...(isLogged("verbose", config.logLevel) && { logsDecisions: true as const }),
-    ...(config.traceFile !== undefined && { traceFile: startTrace(config.traceFile) }),
+    ...(config.traceFile !== undefined && { traceFile: usableTrace(config.traceFile) }),
   };
   return { id, file, modelGiven: given !== undefined, context, adapters, options, workers };
 }
@@ -161,9 +161,9 @@ function offered(adapter: Adapter, architecture: string, modelId: string): Offer
   return { ...adapter, ...exitOn(ModelFileError, "model", () => readAdapterFile(adapter.path, architecture)) };
 }
 
-/** Creates the trace file, so that an unwritable path fails at once, not in an engine that then restarts forever. */
-function startTrace(path: string): string {
+/** Checks the trace file, so that an unwritable path fails at once, not in an engine that then restarts forever. */
+function usableTrace(path: string): string {
   const say = (error: unknown) => `The trace file ${path} cannot be written: ${fileReason(error)}.`;
-  orExit(() => createTraceFile(path), say);
+  orExit(() => checkTraceFile(path), say);
   return path;
 }

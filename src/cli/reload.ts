@@ -1,6 +1,7 @@
 // SIGHUP: reads the configuration again and applies its upstreams. Other options need a restart.
 
 import { closeSync, openSync, readFileSync } from "node:fs";
+import { changedOptions } from "../config/changed-options.ts";
 import type { Config } from "../config/config.ts";
 import { UsageError } from "../config/parse.ts";
 import type { Clock } from "../domain/clock.ts";
@@ -9,7 +10,12 @@ import type { Logger } from "../telemetry/log.ts";
 import { reconfigureGateway } from "./gateway.ts";
 import { warnOfRequestLimit } from "./request-limit.ts";
 
+/** Options that a reload applies. */
+const APPLIED = ["upstream", "upstream-hedge", "upstream-timeout"];
+
 interface ReloadDeps {
+  /** The running configuration. */
+  readonly config: Config;
   readonly upstreams: Gateway;
   readonly clock: Clock;
   readonly log: Logger;
@@ -20,7 +26,7 @@ interface ReloadDeps {
 }
 
 /** Handles SIGHUP from now on, on systems that have this signal. */
-export function reloadOnHangup({ upstreams, clock, log, reread, hangUp }: ReloadDeps): void {
+export function reloadOnHangup({ config: running, upstreams, clock, log, reread, hangUp }: ReloadDeps): void {
   // On Windows SIGHUP is sent only when the console closes, and the default action is right there.
   if (process.platform === "win32") return;
   // nohup sets SIGHUP to be ignored: this must be read before a handler is installed.
@@ -32,6 +38,8 @@ export function reloadOnHangup({ upstreams, clock, log, reread, hangUp }: Reload
       const configured = upstreams.status().filter(({ isConfigured }) => isConfigured);
       const replicas = configured.flatMap((upstream) => upstream.replicas).length;
       log.info("upstreams reloaded", { upstreams: configured.map(({ name }) => name).join(","), replicas });
+      const changed = changedOptions(running, config).filter((name) => !APPLIED.includes(name));
+      if (changed.length > 0) log.warn("other changed options need a restart", { options: changed.join(",") });
       warnOfRequestLimit(config, log);
     } catch (error) {
       // The running upstreams stay as they are.

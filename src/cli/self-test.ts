@@ -22,7 +22,7 @@ const PATIENCE_MS = 60_000;
 
 /** Prints one line per check. Returns 0 when all pass, else 1. Throws ExitError when the model cannot be used. */
 export async function selfTest(given: Config): Promise<number> {
-  const { tls: _notHere, ...plain } = given;
+  const { tls: _notHere, traceFile: _ofServer, ...plain } = given;
   const config: Config = { ...plain, host: "127.0.0.1", port: 0, apiKeys: [], streaming: true, logLevel: "error" };
   const runtime = createRuntime(config, undefined, await findWorkers(config));
   const server = listen(createApp(runtime), config, runtime);

@@ -3,6 +3,7 @@
 import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { createLogger, isLogged } from "../telemetry/log.ts";
+import { withoutControls } from "../telemetry/log-line.ts";
 import type { ProgressOptions } from "./progress-line.ts";
 
 /** Returns whether the log level hides messages of level info. */
@@ -27,7 +28,8 @@ export function writeWarning(message: string, { logFormat, logLevel }: Pick<Conf
 
 function tell(level: "warn" | "error", message: string, format: Config["logFormat"]): void {
   const write = (line: string) => void process.stderr.write(line);
-  if (format === "text") write(`svc: ${message}\n`);
+  // Messages may have names of other programs, and several lines.
+  if (format === "text") write(`svc: ${message.split("\n").map(withoutControls).join("\n")}\n`);
   else createLogger({ level, format, write, now: Date.now })[level](message);
 }
 

@@ -3,10 +3,12 @@
 
 import type { Config } from "./config.ts";
 import { isGiven, type Values } from "./parse.ts";
+import { namesWithoutUpstream } from "./upstream-option.ts";
 
 type Row = readonly [options: readonly string[], circumstance: string, isSo: (config: Config) => boolean];
 
 const IDLE: readonly Row[] = [
+  [["prompt"], "on a server", () => true],
   [["instructions"], "without a prompt (-s)", () => true],
   [["gateway-port"], "without --gateway", ({ gateway }) => !gateway.discover],
   [["piper-voices"], "with --no-host-voices", ({ hostVoices }) => !hostVoices],
@@ -25,7 +27,12 @@ const IDLE: readonly Row[] = [
 /** Returns a sentence about each option in `layers` that has no effect on a server with this configuration. */
 export function idleOptions(layers: readonly Values[], config: Config): string[] {
   const isIn = (name: string) => layers.some((layer) => isGiven(layer.get(name)));
-  return IDLE.filter(([, , isSo]) => isSo(config)).flatMap(([options, circumstance]) =>
-    options.filter(isIn).map((name) => `--${name} has no effect ${circumstance}.`),
-  );
+  const keys = layers.find((layer) => layer.has("upstream-key"))?.get("upstream-key") ?? [];
+  const unused = namesWithoutUpstream(keys as readonly string[], config.gateway.upstreams);
+  return [
+    ...IDLE.filter(([, , isSo]) => isSo(config)).flatMap(([options, circumstance]) =>
+      options.filter(isIn).map((name) => `--${name} has no effect ${circumstance}.`),
+    ),
+    ...unused.map((name) => `--upstream-key for "${name}" has no effect: no upstream has that name.`),
+  ];
 }

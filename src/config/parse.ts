@@ -9,7 +9,8 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-export type Values = ReadonlyMap<string, OptionValue>;
+/** Values by the options' names. Undefined: the default, whatever sources of lower precedence say. */
+export type Values = ReadonlyMap<string, OptionValue | undefined>;
 
 /** Returns whether a value is more than an empty list. */
 export const isGiven = (value: OptionValue | undefined): boolean =>

@@ -47,7 +47,7 @@ function readConfigFile(named: string | undefined, environment: Environment, hom
 
 /** Makes paths absolute. `base`: the folder that they are relative to: the working directory or the config file's. */
 function withAbsolutePaths(values: Values, base: string, home: string | undefined): Values {
-  const absolute = new Map<string, OptionValue>(values);
+  const absolute = new Map<string, OptionValue | undefined>(values);
   const toAbsolute = (path: string) =>
     resolve(base, home !== undefined && path.startsWith("~/") ? join(home, path.slice(2)) : path);
   for (const { name, type, paths, orName } of options) {

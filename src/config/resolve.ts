@@ -84,10 +84,7 @@ const QUANTIZED: ReadonlySet<string> = new Set(["q8_0", "q4_0"]);
 
 function refuseContradictions(config: Config): void {
   const { workers, gpuLayers, splitMode, kvDir, slotSavePath, cacheRam } = config;
-  const { prefixCache, apiKeys, keyRpm, keyConcurrent, kvType, flashAttention } = config;
-  if (apiKeys.length === 0 && (keyRpm > 0 || keyConcurrent > 0)) {
-    throw new UsageError("--key-rpm and --key-concurrent limit API keys: define keys with --api-key-file.");
-  }
+  const { prefixCache, kvType, flashAttention } = config;
   if (workers.length > 0 && gpuLayers === 0) {
     throw new UsageError(
       "--worker and --gpu-layers 0 contradict each other: workers compute the layers that this machine does not.",

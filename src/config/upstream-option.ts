@@ -21,12 +21,10 @@ export function parseUpstreams(given: readonly string[]): readonly UpstreamConfi
   return [...urls].map(([name, all]) => ({ name, urls: [...new Set(all)] }));
 }
 
-/** Adds keys, given as `name=key`, to the upstreams. Throws UsageError. */
+/** Adds keys, given as `name=key`, to the upstreams with these names, if there are any. Throws UsageError. */
 export function withKeys(upstreams: readonly UpstreamConfig[], keys: readonly string[]): readonly UpstreamConfig[] {
-  const keyOf = new Map(keys.map((given) => splitPair(given, "upstream-key", "name=key")));
+  const keyOf = new Map(keys.map(splitKey));
   for (const [name, key] of keyOf) {
-    if (!upstreams.some((upstream) => upstream.name === name))
-      throw new UsageError(`upstream-key is for "${name}", but no upstream has that name.`);
     if (!KEY.test(key)) {
       throw new UsageError(
         `The upstream-key of "${name}" must be visible ASCII characters; its ${key.length} characters include others.`,
@@ -38,6 +36,14 @@ export function withKeys(upstreams: readonly UpstreamConfig[], keys: readonly st
     return key === undefined ? upstream : { ...upstream, key };
   });
 }
+
+/** Returns the names that keys, given as `name=key`, are for, but no upstream has. Throws UsageError. */
+export function namesWithoutUpstream(keys: readonly string[], upstreams: readonly UpstreamConfig[]): readonly string[] {
+  const known = upstreams.map(({ name }) => name);
+  return keys.map((given) => splitKey(given)[0]).filter((name) => !known.includes(name));
+}
+
+const splitKey = (given: string) => splitPair(given, "upstream-key", "name=key");
 
 /** Splits `name=value`. The error message never contains the given text, which may be a key. */
 function splitPair(given: string, option: string, form: string): [name: string, value: string] {

@@ -163,6 +163,8 @@ export interface Generation {
   readonly parallelToolCalls: boolean;
   readonly constraint?: Constraint;
   readonly templateKwargs: TemplateKwargs;
+  /** Set if `templateKwargs` has values of the request, not only of a launch option, besides those about reasoning. */
+  readonly asksForKwargs?: true;
   /** Whether the template asks the model to reason before the answer; absent: the template's default. */
   readonly thinking?: boolean;
   /** Maximum reasoning tokens, after which reasoning is ended; absent: no limit. */

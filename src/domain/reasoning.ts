@@ -38,7 +38,13 @@ export interface ReasoningRequest {
   readonly usual: false | undefined;
 }
 
-export type Reasoning = Pick<Generation, "thinking" | "templateKwargs" | "reasoningBudget" | "budgetField">;
+export type Reasoning = Pick<
+  Generation,
+  "thinking" | "templateKwargs" | "asksForKwargs" | "reasoningBudget" | "budgetField"
+>;
+
+/** Template values with an equivalent at servers that take no others. */
+const COMMON: ReadonlySet<string> = new Set(["enable_thinking", "reasoning_effort"]);
 
 /**
  * Resolves whether the model reasons: the request decides, then a launch option, then `usual`. A `reasoning_effort`
@@ -53,11 +59,13 @@ export function resolveReasoning(request: ReasoningRequest, settings: ReasoningS
   delete kwargs["enable_thinking"];
   if (effort === "none" || !settings.think) delete kwargs["reasoning_effort"];
   else if (effort !== undefined && (thinking || !effortDecides)) kwargs["reasoning_effort"] = EFFORTS[effort];
+  const asksForKwargs = Object.keys(request.kwargs ?? {}).some((name) => !COMMON.has(name));
   const budget = request.budget ?? settings.reasoningBudget ?? -1;
   const field = request.budget === undefined ? undefined : request.budgetField;
   return {
     ...(thinking !== undefined && { thinking }),
     templateKwargs: kwargs,
+    ...(asksForKwargs && { asksForKwargs }),
     ...(budget >= 0 && { reasoningBudget: budget, ...(field !== undefined && { budgetField: field }) }),
   };
 }

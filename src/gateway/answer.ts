@@ -2,6 +2,7 @@
 
 import { cancelledReason, type CancelCause } from "../domain/cancel.ts";
 import type { FinishEvent, OutputEvent } from "../domain/generate.ts";
+import { own } from "../domain/own.ts";
 import type { FinishReason, TokenLogprob } from "../domain/usage.ts";
 import { Unfenced } from "../text/unfenced.ts";
 import type { Piece, UpstreamUsage } from "./output.ts";
@@ -109,7 +110,7 @@ export class RemoteAnswer {
     if (piece.reason !== undefined) {
       if (ABORTED.has(piece.reason)) throw lost("aborted the answer");
       this.givenReason = piece.reason;
-      this.reason = REASONS[piece.reason] ?? "stop";
+      this.reason = own(REASONS, piece.reason) ?? "stop";
       if (this.reason === "length" || this.reason === "content_filter") this.calls.cutOff();
       this.calls.end(added);
       this.addRest(added);
@@ -137,11 +138,7 @@ export class RemoteAnswer {
     const usage = this.tokens;
     const called = this.calls.count > 0 && this.reason === "stop";
     const reason = cancelled ? cancelledReason(cancelled) : called ? "tool_calls" : this.reason;
-    const { maxTokens } = this.options;
-    const contextFull =
-      !cancelled &&
-      PERHAPS_FULL.has(this.givenReason) &&
-      (maxTokens === undefined || usage.completionTokens < maxTokens);
+    const contextFull = !cancelled && PERHAPS_FULL.has(this.givenReason) && this.isBelowLimit;
     return {
       type: "finish",
       reason,
@@ -149,6 +146,13 @@ export class RemoteAnswer {
       ...(contextFull && { contextFull }),
       usage: { ...usage, queueMs: 0, ...times },
     };
+  }
+
+  /** Whether the answer is known to be shorter than the limit, by the server's counts: a piece may have several tokens. */
+  private get isBelowLimit(): boolean {
+    const { maxTokens } = this.options;
+    const counted = this.usage?.completionTokens ?? this.counted;
+    return maxTokens === undefined || (counted > 0 && counted < maxTokens);
   }
 
   /** Adds counts that the server sends before the end: tokens of the answer, and the processed part of the prompt. */

@@ -108,7 +108,7 @@ export class Attempts {
 
   /** Returns replicas that would fail in the same way. */
   private alike(replica: Replica, { retry, error }: UpstreamFailure): readonly Replica[] {
-    if (error.code === "context_length_exceeded") return this.upstream.noLonger(this.routed.model, replica);
+    if (error.code === "context_length_exceeded") return this.upstream.withContextUpTo(this.routed.model, replica);
     return retry === "other kind" ? this.upstream.replicas.filter(({ kind }) => kind === replica.kind) : [];
   }
 

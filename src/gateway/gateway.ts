@@ -15,7 +15,7 @@ import { RemoteEmbedder } from "./remote-embedder.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 import { RequestBodies } from "./request-bodies.ts";
 import type { RemoteModel } from "./server-description.ts";
-import { traitsOf } from "./server-kind.ts";
+import { traitsOf, type ServerKind } from "./server-kind.ts";
 import { StateLog } from "./state-log.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -86,14 +86,7 @@ export class Gateway implements ModelSource {
     this.timer = setInterval(() => this.look(), TICK_MS);
     this.timer.unref();
     this.search((servers) => servers.askOthers());
-    for (const { name, replicas: all } of configured) {
-      const failures = all.flatMap(({ listingFailure }) => listingFailure?.message ?? []);
-      const [why] = failures;
-      if (why !== undefined) {
-        const well = all.length - failures.length;
-        this.options.log.warn("upstream does not list its models", { upstream: name, well, of: all.length, why });
-      }
-    }
+    this.warnOfUnlisted();
   }
 
   /** Excludes a port from discovery, because svc itself listens there. */
@@ -122,6 +115,7 @@ export class Gateway implements ModelSource {
     // A running search may have skipped servers that are no longer named.
     void Promise.resolve(this.searching).then(() => this.search());
     await Promise.all(this.configured.flatMap(({ replicas }) => replicas).map((replica) => replica.refresh()));
+    this.warnOfUnlisted();
   }
 
   /** Returns the upstreams that the operator named, in that order, then discovered ones. */
@@ -274,6 +268,17 @@ export class Gateway implements ModelSource {
     return known;
   }
 
+  /** Logs a warning about each upstream that was asked for its models in vain: its address may be wrong. */
+  private warnOfUnlisted(): void {
+    for (const { name, replicas } of this.configured) {
+      const failures = replicas.flatMap(({ listingFailure }) => listingFailure?.message ?? []);
+      const [why] = failures;
+      if (why === undefined) continue;
+      const [of, well] = [replicas.length, replicas.length - failures.length];
+      this.options.log.warn("upstream does not list its models", { upstream: name, well, of, why });
+    }
+  }
+
   private look(): void {
     const upstreams = this.upstreams();
     this.stateLog.write(upstreams);
@@ -297,10 +302,13 @@ export class Gateway implements ModelSource {
   }
 }
 
+/** Owners of models in listings, where they differ from the kind of their server. */
+const OWNERS: Partial<Record<ServerKind, string>> = { "llama.cpp": "llamacpp", "lm-studio": "lmstudio" };
+
 function toListed(upstream: Upstream, model: RemoteModel, created: number): ListedModel {
   const { id, capabilities, loaded, contextLength } = model;
   const kind = upstream.replicas.find(({ models }) => models)?.kind ?? "openai";
-  const ownedBy = kind === "openai" ? (model.owner ?? upstream.name) : traitsOf(kind).owner;
+  const ownedBy = kind === "openai" ? (model.owner ?? upstream.name) : (OWNERS[kind] ?? kind);
   const length = contextLength === undefined ? {} : { contextLength };
   return { id: `${upstream.name}/${id}`, created, ownedBy, loaded, capabilities, ...length, remote: true };
 }

@@ -1,6 +1,7 @@
 // Finds out the kind and models of a server by querying it in the way that the server supports.
 
 import type { MediaKind } from "../domain/media.ts";
+import { own } from "../domain/own.ts";
 import { fields, number, objects, text, type Fields } from "./fields.ts";
 import type { JsonDocument, ServerClient } from "./server-client.ts";
 import type { ServerKind } from "./server-kind.ts";
@@ -194,7 +195,7 @@ export async function describeOllamaModel(client: ServerClient, model: RemoteMod
   if (body === undefined) return undefined;
   const shown = fields(body);
   const reported = Array.isArray(shown["capabilities"]) ? shown["capabilities"] : [];
-  const capabilities = reported.flatMap((one) => OLLAMA_CAPABILITIES[String(one)] ?? []);
+  const capabilities = reported.flatMap((one) => own(OLLAMA_CAPABILITIES, String(one)) ?? []);
   const info = fields(shown["model_info"]);
   const contextLength = number(info[`${text(info["general.architecture"]) ?? ""}.context_length`]);
   return {

@@ -8,12 +8,10 @@ import { LLAMA_SAMPLING } from "../domain/llama-sampling.ts";
 export type ServerKind = "svc" | "llama.cpp" | "vllm" | "sglang" | "ollama" | "lm-studio" | "jan" | "mlx-lm" | "openai";
 
 export interface ServerTraits {
-  /** Owner of its models in listings. */
-  readonly owner: string;
   /** Sampling settings that the server takes, with the server's names for them. */
   readonly sampling: Readonly<Partial<Record<keyof Sampling, string>>>;
-  /** Fields of the server's own that are passed on unchanged, with the server's names for them. */
-  readonly foreign: Readonly<Record<string, string>>;
+  /** Fields of the server's own that are passed on unchanged, with the server's names for them; absent: none. */
+  readonly foreign?: Readonly<Record<string, string>>;
   /** The same for requests for vectors. */
   readonly foreignOfVectors?: Readonly<Record<string, string>>;
   /** Its list has the capabilities of each model; for other servers they must be found out. */
@@ -84,9 +82,6 @@ const same = (...names: readonly string[]): Record<string, string> =>
 
 const LLAMA_FOREIGN = same("n_indent", "n_cache_reuse", "min_keep", "n_keep", "n_discard", "adaptive_target");
 
-/** Traits with `foreign` omitted for a server without fields of its own. */
-type Traits = Omit<ServerTraits, "owner" | "foreign"> & Partial<Pick<ServerTraits, "foreign">>;
-
 const LLAMA_SERVER = {
   sampling: LLAMA,
   foreign: LLAMA_FOREIGN,
@@ -100,9 +95,9 @@ const LLAMA_SERVER = {
   separatesReasoning: true,
   llamaFields: true,
   reports: "timings",
-} as const satisfies Traits;
+} as const satisfies ServerTraits;
 
-const TRAITS: Readonly<Record<ServerKind, Traits>> = {
+const TRAITS: Readonly<Record<ServerKind, ServerTraits>> = {
   svc: {
     ...LLAMA_SERVER,
     sampling: { ...LLAMA, minTokens: "min_tokens" },
@@ -253,13 +248,7 @@ const TRAITS: Readonly<Record<ServerKind, Traits>> = {
   },
 };
 
-const OWNERS: Partial<Record<ServerKind, string>> = { "llama.cpp": "llamacpp", "lm-studio": "lmstudio" };
-
 /** Returns the traits of this kind of server. */
-export const traitsOf = (kind: ServerKind): ServerTraits => ({
-  owner: OWNERS[kind] ?? kind,
-  foreign: {},
-  ...TRAITS[kind],
-});
+export const traitsOf = (kind: ServerKind): ServerTraits => TRAITS[kind];
 
 export const serverKinds = Object.keys(TRAITS) as ServerKind[];

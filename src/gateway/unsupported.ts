@@ -39,13 +39,32 @@ const OFF: Partial<Record<keyof Sampling, unknown>> = {
   minTokens: 0,
 };
 
+/** Settings that have no effect while another one is off, which is one of `OFF`. */
+const SWITCH: Partial<Record<keyof Sampling, keyof Sampling>> = {
+  xtcThreshold: "xtcProbability",
+  dynatempExponent: "dynatempRange",
+  dryBase: "dryMultiplier",
+  dryAllowedLength: "dryMultiplier",
+  dryPenaltyLastN: "dryMultiplier",
+  drySequenceBreakers: "dryMultiplier",
+  mirostatTau: "mirostat",
+  mirostatEta: "mirostat",
+};
+
+/** Returns whether a setting of a request has no effect: clients send all settings that they know. */
+function isIdle(name: keyof Sampling, sampling: Sampling): boolean {
+  const isOff = (one: keyof Sampling) => sampling[one] === OFF[one];
+  const by = SWITCH[name];
+  return isOff(name) || (by !== undefined && isOff(by)) || (name === "logitBias" && sampling.logitBias?.length === 0);
+}
+
 /** Returns the sampling settings of a request under the server's names. Throws SvcError `unsupported_parameter`. */
 export function carrySampling(sampling: Sampling, kind: ServerKind, traits: ServerTraits): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(sampling) as [keyof Sampling, unknown][]) {
     const known = traits.sampling[name];
     if (known !== undefined) fields[known] = name === "logitBias" ? biasOf(sampling.logitBias ?? []) : value;
-    else if (value !== OFF[name]) throw cannotCarry(wireName(name), kind);
+    else if (!isIdle(name, sampling)) throw cannotCarry(wireName(name), kind);
   }
   return fields;
 }
@@ -72,9 +91,7 @@ export function checkCarried(request: GenerateRequest, kind: ServerKind, traits:
   if (request.prompt !== undefined && request.constraint?.schema && kind !== "ollama" && !traits.rawSchema) {
     throw cannotCarry("response_format", kind);
   }
-  if (!traits.templateKwargs && Object.keys(request.templateKwargs).some((name) => name !== "reasoning_effort")) {
-    throw cannotCarry("chat_template_kwargs", kind);
-  }
+  if (request.asksForKwargs && !traits.templateKwargs) throw cannotCarry("chat_template_kwargs", kind);
   if (request.toolChoice === "required" && !traits.toolChoices.includes("required")) {
     throw cannotCarry("tool_choice", kind);
   }

@@ -3,7 +3,7 @@
 import { SvcError } from "../domain/errors.ts";
 import { retryAfterMs } from "../domain/retry-after.ts";
 import { exceeding } from "../domain/prompt-size.ts";
-import { fields, number, parseJson, text } from "./fields.ts";
+import { fields, number, objects, parseJson, text, type Fields } from "./fields.ts";
 import { knownRefusal } from "./known-refusals.ts";
 
 /** A failure, and whether a retry may help. */
@@ -155,6 +155,8 @@ function statusFailure(status: number, body: unknown, retryAfterSeconds: number 
   if (status === 404) {
     // The server lacks the route, not the model.
     if (whole["detail"] === "Not Found") return otherKind(status);
+    // A proxy may have sent it, or a server without JSON errors for its routes.
+    if (body === undefined) return elsewhere(otherKind(status).error);
     const why = "The server of this model has no model with this name.";
     return elsewhere(new SvcError("model_not_found", why, { param: "model" }));
   }
@@ -218,11 +220,18 @@ function contextExceeded(error: Readonly<Record<string, unknown>>): SvcError {
   return new SvcError("context_length_exceeded", message, { param: "messages" });
 }
 
+/** Returns the first field that FastAPI found invalid: `{"detail": [{"loc": ["body", "field", …]}]}`. */
+function invalidField({ detail }: Fields): string | undefined {
+  const [first = {}] = objects(detail);
+  const { loc } = first;
+  return Array.isArray(loc) ? text(loc[1]) : undefined;
+}
+
 const IDENTIFIER = /^[a-z][a-z0-9_.]{1,60}$/;
 
 /** Returns a refusal that names the server's field or code, if that is an identifier and not free text. */
 function refused(error: Readonly<Record<string, unknown>>, status: number): SvcError {
-  const param = text(error["param"]);
+  const param = text(error["param"]) ?? invalidField(error);
   const known = param !== undefined && IDENTIFIER.test(param) ? param : undefined;
   const code = text(error["code"]) ?? text(error["type"]);
   const why = code !== undefined && IDENTIFIER.test(code) ? ` (${code})` : "";

@@ -124,7 +124,7 @@ export class Upstream {
   }
 
   /** Returns the replicas whose context for the model is not known to be longer than this one's. */
-  noLonger(model: string, replica: Replica): Replica[] {
+  withContextUpTo(model: string, replica: Replica): Replica[] {
     const length = replica.model(model)?.contextLength ?? Infinity;
     return this.replicas.filter((other) => (other.model(model)?.contextLength ?? 0) <= length);
   }

@@ -70,16 +70,18 @@ const withoutSlash = (path: string): string =>
 
 /**
  * Returns the path with all links resolved when it is inside the root, whose links are resolved, too. Does not touch a
- * path that begins elsewhere: that alone may mount a file system or, on Windows, log in at another machine.
+ * path that begins elsewhere: that alone may mount a file system or, on Windows, log in at another machine. The root `/`
+ * contains every file, on Windows those of other drives, too.
  */
 async function withinRoot(path: string, root: string): Promise<string> {
   const elsewhere = new NoSuchFile(rule, "a path that names none there");
   try {
     const realRoot = await realpath(root);
     const named = resolve(realRoot, path);
-    if (!isInside(named, realRoot) && !isInside(named, resolve(root))) throw elsewhere;
+    const hasAll = root === "/";
+    if (!hasAll && !isInside(named, realRoot) && !isInside(named, resolve(root))) throw elsewhere;
     const real = await realpath(named);
-    if (isInside(real, realRoot)) return real;
+    if (hasAll || isInside(real, realRoot)) return real;
   } catch {
     throw elsewhere;
   }

@@ -10,6 +10,11 @@ const MIB = 1024 ** 2;
 /** Size in bytes at which a trace ends. */
 const TRACE_LIMIT = 256 * MIB;
 
+/** Throws the system's error when no trace can be written at `path`. Creates a missing file, and empties none. */
+export function checkTraceFile(path: string): void {
+  closeSync(openSync(path, "a"));
+}
+
 /** Creates an empty trace at `path`, replacing any content. Throws the system's error. */
 export function createTraceFile(path: string): void {
   writeFileSync(path, "");

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { readConfig } from "../../src/config/read-config.ts";
 import { parseArguments } from "../../src/cli/arguments.ts";
 import { UsageError } from "../../src/config/parse.ts";
 
@@ -64,6 +65,9 @@ describe("actions", () => {
   test("an explicit `serve` is distinguished from serving by default", () => {
     expect(parseArguments(["serve"]).explicitServe).toBe(true);
     expect(parseArguments([]).explicitServe).toBe(false);
+    for (const prompt of ["Hi", "42"]) {
+      expect(() => parseArguments(["serve", "-s", prompt])).toThrow("svc serve answers no prompt: svc -s does.");
+    }
   });
 });
 
@@ -115,6 +119,13 @@ describe("llama.cpp's names", () => {
     expect(notes[0]).toBe(
       "-c 0 means svc's default: the trained context, at most 32768 per request, as far as memory allows.",
     );
+  });
+
+  test("values that mean automatic take precedence over the environment and the config file", () => {
+    const environment = { HOME: "/nonexistent", SVC_CTX: "4096", SVC_MAX_TOKENS: "5", SVC_THREADS: "3" };
+    const config = readConfig(parseArguments(["-c", "0", "-n", "-1"]).values, environment, "/");
+    expect([config.ctx, config.maxTokens, config.threads]).toEqual([undefined, undefined, 3]);
+    expect(readConfig(parseArguments(["-c", "0", "-c", "512"]).values, environment, "/").ctx).toBe(512);
   });
 
   test("options of other names are translated", () => {
@@ -251,6 +262,12 @@ describe("commands on recordings and voices", () => {
   test("require their operand, and the server does not accept their options", () => {
     expect(() => parseArguments(["transcribe"])).toThrow(UsageError);
     expect(() => parseArguments(["say", "Hi", "--voice"])).toThrow("--voice needs a value.");
+    for (const next of ["--speed", "--speed=1.5", "--threads", "--no-mmap", "--help", ""]) {
+      expect(() => parseArguments(["say", "Hi", "-o", next])).toThrow("-o needs a value.");
+    }
+    expect(() => parseArguments(["worker", "--allow="])).toThrow("--allow needs a value.");
+    expect(parseArguments(["say", "Hi", "-o", "-"]).flags).toEqual({ output: "-" });
+    expect(parseArguments(["say", "Hi", "--voice", "-5"]).flags).toEqual({ voice: "-5" });
     expect(() => parseArguments(["--voice", "nova"])).toThrow("Unknown option --voice.");
     expect(() => parseArguments(["--seed", "7", "draw", "a"])).toThrow(
       "--seed is an option of draw and must follow it",

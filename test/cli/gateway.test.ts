@@ -147,7 +147,8 @@ test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc
   const file = join(folder, "config.toml");
   const write = (upstreams: readonly string[]) => writeFileSync(file, `upstream = ${JSON.stringify(upstreams)}\n`);
   write([`up=${first.url}`]);
-  const server = await startServer(["--no-model", "--config", file]);
+  // A key stays in the environment when its upstream is removed from the file.
+  const server = await startServer(["--no-model", "--config", file, "--upstream-key", "other=k"]);
   const replicas = async () => {
     const { data } = (await (await fetch(`${server.url}/upstreams`)).json()) as UpstreamList;
     return data.flatMap(({ name, replicas: all }) => all.map(({ url }) => `${name} ${url}`));
@@ -166,6 +167,13 @@ test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc
     process.kill(server.pid, "SIGHUP");
     await server.untilLogged("the configuration cannot be reloaded");
     expect(await replicas()).toHaveLength(3);
+    const keys = join(folder, "keys");
+    writeFileSync(keys, "ada=first\n");
+    const limits = `max-queue = 3\napi-key-file = ["${keys}"]\n`;
+    writeFileSync(file, `upstream = ["up=${second.url}", "up=${second.url}/nowhere"]\n${limits}`);
+    await reloaded(2);
+    await server.untilLogged('does not list its models upstream=up well=1 of=2 why="');
+    await server.untilLogged("other changed options need a restart options=api-key,max-queue\n");
     write([`up=${second.url}`]);
     await reloaded(1);
     const upstreams = async (...flags: readonly string[]) => {
@@ -184,7 +192,7 @@ test("SIGHUP reloads the upstreams, keeps them when the file is invalid, and svc
   } finally {
     log = await server.kill();
   }
-  expect(log.match(/upstreams reloaded/g)).toHaveLength(2);
+  expect(log.match(/upstreams reloaded/g)).toHaveLength(3);
 });
 
 test.skipIf(process.platform === "win32")("a configuration from a pipe holds, also at SIGHUP", async () => {

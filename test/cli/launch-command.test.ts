@@ -66,6 +66,16 @@ describe("svc launch", () => {
     expect(err).toContain("fake-model takes 4096 tokens per request");
   });
 
+  test("warns in the log's format, and sends the terminal nothing of a model's name", async () => {
+    const data = [{ id: "far/\u001b[2J", owned_by: "vllm", max_context_length: 4096 }];
+    using server = Bun.serve({ port: 0, fetch: () => Response.json({ data }) });
+    const start = (...more: string[]) =>
+      launch(["codex", ...at(server.port ?? 0), ...more], { script: "echo started" }).ended;
+    expect((await start()).err).toStartWith("svc: far/ [2J takes 4096 tokens");
+    const { err } = await start("--log-format", "json");
+    expect(JSON.parse(err)).toMatchObject({ level: "warn", message: expect.stringContaining("takes 4096 tokens") });
+  });
+
   test("removes its temporary files when the agent has ended", async () => {
     const { out } = await launch(["aider", ...at(serve().port)], { script: 'echo "$4"; test -s "$4" && echo there' })
       .ended;

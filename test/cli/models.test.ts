@@ -134,6 +134,12 @@ test("svc models says where it looked when there is no server", async () => {
   expect(err).toContain(`http://127.0.0.1:${port}`);
 });
 
+test("a name of another program sends the terminal nothing, and begins no line", () => {
+  expect(modelTable({ data: [{ id: "far/\u001b[2Ja\nb", owned_by: "vllm" }] })).toBe(
+    "NAME         OWNER  LOADED  CONTEXT  CAPABILITIES\nfar/ [2Ja b  vllm   yes\n",
+  );
+});
+
 test("columns are aligned, and unknown values are left empty", () => {
   const table = modelTable({
     data: [

@@ -63,6 +63,13 @@ describe("information and mistakes", () => {
     },
   );
 
+  test("limits of API keys without a key are a wrong use of a server, and no matter of other commands", async () => {
+    const limits = { SVC_KEY_RPM: "60" };
+    const { code, err } = await finish(["serve", "--port", "0", "--no-model"], "ignore", limits);
+    expect([code, err]).toEqual([2, expect.stringContaining("define keys with --api-key-file")]);
+    expect(await finish(["list"], "ignore", limits)).toMatchObject({ code: 0, err: "" });
+  });
+
   test.each([
     ["--alias", "mine,svc-system", "svc-system"],
     ["--alias", "tesseract", "tesseract"],
@@ -189,8 +196,11 @@ describe("serving", () => {
   test("a busy port ends with 4 and leaves the first server alone", async () => {
     const port = await freePort();
     using blocker = Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response("mine") });
-    const { code, err } = await finish(["--port", String(port)]);
+    const trace = join(home, "trace.json");
+    writeFileSync(trace, "of the first server");
+    const { code, err } = await finish(["--port", String(port), "--trace-file", trace]);
     expect(code).toBe(4);
+    expect(readFileSync(trace, "utf8")).toBe("of the first server");
     expect(err).toContain(
       `svc: Port ${port} on 127.0.0.1 is in use by another program. Choose another port with --port`,
     );
@@ -237,9 +247,12 @@ describe("serving", () => {
   test("options without effect are reported by a server, and by nothing else", async () => {
     const port = await freePort();
     const idle = ["-i", "Be brief.", "--gateway-port", "1"];
-    const { err } = await serveAndStop(start(["serve", "--port", String(port), "--no-model", ...idle]), port);
+    const config = join(home, `${port}.toml`);
+    writeFileSync(config, 'prompt = "Hi"\n');
+    const args = ["serve", "--port", String(port), "--no-model", "--config", config];
+    const { err } = await serveAndStop(start([...args, ...idle]), port);
     expect(err).toStartWith(
-      "svc: --instructions has no effect without a prompt (-s).\nsvc: --gateway-port has no effect without --gateway.\n",
+      "svc: --prompt has no effect on a server.\nsvc: --instructions has no effect without a prompt (-s).\nsvc: --gateway-port has no effect without --gateway.\n",
     );
     expect(await finish(["list", "--json", ...idle])).toMatchObject({ code: 0, err: "" });
   });

@@ -8,6 +8,7 @@ import { ggufBytes, llama } from "../support/gguf-bytes.ts";
 import { KOKORO } from "../../src/store/models/kokoro.ts";
 import { ModelStore } from "../../src/store/models/model-store.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
+import { freePort } from "../support/free-port.ts";
 import { runSvc } from "../support/program.ts";
 import { FROM_SOURCE } from "../support/server.ts";
 import { until } from "../support/until.ts";
@@ -116,10 +117,16 @@ test("pull, list, serve by name, rm", async () => {
   expect(await listed()).toEqual([]);
 });
 
-test("a model is not removed under a server that serves it", async () => {
+test.each([
+  ["a server", async (ready: string) => ["serve", "--port", "0", "--ready-file", ready]],
+  ["an agent's server", async () => ["launch", "codex", "--port", String(await freePort())]],
+])("a model is not removed under %s that serves it", async (_, serving) => {
   await finish(["pull", REPO]);
   const ready = join(home, "ready");
-  const server = start(["serve", "--model", NAME, "--port", "0", "--ctx", "512", "--ready-file", ready]);
+  rmSync(ready, { force: true });
+  writeFileSync(join(home, "codex"), `#!/bin/sh\ntouch ${ready}\nexec sleep 60\n`, { mode: 0o755 });
+  const args = [...(await serving(ready)), "--model", NAME, "--ctx", "512"];
+  const server = start(args, { PATH: `${home}:/usr/bin:/bin` });
   await until(() => existsSync(ready));
   const why = `svc: ${NAME} is being served by another svc at this moment; stop that first.\n`;
   expect(await finish(["rm", NAME])).toEqual({ code: 1, out: "", err: why });

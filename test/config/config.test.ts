@@ -5,6 +5,7 @@ import { fieldsOf } from "../../src/config/config.ts";
 import { boolean, choice, integer, json, list, number, path, seconds, string } from "../../src/config/option-types.ts";
 import { isRow, type Option, type OptionValue, type Rows } from "../../src/config/option.ts";
 import { options, table } from "../../src/config/options.ts";
+import { changedOptions } from "../../src/config/changed-options.ts";
 import { resolveConfig } from "../../src/config/resolve.ts";
 import { sharedFolder } from "../support/folders.ts";
 
@@ -115,4 +116,17 @@ test("every option is in Config, except those that modify others, and there is n
       .toSorted(),
   );
   expect(options).toHaveLength(fieldNames(table).length);
+});
+
+test("options with another value are named, also where a file has another content", () => {
+  const resolve = (...given: string[]) =>
+    resolveConfig(
+      [new Map(options.filter(({ name }) => given.includes(name)).map((option) => [option.name, example(option)]))],
+      {},
+    );
+  expect(changedOptions(resolve(), resolve())).toEqual([]);
+  const changed = ["temperature", "tls-cert", "tls-key", "api-key", "upstream"];
+  expect(
+    changedOptions(resolve(), resolve("temperature", "tls-cert", "tls-key", "api-key-file", "upstream")).toSorted(),
+  ).toEqual(changed.toSorted());
 });

@@ -38,6 +38,17 @@ test.each([
   if (remedy !== undefined) expect(notesFor(["serve", ...given.split(" "), ...remedy.split(" ")])).toEqual([]);
 });
 
+test("a server reports a prompt of the environment, which it does not answer", () => {
+  const layers = readLayers(new Map(), { HOME: home, SVC_PROMPT: "Hi" }, home);
+  expect(idleOptions(layers, resolveConfig(layers, {}))).toEqual(["--prompt has no effect on a server."]);
+});
+
+test("a server reports a key without its upstream, and does not show the key", () => {
+  const given = ["serve", "--upstream", "gpu=http://10.0.0.1", "--upstream-key", "gqu=hunter2"];
+  expect(notesFor(given)).toEqual(['--upstream-key for "gqu" has no effect: no upstream has that name.']);
+  expect(notesFor([...given.slice(0, -1), "gpu=hunter2"])).toEqual([]);
+});
+
 test("options of a config file are reported too, and empty lists are not", () => {
   expect(notesFor(["serve", "--config", file, "--no-model"])).toEqual(["--mmproj has no effect with --no-model."]);
   writeFileSync(file, 'model = "m.gguf"\nlora = ["l.gguf"]\nworker = ["10.0.0.2"]\n');

@@ -180,9 +180,14 @@ describe("values", () => {
   });
 });
 
-test("limits of API keys without keys are an error", () => {
-  expect(() => settings({ "key-rpm": 1 })).toThrow("--key-rpm and --key-concurrent limit API keys");
-  expect(() => settings({ "key-concurrent": 1 })).toThrow(UsageError);
+test("template values decide about reasoning with true or false, not with a text that would be ignored", () => {
+  const kwargs = (enable_thinking: unknown) => settings({ "chat-template-kwargs": { enable_thinking } }).templateKwargs;
+  expect(kwargs(false)).toEqual({ enable_thinking: false });
+  for (const wrong of ["false", 0]) expect(() => kwargs(wrong)).toThrow("must be true or false");
+});
+
+test("limits of API keys without keys are an error of a server only, as a config file may be read without them", () => {
+  expect(settings({ "key-rpm": 1, "key-concurrent": 1 })).toMatchObject({ keyRpm: 1, keyConcurrent: 1 });
   expect(settings({ "key-rpm": 5, "key-concurrent": 2, "api-key": ["k"] })).toMatchObject({
     keyRpm: 5,
     keyConcurrent: 2,

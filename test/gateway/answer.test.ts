@@ -16,6 +16,12 @@ test("call arguments can be as long as those of an agent that writes a large fil
   expect(answer.isFinished).toBe(true);
 });
 
+test.each(["eos", "constructor"])("an unknown finish reason, such as %s, is a usual end", (reason) => {
+  const answer = open();
+  answer.add({ text: "Hi", reason });
+  expect(answer.finish(undefined, { promptMs: 0, completionMs: 0 }).reason).toBe("stop");
+});
+
 describe("several calls", () => {
   const f = { index: 0, id: "a", name: "f", arguments: "" };
   const g = { index: 1, id: "b", name: "g", arguments: "" };

@@ -44,6 +44,13 @@ describe("an upstream that refuses", () => {
     expect(far.log.lines.filter(({ level }) => level !== "verbose")).toMatchObject([{ level: "warn", fields }]);
   });
 
+  test("with a 404 that is no JSON lacks the route, not the model, and another replica is tried", async () => {
+    const lacking = chatServer(() => new Response("Not Found", { status: 404 }));
+    const alone = await remote([lacking.url]);
+    expect(await ask(alone)).toMatchObject({ code: "unsupported_parameter", details: { param: "model" } });
+    expect(await ask(await remote([lacking.url, chatServer(helloStream).url]))).toBe("Hello");
+  });
+
   test.each([402, 403, 404, 405, 408, 409, 302])("with %d is tried once, and then another replica", async (status) => {
     const [refusing, healthy] = [chatServer(failing(status)), chatServer(helloStream)];
     const far = await remote([refusing.url, healthy.url]);
@@ -76,6 +83,17 @@ describe("the reported failure", () => {
     const far = await remote([chatServer(failing(400)).url, other.url]);
     expect(await ask(far)).toMatchObject({ code: "invalid_value" });
     expect(asked(other)).toBe(0);
+  });
+
+  test.each([
+    ["temperature", "temperature"],
+    ["a text of the client", undefined],
+    [7, undefined],
+  ])("names the field that FastAPI found invalid: %p", async (field, param) => {
+    const detail = [{ type: "less_than_equal", loc: ["body", field], msg: "no" }];
+    const far = await remote([chatServer(() => Response.json({ detail }, { status: 422 })).url]);
+    const { code, details } = (await ask(far)) as SvcError;
+    expect([code, details.param]).toEqual(["invalid_value", param]);
   });
 
   test("is temporary when a replica was skipped, since that one may have the model", async () => {

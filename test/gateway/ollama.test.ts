@@ -1,6 +1,7 @@
 // An upstream with only Ollama's API: svc itself with all other routes hidden.
 
 import { expect, test } from "bun:test";
+import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
 import { serve } from "../http/harness.ts";
 import { fixtureServer } from "./fixture-server.ts";
@@ -52,7 +53,7 @@ test("a model whose description failed is queried again, and one that was descri
     if (path !== "/api/show") return undefined;
     return failures-- > 0
       ? new Response(null, { status: 500 })
-      : Response.json({ capabilities: ["completion", "tools"] });
+      : Response.json({ capabilities: ["completion", "tools", "constructor"] });
   });
   const { replicas } = await remote([server.url]);
   const tells = () => replicas[0]?.model("far")?.capabilities;
@@ -133,6 +134,31 @@ test("fields that the API does not have are refused", async () => {
   await expect(generate(far, { tools, toolChoice: "required" })).rejects.toMatchObject(refused("tool_choice"));
   await expect(generate(far, { sampling: { logitBias: [[1, 2]] } })).rejects.toMatchObject(refused("logit_bias"));
   await expect(generate(far, { messages: [], prompt: [1, 2] })).rejects.toMatchObject(refused("prompt"));
+});
+
+test("template values of a request are refused, and those of a launch option are for models that take them", async () => {
+  const { hidden } = ollamaOnly({ steps: [{ text: "Hi" }] });
+  const far = await remote([hidden.url]);
+  const asked = (fields: object, templateKwargs: object) => {
+    const settings = { stop: [], maxLogprobs: 20, constrain: true, think: true, lora: [] };
+    const messages = [{ role: "user", content: "hi" }];
+    return decodeChat({ messages, ...fields }, { ...settings, templateKwargs: { ...templateKwargs } }).request;
+  };
+  const refused = generate(far, asked({ chat_template_kwargs: { tone: "dry" } }, {}));
+  await expect(refused).rejects.toMatchObject({ details: { param: "chat_template_kwargs" } });
+  const thinking = { chat_template_kwargs: { enable_thinking: false, reasoning_effort: "low" } };
+  for (const fields of [{}, thinking]) expect(textOf(await generate(far, asked(fields, { tone: "dry" })))).toBe("Hi");
+});
+
+test("settings that a request itself makes idle are no reason to refuse it", async () => {
+  const { hidden } = ollamaOnly({ steps: [{ text: "Hi" }] });
+  const far = await remote([hidden.url]);
+  const off = { mirostat: 0, xtcProbability: 0, dryMultiplier: 0, dynatempRange: 0 } as const;
+  const idle = { mirostatTau: 5, mirostatEta: 0.1, xtcThreshold: 0.1, dryBase: 1.75, dynatempExponent: 1 };
+  const sampling = { ...off, ...idle, drySequenceBreakers: ["\n"], logitBias: [] };
+  expect(textOf(await generate(far, { sampling }))).toBe("Hi");
+  const refused = generate(far, { sampling: { ...sampling, mirostat: 2 } });
+  await expect(refused).rejects.toMatchObject({ code: "unsupported_parameter" });
 });
 
 test("a failure within the stream is reported", async () => {

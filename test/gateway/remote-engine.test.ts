@@ -290,6 +290,17 @@ test.each([
   expect(finish?.contextFull === true).toBe(isFull);
 });
 
+test.each([undefined, {}, { completion_tokens: 5 }])(
+  "an answer cut at its limit filled no context: %j",
+  async (counts) => {
+    const cutting = chatServer(() =>
+      eventStream([delta({ content: "x y z" }, "length"), { choices: [], usage: counts }]),
+    );
+    const finish = finishOf(await generate(await remote([cutting.url]), { maxTokens: 5 }));
+    expect([finish?.reason, finish?.contextFull]).toEqual(["length", undefined]);
+  },
+);
+
 test("refusals, content in parts and a call in the older form are read", async () => {
   const part = (text: string) => ({ type: "text", text });
   const server = chatServer(() =>

@@ -43,6 +43,7 @@ export const generationOptions = {
     name: "chat-template-kwargs",
     aliases: ["default-chat-template-kwargs"],
     example: { enable_thinking: false },
+    to: usableKwargs,
     otherwise: (): TemplateKwargs => ({}),
     help: "JSON object of chat template variables; variables in a request take precedence.",
   }),
@@ -73,6 +74,12 @@ export const generationOptions = {
     help: "Chat template that replaces the model's: a Jinja file, the Jinja text itself, or a name: chatml, llama2, llama3, mistral, gemma, phi3, phi4, zephyr, vicuna, alpaca.",
   }),
 };
+
+/** Checks the value that decides whether models reason: a text would be ignored. */
+function usableKwargs(kwargs: TemplateKwargs): TemplateKwargs {
+  if (typeof (kwargs["enable_thinking"] ?? false) === "boolean") return kwargs;
+  throw new UsageError("enable_thinking of --chat-template-kwargs must be true or false.");
+}
 
 /** Checks the schema at start: with an invalid one, every request would fail. */
 function usableSchema(schema: JsonSchema): JsonSchema {
