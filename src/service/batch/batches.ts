@@ -19,7 +19,7 @@ import type { JobFolder } from "./job-folder.ts";
 import { Semaphore } from "./semaphore.ts";
 
 /** `linesAtOnce` also limits the lines of all batches together. */
-interface BatchOptions extends Omit<BatchRunDeps, "store" | "places" | "memory"> {
+interface BatchOptions extends Omit<BatchRunDeps, "store" | "places" | "suspects" | "memory"> {
   readonly folder: JobFolder;
   readonly answers: Readonly<Record<BatchEndpoint, AnswerLine>>;
   readonly log: Logger;
@@ -65,6 +65,7 @@ export class BatchesService {
   /** The locks of batches that were created or begun here, each held until the batch has ended if they are not many. */
   private readonly locks = new Map<string, () => void>();
   private readonly places: Semaphore;
+  private readonly suspects = new Semaphore(1);
   private readonly memory = new SharedBytes(LONG_LINES_BYTES);
   private readonly timers: ReturnType<typeof setInterval>[] = [];
   private takesOver = false;
@@ -222,7 +223,8 @@ export class BatchesService {
     } catch (error) {
       return this.postpone(id, error);
     }
-    const run = new BatchRun({ ...this.options, store, places: this.places, memory: this.memory }, id);
+    const { places, suspects, memory } = this;
+    const run = new BatchRun({ ...this.options, store, places, suspects, memory }, id);
     const ended = this.follow(store, id, run).finally(() => {
       this.runs.delete(id);
       this.scan();

@@ -2,6 +2,7 @@ import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import type { BatchEndpoint } from "../../../src/contract/batches.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
 import { pause } from "../../../src/domain/pause.ts";
 import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
 import { BatchesService } from "../../../src/service/batch/batches.ts";
@@ -19,12 +20,22 @@ const INPUT = "file-input";
 /** More than a server keeps locked while they wait. */
 const MANY = 210;
 
-/** Starts to run batches of one line, as the server of `svc launch` does: only its own. */
-function start(answer: AnswerLine) {
+const CALL = {
+  inputFileId: INPUT,
+  endpoint: ENDPOINT,
+  window: "24h",
+  windowSeconds: 86_400,
+  metadata: null,
+} as const;
+const ANSWER = { usage: { prompt_tokens: 1, completion_tokens: 1 } } as Awaited<ReturnType<AnswerLine>>;
+
+/** Starts to run batches of these lines, as the server of `svc launch` does: only its own. The bodies are the ids. */
+function start(answer: AnswerLine, ids: readonly string[] = ["a"]) {
   const path = temporaryFolder();
   const folder = new JobFolder(path, Infinity);
   const store = folder.open();
-  const content = JSON.stringify({ custom_id: "a", method: "POST", url: ENDPOINT, body: {} });
+  const line = (id: string) => JSON.stringify({ custom_id: id, method: "POST", url: ENDPOINT, body: { id } });
+  const content = ids.map(line).join("\n");
   writeFileSync(store.contentPath(INPUT), content);
   const file = { id: INPUT, bytes: content.length, filename: "x", createdAt: 1, expiresAt: null };
   store.files.add({ ...file, purpose: "batch" });
@@ -52,17 +63,10 @@ test("a server answers all batches that were created on it, and keeps others fro
   const gate = Promise.withResolvers<void>();
   const { batches, path } = start(async () => {
     await gate.promise;
-    return { usage: { prompt_tokens: 1, completion_tokens: 1 } } as Awaited<ReturnType<AnswerLine>>;
+    return ANSWER;
   });
-  const call = {
-    inputFileId: INPUT,
-    endpoint: ENDPOINT,
-    window: "24h",
-    windowSeconds: 86_400,
-    metadata: null,
-  } as const;
   const ids: string[] = [];
-  for (let made = 0; made < MANY; made++) ids.push((await batches.create(call, "m")).id);
+  for (let made = 0; made < MANY; made++) ids.push((await batches.create(CALL, "m")).id);
   const other = new JobStore(path);
   onTestFinished(() => other.close());
   const isFree = (id: string) => {
@@ -76,4 +80,22 @@ test("a server answers all batches that were created on it, and keeps others fro
   await until(() => areAll("in_progress"), PATIENCE_MS);
   gate.resolve();
   await until(() => areAll("completed"), PATIENCE_MS);
+});
+
+test("a line that crashes the engine at each attempt fails alone", async () => {
+  const crash = new SvcError("engine_crashed", "The engine crashed.");
+  const computed = new Set<(error: SvcError) => void>();
+  const { batches } = start(
+    async (body) => {
+      const { promise, resolve, reject } = Promise.withResolvers<typeof ANSWER>();
+      computed.add(reject);
+      const isBad = body["id"] === "x";
+      setTimeout(() => (isBad ? [...computed].forEach((fail) => fail(crash)) : resolve(ANSWER)), isBad ? 20 : 100);
+      return promise.finally(() => computed.delete(reject));
+    },
+    ["a", "x", "b", "c"],
+  );
+  const { id } = await batches.create(CALL, "m");
+  await until(() => batches.get(id).status === "completed", PATIENCE_MS);
+  expect(batches.get(id)).toMatchObject({ total: 4, completed: 3, failed: 1 });
 });
