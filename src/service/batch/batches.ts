@@ -127,6 +127,7 @@ export class BatchesService {
       store.addBatch({ ...ids, ...times, endpoint, model, outputSeconds, window, metadata });
     } catch (error) {
       this.unlock(ids.id);
+      store.clear(ids.id);
       if (!isMissing(error)) throw storageError(error);
       throw new SvcError("storage_unavailable", "The content of this file is missing from the server's data folder.");
     }
@@ -259,6 +260,8 @@ export class BatchesService {
       if (status !== "in_progress") log.info("batch", { batch: id, status, total, completed, failed });
       // Delays the next attempt, whatever the reason that the batch has not ended.
       else if (status === before) this.retryAt.set(id, this.options.clock.now() + RETRY_MS);
+      // Windows does not remove open files, such as the lock.
+      if (hasEnded) store.clear(id);
     } catch (error) {
       this.postpone(id, error);
     }

@@ -1,5 +1,6 @@
-import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { expect, onTestFinished, setDefaultTimeout, spyOn, test } from "bun:test";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { BatchEndpoint } from "../../../src/contract/batches.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
@@ -56,7 +57,26 @@ function start(answer: AnswerLine, ids: readonly string[] = ["a"]) {
   });
   batches.start();
   onTestFinished(() => batches.stop());
-  return { batches, path };
+  return { batches, path, store };
+}
+
+/** Has the store refuse to remove the folder of a locked batch, as Windows does. */
+function keepOpenFiles(store: JobStore): void {
+  const [lock, clear] = [store.lock.bind(store), store.clear.bind(store)];
+  const locked = new Set<string>();
+  spyOn(store, "lock").mockImplementation((id) => {
+    const unlock = lock(id);
+    if (!unlock) return undefined;
+    locked.add(id);
+    return () => {
+      locked.delete(id);
+      unlock();
+    };
+  });
+  spyOn(store, "clear").mockImplementation((id) => {
+    if (locked.has(id)) throw Object.assign(new Error("EBUSY"), { code: "EBUSY" });
+    clear(id);
+  });
 }
 
 test("a server answers all batches that were created on it, and keeps others from the first of them", async () => {
@@ -98,4 +118,16 @@ test("a line that crashes the engine at each attempt fails alone", async () => {
   const { id } = await batches.create(CALL, "m");
   await until(() => batches.get(id).status === "completed", PATIENCE_MS);
   expect(batches.get(id)).toMatchObject({ total: 4, completed: 3, failed: 1 });
+});
+
+test("a batch that has ended or cannot be created leaves nothing behind, also where open files cannot be removed", async () => {
+  const { batches, path, store } = start(async () => ANSWER);
+  keepOpenFiles(store);
+  const { id } = await batches.create(CALL, "m");
+  await until(() => batches.get(id).status === "completed", PATIENCE_MS);
+  await until(() => readdirSync(join(path, "batches")).length === 0, PATIENCE_MS);
+  rmSync(store.contentPath(INPUT));
+  const failed = await batches.create(CALL, "m").catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: "storage_unavailable" });
+  expect(readdirSync(join(path, "batches"))).toEqual([]);
 });
