@@ -97,6 +97,9 @@ export const missing = (param: string, what: string): SvcError =>
 export const invalidValue = (param: string, rule: string, got: string | number): SvcError =>
   fieldError("invalid_value", param, `must ${rule}; got ${got}`);
 
+/** Returns the error with which a server that shuts down refuses and ends requests. */
+export const shuttingDown = (): SvcError => new SvcError("shutting_down", "The server is shutting down.");
+
 interface About {
   readonly message: string;
   readonly param?: string;

@@ -1,7 +1,7 @@
 // Tracks a request from admission to its end: cancelling, history, time limits and metrics.
 
 import type { CancelCause } from "../domain/cancel.ts";
-import { SvcError } from "../domain/errors.ts";
+import { shuttingDown, SvcError } from "../domain/errors.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { Admission } from "./admission.ts";
@@ -133,6 +133,3 @@ function failureOf(cause: CancelCause): SvcError {
   if (cause !== "deadline") return new SvcError("request_cancelled", "The request was cancelled.");
   return new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed before the answer was whole.");
 }
-
-/** Returns the error with which a server that shuts down refuses and ends requests. */
-export const shuttingDown = () => new SvcError("shutting_down", "The server is shutting down.");

@@ -3,7 +3,7 @@
 import type { BatchEndpoint } from "../../contract/batches.ts";
 import type { BatchCall } from "../../dialect/batches/decode.ts";
 import { unixSeconds } from "../../domain/clock.ts";
-import { fieldError, SvcError } from "../../domain/errors.ts";
+import { fieldError, shuttingDown, SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
 import { pause } from "../../domain/pause.ts";
 import { SharedBytes } from "../../domain/shared-bytes.ts";
@@ -150,12 +150,13 @@ export class BatchesService {
   }
 
   /**
-   * Cancels a batch in progress, after waiting for the check of its lines to end. Throws SvcError `not_found`, and
-   * `invalid_value` about a batch that is no longer in progress.
+   * Cancels a batch in progress, after waiting for the check of its lines to end. Throws SvcError `not_found`,
+   * `shutting_down`, and `invalid_value` about a batch that is no longer in progress.
    */
   async cancel(id: string): Promise<BatchRecord> {
     const until = this.options.clock.now() + VALIDATION_PATIENCE_MS;
-    while (this.get(id).status === "validating" && this.options.clock.now() < until && !this.stopping.signal.aborted) {
+    while (this.get(id).status === "validating" && this.options.clock.now() < until) {
+      if (this.stopping.signal.aborted) throw shuttingDown();
       await pause(VALIDATION_POLL_MS, this.stopping.signal).catch(() => {});
     }
     await this.options.folder.turns.enter();

@@ -131,3 +131,11 @@ test("a batch that has ended or cannot be created leaves nothing behind, also wh
   expect(failed).toMatchObject({ code: "storage_unavailable" });
   expect(readdirSync(join(path, "batches"))).toEqual([]);
 });
+
+test("cancelling a batch whose lines are being checked fails with shutting_down when the server stops", async () => {
+  const { batches } = start(async () => ANSWER);
+  const { id } = await batches.create(CALL, "m");
+  const cancelled = batches.cancel(id).catch((error: unknown) => error);
+  await batches.stop();
+  expect(await cancelled).toMatchObject({ code: "shutting_down" });
+});
