@@ -120,8 +120,10 @@ export class LiveRequest {
         usage && startedAt !== undefined
           ? { queueMs: startedAt - this.acceptedAt, computingMs: this.seenAt - startedAt }
           : undefined;
-      const known = { ...noUsage(this.promptTokens), completionTokens: this.completionTokens };
-      metrics.finished(reason, usage ?? known, ms, times);
+      // How much of a prompt was computed is not known before the first token, nor without usage.
+      const isKnown = usage && (reason !== "cancelled" || usage.completionTokens > 0);
+      const counted = isKnown ? usage : { ...noUsage(), completionTokens: this.completionTokens };
+      metrics.finished(reason, counted, ms, times);
     }
     return ms;
   }

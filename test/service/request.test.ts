@@ -334,7 +334,7 @@ describe("cancelling", () => {
     expect(stopped.report).toEqual({ model: "main", error: "shutting_down" });
     expect(counted).toEqual([
       "main: started",
-      "main: cancelled, 7 tokens, 0 ms",
+      "main: cancelled, 0 tokens, 0 ms",
       "main: started",
       "main: shutting_down, 0 ms",
     ]);
@@ -354,7 +354,7 @@ describe("cancelling", () => {
     expect(never.state.live).toBeUndefined();
     expect(counted).toEqual([
       "main: started",
-      "main: cancelled, 7 tokens, 30 ms",
+      "main: cancelled, 0 tokens, 30 ms",
       "main: started",
       "main: cancelled, 0 tokens, 0 ms",
     ]);
@@ -371,6 +371,20 @@ describe("the end of a request", () => {
     request.report.usage = noUsage(11);
     await request.end();
     expect(counted).toEqual(["poet: started", "poet: stop, 11 tokens, 40 0 40 ms"]);
+  });
+
+  test("counts the prompt of a cancelled request only when it was computed to its end", async () => {
+    const { begin, counted } = setUp();
+    for (const completionTokens of [0, 1]) {
+      const request = begin();
+      await request.step("accepted");
+      Object.assign(request.report, { reason: "cancelled", usage: { ...noUsage(11), completionTokens } });
+      await request.end(false);
+    }
+    expect(counted.filter((line) => !line.includes("started"))).toEqual([
+      "main: cancelled, 0 tokens, 0 ms",
+      "main: cancelled, 11 tokens, 0 ms",
+    ]);
   });
 
   test("counts waiting and computing times when the backend reports the start of computation", async () => {
@@ -391,7 +405,7 @@ describe("the end of a request", () => {
     expect(counted.filter((line) => !line.includes("started"))).toEqual([
       "main: stop, 11 tokens, 320 20 300 ms",
       "main: stop, 11 tokens, 320 ms",
-      "main: cancelled, 7 tokens, 0 ms",
+      "main: cancelled, 0 tokens, 0 ms",
     ]);
   });
 
