@@ -109,13 +109,15 @@ export class LiveRequest {
   /** Records that the request is over. Returns its duration in milliseconds. */
   ended(): number {
     const { metrics, report, startedAt } = this;
+    // A reader that stopped early leaves no reason.
+    const { error, reason = "cancelled", usage } = report;
+    if (!error) report.reason = reason;
     this.limits.clear();
     this.settled();
     this.context.history.ended(this.entry);
     const ms = this.context.clock.now() - this.admittedAt;
-    if (report.error) metrics.failed(report.error, ms, this.completionTokens);
+    if (error) metrics.failed(error, ms, this.completionTokens);
     else {
-      const { reason = "cancelled", usage } = report;
       const times =
         usage && startedAt !== undefined
           ? { queueMs: startedAt - this.acceptedAt, computingMs: this.seenAt - startedAt }

@@ -359,6 +359,23 @@ describe("cancelling", () => {
       "main: cancelled, 0 tokens, 0 ms",
     ]);
   });
+
+  test("by no longer reading is reported, listed and counted as cancelled", async () => {
+    const { service, counted, main } = setUp();
+    const report: RequestReport = {};
+    const events = service.run<Event>({ id: "r", backend: main }, new AbortController().signal, report, {
+      begin: async () =>
+        (async function* () {
+          yield { type: "text" } as const;
+        })(),
+      observe: () => {},
+    });
+    await events.next();
+    await events.return();
+    expect(report.reason).toBe("cancelled");
+    expect(service.list()).toMatchObject([{ state: "ended", reason: "cancelled" }]);
+    expect(counted).toEqual(["main: started", "main: cancelled, 0 tokens, 0 ms"]);
+  });
 });
 
 describe("the end of a request", () => {
