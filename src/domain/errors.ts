@@ -64,7 +64,7 @@ export class SvcError extends Error {
       readonly param?: string;
       /** Whole seconds after which a retry may succeed. */
       readonly retryAfterSeconds?: number;
-      /** With `server_busy`: why, for the metrics. */
+      /** With `server_busy` that is not counted yet: why, for the metrics. */
       readonly busy?: BusyReason;
       /** Set if an unreachable server had received the request before: the request may be the cause. */
       readonly sent?: true;

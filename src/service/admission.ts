@@ -38,7 +38,7 @@ export class Admission {
     if (this.hasCapacity(places)) return;
     metrics.rejected("queue_full");
     const message = `The server is at capacity: ${this.parallel} requests run and ${this.maxQueue} wait.`;
-    throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds(), busy: "queue_full" });
+    throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds() });
   }
 
   /** Returns whether `check` would admit `places` more. */

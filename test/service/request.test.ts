@@ -177,7 +177,7 @@ describe("a place in the queue", () => {
       await running.end();
       return refused;
     };
-    expect(await retryAfter()).toMatchObject({ details: { retryAfterSeconds: 7, busy: "queue_full" } });
+    expect(await retryAfter()).toMatchObject({ details: { retryAfterSeconds: 7 } });
     expect(await retryAfter(3500)).toMatchObject({ details: { retryAfterSeconds: 4 } });
   });
 });
