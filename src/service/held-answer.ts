@@ -84,6 +84,14 @@ function bytesOf(event: GenerateEvent): number {
 export const fewerPages = (limit: string): SvcError =>
   fieldError("unprocessable_media", "pages", `must name fewer pages: what is on these takes more than ${limit}`);
 
+/** Returns the error about an answer with too many log probabilities, where streaming it would not help. */
+export const fewerLogprobs = (limit: string): SvcError =>
+  fieldError(
+    "invalid_value",
+    "top_logprobs",
+    `must be smaller for an answer of this length, which may take at most ${limit}`,
+  );
+
 const streamIt = (limit: string) =>
   fieldError(
     "invalid_value",
