@@ -37,7 +37,7 @@ export class HeldAnswer {
     const before = this.held[choice] ?? 0;
     const bytes = event.type === "restarted" ? -before : bytesOf(event);
     this.held[choice] = before + bytes;
-    this.hold(bytes);
+    this.addBytes(bytes);
   }
 
   /** Counts what a page adds to the answer; throws like `add`. */
@@ -47,28 +47,24 @@ export class HeldAnswer {
       0,
     );
     const cells = tables.reduce((sum, { rows, columnCount }) => sum + rows.length * columnCount, 0);
-    this.hold(text + BYTES.cell * cells + (picture?.length ?? 0) + (saliency?.heatMap?.length ?? 0));
+    this.addBytes(text + BYTES.cell * cells + (picture?.length ?? 0) + (saliency?.heatMap?.length ?? 0));
   }
 
   /** Counts a file that the answer has as base64; throws like `add`. */
   addFile(file: Uint8Array): void {
-    this.hold(FILE_BYTES * file.length);
+    this.addBytes(FILE_BYTES * file.length);
   }
 
   /** Counts further bytes of the answer; throws like `add`. */
   addBytes(bytes: number): void {
-    this.hold(bytes);
+    this.total += bytes;
+    if (this.total > this.budget.most) throw this.tooLarge(`${this.budget.most / 2 ** 20} MiB of memory`);
+    this.account.add(bytes);
   }
 
   /** Called when the client has the answer, or will not get it. */
   close(): void {
     this.account.close();
-  }
-
-  private hold(bytes: number): void {
-    this.total += bytes;
-    if (this.total > this.budget.most) throw this.tooLarge(`${this.budget.most / 2 ** 20} MiB of memory`);
-    this.account.add(bytes);
   }
 }
 
