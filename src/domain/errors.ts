@@ -64,7 +64,7 @@ export class SvcError extends Error {
       readonly param?: string;
       /** Whole seconds after which a retry may succeed. */
       readonly retryAfterSeconds?: number;
-      /** With `server_busy`: why, for the metrics. */
+      /** With `server_busy` that is not counted yet: why, for the metrics. */
       readonly busy?: BusyReason;
       /** Set if an unreachable server had received the request before: the request may be the cause. */
       readonly sent?: true;
@@ -96,6 +96,9 @@ export const missing = (param: string, what: string): SvcError =>
 /** Returns the error for an invalid value of a field: "'param' must `rule`; got `got`." */
 export const invalidValue = (param: string, rule: string, got: string | number): SvcError =>
   fieldError("invalid_value", param, `must ${rule}; got ${got}`);
+
+/** Returns the error with which a server that shuts down refuses and ends requests. */
+export const shuttingDown = (): SvcError => new SvcError("shutting_down", "The server is shutting down.");
 
 interface About {
   readonly message: string;

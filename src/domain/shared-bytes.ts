@@ -25,10 +25,10 @@ export class SharedBytes {
    * signal's reason as soon as it is aborted; the bytes are not free again until `work` has really ended.
    */
   run<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    // Work that leaves while it waits may have kept smaller work waiting.
-    return abortable(this.holding(Math.min(bytes, this.most), signal, work), signal).finally(() =>
-      this.beginThoseThatFit(),
-    );
+    return abortable(this.holding(Math.min(bytes, this.most), signal, work), signal).finally(() => {
+      // Work that leaves while it waits may have kept smaller work waiting.
+      if (signal.aborted) this.beginThoseThatFit();
+    });
   }
 
   private async holding<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {

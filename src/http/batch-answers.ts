@@ -11,7 +11,7 @@ import { unixSeconds } from "../domain/clock.ts";
 import { newResponseId } from "../domain/ids.ts";
 import { jsonParts } from "../domain/json-parts.ts";
 import type { AnswerLine, LineBody } from "../service/batch/answer-line.ts";
-import { HeldAnswer } from "../service/held-answer.ts";
+import { fewerLogprobs, HeldAnswer } from "../service/held-answer.ts";
 import type { Capability, ModelRouter } from "../service/model-router.ts";
 import { chatExchange, completionExchange } from "./chat-exchange.ts";
 import type { AppDeps } from "./deps.ts";
@@ -47,7 +47,7 @@ const generated =
   async (body, own, signal) => {
     awaitModel(deps.router, body, "chat");
     const { requests, json } = exchange(body);
-    const held = new HeldAnswer(deps.answerBudget);
+    const held = new HeldAnswer(deps.answerBudget, fewerLogprobs);
     try {
       const events = deps.generation.generate(requests, { ...own, background: true }, signal, {}, { held });
       const { value } = await events.next();

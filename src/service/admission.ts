@@ -37,8 +37,8 @@ export class Admission {
   check(places: number, metrics: RefusalCounter): void {
     if (this.hasCapacity(places)) return;
     metrics.rejected("queue_full");
-    const message = `The server is at capacity: ${this.parallel} requests run and ${this.maxQueue} wait.`;
-    throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds(), busy: "queue_full" });
+    const message = `The server is at capacity: ${this.parallel} running and ${this.maxQueue} waiting requests.`;
+    throw new SvcError("server_busy", message, { retryAfterSeconds: this.retryAfterSeconds() });
   }
 
   /** Returns whether `check` would admit `places` more. */

@@ -37,7 +37,7 @@ export class HeldAnswer {
     const before = this.held[choice] ?? 0;
     const bytes = event.type === "restarted" ? -before : bytesOf(event);
     this.held[choice] = before + bytes;
-    this.hold(bytes);
+    this.addBytes(bytes);
   }
 
   /** Counts what a page adds to the answer; throws like `add`. */
@@ -48,28 +48,24 @@ export class HeldAnswer {
       codes,
     );
     const cells = tables.reduce((sum, { rows, columnCount }) => sum + rows.length * columnCount, 0);
-    this.hold(text + BYTES.cell * cells + (picture?.length ?? 0) + (saliency?.heatMap?.length ?? 0));
+    this.addBytes(text + BYTES.cell * cells + (picture?.length ?? 0) + (saliency?.heatMap?.length ?? 0));
   }
 
   /** Counts a file that the answer has as base64; throws like `add`. */
   addFile(file: Uint8Array): void {
-    this.hold(FILE_BYTES * file.length);
+    this.addBytes(FILE_BYTES * file.length);
   }
 
   /** Counts further bytes of the answer; throws like `add`. */
   addBytes(bytes: number): void {
-    this.hold(bytes);
+    this.total += bytes;
+    if (this.total > this.budget.most) throw this.tooLarge(`${this.budget.most / 2 ** 20} MiB of memory`);
+    this.account.add(bytes);
   }
 
   /** Called when the client has the answer, or will not get it. */
   close(): void {
     this.account.close();
-  }
-
-  private hold(bytes: number): void {
-    this.total += bytes;
-    if (this.total > this.budget.most) throw this.tooLarge(`${this.budget.most / 2 ** 20} MiB of memory`);
-    this.account.add(bytes);
   }
 }
 
@@ -84,6 +80,14 @@ function bytesOf(event: GenerateEvent): number {
 /** Returns the error about pages with too much on them. */
 export const fewerPages = (limit: string): SvcError =>
   fieldError("unprocessable_media", "pages", `must name fewer pages: what is on these takes more than ${limit}`);
+
+/** Returns the error about an answer with too many log probabilities, where streaming it would not help. */
+export const fewerLogprobs = (limit: string): SvcError =>
+  fieldError(
+    "invalid_value",
+    "top_logprobs",
+    `must be smaller for an answer of this length, which may take at most ${limit}`,
+  );
 
 const streamIt = (limit: string) =>
   fieldError(

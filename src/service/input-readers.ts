@@ -1,5 +1,6 @@
 // Turns media in a conversation into text, for models that cannot see or hear.
 
+import { SvcError } from "../domain/errors.ts";
 import type { ReadInput, RecognizedInput, TranscribedInput } from "../domain/generate.ts";
 import { newRequestId } from "../domain/ids.ts";
 import type { ImageSource, MediaKind, MediaSource, SoundSource } from "../domain/media.ts";
@@ -62,9 +63,16 @@ export class InputReaders {
     const key = hasher.digest("base64");
     // Its id is its own: only the whole request can be cancelled.
     const part = { id: newRequestId(), partOf: true, client, deadline, background } as const;
-    const text = this.remembered.get(key) ?? (await readable.read(part, signal));
+    const text = this.remembered.get(key) ?? (await readable.read(part, signal).catch(throwCounted));
     // Also after a hit, so that the least recently used text is evicted first.
     this.remembered.put(key, text, text.text.length);
     return { param, ...text };
   }
+}
+
+/** Throws the error of a part, whose refusal counts for its own model and not for the one of the whole request. */
+function throwCounted(error: unknown): never {
+  if (!(error instanceof SvcError)) throw error;
+  const { busy: _, ...details } = error.details;
+  throw new SvcError(error.code, error.message, details);
 }

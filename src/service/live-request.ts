@@ -1,7 +1,7 @@
 // Tracks a request from admission to its end: cancelling, history, time limits and metrics.
 
 import type { CancelCause } from "../domain/cancel.ts";
-import { SvcError } from "../domain/errors.ts";
+import { shuttingDown, SvcError } from "../domain/errors.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { RequestMetrics } from "../telemetry/metrics.ts";
 import type { Admission } from "./admission.ts";
@@ -109,19 +109,23 @@ export class LiveRequest {
   /** Records that the request is over. Returns its duration in milliseconds. */
   ended(): number {
     const { metrics, report, startedAt } = this;
+    // A reader that stopped early leaves no reason.
+    const { error, reason = "cancelled", usage } = report;
+    if (!error) report.reason = reason;
     this.limits.clear();
     this.settled();
     this.context.history.ended(this.entry);
     const ms = this.context.clock.now() - this.admittedAt;
-    if (report.error) metrics.failed(report.error, ms, this.completionTokens);
+    if (error) metrics.failed(error, ms, this.completionTokens);
     else {
-      const { reason = "cancelled", usage } = report;
       const times =
         usage && startedAt !== undefined
           ? { queueMs: startedAt - this.acceptedAt, computingMs: this.seenAt - startedAt }
           : undefined;
-      const known = { ...noUsage(this.promptTokens), completionTokens: this.completionTokens };
-      metrics.finished(reason, usage ?? known, ms, times);
+      // How much of a prompt was computed is not known before the first token, nor without usage.
+      const isKnown = usage && (reason !== "cancelled" || usage.completionTokens > 0);
+      const counted = isKnown ? usage : { ...noUsage(), completionTokens: this.completionTokens };
+      metrics.finished(reason, counted, ms, times);
     }
     return ms;
   }
@@ -133,6 +137,3 @@ function failureOf(cause: CancelCause): SvcError {
   if (cause !== "deadline") return new SvcError("request_cancelled", "The request was cancelled.");
   return new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed before the answer was whole.");
 }
-
-/** Returns the error with which a server that shuts down refuses and ends requests. */
-export const shuttingDown = () => new SvcError("shutting_down", "The server is shutting down.");

@@ -2,10 +2,9 @@
 
 import type { Timers } from "../domain/clock.ts";
 import type { CancelCause } from "../domain/cancel.ts";
-import { SvcError } from "../domain/errors.ts";
+import { shuttingDown, SvcError } from "../domain/errors.ts";
 import type { LiveChanges, LiveEnd, LiveSettings } from "../domain/live.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
-import { shuttingDown } from "./live-request.ts";
 import { LiveSession, type LiveListener } from "./live/session.ts";
 import { changed, usualSettings } from "./live/settings.ts";
 import type { RequestService } from "./request.ts";

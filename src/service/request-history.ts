@@ -40,8 +40,7 @@ export class RequestHistory {
   /** Records that a request has ended, with the values of its outcome. */
   ended(entry: Live): void {
     this.running.delete(entry);
-    // A request whose reader stopped early has no reason.
-    this.past.push({ reason: "cancelled", ...this.record(entry, "ended") });
+    this.past.push(this.record(entry, "ended"));
     if (this.past.length > REMEMBERED) this.past.shift();
   }
 

@@ -2,7 +2,7 @@
 
 import type { CancelCause } from "../domain/cancel.ts";
 import type { Timers } from "../domain/clock.ts";
-import { SvcError, type ErrorCode } from "../domain/errors.ts";
+import { shuttingDown, SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { ServedBy } from "../domain/upstream.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
@@ -10,7 +10,7 @@ import type { Progress, RequestRecord } from "../domain/request-record.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
-import { LiveRequest, shuttingDown } from "./live-request.ts";
+import { LiveRequest } from "./live-request.ts";
 import { RequestHistory } from "./request-history.ts";
 
 export interface RequestDeps {

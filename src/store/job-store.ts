@@ -88,17 +88,13 @@ export class JobStore {
 
   /**
    * Adds a batch with its own link to the content of its input, which therefore outlives the input file. Throws errors
-   * of the system, and SvcError `storage_full` when there is no space for a copy in place of a link.
+   * of the system, and SvcError `storage_full` when there is no space for a copy in place of a link; then the caller
+   * clears the batch.
    */
   addBatch(batch: NewBatch): void {
     mkdirSync(this.batchFolder(batch.id), { recursive: true, mode: 0o700 });
-    try {
-      linkOrCopy(this.contentPath(batch.inputFileId), this.inputPath(batch.id), (bytes) => this.quota.claimNow(bytes));
-      this.batches.add(batch);
-    } catch (error) {
-      this.clear(batch.id);
-      throw error;
-    }
+    linkOrCopy(this.contentPath(batch.inputFileId), this.inputPath(batch.id), (bytes) => this.quota.claimNow(bytes));
+    this.batches.add(batch);
   }
 
   /** Makes a file expire and removes its content; returns false when there is none. */
@@ -132,7 +128,7 @@ export class JobStore {
     return advance.immediate();
   }
 
-  /** Removes the folder of a batch. Unless the batch has ended, the caller must hold its lock. */
+  /** Removes the folder of a batch that has ended or could not be added. Nobody may have a file in it open. */
   clear(batch: string): void {
     rmSync(this.batchFolder(batch), { recursive: true, force: true });
   }

@@ -83,6 +83,23 @@ const text = (labels: Labels): string => {
 
 const escapeLabel = (value: string) => value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 
+/** Counts by key, the value of a label. Keys passed to the constructor start at 0, so that a scraper notices the first increase of each. */
+export class Counts<Key extends string> {
+  private readonly counts: Map<Key, number>;
+
+  constructor(keys: readonly Key[] = []) {
+    this.counts = new Map(keys.map((key) => [key, 0]));
+  }
+
+  add(key: Key): void {
+    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+  }
+
+  metric(name: string, help: string, label: string): Metric {
+    return by("counter", name, help, label, this.counts);
+  }
+}
+
 /** Counts values by upper bounds, with their sum. */
 export class Histogram implements Buckets {
   readonly counts: number[];

@@ -2,7 +2,7 @@
 // theirs.
 
 import type { Clock } from "../domain/clock.ts";
-import { by, counter, exposition, gauge, type Labels, type Metric, type MetricTable } from "./exposition.ts";
+import { by, counter, Counts, exposition, gauge, type Labels, type Metric, type MetricTable } from "./exposition.ts";
 import { jobMetrics } from "./job-metrics.ts";
 import { llamaMetrics } from "./llama-metrics.ts";
 import {
@@ -34,7 +34,7 @@ class LabelledCounter {
 export class PrometheusMetrics implements Metrics {
   private connections = 0;
   private connectionsPeak = 0;
-  private readonly batchLines = new Map<LineOutcome, number>(LINE_OUTCOMES.map((outcome) => [outcome, 0]));
+  private readonly batchLines = new Counts<LineOutcome>(LINE_OUTCOMES);
   /** Answered requests by route and status. Only served routes occur, so there are few samples. */
   private readonly answered = new LabelledCounter();
   private readonly answeredByKey = new LabelledCounter();
@@ -72,7 +72,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   batchLineEnded(outcome: LineOutcome): void {
-    this.batchLines.set(outcome, (this.batchLines.get(outcome) ?? 0) + 1);
+    this.batchLines.add(outcome);
   }
 
   render(levels: MetricLevels): string {

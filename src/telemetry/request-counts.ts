@@ -3,7 +3,7 @@
 import type { Clock } from "../domain/clock.ts";
 import { BUSY_REASONS, type BusyReason, type ErrorCode } from "../domain/errors.ts";
 import { FINISH_REASONS, type FinishReason, type Usage } from "../domain/usage.ts";
-import { by, counter, gauge, Histogram, type Metric } from "./exposition.ts";
+import { counter, Counts, gauge, Histogram, type Metric } from "./exposition.ts";
 import type { ComputingTimes, RequestMetrics } from "./metrics.ts";
 import { RollingRate } from "./rolling-rate.ts";
 
@@ -17,23 +17,6 @@ const INTER_TOKEN = [
 ];
 const TOKENS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const RATE_WINDOW_S = 10;
-
-/** Counts by key. Keys passed to the constructor start at 0, so that a scraper notices the first increase of each. */
-class Counts<Key extends string> {
-  private readonly counts: Map<Key, number>;
-
-  constructor(keys: readonly Key[] = []) {
-    this.counts = new Map(keys.map((key) => [key, 0]));
-  }
-
-  add(key: Key): void {
-    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
-  }
-
-  metric(name: string, help: string, label: string): Metric {
-    return by("counter", name, help, label, this.counts);
-  }
-}
 
 export class RequestCounts implements RequestMetrics {
   private admitted = 0;

@@ -22,7 +22,7 @@ export function terminalLine({ colours, ids }: { readonly colours: boolean; read
   const paint: Paint = (style, text) =>
     colours && text !== "" ? styleText(style, text, { validateStream: false }) : text;
   return (time, level, message, { id, ...fields }) => {
-    const known = ids || message !== "request" || Number(fields["status"]) >= 500 ? { id, ...fields } : fields;
+    const known = ids || message !== "request" || hasFailed(fields) ? { id, ...fields } : fields;
     const line = message === "request" ? requestLine(known, paint) : eventLine(level, message, known, paint);
     return `${paint("dim", localTime(time))} ${line}\n`;
   };
@@ -46,11 +46,16 @@ function requestLine(fields: LogFields, paint: Paint): string {
   return `${columns.join(" ")}${details === "" ? "" : `  ${details}`}${shownId}`.trimEnd();
 }
 
-/** Returns red for failures of the server, yellow for errors of the client. A stream may fail after its status. */
-function styleOf({ status, finish }: LogFields): Style {
-  const failed = finish !== undefined && !ORDERLY.has(finish);
-  if (failed || Number(status) >= 500) return "red";
-  return Number(status) >= 400 ? "yellow" : "green";
+/** Returns red for failures of the server, yellow for errors of the client. */
+function styleOf(fields: LogFields): Style {
+  if (hasFailed(fields)) return "red";
+  return Number(fields["status"]) >= 400 ? "yellow" : "green";
+}
+
+/** Returns whether the server failed. A stream may fail after its status; a client's error has its code as finish, too. */
+function hasFailed({ status, finish }: LogFields): boolean {
+  if (Number(status) >= 400) return Number(status) >= 500;
+  return finish !== undefined && !ORDERLY.has(finish);
 }
 
 /** Finish reasons of requests that did not fail. */

@@ -117,7 +117,7 @@ describe("a server that stops", () => {
     expect(done.request_counts).toEqual({ total: 25, completed: 25, failed: 0 });
     expect(second.engine.requests).toHaveLength(20);
     expect(customIds(await output(second, done))).toEqual(customIds(lines));
-    expect(readdirSync(join(dataDir, "batches"))).toEqual([]);
+    await until(() => readdirSync(join(dataDir, "batches")).length === 0);
     expect(readdirSync(join(dataDir, "files"))).toHaveLength(2);
   });
 
@@ -179,7 +179,7 @@ describe("files of a batch", () => {
     const second = on(dataDir);
     const failed = await untilStatus(second, id, "failed");
     expect(failed.errors?.data[0]).toMatchObject({ code: "not_found", line: null });
-    expect(existsSync(join(dataDir, "batches", id))).toBe(false);
+    await until(() => !existsSync(join(dataDir, "batches", id)));
   });
 });
 

@@ -83,6 +83,15 @@ describe("a batch", () => {
     }
   });
 
+  test("a line whose log probabilities take too much memory fails and says what to change", async () => {
+    const one = { token: "a", id: 1, bytes: [97], logprob: -1 };
+    const logprobs = Array(140_000).fill({ ...one, top: Array(20).fill(one) });
+    const server = serve({ steps: [{ text: "a", logprobs }] });
+    const { id } = await create(server, [lineOf(0, { messages, logprobs: true, top_logprobs: 20 })]);
+    const [line] = await output(server, await untilStatus(server, id, "completed"));
+    expect(line?.response).toMatchObject({ status_code: 400, body: { error: { param: "top_logprobs" } } });
+  });
+
   test("a line is answered by the model that accepted it, even if its upstream no longer offers that model", async () => {
     let isOffered = true;
     const engine = new FakeEngine(() => {

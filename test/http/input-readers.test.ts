@@ -173,6 +173,15 @@ describe.each(media)("$name", ({ option, flag, part, otherwise, field, asText, r
     expect([prompts(server), leftovers(server), server.requests.activeCount]).toEqual([[], [], 0]);
   });
 
+  test("that the engine has no time for counts as refused by that engine, not by the model of the chat", async () => {
+    const server = serve(hello, on);
+    engine(server).refusal = new SvcError("server_busy", "It is busy.", { busy: "queue_tokens", retryAfterSeconds: 5 });
+    const answer = await server.chat({ messages: user(part("one")) });
+    expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+    const rejected = server.metrics.calls.filter((call) => call.includes("rejected"));
+    expect(rejected).toEqual([expect.stringMatching(/^[a-z]+ rejected queue_tokens$/)]);
+  });
+
   test("is not read when there are too many", async () => {
     const server = serve(hello, on);
     const many = Array.from({ length: 33 }, () => part("one"));

@@ -390,6 +390,27 @@ describe("the log line", () => {
     ]);
   });
 
+  test("of work in the background is followed by one about its end", async () => {
+    const gate = Promise.withResolvers<void>();
+    const server = serve({ steps: [{ text: "generated" }, { wait: gate.promise }] });
+    const lines = () => server.log.lines.map(({ message, fields }) => [message, fields["id"], fields["finish"]]);
+    await server.post("/v1/responses", { input: "hi", background: true }, { "x-request-id": "r" });
+    await until(() => lines().length === 1);
+    expect(lines()).toEqual([["request", "r", undefined]]);
+    gate.resolve();
+    await until(() => lines().length === 2);
+    expect(server.log.lines[1]).toMatchObject({
+      level: "info",
+      message: "response",
+      fields: { id: "r", client: "127.0.0.1", model: "fake-model", finish: "stop", prompt: 12, completion: 1 },
+    });
+    const stream = { input: "hi", background: true, stream: true };
+    await (await server.post("/v1/responses", stream, { "x-request-id": "s" })).text();
+    await until(() => server.metrics.connections === 0);
+    await Bun.sleep(20);
+    expect(lines().slice(2)).toEqual([["request", "s", "stop"]]);
+  });
+
   test("names the route instead of the path, and reports a client that disconnected", async () => {
     const server = serve({ steps: [{ wait: new Promise(() => {}) }] });
     await fetch(`${server.url}/some/secret`);

@@ -349,7 +349,7 @@ describe("refusals", () => {
     const refused = await server.post(PATH, { data });
     // A request counts as two seconds until one was measured.
     expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
-    expect(await message(refused)).toContain("2 requests run and 0 wait");
+    expect(await message(refused)).toContain("2 running and 0 waiting requests");
     gate.resolve();
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
   });

@@ -177,7 +177,7 @@ describe("a place in the queue", () => {
       await running.end();
       return refused;
     };
-    expect(await retryAfter()).toMatchObject({ details: { retryAfterSeconds: 7, busy: "queue_full" } });
+    expect(await retryAfter()).toMatchObject({ details: { retryAfterSeconds: 7 } });
     expect(await retryAfter(3500)).toMatchObject({ details: { retryAfterSeconds: 4 } });
   });
 });
@@ -334,7 +334,7 @@ describe("cancelling", () => {
     expect(stopped.report).toEqual({ model: "main", error: "shutting_down" });
     expect(counted).toEqual([
       "main: started",
-      "main: cancelled, 7 tokens, 0 ms",
+      "main: cancelled, 0 tokens, 0 ms",
       "main: started",
       "main: shutting_down, 0 ms",
     ]);
@@ -354,10 +354,27 @@ describe("cancelling", () => {
     expect(never.state.live).toBeUndefined();
     expect(counted).toEqual([
       "main: started",
-      "main: cancelled, 7 tokens, 30 ms",
+      "main: cancelled, 0 tokens, 30 ms",
       "main: started",
       "main: cancelled, 0 tokens, 0 ms",
     ]);
+  });
+
+  test("by no longer reading is reported, listed and counted as cancelled", async () => {
+    const { service, counted, main } = setUp();
+    const report: RequestReport = {};
+    const events = service.run<Event>({ id: "r", backend: main }, new AbortController().signal, report, {
+      begin: async () =>
+        (async function* () {
+          yield { type: "text" } as const;
+        })(),
+      observe: () => {},
+    });
+    await events.next();
+    await events.return();
+    expect(report.reason).toBe("cancelled");
+    expect(service.list()).toMatchObject([{ state: "ended", reason: "cancelled" }]);
+    expect(counted).toEqual(["main: started", "main: cancelled, 0 tokens, 0 ms"]);
   });
 });
 
@@ -371,6 +388,20 @@ describe("the end of a request", () => {
     request.report.usage = noUsage(11);
     await request.end();
     expect(counted).toEqual(["poet: started", "poet: stop, 11 tokens, 40 0 40 ms"]);
+  });
+
+  test("counts the prompt of a cancelled request only when it was computed to its end", async () => {
+    const { begin, counted } = setUp();
+    for (const completionTokens of [0, 1]) {
+      const request = begin();
+      await request.step("accepted");
+      Object.assign(request.report, { reason: "cancelled", usage: { ...noUsage(11), completionTokens } });
+      await request.end(false);
+    }
+    expect(counted.filter((line) => !line.includes("started"))).toEqual([
+      "main: cancelled, 0 tokens, 0 ms",
+      "main: cancelled, 11 tokens, 0 ms",
+    ]);
   });
 
   test("counts waiting and computing times when the backend reports the start of computation", async () => {
@@ -391,7 +422,7 @@ describe("the end of a request", () => {
     expect(counted.filter((line) => !line.includes("started"))).toEqual([
       "main: stop, 11 tokens, 320 20 300 ms",
       "main: stop, 11 tokens, 320 ms",
-      "main: cancelled, 7 tokens, 0 ms",
+      "main: cancelled, 0 tokens, 0 ms",
     ]);
   });
 

@@ -120,8 +120,8 @@ export async function killBatch(options: KillOptions): Promise<KillOutcome> {
     batch = await getBatch(server, id);
   }
   const output = await (await fetch(`${server.url}/v1/files/${batch.output_file_id}/content`)).text();
-  const faults = [...outputFaults(output, lines, task), ...countFaults(batch, lines), ...orphans(dataDir)];
   await server.stop();
+  const faults = [...outputFaults(output, lines, task), ...countFaults(batch, lines), ...orphans(dataDir)];
   return { kills: done, faults };
 }
 

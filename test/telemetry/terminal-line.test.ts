@@ -56,6 +56,7 @@ test("other counts of a route than tokens are shown", () => {
 test("ids are shown for failures of the server, and with -v", () => {
   expect(shown(chat)).not.toContain("req_1");
   expect(shown({ ...chat, status: 500, code: "internal_error" })).toEndWith("internal_error  req_1");
+  expect(shown({ ...chat, finish: "engine_crashed" })).toEndWith("engine_crashed  req_1");
   expect(shown(chat, { level: "verbose" })).toEndWith("req_1");
 });
 
@@ -67,6 +68,8 @@ test("colours are used only on request", () => {
   expect(shown({ ...chat, ...answered })).not.toContain("\u001b");
   expect(shown({ ...chat, ...answered }, { colours: true })).toStartWith("\u001b[32m200\u001b[39m");
   expect(shown({ ...chat, status: 404 }, { colours: true })).toStartWith("\u001b[33m404");
+  const tooLong = { ...chat, status: 400, code: "context_length_exceeded", finish: "context_length_exceeded" };
+  expect(shown(tooLong, { colours: true })).toStartWith("\u001b[33m400");
   expect(shown({ ...chat, status: 503 }, { colours: true })).toStartWith("\u001b[31m503");
 });
 

@@ -4,7 +4,7 @@
 
 import type { CancelCause } from "../../domain/cancel.ts";
 import { errorMessage } from "../../domain/error-message.ts";
-import { retryAfterSeconds, SvcError } from "../../domain/errors.ts";
+import { retryAfterSeconds, shuttingDown, SvcError } from "../../domain/errors.ts";
 import type { LogFields, Logger } from "../../telemetry/log.ts";
 import { HungError, type PendingJob, type Started } from "./jobs.ts";
 import type { MemoryTenant, UnloadReason } from "./memory-budget.ts";
@@ -154,7 +154,7 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
     this.state = "draining";
     this.stopping.abort();
     this.restart.cancel();
-    this.jobs.failAll(new SvcError("shutting_down", "The server is shutting down."));
+    this.jobs.failAll(shuttingDown());
     clearTimeout(this.idle);
     await Promise.all([this.leaving, this.endProcess()]);
     this.state = "stopped";
@@ -213,9 +213,7 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
 
   /** Makes sure that a process is there or coming for one more job. Throws SvcError when there cannot be one. */
   private prepare(): void {
-    if (this.state === "draining" || this.state === "stopped") {
-      throw new SvcError("shutting_down", "The server is shutting down.");
-    }
+    if (this.state === "draining" || this.state === "stopped") throw shuttingDown();
     if (this.state === "failed") throw this.unavailable();
     if (this.watchdog && this.stalledSince !== undefined) throw stalled(this.watchdog.retryMs);
     if (this.state === "unloaded") this.load();

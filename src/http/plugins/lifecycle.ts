@@ -61,8 +61,12 @@ export class Lifecycle {
         context.release();
         bodies.release(request);
       };
-      if (context.workEnded) void context.workEnded.then(release);
-      else release();
+      if (!context.workEnded) return release();
+      const isLogged = context.logFields()["finish"] !== undefined;
+      void context.workEnded.then(() => {
+        if (!isLogged) this.workEnded(context);
+        release();
+      });
     };
     if (context.bodyClosed) void context.bodyClosed.finally(ended);
     else {
@@ -141,6 +145,12 @@ export class Lifecycle {
       replica: context.failure?.details.replica,
       ...context.logFields(),
     });
+  }
+
+  /** Logs the end of work that has outlasted its request. */
+  private workEnded({ id, clientName, startedAt, logFields }: RequestContext): void {
+    const { log, clock } = this.deps;
+    log.info("response", { id, client: clientName, ms: Math.round(clock.now() - startedAt), ...logFields() });
   }
 }
 

@@ -37,7 +37,7 @@ import type { GenerateEvent } from "../../domain/generate.ts";
 import { newResponseId } from "../../domain/ids.ts";
 import { TurnLimit } from "../../domain/turn-limit.ts";
 import { EventLog } from "../../service/event-log.ts";
-import { HeldAnswer } from "../../service/held-answer.ts";
+import { fewerLogprobs, HeldAnswer } from "../../service/held-answer.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
@@ -199,13 +199,6 @@ function countedWriter(
     },
   };
 }
-
-const fewerLogprobs = (limit: string) =>
-  fieldError(
-    "invalid_value",
-    "top_logprobs",
-    `must be smaller for an answer of this length, which may take at most ${limit}`,
-  );
 
 /** Characters of stored events to write per turn of the event loop. */
 const WRITTEN_IN_A_TURN = 64 * 1024;

@@ -85,12 +85,12 @@ export class BatchRun {
 
   /**
    * Checks the lines of a new batch, which then is in progress or failed; answers those of any other batch until it has
-   * ended. A run that is stopped leaves the batch in its state. The caller holds the lock. Throws errors of the disk
-   * and the database.
+   * ended. A run that is stopped leaves the batch in its state. The caller holds the lock, and clears what an ended
+   * batch leaves. Throws errors of the disk and the database.
    */
   async run(): Promise<void> {
     const { store } = this.deps;
-    if (store.batches.isEnded(this.id)) return store.clear(this.id);
+    if (store.batches.isEnded(this.id)) return;
     try {
       if (this.record().status === "validating") await this.validate();
       else await this.answerAndHandOver();
@@ -210,9 +210,7 @@ export class BatchRun {
       createdAt: now,
       expiresAt: seconds === null ? null : now + seconds,
     };
-    if (!store.handOver(batch, output, end, now)) return false;
-    store.clear(this.id);
-    return true;
+    return store.handOver(batch, output, end, now);
   }
 
   private endOf(batch: BatchRecord, tally: Tally): "completed" | "cancelled" | "expired" | undefined {
@@ -252,9 +250,7 @@ export class BatchRun {
   }
 
   private fail(faults: readonly BatchFault[]): void {
-    const { store } = this.deps;
-    store.batches.fail(this.id, faults, this.now());
-    store.clear(this.id);
+    this.deps.store.batches.fail(this.id, faults, this.now());
   }
 
   /** Saves the counts for clients to see; a failure is harmless, because the next call saves them again. */

@@ -3,7 +3,7 @@
 import type { BatchEndpoint } from "../../contract/batches.ts";
 import type { BatchCall } from "../../dialect/batches/decode.ts";
 import { unixSeconds } from "../../domain/clock.ts";
-import { fieldError, SvcError } from "../../domain/errors.ts";
+import { fieldError, shuttingDown, SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
 import { pause } from "../../domain/pause.ts";
 import { SharedBytes } from "../../domain/shared-bytes.ts";
@@ -19,7 +19,7 @@ import type { JobFolder } from "./job-folder.ts";
 import { Semaphore } from "./semaphore.ts";
 
 /** `linesAtOnce` also limits the lines of all batches together. */
-interface BatchOptions extends Omit<BatchRunDeps, "store" | "places" | "memory"> {
+interface BatchOptions extends Omit<BatchRunDeps, "store" | "places" | "suspects" | "memory"> {
   readonly folder: JobFolder;
   readonly answers: Readonly<Record<BatchEndpoint, AnswerLine>>;
   readonly log: Logger;
@@ -65,6 +65,7 @@ export class BatchesService {
   /** The locks of batches that were created or begun here, each held until the batch has ended if they are not many. */
   private readonly locks = new Map<string, () => void>();
   private readonly places: Semaphore;
+  private readonly suspects = new Semaphore(1);
   private readonly memory = new SharedBytes(LONG_LINES_BYTES);
   private readonly timers: ReturnType<typeof setInterval>[] = [];
   private takesOver = false;
@@ -126,6 +127,7 @@ export class BatchesService {
       store.addBatch({ ...ids, ...times, endpoint, model, outputSeconds, window, metadata });
     } catch (error) {
       this.unlock(ids.id);
+      store.clear(ids.id);
       if (!isMissing(error)) throw storageError(error);
       throw new SvcError("storage_unavailable", "The content of this file is missing from the server's data folder.");
     }
@@ -148,12 +150,13 @@ export class BatchesService {
   }
 
   /**
-   * Cancels a batch in progress, after waiting for the check of its lines to end. Throws SvcError `not_found`, and
-   * `invalid_value` about a batch that is no longer in progress.
+   * Cancels a batch in progress, after waiting for the check of its lines to end. Throws SvcError `not_found`,
+   * `shutting_down`, and `invalid_value` about a batch that is no longer in progress.
    */
   async cancel(id: string): Promise<BatchRecord> {
     const until = this.options.clock.now() + VALIDATION_PATIENCE_MS;
-    while (this.get(id).status === "validating" && this.options.clock.now() < until && !this.stopping.signal.aborted) {
+    while (this.get(id).status === "validating" && this.options.clock.now() < until) {
+      if (this.stopping.signal.aborted) throw shuttingDown();
       await pause(VALIDATION_POLL_MS, this.stopping.signal).catch(() => {});
     }
     await this.options.folder.turns.enter();
@@ -222,7 +225,8 @@ export class BatchesService {
     } catch (error) {
       return this.postpone(id, error);
     }
-    const run = new BatchRun({ ...this.options, store, places: this.places, memory: this.memory }, id);
+    const { places, suspects, memory } = this;
+    const run = new BatchRun({ ...this.options, store, places, suspects, memory }, id);
     const ended = this.follow(store, id, run).finally(() => {
       this.runs.delete(id);
       this.scan();
@@ -257,6 +261,8 @@ export class BatchesService {
       if (status !== "in_progress") log.info("batch", { batch: id, status, total, completed, failed });
       // Delays the next attempt, whatever the reason that the batch has not ended.
       else if (status === before) this.retryAt.set(id, this.options.clock.now() + RETRY_MS);
+      // Windows does not remove open files, such as the lock.
+      if (hasEnded) store.clear(id);
     } catch (error) {
       this.postpone(id, error);
     }

@@ -10,6 +10,8 @@ import type { Release, Semaphore } from "./semaphore.ts";
 
 export interface LineDeps {
   readonly places: Semaphore;
+  /** The one place for lines that may have crashed the engine: tried together, one would fail the others again. */
+  readonly suspects: Semaphore;
   readonly answer: AnswerLine;
   /** Waits before a line's next attempt. */
   readonly pause: Pause;
@@ -52,14 +54,15 @@ const isTransient = ({ code, details }: SvcError): boolean => TRANSIENT.has(code
  * first. Begins in the place that `first` releases; a line that waits for another attempt holds no place.
  */
 export async function answerLine(
-  { places, answer, pause, onWait, onUnexpected }: LineDeps,
+  deps: LineDeps,
   { customId, withBody }: WaitingLine,
   client: string,
   first: Release,
   signal: AbortSignal,
 ): Promise<BatchOutputLine | undefined> {
+  const { answer, pause, onWait, onUnexpected } = deps;
   let suspicions = 0;
-  for (let release: Release | undefined = first; release; release = await places.acquire(signal)) {
+  for (let release: Release | undefined = first; release; release = await turn(deps, suspicions > 0, signal)) {
     const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
     let known: SvcError;
     try {
@@ -75,11 +78,26 @@ export async function answerLine(
     const waits = !isSuspicious(known);
     if (waits ? !isTransient(known) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
     if (waits) onWait(true);
-    // After an abort, `acquire` returns undefined.
+    // After an abort, `turn` returns undefined.
     await pause(1000 * pauseSeconds(known), signal).catch(() => {});
     if (waits) onWait(false);
   }
   return undefined;
+}
+
+/** Waits for a place to try a line again, a suspected one until no other is tried; undefined when aborted first. */
+async function turn(
+  { places, suspects }: LineDeps,
+  isSuspect: boolean,
+  signal: AbortSignal,
+): Promise<Release | undefined> {
+  const leave = isSuspect ? await suspects.acquire(signal) : () => {};
+  const release = leave && (await places.acquire(signal));
+  if (!release) return void leave?.();
+  return () => {
+    release();
+    leave();
+  };
 }
 
 const pauseSeconds = ({ details: { needsOperator, retryAfterSeconds } }: SvcError): number =>

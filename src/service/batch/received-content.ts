@@ -37,7 +37,7 @@ export async function receiveContent(
   limits: ContentLimits,
   claim: (bytes: number) => void | Promise<void>,
   budget: ByteBudget,
-  isLines: IsLines = "yes",
+  isLines: IsLines,
 ): Promise<ReceivedContent> {
   const handle = await open(path, "wx", 0o600);
   const account = budget.open();

@@ -3,7 +3,7 @@ export class PullError extends Error {
   override readonly name = "PullError";
 }
 
-/** Thrown when the network or the server does not respond; models in the store still work. */
+/** Thrown when the server does not respond, or asks to come back much later; models in the store still work. */
 export class UnreachableError extends PullError {}
 
 /** Thrown when a whole file arrived that is damaged or no model. */

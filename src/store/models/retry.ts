@@ -31,8 +31,8 @@ export interface RetryOptions {
 }
 
 /**
- * Runs `attempt` until it succeeds. Retries after a PassingError; throws PullError when the attempts are used up or the
- * requested wait is too long, and any other error at once.
+ * Runs `attempt` until it succeeds. Retries after a PassingError; throws UnreachableError when the attempts are used up
+ * or the requested wait is too long, and any other error at once.
  */
 export async function retrying<T>(
   attempt: () => Promise<T>,
@@ -54,7 +54,7 @@ export async function retrying<T>(
       if (fruitless >= patience.attempts)
         throw new UnreachableError(`${error.message}; gave up after ${fruitless} attempts without progress.`);
       if (wait > patience.longestDelayMs) {
-        throw new PullError(`${error.message}: try again in ${Math.ceil(wait / 1000)} seconds.`);
+        throw new UnreachableError(`${error.message}: try again in ${Math.ceil(wait / 1000)} seconds.`);
       }
       note(`${error.message}; trying again${wait >= 1000 ? ` in ${Math.ceil(wait / 1000)} s` : ""}`);
       await pause(wait, signal);

@@ -1,7 +1,9 @@
-import { expect, onTestFinished, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { expect, onTestFinished, setDefaultTimeout, spyOn, test } from "bun:test";
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { BatchEndpoint } from "../../../src/contract/batches.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
+import { SvcError } from "../../../src/domain/errors.ts";
 import { pause } from "../../../src/domain/pause.ts";
 import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
 import { BatchesService } from "../../../src/service/batch/batches.ts";
@@ -19,12 +21,22 @@ const INPUT = "file-input";
 /** More than a server keeps locked while they wait. */
 const MANY = 210;
 
-/** Starts to run batches of one line, as the server of `svc launch` does: only its own. */
-function start(answer: AnswerLine) {
+const CALL = {
+  inputFileId: INPUT,
+  endpoint: ENDPOINT,
+  window: "24h",
+  windowSeconds: 86_400,
+  metadata: null,
+} as const;
+const ANSWER = { usage: { prompt_tokens: 1, completion_tokens: 1 } } as Awaited<ReturnType<AnswerLine>>;
+
+/** Starts to run batches of these lines, as the server of `svc launch` does: only its own. The bodies are the ids. */
+function start(answer: AnswerLine, ids: readonly string[] = ["a"]) {
   const path = temporaryFolder();
   const folder = new JobFolder(path, Infinity);
   const store = folder.open();
-  const content = JSON.stringify({ custom_id: "a", method: "POST", url: ENDPOINT, body: {} });
+  const line = (id: string) => JSON.stringify({ custom_id: id, method: "POST", url: ENDPOINT, body: { id } });
+  const content = ids.map(line).join("\n");
   writeFileSync(store.contentPath(INPUT), content);
   const file = { id: INPUT, bytes: content.length, filename: "x", createdAt: 1, expiresAt: null };
   store.files.add({ ...file, purpose: "batch" });
@@ -45,24 +57,36 @@ function start(answer: AnswerLine) {
   });
   batches.start();
   onTestFinished(() => batches.stop());
-  return { batches, path };
+  return { batches, path, store };
+}
+
+/** Has the store refuse to remove the folder of a locked batch, as Windows does. */
+function keepOpenFiles(store: JobStore): void {
+  const [lock, clear] = [store.lock.bind(store), store.clear.bind(store)];
+  const locked = new Set<string>();
+  spyOn(store, "lock").mockImplementation((id) => {
+    const unlock = lock(id);
+    if (!unlock) return undefined;
+    locked.add(id);
+    return () => {
+      locked.delete(id);
+      unlock();
+    };
+  });
+  spyOn(store, "clear").mockImplementation((id) => {
+    if (locked.has(id)) throw Object.assign(new Error("EBUSY"), { code: "EBUSY" });
+    clear(id);
+  });
 }
 
 test("a server answers all batches that were created on it, and keeps others from the first of them", async () => {
   const gate = Promise.withResolvers<void>();
   const { batches, path } = start(async () => {
     await gate.promise;
-    return { usage: { prompt_tokens: 1, completion_tokens: 1 } } as Awaited<ReturnType<AnswerLine>>;
+    return ANSWER;
   });
-  const call = {
-    inputFileId: INPUT,
-    endpoint: ENDPOINT,
-    window: "24h",
-    windowSeconds: 86_400,
-    metadata: null,
-  } as const;
   const ids: string[] = [];
-  for (let made = 0; made < MANY; made++) ids.push((await batches.create(call, "m")).id);
+  for (let made = 0; made < MANY; made++) ids.push((await batches.create(CALL, "m")).id);
   const other = new JobStore(path);
   onTestFinished(() => other.close());
   const isFree = (id: string) => {
@@ -76,4 +100,42 @@ test("a server answers all batches that were created on it, and keeps others fro
   await until(() => areAll("in_progress"), PATIENCE_MS);
   gate.resolve();
   await until(() => areAll("completed"), PATIENCE_MS);
+});
+
+test("a line that crashes the engine at each attempt fails alone", async () => {
+  const crash = new SvcError("engine_crashed", "The engine crashed.");
+  const computed = new Set<(error: SvcError) => void>();
+  const { batches } = start(
+    async (body) => {
+      const { promise, resolve, reject } = Promise.withResolvers<typeof ANSWER>();
+      computed.add(reject);
+      const isBad = body["id"] === "x";
+      setTimeout(() => (isBad ? [...computed].forEach((fail) => fail(crash)) : resolve(ANSWER)), isBad ? 20 : 100);
+      return promise.finally(() => computed.delete(reject));
+    },
+    ["a", "x", "b", "c"],
+  );
+  const { id } = await batches.create(CALL, "m");
+  await until(() => batches.get(id).status === "completed", PATIENCE_MS);
+  expect(batches.get(id)).toMatchObject({ total: 4, completed: 3, failed: 1 });
+});
+
+test("a batch that has ended or cannot be created leaves nothing behind, also where open files cannot be removed", async () => {
+  const { batches, path, store } = start(async () => ANSWER);
+  keepOpenFiles(store);
+  const { id } = await batches.create(CALL, "m");
+  await until(() => batches.get(id).status === "completed", PATIENCE_MS);
+  await until(() => readdirSync(join(path, "batches")).length === 0, PATIENCE_MS);
+  rmSync(store.contentPath(INPUT));
+  const failed = await batches.create(CALL, "m").catch((error: unknown) => error);
+  expect(failed).toMatchObject({ code: "storage_unavailable" });
+  expect(readdirSync(join(path, "batches"))).toEqual([]);
+});
+
+test("cancelling a batch whose lines are being checked fails with shutting_down when the server stops", async () => {
+  const { batches } = start(async () => ANSWER);
+  const { id } = await batches.create(CALL, "m");
+  const cancelled = batches.cancel(id).catch((error: unknown) => error);
+  await batches.stop();
+  expect(await cancelled).toMatchObject({ code: "shutting_down" });
 });

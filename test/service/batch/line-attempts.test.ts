@@ -16,6 +16,7 @@ async function attempt(answers: readonly (SvcError | typeof answer)[], pauses: n
   const waits: boolean[] = [];
   const deps = {
     places: new Semaphore(1),
+    suspects: new Semaphore(1),
     pause: async (ms: number) => void pauses.push(ms),
     onWait: (begins: boolean) => void (begins && waits.push(true)),
     onUnexpected: (error: unknown) => {

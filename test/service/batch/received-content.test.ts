@@ -20,7 +20,7 @@ test("a line may not be longer than a request body, however large the file may b
     yield most;
     yield Buffer.from(" ");
   }
-  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new ByteBudget());
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new ByteBudget(), "yes");
   await expect(received).rejects.toMatchObject({
     code: "payload_too_large",
     message: "Line 2 of the file is too long: a line may have at most 100 MiB.",
@@ -37,7 +37,7 @@ test("checking a long line does not block the event loop", async () => {
   const others = countTurns();
   let untilChecked = 0;
   const checked = () => void (untilChecked = others.turns());
-  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, checked, new ByteBudget());
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, checked, new ByteBudget(), "yes");
   expect(await received).toEqual({ bytes: line.length });
   await others.end();
   expect(untilChecked).toBeGreaterThan(60);
@@ -53,7 +53,7 @@ test("receiving thousands of short lines and making a batch of them does not blo
     yield Buffer.from(lines.join("\n"));
   }
   const others = countTurns();
-  await receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 50_000 }, () => {}, new ByteBudget());
+  await receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 50_000 }, () => {}, new ByteBudget(), "yes");
   const received = others.turns();
   const { total } = await validateInput(
     new LinesFile(path, new SharedBytes(MB)),
@@ -73,7 +73,14 @@ test("a file of nothing but line breaks is refused before they are all read", as
   async function* chunks() {
     for (; read < 100; read++) yield Buffer.alloc(64 * 1024, "\n");
   }
-  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 50_000 }, () => {}, new ByteBudget());
+  const received = receiveContent(
+    chunks(),
+    path,
+    { bytes: 1000 * MB, lines: 50_000 },
+    () => {},
+    new ByteBudget(),
+    "yes",
+  );
   expect(await received.catch((error: SvcError) => error.message)).toContain(
     "more than 100000 lines, blank ones included",
   );
@@ -86,7 +93,7 @@ test("a megabyte of blanks is no blank line", async () => {
   async function* chunks() {
     yield Buffer.concat([Buffer.from("{}\n"), Buffer.alloc(2 * MB, " ")]);
   }
-  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new ByteBudget());
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new ByteBudget(), "yes");
   expect(await received.catch((error: SvcError) => error.code)).toBe("invalid_json");
 });
 

@@ -294,13 +294,17 @@ describe("connections", () => {
     expect(requests("cdn").at(-1)?.range).toBe("bytes=100000-");
   });
 
-  test("429 is waited out as long as the server asks, or told", async () => {
+  test("429 is waited out as long as the server asks, or told unless the model is there", async () => {
     add(FILE);
+    const later = { status: 429, headers: { "retry-after": "3600" } };
+    hub.treeFaults = [later];
+    expect(await refusal(REPO)).toContain("try again in 3600 seconds");
     hub.treeFaults = [{ status: 429, headers: { "retry-after": "1" } }];
     expect((await start(REPO)).changed).toBe(true);
     expect(notes).toEqual([expect.stringContaining("asks to come back later (429); trying again in 1 s")]);
-    hub.treeFaults = [{ status: 429, headers: { "retry-after": "3600" } }];
-    expect(await refusal(REPO)).toContain("try again in 3600 seconds");
+    hub.treeFaults = [later];
+    expect((await start(REPO)).changed).toBe(false);
+    expect(notes.at(-1)).toMatch(/try again in 3600 seconds\. Whether .* is not known/);
   });
 
   test("stopping keeps what arrived", async () => {
