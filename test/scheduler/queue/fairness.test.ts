@@ -82,6 +82,33 @@ describe("clients take turns", () => {
     expect(waitOf(true)).toBeLessThan(3 * waitOf(false));
   });
 
+  test("and while a batch waits, newcomers do not go one after the other before a client that was served for long", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+    engine.add(1, 20, 300, "steady");
+    engine.step();
+    engine.add(2, 20, 10, "batch", { background: true });
+    while (engine.output(1).length < 250) engine.step();
+    engine.add(3, 20, 5, "steady");
+    engine.add(10, 20, 50, "newcomer 10");
+    engine.onFinish = (key) => {
+      if (key >= 10 && key < 30) engine.add(key + 1, 20, 50, `newcomer ${key + 1}`);
+    };
+    engine.run(100_000);
+    expect(engine.jobs.get(3)?.tokenAt[0]).toBeLessThan(engine.jobs.get(11)?.tokenAt[0] ?? 0);
+  });
+
+  test("and a client with a batch that waits has no claim to the time of others", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+    engine.add(1, 20, 300, "steady");
+    engine.step();
+    engine.add(2, 20, 10, "both", { background: true });
+    while (engine.output(1).length < 250) engine.step();
+    engine.add(3, 20, 5, "steady");
+    for (let key = 10; key < 20; key++) engine.add(key, 20, 20, "both");
+    engine.run(100_000);
+    expect(engine.jobs.get(3)?.tokenAt[0]).toBeLessThan(engine.jobs.get(12)?.tokenAt[0] ?? 0);
+  });
+
   test("and a client's own requests run in order", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
     for (let key = 1; key <= 5; key++) engine.add(key, 30, 5, "only");
