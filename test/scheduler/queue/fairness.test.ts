@@ -221,6 +221,32 @@ describe("background requests", () => {
     for (let key = 1; key <= 4; key++) expect(engine.output(key).length).toBe(80);
   });
 
+  const LARGE_BATCH = { ...ROOMY, batch: 2048, stallBudgetMs: 50 };
+  const addBatch = (engine: FakeEngine) => {
+    for (let key = 11; key <= 13; key++) engine.add(key, 1500, 10, "batch", { background });
+  };
+
+  test.each([0, 2048])("several pause a stream for no longer than one does; chunks of %p", (chunk) => {
+    const engine = new FakeEngine({ ...LARGE_BATCH, chunk }, cost);
+    engine.add(1, 20, 500, "chat");
+    while (engine.output(1).length < 10) engine.step();
+    addBatch(engine);
+    engine.run(100_000);
+    expect(engine.longestGap(1)).toBeLessThanOrEqual(1.2 * (50 + 10));
+  });
+
+  test("delay a new request by no more than a second, however many they are", () => {
+    const engine = new FakeEngine(LARGE_BATCH, cost);
+    engine.add(1, 500, 1);
+    engine.run();
+    addBatch(engine);
+    const begun = engine.now;
+    engine.step();
+    engine.add(2, 20, 10, "chat");
+    while (engine.output(2).length === 0) engine.step();
+    expect(engine.now - begun).toBeLessThan(1100);
+  });
+
   test("of several clients share the remaining capacity", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
     for (let key = 1; key <= 20; key++) engine.add(key, 40, 20, "one", { background });
