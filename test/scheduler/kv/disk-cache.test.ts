@@ -50,6 +50,24 @@ describe.each([
     expect(goOn(disk, prompt)).toBe(619);
   });
 
+  test("stays cached beside the lines of a batch, which are neither offloaded nor written", () => {
+    const disk = new FakeDisk();
+    const engine = new FakeEngine(limits, undefined, disk);
+    engine.add(1, 600, 20, "chat");
+    engine.run();
+    engine.now += 10_000;
+    for (let key = 10; key < 20; key++) engine.add(key, 300, 5, "batch", { background: true });
+    engine.run();
+    for (const [first] of engine.hostEntries.values()) expect(first?.token).toBe(10_000);
+    const { tokens = [] } = engine.jobs.get(1) ?? {};
+    engine.add(2, [...tokens, 5, 6, 7], 5, "chat");
+    engine.run();
+    expect(engine.cached.get(2)).toBe(619);
+    engine.end();
+    expect([...disk.files.values()].map((file) => file.ids.subarray(0, 620))).toContainEqual(Int32Array.from(tokens));
+    for (const { ids: written } of disk.files.values()) expect(written[0]).toBe(tokens[0]);
+  });
+
   test("is computed again when its file is damaged, and the file is deleted", () => {
     const disk = new FakeDisk();
     const prompt = first(disk, (engine) => engine.end());
