@@ -255,7 +255,7 @@ export class Scheduler {
 
   /** Preempts a request after the native cache refused a batch that should have fitted; false if only one runs. */
   preemptOne(now: number): boolean {
-    return this.queue.preemptOne(now);
+    return this.queue.preemptOne(now, false);
   }
 
   /** Returns as how many rows of streams and of prompts the cost of a step is recorded. */
@@ -284,7 +284,7 @@ export class Scheduler {
   private admit(now: number): void {
     const { length: streams } = this.queue.streams;
     this.kv.host.beginStep(streams > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY);
-    while (!this.kv.ensureFree(this.queue.streams.length, now) && this.preemptOne(now));
+    while (!this.kv.ensureFree(this.queue.streams.length, now) && this.queue.preemptOne(now, true));
     this.queue.admit(now);
     const untouched = this.queue.running.filter(({ started, computed }) => !started && computed === 0);
     this.kv.arrange(byRemainingWork(untouched, this.cost, now));

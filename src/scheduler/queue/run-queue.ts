@@ -121,10 +121,13 @@ export class RunQueue {
     return true;
   }
 
-  /** Preempts a request because the cells that it and the others need are not there. Returns false if only one runs. */
-  preemptOne(now: number): boolean {
+  /**
+   * Preempts a request because the cells that it and the others need are not there; `keep` as for `preempt`. Returns
+   * false if only one runs.
+   */
+  preemptOne(now: number, keep: boolean): boolean {
     const victim = this.running.length > 1 ? dispensable(this.running) : undefined;
-    if (victim) this.preempt(victim, now, false);
+    if (victim) this.preempt(victim, now, keep);
     return victim !== undefined;
   }
 
