@@ -131,7 +131,7 @@ export class Scheduler {
     const { running } = this.queue;
     const sequence = new Sequence(request, now, this.keyOf);
     const waits = this.queue.waitsForEnd(sequence) && this.forecast.isInformed;
-    const { tokens } = this.kv.reusable(sequence, now);
+    const tokens = this.kv.reusable(sequence, now);
     const shared =
       this.limits.reuse && !sequence.fresh ? running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
     const missing = sequence.length - Math.max(tokens, ...shared);

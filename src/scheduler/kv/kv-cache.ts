@@ -83,12 +83,20 @@ export class KvCache {
     return commands;
   }
 
-  /** Returns how many tokens of a request need not be computed, and how many of their cells running requests hold. */
-  reusable(sequence: Sequence, now: number): { readonly tokens: number; readonly cells: number } {
+  /** Returns how many tokens of a request need not be computed. */
+  reusable(sequence: Sequence, now: number): number {
+    return this.find(sequence, now)?.length ?? 0;
+  }
+
+  /** Returns how many cells these running requests hold, without those that a waiting one would share with them. */
+  cellsBeside(sequence: Sequence, running: readonly Sequence[], now: number): number {
+    const ids = new Set(running.map(({ id }) => id));
+    const holds = (id: number) => ids.has(id);
     const reuse = this.find(sequence, now);
-    if (!reuse || reuse.how === "restore") return { tokens: reuse?.length ?? 0, cells: 0 };
-    const { holder, length } = reuse;
-    return { tokens: length, cells: this.tree.sharedLength(holder.id, length, (id) => this.running.has(id)) };
+    const resident = reuse?.how === "restore" ? undefined : reuse;
+    return (
+      this.tree.cellsOf(holds) - (resident ? this.tree.sharedLength(resident.holder.id, resident.length, holds) : 0)
+    );
   }
 
   /** Returns whether copying `length` tokens is faster than computing them. */
@@ -230,7 +238,7 @@ export class KvCache {
    * tokens. Requires `hasPlace`.
    */
   save(sequence: Sequence, now: number): HostId | undefined {
-    if (this.reusable(sequence, now).tokens === 0) return undefined;
+    if (this.reusable(sequence, now) === 0) return undefined;
     this.acquire(sequence, now);
     const hostId = this.host.newId();
     this.commands.push({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
