@@ -114,13 +114,14 @@ export class Scheduler {
   }
 
   /**
-   * Returns in how many milliseconds a running request is expected to end; undefined when none runs, or when a sequence
-   * is free and no request waits.
+   * Returns in how many milliseconds a running request is expected to end; undefined when none runs, when a sequence is
+   * free and no request waits, or while answers have no limit and none has ended.
    */
   placeFreeMs(): number | undefined {
     const { running, waiting, isFull } = this.queue;
     if (running.length === 0 || (!isFull && waiting.size === 0)) return undefined;
-    return this.forecast.firstEndMs(running);
+    const ms = this.forecast.firstEndMs(running);
+    return Number.isFinite(ms) ? ms : undefined;
   }
 
   /**

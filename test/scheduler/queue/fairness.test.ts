@@ -299,6 +299,16 @@ describe("the time until a place is free", () => {
     expect(expected).toBeLessThan((engine.now - since) * 2);
   });
 
+  test("is undefined while answers have no limit and none has ended", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+    const shift = { room: 1000, keep: 0 };
+    for (const key of [1, 2]) engine.add(key, 20, Number.POSITIVE_INFINITY, "", { shift });
+    engine.scheduler.plan(0);
+    expect(engine.scheduler.placeFreeMs()).toBeUndefined();
+    for (let step = 0; step < 5; step++) engine.step();
+    expect(engine.scheduler.placeFreeMs()).toBeUndefined();
+  });
+
   test("is undefined while a place is free", () => {
     const engine = new FakeEngine(ROOMY, cost);
     engine.add(1, 20, 100);
