@@ -441,8 +441,8 @@ export class KvCache {
 
   private offloadable(id: number): Offloadable {
     const adapterKey = this.tree.adapterKeyOf(id);
-    const { media = [], owner } = this.idle.get(id) ?? {};
-    return { id, ids: this.tree.tokensOf(id), adapterKey, media, resumes: owner?.preempted ?? false };
+    const { media = [], owner, at = 0 } = this.idle.get(id) ?? {};
+    return { id, ids: this.tree.tokensOf(id), adapterKey, media, at, resumes: owner?.preempted ?? false };
   }
 
   /** Evicts an idle sequence, to free its id; the host cache holds it if that is worth it. */

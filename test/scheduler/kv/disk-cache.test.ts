@@ -68,6 +68,20 @@ describe.each([
     for (const { ids: written } of disk.files.values()) expect(written[0]).toBe(tokens[0]);
   });
 
+  test("is written with the time when it was last used, whatever evicts it and when", () => {
+    const disk = new FakeDisk();
+    const engine = new FakeEngine({ ...limits, hostBytes: 3000 }, undefined, disk);
+    const ended: number[] = [];
+    engine.onFinish = () => void ended.push(engine.now);
+    for (let key = 1; key <= 3; key++) {
+      engine.add(key, 600, 20);
+      engine.run();
+      engine.now += 1000;
+    }
+    engine.end();
+    expect(disk.usedAt).toEqual(ended.toReversed());
+  });
+
   test("is computed again when its file is damaged, and the file is deleted", () => {
     const disk = new FakeDisk();
     const prompt = first(disk, (engine) => engine.end());

@@ -56,8 +56,12 @@ export class KvDisk {
     return { conversations: entries.size, tokens: this.counted.held, damaged };
   }
 
-  /** Takes over the bytes of a conversation, writes them after those already waiting, and frees their memory. */
-  write(entry: Prefix, parts: readonly Uint8Array[]): void {
+  /**
+   * Takes over the bytes of a conversation, last used `idleMs` milliseconds ago, writes them after those already waiting,
+   * and frees their memory.
+   */
+  write(entry: Prefix, parts: readonly Uint8Array[], idleMs = 0): void {
+    const usedAt = Date.now() - idleMs;
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     if (this.bytesInFlight > 0 && this.bytesInFlight + bytes > this.mostInFlight) {
       parts.forEach(release);
@@ -65,7 +69,7 @@ export class KvDisk {
     }
     this.bytesInFlight += bytes;
     this.writing = this.writing.then(async () => {
-      await this.writeFile(entry, parts);
+      await this.writeFile(entry, parts, usedAt);
       parts.forEach(release);
       this.bytesInFlight -= bytes;
     });
@@ -101,10 +105,11 @@ export class KvDisk {
     return this.writing;
   }
 
-  private async writeFile(entry: Prefix, parts: readonly Uint8Array[]): Promise<void> {
+  private async writeFile(entry: Prefix, parts: readonly Uint8Array[], usedAt: number): Promise<void> {
     try {
-      const written = await this.folder.write(entry, parts);
-      if (!written) return this.fail(entry, "a conversation is larger than --kv-dir-size");
+      const written = await this.folder.write(entry, parts, usedAt);
+      if (written === "too large") return this.fail(entry, "a conversation is larger than --kv-dir-size");
+      if (written === "outdated") return;
       for (const name of written.removed) this.gone(name);
       this.counted.written += entry.ids.length;
       this.cache.add(this.add(written.name, entry));
