@@ -29,7 +29,7 @@ export interface StepHooks {
   begins(expectedMs: number, now: number): void;
   /** The first computation of these requests begins. */
   started(keys: readonly JobKey[], now: number): void;
-  /** A step or a slice has ended and has sampled these tokens. */
+  /** A computation has ended and has sampled these tokens. */
   stepped(sampled: readonly Sampled[], now: number): void;
 }
 
@@ -150,8 +150,8 @@ export class StepRunner {
     const result = this.llama.chunkResume(ms);
     const counts = result === "done" || result === "paused";
     const after = this.count({ step: chunk, result, made: Number(counts), before });
-    this.hooks.stepped([], after);
     this.scheduler.applySlice(counts ? result : "abandoned", after - before);
+    this.hooks.stepped([], after);
     this.prepareRetry(result, after);
   }
 
@@ -177,7 +177,8 @@ export class StepRunner {
     const done = result === "done";
     const after = this.count({ step, result, made: Number(done), before });
     this.scheduler.applyMedia(step, done, after - before);
-    if (!done) this.takeBack(step.sequence, step.position);
+    if (done) this.hooks.stepped([], after);
+    else this.takeBack(step.sequence, step.position);
     this.prepareRetry(result, after);
   }
 
