@@ -41,6 +41,8 @@ interface Requests {
 }
 
 export class StepRunner {
+  /** Number of steps so far. */
+  steps = 0;
   private readonly batch: Batch;
   private readonly sampled: Int32Array;
   /** Whether sequences can be trimmed anywhere; else an aborted step's tokens are removed with the whole sequence. */
@@ -49,7 +51,6 @@ export class StepRunner {
   private adapters = adapterKey([]);
   /** Set after an aborted step, until its cancel message arrives. */
   private aborted: PromiseWithResolvers<void> | undefined;
-  private stepCount = 0;
   /** Milliseconds per step of the last decode call, if it had no prompt rows; else Infinity. */
   private stepMs = Number.POSITIVE_INFINITY;
 
@@ -73,11 +74,6 @@ export class StepRunner {
       owners: column(),
     };
     this.sampled = column();
-  }
-
-  /** Number of steps so far. */
-  get steps(): number {
-    return this.stepCount;
   }
 
   /** Called when a request is cancelled. */
@@ -185,7 +181,7 @@ export class StepRunner {
   /** Counts a call that has ended, and reports it. Returns when it ended. */
   private count(call: Omit<Decoded, "after">): number {
     const after = this.clock.now();
-    this.stepCount += call.made;
+    this.steps += call.made;
     this.observer?.decoded({ ...call, after }, this.scheduler);
     return after;
   }
