@@ -114,13 +114,14 @@ export class Scheduler {
   }
 
   /**
-   * Returns in how many milliseconds a running request is expected to end; undefined when none runs, or when a sequence
-   * is free and no request waits.
+   * Returns in how many milliseconds a running request is expected to end; undefined when none runs, when a sequence is
+   * free and no request waits, or while answers have no limit and none has ended.
    */
   placeFreeMs(): number | undefined {
     const { running, waiting, isFull } = this.queue;
     if (running.length === 0 || (!isFull && waiting.size === 0)) return undefined;
-    return this.forecast.firstEndMs(running);
+    const ms = this.forecast.firstEndMs(running);
+    return Number.isFinite(ms) ? ms : undefined;
   }
 
   /**
@@ -131,7 +132,7 @@ export class Scheduler {
     const { running } = this.queue;
     const sequence = new Sequence(request, now, this.keyOf);
     const waits = this.queue.waitsForEnd(sequence) && this.forecast.isInformed;
-    const { tokens } = this.kv.reusable(sequence, now);
+    const tokens = this.kv.reusable(sequence, now);
     const shared =
       this.limits.reuse && !sequence.fresh ? running.map((other) => other.sharedWith(sequence, sequence.length)) : [];
     const missing = sequence.length - Math.max(tokens, ...shared);
@@ -255,7 +256,7 @@ export class Scheduler {
 
   /** Preempts a request after the native cache refused a batch that should have fitted; false if only one runs. */
   preemptOne(now: number): boolean {
-    return this.queue.preemptOne(now);
+    return this.queue.preemptOne(now, false);
   }
 
   /** Returns as how many rows of streams and of prompts the cost of a step is recorded. */
@@ -284,7 +285,7 @@ export class Scheduler {
   private admit(now: number): void {
     const { length: streams } = this.queue.streams;
     this.kv.host.beginStep(streams > 0 ? this.limits.stallBudgetMs : Number.POSITIVE_INFINITY);
-    while (!this.kv.ensureFree(this.queue.streams.length, now) && this.preemptOne(now));
+    while (!this.kv.ensureFree(this.queue.streams.length, now) && this.queue.preemptOne(now, true));
     this.queue.admit(now);
     const untouched = this.queue.running.filter(({ started, computed }) => !started && computed === 0);
     this.kv.arrange(byRemainingWork(untouched, this.cost, now));

@@ -373,6 +373,17 @@ describe.each(["tiles", "block", "mrope"] satisfies VisionKind[])("a model that 
     expect(answer.usage.prompt_tokens).toBeGreaterThan(100);
   });
 
+  test("reports the progress of a prompt as soon as its sound is computed", async () => {
+    const sound = { data: Buffer.from(wavFile(1.5, 16_000)).toString("base64"), format: "wav" };
+    const messages = user([{ type: "input_audio", input_audio: sound }, text("What do you hear?")]);
+    const body = { messages, max_tokens: 1, stream: true, return_progress: true };
+    const chunks = await (await server.post("/v1/chat/completions", body)).text();
+    const reported = [...chunks.matchAll(/"total":(\d+),"cache":\d+,"processed":(\d+)/g)].map((found) =>
+      found.map(Number),
+    );
+    expect(reported.some(([, total = 0, processed = 0]) => processed > total / 2 && processed < total)).toBeTrue();
+  });
+
   test("answers 400 and names the part for invalid or forbidden media", async () => {
     const refused = async (part: object) => {
       const { status, error } = await ask({ messages: user([text("x"), part]) });

@@ -88,7 +88,8 @@ test("a state too large for an array is not offloaded: it is lost, and nothing e
     kvRemove: () => true,
   } as unknown as Llama;
   const disk = {
-    write: (_: unknown, parts: readonly unknown[]) => void events.push(["written", parts.length]),
+    write: (_: unknown, parts: readonly unknown[], idleMs: number) =>
+      void events.push(["written", parts.length, idleMs]),
     fail: (_: unknown, reason: string) => void events.push(["failed", reason]),
   } as unknown as KvDisk;
   const wrote = (hostId: number, bytes: number) => void events.push(["wrote", hostId, bytes]);
@@ -99,15 +100,15 @@ test("a state too large for an array is not offloaded: it is lost, and nothing e
     { type: "offload", sequence: 5, hostId: 9, from: 0, to: -1 },
     { type: "restore", sequence: 4, hostId: 8 },
     { type: "restore", sequence: 5, hostId: 9 },
-    { type: "write", hostId: 8, ...entry },
-    { type: "write", hostId: 9, ...entry },
+    { type: "write", hostId: 8, at: 0, ...entry },
+    { type: "write", hostId: 9, at: clock.now() - 70, ...entry },
   ]);
   expect([...lost]).toEqual([4]);
   expect(events).toEqual([
     ["wrote", 8, 0],
     ["wrote", 9, 3],
     ["failed", "a conversation could not be offloaded from the KV cache"],
-    ["written", 1],
+    ["written", 1, 70],
   ]);
 });
 

@@ -112,10 +112,21 @@ describe("the limit", () => {
       utimesSync(join(path, small.nameOf(entry(at))), at, at);
     }
     expect(await small.read(entry(1))).toEqual(parts(1));
-    expect((await small.write(entry(3), parts(3)))?.removed).toEqual([small.nameOf(entry(2))]);
+    expect(await small.write(entry(3), parts(3))).toMatchObject({ removed: [small.nameOf(entry(2))] });
     expect(await small.read(entry(1))).toBeDefined();
-    expect(await folder(100).write(entry(4), parts(4))).toBeUndefined();
+    expect(await folder(100).write(entry(4), parts(4))).toBe("too large");
     expect(files().length).toBe(2);
+  });
+
+  test("keeps the most recently used conversations of those written on a stop", async () => {
+    const small = folder(2 * size + 10);
+    await small.write(entry(9), parts(9), Date.now() - 60_000);
+    const { disk: own, stored } = disk(small);
+    for (const at of [1, 2, 3]) own.write(entry(at), parts(at), at * 1000);
+    await own.settled();
+    expect([...(await small.index()).entries.values()]).toEqual([entry(1), entry(2)]);
+    expect([...stored.values()]).toEqual([entry(1), entry(2)]);
+    expect(own.counts).toMatchObject({ held: 600, written: 600, failed: 0 });
   });
 
   test("counts unfinished files, and removes abandoned ones", async () => {

@@ -8,18 +8,35 @@ import { plainRequest } from "../support/request.ts";
 
 const clock = { ...systemClock, now: () => 0, wall: () => 0 };
 
-/** Returns what becomes of a request with a deadline in a second that is expected to take a minute. */
-function refusal(runningCount: number, waitingCount: number, deadline = 1000) {
-  const scheduler = { runningCount, waitingCount, waitingTokens: 0, firstTokenMs: () => 60_000 };
-  const prompt = { request: plainRequest("hi", { id: "a", deadline }) };
-  const limits = { parallel: 4, maxQueueTokens: 1000 };
-  const sequence = { prompt: [1] } as unknown as SequenceRequest;
-  return overload(prompt as unknown as ReadyPrompt, sequence, scheduler as unknown as Scheduler, limits, clock);
+interface Load {
+  readonly running: number;
+  readonly waiting: number;
+  readonly waitingTokens?: number;
+  readonly tokens?: number;
+  readonly deadline?: number;
+}
+
+/** Returns what becomes of a request with this many prompt tokens that is expected to take a minute. */
+function refusal({ running, waiting, waitingTokens = 0, tokens = 1, ...timed }: Load) {
+  const counts = { runningCount: running, waitingCount: waiting, waitingTokens };
+  const scheduler = { ...counts, firstTokenMs: () => 60_000 } as unknown as Scheduler;
+  const prompt = { request: plainRequest("hi", { id: "a", ...timed }) } as unknown as ReadyPrompt;
+  const sequence = { prompt: { length: tokens } } as unknown as SequenceRequest;
+  return overload(prompt, sequence, scheduler, { parallel: 4, maxQueueTokens: 1000 }, clock);
 }
 
 test("a deadline that will be missed is refused at once, except by an idle engine, whose estimate it may correct", () => {
-  expect(refusal(1, 0)).toMatchObject({ code: "server_busy", busy: "deadline" });
-  expect(refusal(0, 1)).toMatchObject({ code: "server_busy", busy: "deadline" });
-  expect(refusal(0, 0)).toBeUndefined();
-  expect(refusal(0, 0, -1)).toMatchObject({ code: "server_busy", busy: "deadline" });
+  const missed = { code: "server_busy", busy: "deadline" };
+  expect(refusal({ running: 1, waiting: 0, deadline: 1000 })).toMatchObject(missed);
+  expect(refusal({ running: 0, waiting: 1, deadline: 1000 })).toMatchObject(missed);
+  expect(refusal({ running: 0, waiting: 0, deadline: 1000 })).toBeUndefined();
+  expect(refusal({ running: 0, waiting: 0, deadline: -1 })).toMatchObject(missed);
+});
+
+test("a prompt is refused when too many tokens wait before it, however long it is itself", () => {
+  const full = { code: "server_busy", busy: "queue_tokens" };
+  expect(refusal({ running: 4, waiting: 2, waitingTokens: 900, tokens: 200 })).toMatchObject(full);
+  expect(refusal({ running: 4, waiting: 2, waitingTokens: 900, tokens: 100 })).toBeUndefined();
+  // Only lines of a batch wait.
+  expect(refusal({ running: 4, waiting: 2, waitingTokens: 0, tokens: 2000 })).toBeUndefined();
 });

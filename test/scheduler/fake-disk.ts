@@ -12,6 +12,8 @@ export class FakeDisk {
   /** How many steps a read takes. */
   delay = 2;
   writes = 0;
+  /** When what was written had been used last, in the order of writes. */
+  readonly usedAt: number[] = [];
   reads = 0;
   private waiting: { readonly diskId: number; readonly hostId: number; steps: number }[] = [];
 
@@ -24,8 +26,9 @@ export class FakeDisk {
     for (const [id, file] of this.files) kv.disk.add({ id, ...file, media: [] });
   }
 
-  write({ ids, adapterKey: computedBy }: Computed, { kv }: Scheduler): void {
+  write({ ids, adapterKey: computedBy, at }: Computed & { readonly at: number }, { kv }: Scheduler): void {
     const id = ++this.writes;
+    this.usedAt.push(at);
     const file = { ids, adapterKey: computedBy };
     this.files.set(id, file);
     kv.disk.add({ id, ...file, media: [] });

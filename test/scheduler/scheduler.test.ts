@@ -151,6 +151,17 @@ describe("a full KV cache", () => {
     for (const key of [1, 2]) expect(engine.output(key).length).toBe(190);
   });
 
+  test.each([
+    ["in host memory", { hostBytes: 5000, offloadTokenMs: 0.001 }, 2],
+    ["except those at its end that others need", {}, 128],
+  ])("keeps the computed tokens of a request that is preempted: %s", (_, host, again) => {
+    const engine = new FakeEngine({ ...LIMITS, cells: 1000, ...host });
+    for (const key of [1, 2]) engine.add(key, 400, 110);
+    engine.run();
+    expect(engine.preempted).toContain(2);
+    expect(engine.prefilled).toBeLessThanOrEqual(2 * 400 + again);
+  });
+
   test("a request that needs every cell is served alone", () => {
     const engine = new FakeEngine({ ...LIMITS, cells: 256 });
     engine.add(1, 10, 30);

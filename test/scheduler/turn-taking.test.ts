@@ -30,6 +30,21 @@ test("a request is preempted only after it has run for a quarter of a second", (
   expect(first).toBeLessThan(350);
 });
 
+test("no request is preempted for one that would still not fit", () => {
+  const engine = new FakeEngine({ ...LIMITS, cells: 1000, parallel: 8 }, cost);
+  for (const key of [1, 2, 3]) engine.add(key, 150, 70, "flood");
+  engine.add(4, 250, 70, "single");
+  while (engine.output(4).length === 0) engine.step();
+  engine.now += 500;
+  engine.add(5, 600, 10, "large");
+  const said = [1, 2, 3, 4].map((key) => engine.output(key).length);
+  for (const until = engine.now + 500; engine.now < until;) engine.step();
+  expect(engine.scheduler.preemptions).toBe(0);
+  expect([1, 2, 3, 4].map((key, at) => engine.output(key).length - (said[at] ?? 0) > 40)).toEqual(Array(4).fill(true));
+  engine.run();
+  expect(engine.output(5).length).toBe(10);
+});
+
 test("no request is preempted for a client that would then have as many as the client with most", () => {
   const engine = fresh();
   for (const [at, client] of ["two", "two", "one", "another"].entries()) engine.add(at + 1, 20, 300, client);

@@ -18,6 +18,8 @@ export class LeastSquares {
   ];
   private readonly sums: Vector = [0, 0, 0];
   private steps = 0;
+  /** Disturbed steps since the last one that was not. */
+  private disturbed = 0;
 
   /**
    * `fewest`: how many steps to record before the fit is used. `doubtful`: index of the part whose price is taken as 0
@@ -32,12 +34,17 @@ export class LeastSquares {
 
   record(parts: Parts, ms: number): void {
     const { prices } = this;
-    if (prices && ms > OUTLIER * Math.max(priced(parts, prices), 0)) return;
-    this.steps++;
+    const isDisturbed = prices !== undefined && ms > OUTLIER * Math.max(priced(parts, prices), 0);
+    this.disturbed = isDisturbed ? this.disturbed + 1 : 0;
+    // When so many follow each other, the machine is slower than before.
+    const startsOver = this.disturbed === this.fewest;
+    if (isDisturbed && !startsOver) return;
+    const memory = startsOver ? 0 : MEMORY;
+    this.steps = startsOver ? 1 : this.steps + 1;
     for (let i = 0; i < 3; i++) {
       const row = this.products[i] as Vector;
-      for (let j = 0; j < 3; j++) row[j] = MEMORY * (row[j] as number) + (parts[i] as number) * (parts[j] as number);
-      this.sums[i] = MEMORY * (this.sums[i] as number) + (parts[i] as number) * ms;
+      for (let j = 0; j < 3; j++) row[j] = memory * (row[j] as number) + (parts[i] as number) * (parts[j] as number);
+      this.sums[i] = memory * (this.sums[i] as number) + (parts[i] as number) * ms;
     }
   }
 

@@ -2,7 +2,7 @@
 // host cache while other requests are computed. This is only the bookkeeping: the engine owns the files.
 
 import type { SchedulerLimits } from "../limits.ts";
-import type { HostId } from "./host-entries.ts";
+import type { Evicted, HostId } from "./host-entries.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { PrefixIndex, type CachedPrefix, type Computed, type Found } from "./prefix-index.ts";
 
@@ -58,10 +58,10 @@ export class DiskCache {
   }
 
   /** Takes over a prefix that the host cache evicts: writes it if it is worth that (returns true), else drops it. */
-  take(evicted: CachedPrefix): boolean {
-    const { id: hostId, ids, adapterKey, media } = evicted;
+  take(evicted: Evicted): boolean {
+    const { id: hostId, ids, adapterKey, media, at } = evicted;
     const writes = this.wants(evicted);
-    this.command(writes ? { type: "write", hostId, ids, adapterKey, media } : { type: "drop", hostId });
+    this.command(writes ? { type: "write", hostId, ids, adapterKey, media, at } : { type: "drop", hostId });
     return writes;
   }
 

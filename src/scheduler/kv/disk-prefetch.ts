@@ -32,7 +32,7 @@ export class DiskPrefetch {
     if (!this.limits.hasDisk || !this.limits.reuse || sequence.fresh) return undefined;
     const found = disk.find(sequence, sequence.length - 1);
     if (!found || found.entry.ids.length > this.capacity) return undefined;
-    const gain = boundaryBefore(sequence.media, found.length) - this.kv.reusable(sequence, now).tokens;
+    const gain = boundaryBefore(sequence.media, found.length) - this.kv.reusable(sequence, now);
     const ms = disk.readMs(found.entry) + host.restoreMs(found.entry);
     if (gain < FEWEST_OFFLOADED || !this.cost.prefillExceeds(gain, ms)) return undefined;
     return host.read(found.entry, now);

@@ -5,12 +5,12 @@ import { BURST_STEP_MS, type StepCost } from "../cost/step-cost.ts";
 import type { SchedulerLimits } from "../limits.ts";
 import { positionAt } from "../media-span.ts";
 import type { DiskCache } from "./disk-cache.ts";
-import { HostEntries, type HostId } from "./host-entries.ts";
+import { HostEntries, type Evicted, type HostId } from "./host-entries.ts";
 import type { KvCommand } from "./kv-command.ts";
 import type { CachedPrefix, Computed, Found, Prefix } from "./prefix-index.ts";
 
 /** An idle sequence; `id` is its number in the KV cache. */
-export interface Offloadable extends CachedPrefix {
+export interface Offloadable extends Evicted {
   /** Its request was preempted and will be resumed. */
   readonly resumes: boolean;
 }
@@ -86,7 +86,7 @@ export class HostCache {
     const { length } = sequence.ids;
     if (!this.affords(length, sequence.resumes)) return false;
     if (!this.entries.wants(sequence)) return this.entries.fits(length);
-    const hostId = this.add(sequence, now);
+    const hostId = this.add(sequence, now, sequence.at);
     if (hostId === undefined) return false;
     this.command({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
     this.entries.complete(hostId);
@@ -99,7 +99,7 @@ export class HostCache {
   beginOffload(sequence: Offloadable, now: number): boolean {
     const { length } = sequence.ids;
     if (!this.entries.wants(sequence)) return this.entries.fits(length);
-    const hostId = this.add(sequence, now);
+    const hostId = this.add(sequence, now, sequence.at);
     if (hostId !== undefined) this.offloading = { id: sequence.id, length, hostId, done: 0 };
     return false;
   }
@@ -181,7 +181,7 @@ export class HostCache {
   read(entry: CachedPrefix, now: number): HostId | undefined {
     const place = this.disk.placeOf(entry.id);
     if (place !== undefined) return place;
-    const hostId = this.add(entry, now);
+    const hostId = this.add(entry, now, now);
     if (hostId !== undefined) this.disk.read(entry, hostId);
     return hostId;
   }
@@ -215,8 +215,8 @@ export class HostCache {
     }
   }
 
-  private add(sequence: Prefix, now: number): HostId | undefined {
-    const added = this.entries.add(sequence, now, this.pinned);
+  private add(sequence: Prefix, now: number, at: number): HostId | undefined {
+    const added = this.entries.add(sequence, now, this.pinned, at);
     for (const { id: hostId } of added?.replaced ?? []) this.command({ type: "drop", hostId });
     for (const evicted of added?.evicted ?? []) this.disk.take(evicted);
     return added?.id;

@@ -7,12 +7,16 @@ import { isPrefix, PrefixIndex, type CachedPrefix, type Computed, type Found, ty
 /** Number of an entry. */
 export type HostId = number;
 
-interface Entry extends CachedPrefix {
+/** A prefix that leaves a cache, and when a request last used it, in milliseconds. */
+export interface Evicted extends CachedPrefix {
+  readonly at: number;
+}
+
+interface Entry extends Evicted {
   /** Its size in bytes; until the entry is complete, at least the expected size. */
   bytes: number;
   /** Bytes written so far. */
   written: number;
-  /** When it was last used, in milliseconds. */
   at: number;
   uses: number;
 }
@@ -22,7 +26,7 @@ interface Added {
   readonly id: HostId;
   /** Entries that are prefixes of the new entry, and so no longer useful. */
   readonly replaced: readonly CachedPrefix[];
-  readonly evicted: readonly CachedPrefix[];
+  readonly evicted: readonly Evicted[];
 }
 
 /** Entries that must not be evicted. */
@@ -67,8 +71,11 @@ export class HostEntries {
     return this.fits(length) && this.find(sequence, length, !this.canTrim)?.length !== length;
   }
 
-  /** Adds an entry, to be found once it is complete. Returns undefined when it does not fit beside the pinned ones. */
-  add(sequence: Prefix, now: number, pinned: Pinned = []): Added | undefined {
+  /**
+   * Adds an entry, last used at `at`, to be found once it is complete. Returns undefined when it does not fit beside the
+   * pinned ones.
+   */
+  add(sequence: Prefix, now: number, pinned: Pinned = [], at = now): Added | undefined {
     const { ids, media, adapterKey } = sequence;
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
     const replaced = others.filter((entry) => this.canTrim && isPrefix(entry, sequence));
@@ -84,21 +91,21 @@ export class HostEntries {
     }
     for (const entry of [...replaced, ...evicted]) this.remove(entry.id);
     const id = this.newId();
-    this.entries.set(id, { id, ids, media, adapterKey, at: now, uses: 0, bytes: 0, written: 0 });
+    this.entries.set(id, { id, ids, media, adapterKey, at, uses: 0, bytes: 0, written: 0 });
     this.tokens += ids.length;
     this.resize(id, bytes);
     return { id, replaced, evicted };
   }
 
   /** Records that more of an entry was written. Returns the entries evicted because it is larger than expected. */
-  wrote(id: HostId, bytes: number, now: number, pinned: Pinned = []): readonly CachedPrefix[] {
+  wrote(id: HostId, bytes: number, now: number, pinned: Pinned = []): readonly Evicted[] {
     const entry = this.entries.get(id);
     if (!entry) return [];
     entry.written += bytes;
     const isComplete = this.index.get(id) !== undefined;
     if (isComplete) this.stateBytes = Math.max(0, entry.written - entry.ids.length * this.tokenBytes);
     this.resize(id, isComplete ? entry.written : Math.max(entry.bytes, entry.written));
-    const evicted: CachedPrefix[] = [];
+    const evicted: Evicted[] = [];
     const rest = [...this.entries.values()].filter((other) => !pinned.includes(other.id)).toSorted(stalestFirst(now));
     for (const next of rest) {
       if (this.heldBytes <= this.capacity) break;
@@ -114,7 +121,7 @@ export class HostEntries {
   }
 
   /** Removes and returns the complete entry that is most likely to be used again. */
-  takeBest(now: number): CachedPrefix | undefined {
+  takeBest(now: number): Evicted | undefined {
     const complete = [...this.entries.values()].filter(({ id }) => this.index.get(id));
     const [best] = complete.toSorted((a, b) => staleness(a, now) - staleness(b, now));
     if (best) this.remove(best.id);

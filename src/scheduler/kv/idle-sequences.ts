@@ -11,14 +11,19 @@ interface Idle {
   readonly at: number;
   /** How many requests have used the sequence. */
   readonly uses: number;
+  /** Whether a background request left the sequence, which nobody continues: lower tiers do not keep it. */
+  readonly passing?: boolean;
 }
 
 /** Added to every age, so that ages that differ by less than this count as about equal. */
 const AGE_GRAIN_MS = 1000;
 
+/** A passing sequence is this many times as stale: it is lost before any other. */
+const PASSING = 1e6;
+
 /** Returns a score: the larger, the less likely the sequence is to be used again. */
-export const staleness = ({ at, uses }: Pick<Idle, "at" | "uses">, now: number): number =>
-  (now - at + AGE_GRAIN_MS) / (1 + uses);
+export const staleness = ({ at, uses, passing }: Pick<Idle, "at" | "uses" | "passing">, now: number): number =>
+  ((now - at + AGE_GRAIN_MS) / (1 + uses)) * (passing ? PASSING : 1);
 
 export class IdleSequences extends Map<number, Idle> {
   /** Records that a request has copied a sequence, which stays idle. */

@@ -83,12 +83,20 @@ export class KvCache {
     return commands;
   }
 
-  /** Returns how many tokens of a request need not be computed, and how many of their cells running requests hold. */
-  reusable(sequence: Sequence, now: number): { readonly tokens: number; readonly cells: number } {
+  /** Returns how many tokens of a request need not be computed. */
+  reusable(sequence: Sequence, now: number): number {
+    return this.find(sequence, now)?.length ?? 0;
+  }
+
+  /** Returns how many cells these running requests hold, without those that a waiting one would share with them. */
+  cellsBeside(sequence: Sequence, running: readonly Sequence[], now: number): number {
+    const ids = new Set(running.map(({ id }) => id));
+    const holds = (id: number) => ids.has(id);
     const reuse = this.find(sequence, now);
-    if (!reuse || reuse.how === "restore") return { tokens: reuse?.length ?? 0, cells: 0 };
-    const { holder, length } = reuse;
-    return { tokens: length, cells: this.tree.sharedLength(holder.id, length, (id) => this.running.has(id)) };
+    const resident = reuse?.how === "restore" ? undefined : reuse;
+    return (
+      this.tree.cellsOf(holds) - (resident ? this.tree.sharedLength(resident.holder.id, resident.length, holds) : 0)
+    );
   }
 
   /** Returns whether copying `length` tokens is faster than computing them. */
@@ -172,12 +180,12 @@ export class KvCache {
 
   /** Makes the sequence of a request idle; `keep`: its cells stay until others need them, else they are freed. */
   release(sequence: Sequence, now: number, keep: boolean): void {
-    const { id, media, preempted } = sequence;
+    const { id, media, preempted, background } = sequence;
     const uses = this.running.get(id) ?? 0;
     this.running.delete(id);
     sequence.id = -1;
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
-    this.idle.set(id, { media, at: now, uses, ...(preempted && { owner: sequence }) });
+    this.idle.set(id, { media, at: now, uses, ...(preempted ? { owner: sequence } : { passing: background }) });
     // A sequence without exclusive cells is held by others in full.
     if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
   }
@@ -213,7 +221,8 @@ export class KvCache {
     const { runningCells } = this;
     while (this.cells - runningCells > limit) {
       const id = this.idle.leastValuable(now, (one) => Number(this.tree.exclusive(one) >= fewest));
-      if (id === undefined || (this.tree.exclusive(id) >= FEWEST_OFFLOADED && !this.offload(id, now))) return;
+      if (id === undefined) return;
+      if (!this.isPassing(id) && this.tree.exclusive(id) >= FEWEST_OFFLOADED && !this.offload(id, now)) return;
       this.evict(id);
     }
   }
@@ -229,7 +238,7 @@ export class KvCache {
    * tokens. Requires `hasPlace`.
    */
   save(sequence: Sequence, now: number): HostId | undefined {
-    if (this.reusable(sequence, now).tokens === 0) return undefined;
+    if (this.reusable(sequence, now) === 0) return undefined;
     this.acquire(sequence, now);
     const hostId = this.host.newId();
     this.commands.push({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
@@ -283,7 +292,7 @@ export class KvCache {
     for (;;) {
       const [best] = [...this.idle].toSorted(([, a], [, b]) => staleness(a, now) - staleness(b, now));
       if (!best) return this.host.writeNext(now);
-      const writes = this.host.writeSequence(this.offloadable(best[0]));
+      const writes = !this.isPassing(best[0]) && this.host.writeSequence(this.offloadable(best[0]));
       this.drop(best[0]);
       if (writes) return true;
     }
@@ -300,6 +309,7 @@ export class KvCache {
     const worth = (id: number) => (plain(id) && this.tree.exclusive(id) >= FEWEST_OFFLOADED ? 1 : 0);
     const id = this.idle.leastValuable(now, worth);
     if (id === undefined) return;
+    if (this.isPassing(id)) return this.evict(id);
     // A state that cannot be trimmed cannot be offloaded in parts.
     const done = this.limits.canTrim ? this.host.beginOffload(this.offloadable(id), now) : this.offload(id, now);
     if (done) this.evict(id);
@@ -368,6 +378,10 @@ export class KvCache {
     });
   }
 
+  private isPassing(id: number): boolean {
+    return this.idle.get(id)?.passing ?? false;
+  }
+
   private usesOf(id: number): number {
     return this.idle.get(id)?.uses ?? this.running.get(id) ?? 0;
   }
@@ -421,13 +435,14 @@ export class KvCache {
 
   /** Offloads an idle sequence if that is worth it; returns whether the host cache holds it now. */
   private offload(id: number, now: number): boolean {
-    return this.tree.exclusive(id) >= FEWEST_OFFLOADED && this.host.offload(this.offloadable(id), now);
+    const worth = !this.isPassing(id) && this.tree.exclusive(id) >= FEWEST_OFFLOADED;
+    return worth && this.host.offload(this.offloadable(id), now);
   }
 
   private offloadable(id: number): Offloadable {
     const adapterKey = this.tree.adapterKeyOf(id);
-    const { media = [], owner } = this.idle.get(id) ?? {};
-    return { id, ids: this.tree.tokensOf(id), adapterKey, media, resumes: owner?.preempted ?? false };
+    const { media = [], owner, at = 0 } = this.idle.get(id) ?? {};
+    return { id, ids: this.tree.tokensOf(id), adapterKey, media, at, resumes: owner?.preempted ?? false };
   }
 
   /** Evicts an idle sequence, to free its id; the host cache holds it if that is worth it. */

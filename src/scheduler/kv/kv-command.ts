@@ -31,8 +31,8 @@ export type KvCommand =
   | { readonly type: "restore"; readonly sequence: number; readonly hostId: HostId }
   /** Frees an entry of the host cache. */
   | { readonly type: "drop"; readonly hostId: HostId }
-  /** Moves an entry of the host cache to the disk cache; the engine reports when it is written. */
-  | ({ readonly type: "write"; readonly hostId: HostId } & Prefix)
+  /** Moves an entry of the host cache, last used at `at`, to the disk cache; the engine reports when it is written. */
+  | ({ readonly type: "write"; readonly hostId: HostId; readonly at: number } & Prefix)
   /** Reads an entry of the disk cache into the host cache; the engine reports when it is read. */
   | { readonly type: "read"; readonly diskId: DiskId; readonly hostId: HostId }
   /** Deletes an entry of the disk cache. */

@@ -114,7 +114,7 @@ export class PrefixTree {
     const root = this.roots.get(adapterKey);
     if (!root) return NOTHING;
     const { node, length } = this.deepest(root, tokens, limit);
-    return { length, holders: length > 0 ? holdersBelow(node) : [] };
+    return { length, holders: length > 0 ? holdersBelow(node).toSorted((a, b) => a.length - b.length) : [] };
   }
 
   /** Returns the longest prefix of `tokens[0..limit)` that is a whole chosen sequence. */
@@ -240,19 +240,23 @@ export class PrefixTree {
     return upper;
   }
 
-  /** Records that one sequence fewer holds this node; removes the node if none is left. */
+  /** Records that one sequence fewer holds this node. Removes it if none is left, and joins it with its only child. */
   private leave(node: Node): void {
-    if (--node.holders > 0) return;
-    const siblings = (node.parent as Node).children;
-    siblings.splice(siblings.indexOf(node), 1);
-    this.cells -= node.size;
+    node.holders--;
+    const parent = node.parent as Node;
+    const at = parent.children.indexOf(node);
+    const [child] = node.children;
+    if (node.holders === 0) {
+      parent.children.splice(at, 1);
+      this.cells -= node.size;
+    } else if (child && node.children.length === 1 && node.ends.size === 0) {
+      child.start = node.start;
+      child.parent = parent;
+      parent.children[at] = child;
+    }
   }
 }
 
 const NOTHING: PrefixMatch = { length: 0, holders: [] };
 
-function holdersBelow(node: Node): Entry[] {
-  const found = [...node.ends];
-  for (const child of node.children) found.push(...holdersBelow(child));
-  return found.toSorted((a, b) => a.length - b.length);
-}
+const holdersBelow = (node: Node): Entry[] => [...node.ends, ...node.children.flatMap(holdersBelow)];

@@ -21,14 +21,13 @@ export class FairQueue {
   /** Tokens of the waiting requests, without background requests. */
   tokens = 0;
   private readonly clients = new Map<string, Client>();
-  /** `served` of the client whose request left the queue last. */
-  private lastLevel = 0;
+  /** `served` of the client whose request left the queue last, by whether that request was in the background. */
+  private readonly lastLevels = new Map<boolean, number>();
 
   /** Adds a new request. */
   add(sequence: Sequence): void {
     const client = this.clients.get(sequence.client) ?? this.arrive(sequence.client);
-    // While it had nothing to wait for, a client has no claim to the time of others.
-    if (client.waiting.length === 0) client.served = Math.max(client.served, this.level());
+    this.level(client, sequence);
     client.live++;
     client.waiting.push(sequence);
     this.changed(1, sequence);
@@ -36,7 +35,10 @@ export class FairQueue {
 
   /** Queues a preempted request again, before the others of its client. */
   putBack(sequence: Sequence): void {
-    this.clients.get(sequence.client)?.waiting.unshift(sequence);
+    const client = this.clients.get(sequence.client);
+    if (!client) return;
+    this.level(client, sequence);
+    client.waiting.unshift(sequence);
     this.changed(1, sequence);
   }
 
@@ -46,7 +48,7 @@ export class FairQueue {
     const index = client?.waiting.indexOf(sequence) ?? -1;
     if (!client || index < 0) return false;
     client.waiting.splice(index, 1);
-    this.lastLevel = client.served;
+    this.lastLevels.set(sequence.background, client.served);
     this.changed(-1, sequence);
     return true;
   }
@@ -77,10 +79,16 @@ export class FairQueue {
     return client;
   }
 
-  /** Returns what the waiting client that was served least was served. */
-  private level(): number {
-    const waiting = [...this.clients.values()].filter((client) => client.waiting.length > 0);
-    return waiting.length > 0 ? Math.min(...waiting.map(({ served }) => served)) : this.lastLevel;
+  /**
+   * Makes a client equal to the waiting one that was served least: while it had nothing to wait for, it has no claim to
+   * the time of others. Requests in the background wait only for each other, and so do the rest.
+   */
+  private level(client: Client, { background }: Sequence): void {
+    const waits = ({ waiting }: Client) => waiting.some((one) => one.background === background);
+    if (waits(client)) return;
+    const served = [...this.clients.values()].filter(waits).map((other) => other.served);
+    const level = served.length > 0 ? Math.min(...served) : (this.lastLevels.get(background) ?? 0);
+    client.served = Math.max(client.served, level);
   }
 
   private changed(by: 1 | -1, { length, background }: Sequence): void {

@@ -49,7 +49,7 @@ export class RunQueue {
     if (this.waiting.size === 0) return nobodyWaits;
     const order = this.waiting.inOrder();
     const next = order.find((sequence) => !awaitsPrefix(sequence));
-    const missing = this.isFull ? "sequence" : next && this.fits(next, now) ? "step" : "cells";
+    const missing = this.isFull ? "sequence" : next && this.fits(next, this.running, now) ? "step" : "cells";
     const count = { ...nobodyWaits } as Record<WaitReason, number>;
     for (const sequence of order) {
       if (awaitsPrefix(sequence)) count.prefix++;
@@ -86,7 +86,7 @@ export class RunQueue {
     if (!this.limits.reuse || !this.limits.canTrim || sequence.fresh) return false;
     if (awaitsPrefix(sequence)) return true;
     sequence.awaits = undefined;
-    let length = this.kv.reusable(sequence, now).tokens + WORTH_WAITING;
+    let length = this.kv.reusable(sequence, now) + WORTH_WAITING;
     for (const leader of this.running) {
       // A background request yields to this request, so this request does not wait for it.
       if (leader.decoding || (leader.background && !sequence.background)) continue;
@@ -103,28 +103,37 @@ export class RunQueue {
     return sequence.cached === undefined && this.prefetch.isReading(sequence, now);
   }
 
-  /** Returns whether the cache has enough cells for a request beside the running requests and their growth. */
-  private fits(sequence: Sequence, now: number): boolean {
-    if (!sharesCells(this.limits.layout) || this.running.length === 0) return true;
-    const pending = this.running.reduce((sum, other) => sum + needs(other), 0);
-    const { cells } = this.kv.reusable(sequence, now);
-    return this.kv.runningCells + pending + needs(sequence) - cells <= this.limits.cells;
+  /** Returns whether the cache has enough cells for a request beside these running requests and their growth. */
+  private fits(sequence: Sequence, running: readonly Sequence[], now: number): boolean {
+    if (!sharesCells(this.limits.layout) || running.length === 0) return true;
+    const pending = [...running, sequence].reduce((sum, other) => sum + needs(other), 0);
+    return this.kv.cellsBeside(sequence, running, now) + pending <= this.limits.cells;
   }
 
-  /** Preempts requests for a waiting one until there are a sequence and cells for it; returns whether there are. */
+  /**
+   * Makes a sequence and cells free for a waiting request; returns whether they are. Preempts requests only if that is
+   * enough.
+   */
   private makeRoom(next: Sequence, now: number): boolean {
-    while (this.isFull || !this.fits(next, now)) {
-      const victim = victimFor(next, this.running, now);
+    const kept = [...this.running];
+    const victims: Sequence[] = [];
+    while (kept.length >= this.limits.parallel || !this.fits(next, kept, now)) {
+      const victim = victimFor(next, kept, now);
       if (!victim) return false;
-      this.preempt(victim, now, true);
+      kept.splice(kept.indexOf(victim), 1);
+      victims.push(victim);
     }
+    for (const victim of victims) this.preempt(victim, now, true);
     return true;
   }
 
-  /** Preempts a request because the cells that it and the others need are not there. Returns false if only one runs. */
-  preemptOne(now: number): boolean {
+  /**
+   * Preempts a request because the cells that it and the others need are not there; `keep` as for `preempt`. Returns
+   * false if only one runs.
+   */
+  preemptOne(now: number, keep: boolean): boolean {
     const victim = this.running.length > 1 ? dispensable(this.running) : undefined;
-    if (victim) this.preempt(victim, now, false);
+    if (victim) this.preempt(victim, now, keep);
     return victim !== undefined;
   }
 

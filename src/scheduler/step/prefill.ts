@@ -81,13 +81,16 @@ export class PrefillBudget {
   }
 
   /** Updates the burst; `prefilling`: all requests whose prompts are not fully computed. */
-  updateBurst(prefilling: readonly Sequence[]): void {
+  updateBurst(prefilling: readonly Sequence[], streams: readonly Sequence[]): void {
     const { batch } = this.limits;
-    const left = prefilling.reduce((sum, { uncomputed }) => sum + uncomputed, 0);
+    // Others do not wait longer for several background prompts than for one.
+    const alone = streams.length > 0 && streams.every(({ background }) => background);
+    const prompts = prefilling.filter(({ background }) => !background || alone);
+    const left = prompts.reduce((sum, { uncomputed }) => sum + uncomputed, 0);
     // Long prompts do not count as a burst, even when little is left of them.
-    const short = prefilling.filter(({ length, cached = 0 }) => length - cached <= batch).length;
+    const short = prompts.filter(({ length, cached = 0 }) => length - cached <= batch).length;
     // The last requests of a burst still count as a burst; else they would get the small chunks of a single request.
-    this.burst = prefilling.length === 0 ? 0 : Math.max(left <= batch ? this.burst : 0, short);
+    this.burst = prompts.length === 0 ? 0 : Math.max(left <= batch ? this.burst : 0, short);
   }
 
   /**

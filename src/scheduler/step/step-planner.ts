@@ -41,7 +41,7 @@ export class StepPlanner {
   /** Plans a step of sequences with the same adapters; returns undefined when none of their tokens fits. */
   plan(group: readonly Sequence[], now: number): StepPlan | undefined {
     const started: Key[] = [];
-    this.budget.updateBurst(promptsOfText(this.queue.running));
+    this.budget.updateBurst(promptsOfText(this.queue.running), this.queue.streams);
     const prompts = this.promptsInSteps;
     const { adapters = [], adapterKey } = group[0] ?? {};
     const ready = prompts.filter((prompt) => prompt.adapterKey === adapterKey);
@@ -71,7 +71,7 @@ export class StepPlanner {
   planSlice(now: number): SlicePlan | undefined {
     const { running, streams } = this.queue;
     const waiting = promptsOfText(running);
-    this.budget.updateBurst(waiting);
+    this.budget.updateBurst(waiting, streams);
     const prompts = this.budget.isForBurst ? [] : waiting.filter((prompt) => !prompt.scored && !this.isShort(prompt));
     return this.slices.plan(streams, prompts, this.freeCells - streams.length, now);
   }

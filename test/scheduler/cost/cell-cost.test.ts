@@ -28,13 +28,16 @@ describe("idle cells beside streams", () => {
 });
 
 describe("idle cells beside a prompt", () => {
-  /** A row takes 1 ms, 2 ms for each thousand own cells, and `idleMs` for each thousand idle ones. */
-  const measured = (steps: number, idleMs: number) => {
+  /**
+   * A row takes 1 ms, 2 ms for each thousand own cells, and `idleMs` for each thousand idle ones; `slowdown`: how many
+   * times as long each step takes.
+   */
+  const measured = (steps: number, idleMs: number, slowdown = (_step: number) => 1) => {
     const cost = new PromptCellCost();
     const roll = dice(2);
     for (let step = 0; step < steps; step++) {
       const [rows, own, idle] = [between(roll, 64, 512), between(roll, 100, 8000), between(roll, 0, 60_000)];
-      cost.record(rows, own, idle, rows * (1 + (2 * own + idleMs * idle) / 1000));
+      cost.record(rows, own, idle, slowdown(step) * rows * (1 + (2 * own + idleMs * idle) / 1000));
     }
     return cost;
   };
@@ -42,6 +45,15 @@ describe("idle cells beside a prompt", () => {
   test("cost a prompt of 500 rows what they cost each row", () => {
     expect(measured(100, 0.2).idleCellMs(500) / 0.1).toBeWithin(0.85, 1.15);
     expect(measured(5, 0.2).idleCellMs(500)).toBe(0);
+  });
+
+  test("cost more once a machine stays slower, but hardly more after disturbed steps", () => {
+    const usual = measured(400, 0.2).idleCellMs(500);
+    expect(measured(400, 0.2, (step) => (step < 100 ? 1 : 4)).idleCellMs(500) / usual).toBeWithin(3.7, 4.3);
+    for (const disturbed of [20, 50, 399]) {
+      const cost = measured(400, 0.2, (step) => (step === disturbed ? 50 : 1));
+      expect(cost.idleCellMs(500) / usual).toBeWithin(0.95, 1.05);
+    }
   });
 
   test("may stay as long as they slow it down by at most 1 %", () => {

@@ -50,6 +50,38 @@ describe.each([
     expect(goOn(disk, prompt)).toBe(619);
   });
 
+  test("stays cached beside the lines of a batch, which are neither offloaded nor written", () => {
+    const disk = new FakeDisk();
+    const engine = new FakeEngine(limits, undefined, disk);
+    engine.add(1, 600, 20, "chat");
+    engine.run();
+    engine.now += 10_000;
+    for (let key = 10; key < 20; key++) engine.add(key, 300, 5, "batch", { background: true });
+    engine.run();
+    for (const [first] of engine.hostEntries.values()) expect(first?.token).toBe(10_000);
+    const { tokens = [] } = engine.jobs.get(1) ?? {};
+    engine.add(2, [...tokens, 5, 6, 7], 5, "chat");
+    engine.run();
+    expect(engine.cached.get(2)).toBe(619);
+    engine.end();
+    expect([...disk.files.values()].map((file) => file.ids.subarray(0, 620))).toContainEqual(Int32Array.from(tokens));
+    for (const { ids: written } of disk.files.values()) expect(written[0]).toBe(tokens[0]);
+  });
+
+  test("is written with the time when it was last used, whatever evicts it and when", () => {
+    const disk = new FakeDisk();
+    const engine = new FakeEngine({ ...limits, hostBytes: 3000 }, undefined, disk);
+    const ended: number[] = [];
+    engine.onFinish = () => void ended.push(engine.now);
+    for (let key = 1; key <= 3; key++) {
+      engine.add(key, 600, 20);
+      engine.run();
+      engine.now += 1000;
+    }
+    engine.end();
+    expect(disk.usedAt).toEqual(ended.toReversed());
+  });
+
   test("is computed again when its file is damaged, and the file is deleted", () => {
     const disk = new FakeDisk();
     const prompt = first(disk, (engine) => engine.end());

@@ -55,6 +55,20 @@ describe.each(LAYOUTS)("%s: a prompt that shares a prefix with an earlier one", 
     expect([engine.cached.get(1), engine.cached.get(2)]).toEqual([0, 300]);
   });
 
+  test.each([1, 3])(
+    "is not computed again for the lines of a batch, %p at a time, however few cells are left",
+    (parallel) => {
+      const streams = limits.layout === "streams";
+      const engine = new FakeEngine({ ...limits, parallel, ...(!streams && { cells: 1000, hostBytes: 10_000 }) });
+      engine.add(1, 450, 5, "chat");
+      engine.run();
+      for (let key = 10; key < 30; key++)
+        engine.add(key, [...header, ...range(100, key * 1000)], 5, "batch", { background: true });
+      engine.run();
+      expect(engine.prefilled).toBeLessThan(450 + 300 + 20 * (100 + 1));
+    },
+  );
+
   test("is computed from there even while the earlier request runs", () => {
     const engine = new FakeEngine(limits);
     engine.add(1, [...header, 1, 2, 3], 50);

@@ -82,6 +82,33 @@ describe("clients take turns", () => {
     expect(waitOf(true)).toBeLessThan(3 * waitOf(false));
   });
 
+  test("and while a batch waits, newcomers do not go one after the other before a client that was served for long", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+    engine.add(1, 20, 300, "steady");
+    engine.step();
+    engine.add(2, 20, 10, "batch", { background: true });
+    while (engine.output(1).length < 250) engine.step();
+    engine.add(3, 20, 5, "steady");
+    engine.add(10, 20, 50, "newcomer 10");
+    engine.onFinish = (key) => {
+      if (key >= 10 && key < 30) engine.add(key + 1, 20, 50, `newcomer ${key + 1}`);
+    };
+    engine.run(100_000);
+    expect(engine.jobs.get(3)?.tokenAt[0]).toBeLessThan(engine.jobs.get(11)?.tokenAt[0] ?? 0);
+  });
+
+  test("and a client with a batch that waits has no claim to the time of others", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+    engine.add(1, 20, 300, "steady");
+    engine.step();
+    engine.add(2, 20, 10, "both", { background: true });
+    while (engine.output(1).length < 250) engine.step();
+    engine.add(3, 20, 5, "steady");
+    for (let key = 10; key < 20; key++) engine.add(key, 20, 20, "both");
+    engine.run(100_000);
+    expect(engine.jobs.get(3)?.tokenAt[0]).toBeLessThan(engine.jobs.get(12)?.tokenAt[0] ?? 0);
+  });
+
   test("and a client's own requests run in order", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
     for (let key = 1; key <= 5; key++) engine.add(key, 30, 5, "only");
@@ -194,6 +221,32 @@ describe("background requests", () => {
     for (let key = 1; key <= 4; key++) expect(engine.output(key).length).toBe(80);
   });
 
+  const LARGE_BATCH = { ...ROOMY, batch: 2048, stallBudgetMs: 50 };
+  const addBatch = (engine: FakeEngine) => {
+    for (let key = 11; key <= 13; key++) engine.add(key, 1500, 10, "batch", { background });
+  };
+
+  test.each([0, 2048])("several pause a stream for no longer than one does; chunks of %p", (chunk) => {
+    const engine = new FakeEngine({ ...LARGE_BATCH, chunk }, cost);
+    engine.add(1, 20, 500, "chat");
+    while (engine.output(1).length < 10) engine.step();
+    addBatch(engine);
+    engine.run(100_000);
+    expect(engine.longestGap(1)).toBeLessThanOrEqual(1.2 * (50 + 10));
+  });
+
+  test("delay a new request by no more than a second, however many they are", () => {
+    const engine = new FakeEngine(LARGE_BATCH, cost);
+    engine.add(1, 500, 1);
+    engine.run();
+    addBatch(engine);
+    const begun = engine.now;
+    engine.step();
+    engine.add(2, 20, 10, "chat");
+    while (engine.output(2).length === 0) engine.step();
+    expect(engine.now - begun).toBeLessThan(1100);
+  });
+
   test("of several clients share the remaining capacity", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
     for (let key = 1; key <= 20; key++) engine.add(key, 40, 20, "one", { background });
@@ -244,6 +297,16 @@ describe("the time until a place is free", () => {
     while (engine.output(1).length < 100) engine.step();
     expect(expected).toBeGreaterThan((engine.now - since) / 2);
     expect(expected).toBeLessThan((engine.now - since) * 2);
+  });
+
+  test("is undefined while answers have no limit and none has ended", () => {
+    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+    const shift = { room: 1000, keep: 0 };
+    for (const key of [1, 2]) engine.add(key, 20, Number.POSITIVE_INFINITY, "", { shift });
+    engine.scheduler.plan(0);
+    expect(engine.scheduler.placeFreeMs()).toBeUndefined();
+    for (let step = 0; step < 5; step++) engine.step();
+    expect(engine.scheduler.placeFreeMs()).toBeUndefined();
   });
 
   test("is undefined while a place is free", () => {

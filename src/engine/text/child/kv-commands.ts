@@ -115,12 +115,12 @@ export class KvCommands {
     this.host.wrote(hostId, part?.length ?? 0, this.clock.now());
   }
 
-  private write({ hostId, ids, adapterKey, media }: Of<"write">): void {
+  private write({ hostId, ids, adapterKey, media, at }: Of<"write">): void {
     const entry = { ids, adapterKey, media };
     const parts = this.whole(hostId);
     if (parts && this.disk) {
       this.entries.delete(hostId);
-      return this.disk.write(entry, parts);
+      return this.disk.write(entry, parts, this.clock.now() - at);
     }
     this.drop(hostId);
     this.disk?.fail(entry, "a conversation could not be offloaded from the KV cache");

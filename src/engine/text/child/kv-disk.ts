@@ -14,23 +14,18 @@ interface KvDiskListener {
   warn(text: string): void;
 }
 
-interface KvDiskCounts {
-  /** Tokens on disk that this model can restore. */
-  readonly held: number;
-  /** Tokens written so far, read back so far, and lost to errors or for lack of space. */
-  readonly written: number;
-  readonly restored: number;
-  readonly failed: number;
-}
-
 /** Most bytes that may wait to be written. More are lost, except for a conversation that waits alone. */
 const BYTES_IN_FLIGHT = 512 << 20;
 
 export class KvDisk {
+  /**
+   * Tokens on disk that this model can restore; tokens written so far, read back so far, and lost to errors or for lack
+   * of space.
+   */
+  readonly counts = { held: 0, written: 0, restored: 0, failed: 0 };
   private readonly files = new Map<DiskId, { readonly name: string; readonly entry: Prefix }>();
   private readonly byName = new Map<string, DiskId>();
   private nextId = 1;
-  private counted = { held: 0, written: 0, restored: 0, failed: 0 };
   private bytesInFlight = 0;
   private writing: Promise<void> = Promise.resolve();
   private readonly reasons = new Set<string>();
@@ -42,10 +37,6 @@ export class KvDisk {
     private readonly mostInFlight = BYTES_IN_FLIGHT,
   ) {}
 
-  get counts(): KvDiskCounts {
-    return this.counted;
-  }
-
   /** Lists the existing files. */
   async open(): Promise<OnDisk> {
     const { entries, damaged } = await this.folder.index().catch((error) => {
@@ -53,11 +44,15 @@ export class KvDisk {
       return { entries: new Map<string, Prefix>(), damaged: 0 };
     });
     for (const [name, entry] of entries) this.cache.add(this.add(name, entry));
-    return { conversations: entries.size, tokens: this.counted.held, damaged };
+    return { conversations: entries.size, tokens: this.counts.held, damaged };
   }
 
-  /** Takes over the bytes of a conversation, writes them after those already waiting, and frees their memory. */
-  write(entry: Prefix, parts: readonly Uint8Array[]): void {
+  /**
+   * Takes over the bytes of a conversation, last used `idleMs` milliseconds ago, writes them after those already waiting,
+   * and frees their memory.
+   */
+  write(entry: Prefix, parts: readonly Uint8Array[], idleMs = 0): void {
+    const usedAt = Date.now() - idleMs;
     const bytes = parts.reduce((sum, part) => sum + part.length, 0);
     if (this.bytesInFlight > 0 && this.bytesInFlight + bytes > this.mostInFlight) {
       parts.forEach(release);
@@ -65,7 +60,7 @@ export class KvDisk {
     }
     this.bytesInFlight += bytes;
     this.writing = this.writing.then(async () => {
-      await this.writeFile(entry, parts);
+      await this.writeFile(entry, parts, usedAt);
       parts.forEach(release);
       this.bytesInFlight -= bytes;
     });
@@ -75,7 +70,7 @@ export class KvDisk {
   async read(id: DiskId, ended: (parts: Uint8Array[] | undefined) => void): Promise<void> {
     const file = this.files.get(id);
     const parts = file && (await this.readFile(file.entry));
-    if (parts) this.counted.restored += file.entry.ids.length;
+    if (parts) this.counts.restored += file.entry.ids.length;
     else this.drop(id);
     ended(parts);
     this.listener.changed();
@@ -91,7 +86,7 @@ export class KvDisk {
 
   /** Counts a conversation that was lost. */
   fail(entry: Prefix, reason: string): void {
-    this.counted.failed += entry.ids.length;
+    this.counts.failed += entry.ids.length;
     this.warnOnce(reason);
     this.listener.changed();
   }
@@ -101,12 +96,13 @@ export class KvDisk {
     return this.writing;
   }
 
-  private async writeFile(entry: Prefix, parts: readonly Uint8Array[]): Promise<void> {
+  private async writeFile(entry: Prefix, parts: readonly Uint8Array[], usedAt: number): Promise<void> {
     try {
-      const written = await this.folder.write(entry, parts);
-      if (!written) return this.fail(entry, "a conversation is larger than --kv-dir-size");
+      const written = await this.folder.write(entry, parts, usedAt);
+      if (written === "too large") return this.fail(entry, "a conversation is larger than --kv-dir-size");
+      if (written === "outdated") return;
       for (const name of written.removed) this.gone(name);
-      this.counted.written += entry.ids.length;
+      this.counts.written += entry.ids.length;
       this.cache.add(this.add(written.name, entry));
       this.listener.changed();
     } catch (error) {
@@ -131,7 +127,7 @@ export class KvDisk {
     if (known === undefined) {
       this.files.set(id, { name, entry });
       this.byName.set(name, id);
-      this.counted.held += entry.ids.length;
+      this.counts.held += entry.ids.length;
     }
     return { id, ...entry };
   }
@@ -148,7 +144,7 @@ export class KvDisk {
     if (!file) return;
     this.files.delete(id);
     this.byName.delete(file.name);
-    this.counted.held -= file.entry.ids.length;
+    this.counts.held -= file.entry.ids.length;
   }
 
   private warnOnce(reason: string): void {

@@ -25,7 +25,7 @@ interface Written {
 interface Listed {
   readonly name: string;
   readonly bytes: number;
-  /** When it was last written or used, in milliseconds since 1970. */
+  /** When it was last used, in milliseconds since 1970. */
   readonly at: number;
   readonly complete: boolean;
 }
@@ -63,16 +63,25 @@ export class KvFolder {
     return { entries, damaged };
   }
 
-  /** Returns undefined when it alone exceeds the limit. Throws the system's error, and then leaves no file. */
-  async write(entry: Prefix, parts: readonly Uint8Array[]): Promise<Written | undefined> {
+  /**
+   * Writes a conversation that was last used at `usedAt`. Writes nothing when it alone exceeds the limit ("too large"), or
+   * when only files used later could make space ("outdated"). Throws the system's error, and then leaves no file.
+   */
+  async write(
+    entry: Prefix,
+    parts: readonly Uint8Array[],
+    usedAt = Date.now(),
+  ): Promise<Written | "too large" | "outdated"> {
     const bytes = fileBytes(entry, parts);
-    if (bytes > this.options.limitBytes) return undefined;
+    if (bytes > this.options.limitBytes) return "too large";
     const name = this.nameOf(entry);
-    if (await this.touch(name)) return { name, removed: [] };
-    const removed = await this.ensureSpace(bytes);
+    if (await this.touch(name, usedAt)) return { name, removed: [] };
+    const removed = await this.ensureSpace(bytes, usedAt);
+    if (!removed) return "outdated";
     const path = this.pathOf(name);
     const temporary = `${path}.${crypto.randomUUID()}.part`;
     await writeKvFile(path, temporary, this.options.fingerprint, entry, parts);
+    await this.touch(name, usedAt);
     return { name, removed };
   }
 
@@ -98,9 +107,9 @@ export class KvFolder {
   }
 
   /** Marks a file as used; returns false when it is not there. */
-  private async touch(name: string): Promise<boolean> {
-    const now = new Date();
-    return utimes(this.pathOf(name), now, now).then(
+  private async touch(name: string, usedAt = Date.now()): Promise<boolean> {
+    const at = new Date(usedAt);
+    return utimes(this.pathOf(name), at, at).then(
       () => true,
       () => false,
     );
@@ -119,7 +128,8 @@ export class KvFolder {
     return listed.flat().toSorted((a, b) => a.at - b.at);
   }
 
-  private async ensureSpace(bytes: number): Promise<string[]> {
+  /** Removes files until there is space, and returns them; undefined, and removes none, if one was used after `usedAt`. */
+  private async ensureSpace(bytes: number, usedAt: number): Promise<string[] | undefined> {
     const listed = await this.list();
     let held = listed.reduce((sum, file) => sum + file.bytes, 0);
     const removed: string[] = [];
@@ -127,10 +137,11 @@ export class KvFolder {
       if (held + bytes <= this.options.limitBytes) break;
       // Another process is writing it.
       if (!complete && Date.now() - at <= ABANDONED_MS) continue;
-      await this.remove(name);
+      if (at > usedAt) return undefined;
       removed.push(name);
       held -= freed;
     }
+    for (const name of removed) await this.remove(name);
     return removed;
   }
 }

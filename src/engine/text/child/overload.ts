@@ -21,7 +21,8 @@ export function overload(
   const { runningCount, waitingCount, waitingTokens } = scheduler;
   // While sequences are free, waiting requests start with the next step.
   const queues = !request.background && runningCount + waitingCount > parallel;
-  if (queues && waitingTokens + sequence.prompt.length > limit) {
+  // A prompt that is longer than the limit is taken when no other waits; lines of a batch do not count.
+  if (queues && waitingTokens > 0 && waitingTokens + sequence.prompt.length > limit) {
     const message = `The server is at capacity: ${waitingTokens} prompt tokens wait in the queue; the limit is ${limit}.`;
     return { code: "server_busy", message, busy: "queue_tokens" };
   }

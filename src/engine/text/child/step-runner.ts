@@ -29,7 +29,7 @@ export interface StepHooks {
   begins(expectedMs: number, now: number): void;
   /** The first computation of these requests begins. */
   started(keys: readonly JobKey[], now: number): void;
-  /** A step or a slice has ended and has sampled these tokens. */
+  /** A computation has ended and has sampled these tokens. */
   stepped(sampled: readonly Sampled[], now: number): void;
 }
 
@@ -41,6 +41,8 @@ interface Requests {
 }
 
 export class StepRunner {
+  /** Number of steps so far. */
+  steps = 0;
   private readonly batch: Batch;
   private readonly sampled: Int32Array;
   /** Whether sequences can be trimmed anywhere; else an aborted step's tokens are removed with the whole sequence. */
@@ -49,7 +51,6 @@ export class StepRunner {
   private adapters = adapterKey([]);
   /** Set after an aborted step, until its cancel message arrives. */
   private aborted: PromiseWithResolvers<void> | undefined;
-  private stepCount = 0;
   /** Milliseconds per step of the last decode call, if it had no prompt rows; else Infinity. */
   private stepMs = Number.POSITIVE_INFINITY;
 
@@ -73,11 +74,6 @@ export class StepRunner {
       owners: column(),
     };
     this.sampled = column();
-  }
-
-  /** Number of steps so far. */
-  get steps(): number {
-    return this.stepCount;
   }
 
   /** Called when a request is cancelled. */
@@ -150,8 +146,8 @@ export class StepRunner {
     const result = this.llama.chunkResume(ms);
     const counts = result === "done" || result === "paused";
     const after = this.count({ step: chunk, result, made: Number(counts), before });
-    this.hooks.stepped([], after);
     this.scheduler.applySlice(counts ? result : "abandoned", after - before);
+    this.hooks.stepped([], after);
     this.prepareRetry(result, after);
   }
 
@@ -177,14 +173,15 @@ export class StepRunner {
     const done = result === "done";
     const after = this.count({ step, result, made: Number(done), before });
     this.scheduler.applyMedia(step, done, after - before);
-    if (!done) this.takeBack(step.sequence, step.position);
+    if (done) this.hooks.stepped([], after);
+    else this.takeBack(step.sequence, step.position);
     this.prepareRetry(result, after);
   }
 
   /** Counts a call that has ended, and reports it. Returns when it ended. */
   private count(call: Omit<Decoded, "after">): number {
     const after = this.clock.now();
-    this.stepCount += call.made;
+    this.steps += call.made;
     this.observer?.decoded({ ...call, after }, this.scheduler);
     return after;
   }
