@@ -29,7 +29,12 @@ const NUMBER_SIGNS: Readonly<Record<string, string>> = {
 /** Symbols that are read only between two words. */
 const BETWEEN = "=<>~";
 
-const ROMAN = String.raw`((?=[IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))`;
+/** A lone C or L is a letter: "Type C". */
+const ROMAN = String.raw`((?=[IVX]|[LC][IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))`;
+/** What follows the letter in "I told Mark I was late" and "the part I like"; but not in "Part I begins". */
+const AFTER_PRONOUN = String.raw`(?<=(?:Mark|(?<!\p{L})\p{Ll}{1,9}) I) \p{Ll}`;
+/** What follows the letter in "James V. Brooks". */
+const AFTER_INITIAL = String.raw`(?<= \p{L})\. \p{Lu}`;
 const DIGITS: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 };
 
 export class Normalizer {
@@ -51,10 +56,10 @@ export class Normalizer {
     const abbreviations = anyOf(Object.keys(tables.abbreviations).filter((short) => !/^nos?\.$/.test(short)));
     this.#abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");
     // A numeral must end with its word: the C of "King Charles" is not one.
-    const before = (words: readonly string[], ending = "") =>
-      new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}])(?!${ending}[.'][${WORD}])`, "gu");
-    this.#romanCardinal = before(tables.roman_cardinal);
-    this.#romanOrdinal = before(tables.roman_ordinal, String.raw`(?!'s(?![${WORD}]))`);
+    const before = (words: readonly string[], notBefore: string) =>
+      new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}]|${notBefore})`, "gu");
+    this.#romanCardinal = before(tables.roman_cardinal, String.raw`[.'][${WORD}]|${AFTER_PRONOUN}`);
+    this.#romanOrdinal = before(tables.roman_ordinal, String.raw`(?!'s(?![${WORD}]))[.'][${WORD}]|${AFTER_INITIAL}`);
     this.#symbols = Object.entries(tables.symbols).map(([symbol, words]) => {
       const plain = escapeRegExp(symbol);
       const pattern = BETWEEN.includes(symbol) ? `(?<=[^${SPACE}]) ?${plain} ?(?=[^${SPACE}])` : plain;

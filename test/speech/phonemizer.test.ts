@@ -26,6 +26,15 @@ test.skipIf(!reader)("what a word is and what follows it decide how it sounds", 
 test.skipIf(!reader)("names behind which no numeral stands keep their letters", () => {
   expect(phonemes("King Charles")).toBe("kˈɪŋ ʧˈɑɹlz");
   expect(phonemes("Louis XIV")).toBe(phonemes("Louis the fourteenth"));
+  expect(phonemes("Grade C")).toBe("ɡɹˈAd sˈi");
+  expect(phonemes("James L. Brooks")).toContain("ˈɛl");
+  expect(phonemes("George V. Higgins")).not.toContain(phonemes("fifth"));
+});
+
+test.skipIf(!reader)("the pronoun is no numeral", () => {
+  expect(phonemes("the book I bought")).toBe("ðə bˈʊk ˌI bˈɔt");
+  expect(phonemes("I told Mark I was late.")).not.toContain(phonemes("one"));
+  expect(phonemes("Part I begins, in part I.")).toBe(phonemes("Part 1 begins, in part 1."));
 });
 
 test.skipIf(!reader)("one digit after the point of an amount counts tens of cents", () => {
