@@ -16,8 +16,14 @@ const BEFORE_NUMBER =
   /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Apt|Ste|Rm|Bldg|[Ee]xt|[Aa]pprox|[Mm]ax|[Mm]in|ca?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
 /** Abbreviations after which something always follows. */
 const NEVER_LAST = /^(?:vs|e\.g|i\.e|cf|viz)$/i;
-/** "J" of "J. Smith", "J.K" of "J.K. Rowling"; but "U.S." can be last. */
-const INITIALS = /^(?!(?:U\.S|U\.K|U\.N|E\.U|U\.S\.A|D\.C|A\.M|P\.M)$)\p{Lu}(?:\.\p{Lu})*$/u;
+/** Like titles, these end a sentence only before a usual beginning: "Jr.", "9 a.m.", "J. Smith", "the U.S. Senate". */
+const SELDOM_LAST = /^(?:Jr|Sr|Inc|Ltd|Co|Corp|al|[ap]\.m|\p{Lu}(?:\.\p{Lu})*)$/u;
+/** Words with which sentences begin, and names do not; not the initial of "J. A. Smith". */
+const BEGINNING = new RegExp(
+  "^[\"“'‘(]?(?:I|An?|The|This|That|These|Those|He|She|It|We|You|They|There|Here|My|His|Her|Our|Your|Their|Its|But|And|Or|So" +
+    String.raw`|Then|Now|If|When|While|As|At|In|On|For|From|With|After|Before|However|What|Why|How|Where)(?![\p{L}.])`,
+  "u",
+);
 const WORD_BEFORE_DOT = /(?:^| )["“'‘(]*([^ ]{1,8})$/u;
 
 /** Splits a text at line breaks and sentence ends, into pieces of at most 400 UTF-16 units. */
@@ -33,7 +39,7 @@ function sentencesOf(line: string, titles: ReadonlySet<string>): string[] {
   const sentences: string[] = [];
   let start = 0;
   for (const { 0: gap, index } of line.matchAll(END)) {
-    if (!endsSentence(line, index, line.slice(index + gap.length, index + gap.length + 2), titles)) continue;
+    if (!endsSentence(line, index, line.slice(index + gap.length, index + gap.length + 10), titles)) continue;
     sentences.push(line.slice(start, index));
     start = index + gap.length;
   }
@@ -46,7 +52,8 @@ function endsSentence(line: string, end: number, next: string, titles: ReadonlyS
   if (line[end - 1] !== ".") return true;
   const word = WORD_BEFORE_DOT.exec(line.slice(Math.max(0, end - 16), end - 1))?.[1] ?? "";
   if (BEFORE_NUMBER.test(word) && /^\p{Nd}/u.test(next)) return false;
-  return !titles.has(word) && !NEVER_LAST.test(word) && !INITIALS.test(word);
+  if (NEVER_LAST.test(word)) return false;
+  return BEGINNING.test(next) || !(titles.has(word) || SELDOM_LAST.test(word));
 }
 
 /** Divides text into the longest pieces of at most `most` UTF-16 units: after a mark, else a space, else anywhere. */

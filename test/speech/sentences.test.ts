@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { splitSentences } from "../../src/speech/sentences.ts";
 
-const split = (text: string): string[] => splitSentences(text, new Set(["Dr", "Mr"]));
+const split = (text: string): string[] => splitSentences(text, new Set(["Dr", "Mr", "St"]));
 
 test("sentences end at marks before a capital letter or a number, and at line breaks", () => {
   expect(split("One. Two! Three? 4 is next… (Five.) Six")).toEqual([
@@ -26,6 +26,21 @@ test("a dot after a title or an initial does not end a sentence", () => {
     "Ask Dr. Who.",
     'Or "Mr. J. R. Smith" himself.',
   ]);
+});
+
+test("an abbreviation that can be last ends a sentence before a usual beginning", () => {
+  expect(split("The U.S. Senate voted. I live on Main St. She left. So do I. Then we slept.")).toEqual([
+    "The U.S. Senate voted.",
+    "I live on Main St.",
+    "She left.",
+    "So do I.",
+    "Then we slept.",
+  ]);
+  const whole = [
+    "Washington, D.C. Mayor Smith met Apple Inc. CEO Cook on Martin Luther King Jr. Day at 9 a.m. Monday.",
+    "Smith et al. (2020) and J. A. Smith agree.",
+  ];
+  expect(whole.flatMap(split)).toEqual(whole);
 });
 
 test("an abbreviation that goes on does not end a sentence", () => {
