@@ -11,7 +11,9 @@ const NUMBER = String.raw`\p{Nd}+(?:,\p{Nd}{3})*(?:\.\p{Nd}+)?`;
  * earlier: without this rule, a long list of such groups would take quadratic time.
  */
 const AMOUNT = String.raw`(?<![${WORD}.])(?<!\p{Nd},(?=\p{Nd}{3}(?!\p{Nd})))(-?${NUMBER}) ?`;
-const MAGNITUDE = String.raw`(hundred|thousand|million|billion|trillion|(?:[kKmMbBtT]|[mbtMBT]n)(?![${WORD}]))`;
+/** What follows the letter of a scale: it is none in "a $20 T-shirt". */
+export const SCALE_END = String.raw`(?![${WORD}]|(?<= \p{L})[\-&']\p{L})`;
+const MAGNITUDE = String.raw`(hundred|thousand|million|billion|trillion|(?:[kKmMbBtT]|[mbtMBT]n)${SCALE_END})`;
 
 const LARGE_MONEY = new RegExp(String.raw`([$£€])(${NUMBER}) ?${MAGNITUDE}`, "gu");
 const CENTS = new RegExp(String.raw`${AMOUNT}¢`, "gu");

@@ -3,12 +3,12 @@
 
 import { anyOf, SPACE, WORD } from "./characters.ts";
 import { FORMULAS, type Form } from "./formulas.ts";
-import { magnitude } from "./quantities.ts";
+import { magnitude, SCALE_END } from "./quantities.ts";
 
 const NUMBER = String.raw`\p{Nd}+(?:[,.]\p{Nd}+)*`;
 const SIGNS = "$£€¥₹₩";
 const SIGN = `[${SIGNS}]`;
-const SCALE = String.raw` ?(?:hundred|thousand|million|billion|trillion|[kKmMbBtT]n?)(?![${WORD}])`;
+const SCALE = String.raw` ?(?:hundred|thousand|million|billion|trillion|[kKmMbBtT]n?${SCALE_END})(?![${WORD}])`;
 const CLOCK = String.raw`\p{Nd}{1,2}(?::\p{Nd}{2})?`;
 const HALF_DAY = String.raw` ?[AaPp]\.?[Mm]\.?(?![${WORD}])`;
 const TOP_DOMAINS = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|ca|au|tv|ai|dev|app";

@@ -54,6 +54,8 @@ test.skipIf(!reader)("a currency belongs to one amount", () => {
   expect(phonemes("I paid $5, 3 times.")).toBe(phonemes("I paid 5 dollars, 3 times."));
   expect(phonemes("It costs $2.5bn.")).toBe(phonemes("It costs 2.5 billion dollars."));
   expect(phonemes("It costs $1.5T.")).toBe(phonemes("It costs 1.5 trillion dollars."));
+  expect(phonemes("a $20 T-shirt, £5 K-Cup")).toBe(phonemes("a 20 dollars T-shirt, 5 pounds K-Cup"));
+  expect(phonemes("$20 T, a $2k-plan")).toBe(phonemes("20 trillion dollars, a 2 thousand dollars-plan"));
 });
 
 test.skipIf(!reader)("zeros before a number are read", () => {

@@ -33,7 +33,7 @@ test("amounts of money have their sign in front and once in a range", () => {
     "$10-$20": "10 to $20",
     "$10–20.": "10 to $20.",
     "5-20 €": "5 to €20",
-    "$2m-$3m": "$2m to $3m",
+    "$2m-$3m, $2 m-$3 m": "$2m to $3m, $2 m to $3 m",
     "US$20, A$3 million, C$5m": "$20, 3 million Australian dollars, 5 million Canadian dollars",
     "$5 - 3": "$5 - 3",
     "cost-$5": "cost-$5",
