@@ -77,7 +77,8 @@ function timeInWords(all: string, ...groups: unknown[]): string {
   let words = cardinal(hours);
   if (Number(minutes) > 0) words += `${Number(minutes) < 10 ? " oh" : ""} ${cardinal(minutes)}`;
   else if (half === undefined && s === undefined) words += " o'clock";
-  if (s !== undefined) words += ` and ${decimal(seconds)} second${Number(seconds) === 1 ? "" : "s"}`;
+  if (s !== undefined)
+    words += ` and ${decimal(`${Number(Number(seconds).toFixed(6))}`)} second${Number(seconds) === 1 ? "" : "s"}`;
   if (half === undefined) return words;
   // A.M. and P.M. are written with dots so that they are spelled. The last dot may be the sentence's.
   const next = text?.[(at ?? 0) + all.length];

@@ -17,7 +17,7 @@ const MAGNITUDE = String.raw`(hundred|thousand|million|billion|trillion|(?:[kKmM
 
 const LARGE_MONEY = new RegExp(String.raw`([$£€])(${NUMBER}) ?${MAGNITUDE}`, "gu");
 const CENTS = new RegExp(String.raw`${AMOUNT}¢`, "gu");
-const MONEY = new RegExp(String.raw`(?<![${WORD}])([¥₹₩]|Rs\.?|USD|EUR|GBP) ?(${NUMBER})(?: ?${MAGNITUDE})?`, "gu");
+const MONEY = new RegExp(String.raw`(?<![${WORD}])([¥₹₩]|Rs\.?) ?(${NUMBER})(?: ?${MAGNITUDE})?`, "gu");
 const DEGREES = new RegExp(String.raw`${AMOUNT}° ?([CF])?(?![${WORD}])`, "gu");
 const FRACTION = new RegExp(
   String.raw`(?<![${WORD}./])(?:(\p{Nd}{1,3})[ \-])?(\p{Nd}{1,3})/(\p{Nd}{1,3})(?![${WORD}/]|\.[${WORD}])`,
@@ -144,5 +144,5 @@ export function magnitude(scale: string): string {
 function inWords(amount: string, scale: string | undefined, names: Counted = ["", ""]): string {
   const [one, many] = names;
   if (scale) return `${amount} ${magnitude(scale)} ${many}`;
-  return `${amount} ${["1", "1.0", "-1"].includes(amount.replaceAll(",", "")) ? one : many}`;
+  return `${amount} ${["1", "-1"].includes(amount.replaceAll(",", "")) ? one : many}`;
 }

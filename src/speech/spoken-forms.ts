@@ -31,6 +31,7 @@ const DOLLARS: Readonly<Record<string, string>> = {
   NZ: "New Zealand ",
   S: "Singapore ",
 };
+const CURRENCIES: Readonly<Record<string, string>> = { US$: "$", USD: "$", EUR: "€", GBP: "£" };
 const SPANS: Readonly<Record<string, string>> = {
   Mon: "Monday",
   Tue: "Tuesday",
@@ -176,7 +177,10 @@ const FORMS: readonly Form[] = [
     new RegExp(String.raw`(?<![${WORD}])(AU?|CA?|HK|NZ|S)\$ ?(${NUMBER})(${SCALE})?(?![${WORD}])`, "gu"),
     (_, country, amount, scale = "") => `${amount} ${magnitude(scale.trimStart())} ${DOLLARS[country]}dollars`,
   ],
-  [new RegExp(String.raw`(?<![${WORD}])US\$ ?(?=\p{Nd})`, "gu"), "$"],
+  [
+    new RegExp(String.raw`(?<![${WORD}])(US\$|USD|EUR|GBP) ?(?=\p{Nd})`, "gu"),
+    (all, currency) => CURRENCIES[currency] ?? all,
+  ],
   [new RegExp(String.raw`(${SIGN}${NUMBER}${SCALE}) ?[\-–] ?(?=${SIGN}\p{Nd})`, "gu"), "$1 to "],
   [new RegExp(String.raw`(${SIGN})(${NUMBER})(?: ?[\-–] ?\1|[\-–])(?=\p{Nd})`, "gu"), "$2 to $1"],
   [new RegExp(String.raw`(?<![${WORD}.,${SIGNS}])(${NUMBER}) ?[\-–] ?(?=${SIGN}\p{Nd})`, "gu"), "$1 to "],

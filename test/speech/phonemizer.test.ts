@@ -41,6 +41,7 @@ test.skipIf(!reader)("one digit after the point of an amount counts tens of cent
   expect(phonemes("It costs $3.5.")).toBe(phonemes("It costs $3.50."));
   expect(phonemes("£0.5")).toBe(phonemes("£0.50"));
   expect(phonemes("$3.05")).not.toBe(phonemes("$3.5"));
+  expect(phonemes("$0.075 per token")).toBe("zˈɪɹO pYnt zˈɪɹO sˈɛvən fˈIv dˈɑləɹz pɜɹ tˈOkᵊn");
 });
 
 test.skipIf(!reader)("numbers at the end of a sentence are read as elsewhere", () => {
@@ -62,6 +63,12 @@ test.skipIf(!reader)("zeros before a number are read", () => {
   expect(phonemes("agent 007, room 054.")).toBe(phonemes("agent zero zero seven, room zero five four."));
   expect(phonemes("code 0123")).toBe(phonemes("code zero one two three"));
   expect(phonemes("0.5")).toBe("zˈɪɹO pYnt fˈIv");
+});
+
+test.skipIf(!reader)("zeros at the end of a number are read, but not in a time", () => {
+  expect(phonemes("Python 3.10")).toBe("pˈIθˌɑn θɹˈi pYnt wˈʌn zˈɪɹO");
+  expect(phonemes("1.0 mi")).toBe("wˈʌn pYnt zˈɪɹO mˈIlz");
+  expect(phonemes("18:14:03.000")).toBe(phonemes("18:14:03"));
 });
 
 test.skipIf(!reader)("a dot at the beginning of a word is read", () => {

@@ -28,7 +28,7 @@ test("telephone numbers are read digit by digit in all usual notations", () => {
 
 test("amounts of money have their sign in front and once in a range", () => {
   expectForms({
-    "20€, 5 USD.": "€20, USD5.",
+    "20€, 5 USD, EUR 5.50.": "€20, $5, €5.50.",
     "-$20 or +€5": "minus $20 or plus €5",
     "$10-$20": "10 to $20",
     "$10–20.": "10 to $20.",
