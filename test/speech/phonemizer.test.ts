@@ -89,6 +89,14 @@ test.skipIf(!reader)("mixed numbers, scores and sizes differ from dates", () => 
   expect(phonemes("on 3/4 or 9/11, 05/06")).toBe(phonemes("on March fourth or September eleventh, May sixth"));
 });
 
+test.skipIf(!reader)("a day belongs to its month only as a whole number, and a range of days is one", () => {
+  expect(phonemes("In March 1,200 left")).toBe("ɪn mˈɑɹʧ wˈʌn θˈWzᵊnd tˈu hˈʌndɹəd lˈɛft");
+  expect(phonemes("In May 12-year-olds")).toContain("twˈɛlv jˈɪɹ");
+  expect(phonemes("June 10-12, 2025")).toBe(phonemes("June tenth to twelfth, 2025"));
+  expect(phonemes("on 3rd–5th of Mar. 2025")).toBe(phonemes("on the third to fifth of March 2025"));
+  expect(phonemes("We met on 14 March.")).toBe(phonemes("We met on the fourteenth of March."));
+});
+
 test.skipIf(!reader)("units of the kitchen and of physics have names", () => {
   expect(phonemes("5 m, 3 L, 1 g")).toBe(phonemes("5 meters, 3 liters, 1 gram"));
   expect(phonemes("1/2 tsp or 1 1/2 tbsp")).toBe(phonemes("one half teaspoon or 1 and a half tablespoons"));
