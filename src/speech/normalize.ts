@@ -10,14 +10,15 @@ import type { NormalizeTables } from "./tables.ts";
 /** Groups of digits with a space at which no line breaks: "12 000". */
 const DIGIT_GROUP = /(?<=\p{Nd})[\xa0\u2009\u202f](?=\p{Nd}{3}(?!\p{Nd}))/gu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
+const HYPHENS = /[\u2010-\u2012]/g;
+/** Soft hyphens, and places where a line can or cannot break. */
+const INVISIBLE = /[\xad\u200b\u2060]/g;
 /** Markdown links and images, whose targets are not read and may contain parentheses. */
 const LINK = /!?\[([^[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)/gu;
 const NUMBER_SIGN = new RegExp(String.raw`(?<![${WORD}])([Nn]os?)\. ?(?=\p{Nd})`, "gu");
 const HASH = new RegExp(String.raw`(?<![${WORD}&])#(?=\p{Nd})`, "gu");
-const RANGE = new RegExp(
-  String.raw`(?<![${WORD}.\-])(\p{Nd}{1,4}) ?[\-–] ?(\p{Nd}{1,4})(?![${WORD}\-]|\.[${WORD}])`,
-  "gu",
-);
+const SMALL = String.raw`\p{Nd}{1,4}(?:\.\p{Nd}{1,3})?`;
+const RANGE = new RegExp(String.raw`(?<![${WORD}.\-])(${SMALL}) ?[\-–] ?(${SMALL})(?![${WORD}\-]|\.[${WORD}])`, "gu");
 const PLUS = new RegExp(String.raw`(?<![${WORD}+])\+(?=\p{Nd})`, "gu");
 const SPACE_BEFORE_MARK = / +([,;:!?]|\.(?![\p{L}\p{N}]))/gu;
 const NUMBER_SIGNS: Readonly<Record<string, string>> = {
@@ -72,7 +73,7 @@ export class Normalizer {
     const { abbreviations, titles } = this.#tables;
     // Twice, for an image inside a link.
     let result = text.replace(DIGIT_GROUP, ",").replace(SPACES, " ").trim().replace(LINK, "$1").replace(LINK, "$1");
-    result = result.replaceAll("’", "'").replaceAll("‒", "-").replaceAll("―", "—");
+    result = result.replaceAll("’", "'").replace(HYPHENS, "-").replaceAll("―", "—").replace(INVISIBLE, "");
     result = spokenForms(result);
     result = this.#dates.named(this.#quantities.measures(this.#dates.digits(result)));
     result = result

@@ -49,6 +49,7 @@ test.skipIf(!reader)("numbers at the end of a sentence are read as elsewhere", (
   expect(phonemes("Add 3/4.")).toBe(phonemes("Add three quarters."));
   expect(phonemes("Call 555-1234.")).toBe(phonemes("Call 5 5 5, 1 2 3 4."));
   expect(phonemes("It grew 5-10%.")).toBe(phonemes("It grew 5 to 10%."));
+  expect(phonemes("1.5–2.5 hours, 1.5-2 km")).toBe(phonemes("1.5 to 2.5 hours, 1.5 to 2 kilometers"));
 });
 
 test.skipIf(!reader)("a currency belongs to one amount", () => {
@@ -69,6 +70,11 @@ test.skipIf(!reader)("zeros at the end of a number are read, but not in a time",
   expect(phonemes("Python 3.10")).toBe("pˈIθˌɑn θɹˈi pYnt wˈʌn zˈɪɹO");
   expect(phonemes("1.0 mi")).toBe("wˈʌn pYnt zˈɪɹO mˈIlz");
   expect(phonemes("18:14:03.000")).toBe(phonemes("18:14:03"));
+});
+
+test.skipIf(!reader)("hyphens of all kinds are hyphens, and those for line breaks are none", () => {
+  expect(phonemes("a well\u2010known 10\u201112")).toBe(phonemes("a well-known 10-12"));
+  expect(phonemes("soft\xadware up\u200bset")).toBe(phonemes("software upset"));
 });
 
 test.skipIf(!reader)("a dot at the beginning of a word is read", () => {
