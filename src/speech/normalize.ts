@@ -10,6 +10,11 @@ import type { NormalizeTables } from "./tables.ts";
 /** Groups of digits with a space at which no line breaks: "12 000". */
 const DIGIT_GROUP = /(?<=\p{Nd})[\xa0\u2009\u202f](?=\p{Nd}{3}(?!\p{Nd}))/gu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
+/** Titles only with a dot: "Gen Z", "Rev B", "10 Ft Wave". */
+const NO_TITLE = String.raw`Gen|Rep|Rev|Col|Hon|Fr|\p{Nd} Ft`;
+/** Words where they end a sentence, unless they stand like an abbreviation: "the Sun." and "by Sun.", "special ed." */
+const WORD_AT_END =
+  /(?<!^|(?:\b(?:on|by|in|until|till|since|next|last|every)|,|\p{Nd}(?:st|nd|rd|th)) )(?:Mon|Sat|Sun|Jan|ed|fig)\.$/u;
 const HYPHENS = /[\u2010-\u2012]/g;
 /** Soft hyphens, and places where a line can or cannot break. */
 const INVISIBLE = /[\xad\u200b\u2060]/g;
@@ -52,7 +57,8 @@ export class Normalizer {
     this.#tables = tables;
     this.#dates = new Dates(tables.months);
     this.#quantities = new Quantities(tables);
-    this.#title = new RegExp(String.raw`(?<![${WORD}])(${anyOf(Object.keys(tables.titles))})\.? (?=[A-Z])`, "gu");
+    const titles = anyOf(Object.keys(tables.titles));
+    this.#title = new RegExp(String.raw`(?<![${WORD}])(${titles})(?:\.|(?<!${NO_TITLE})) (?=[A-Z])`, "gu");
     // "No." is an answer unless a number follows.
     const abbreviations = anyOf(Object.keys(tables.abbreviations).filter((short) => !/^nos?\.$/.test(short)));
     this.#abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");
@@ -80,6 +86,7 @@ export class Normalizer {
       .replace(this.#title, (_, title: string) => `${titles[title]} `)
       .replace(this.#abbreviation, (all: string, short: string, at: number, whole: string) => {
         const endsBoth = at + all.length === whole.length && short.endsWith(".");
+        if (endsBoth && WORD_AT_END.test(whole)) return all;
         return `${abbreviations[short]}${endsBoth ? "." : ""}`;
       })
       .replace(NUMBER_SIGN, (_, short: string) => NUMBER_SIGNS[short] ?? short)

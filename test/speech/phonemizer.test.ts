@@ -164,6 +164,17 @@ test.skipIf(!reader)("an answer is no abbreviation of number", () => {
   expect(phonemes("see no. 5")).toBe(phonemes("see number 5"));
 });
 
+test.skipIf(!reader)("words that look like titles or abbreviations stay words", () => {
+  expect(phonemes("Gen Z and Gen. Li")).toBe(phonemes("Jen Z and General Li"));
+  expect(phonemes("a 10 Ft Wave")).not.toContain(phonemes("fort"));
+  expect(phonemes("Ft Worth, Dr Li")).toBe(phonemes("Fort Worth, Dr. Li"));
+  expect(phonemes("It is the Sun.")).toBe(phonemes("It is the sun."));
+  expect(phonemes("I met Jan.")).not.toContain(phonemes("January"));
+  expect(phonemes("special ed.")).toBe(`${phonemes("special Ed")}.`);
+  expect(phonemes("We meet on Sun.")).toBe(phonemes("We meet on Sunday."));
+  expect(phonemes("the 2nd ed.")).toBe(phonemes("the 2nd edition."));
+});
+
 test.skipIf(!reader)("a link is read without its target, a picture as its description", () => {
   const plain = phonemes("see the docs here");
   expect(phonemes("see [the docs](https://example.com/a_(b)?c) here")).toBe(plain);
