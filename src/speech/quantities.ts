@@ -76,8 +76,9 @@ export class Quantities {
     const units = anyOf(Object.keys(this.#unitNames));
     const slash = String.raw`(?<=\p{Nd} ?(?:${units})(?:/(?:${units}))?)/(?=(?:${units}|s|\p{Ll}{3,})(?![${WORD}]))`;
     this.#slash = new RegExp(slash, "gu");
-    // "5 km", "5-km run"
-    this.#units = new RegExp(String.raw`${AMOUNT}(-(?=[\p{L} ]{1,6} \p{L})|)(${units})(?![${WORD}])`, "gu");
+    // "5 km", "5-km run", "6 ft. tall"
+    const unit = String.raw`(${units})(?![${WORD}])(?:\.(?= [\p{Ll}\p{Nd}]))?`;
+    this.#units = new RegExp(String.raw`${AMOUNT}(-(?=[\p{L} ]{1,6}\.? \p{L})|)${unit}`, "gu");
     this.#perUnit = new RegExp(String.raw`(?<![${WORD}])per (${units}|s)(?![${WORD}])`, "gu");
   }
 

@@ -11,9 +11,9 @@ const END = new RegExp(String.raw`(?<=[.!?…।])["”’)\]]*[${SPACE}]+(?=[^$
 const CLAUSE = /[,;:—] /g;
 /** The mark of a heading in Markdown. */
 const HEADING = new RegExp(`^#{1,6}[${SPACE}]+`, "u");
-/** Abbreviations that end no sentence before a number: "No. 5", "Jan. 3". */
+/** Abbreviations that end no sentence before a number: "No. 5", "Jan. 3", "5 ft. 3". */
 const BEFORE_NUMBER =
-  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Apt|Ste|Rm|Bldg|[Ee]xt|[Aa]pprox|[Mm]ax|[Mm]in|ca?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
+  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Art|Eqs?|Op|Apt|Ste|Rm|Bldg|[Ee]xt|[Aa]pprox|[Ee]st|[Mm]ax|[Mm]in|ca?|ft|lbs?|oz|hrs?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
 /** Abbreviations after which something always follows. */
 const NEVER_LAST = /^(?:vs|e\.g|i\.e|cf|viz)$/i;
 /** Like titles, these end a sentence only before a usual beginning: "Jr.", "9 a.m.", "J. Smith", "the U.S. Senate". */

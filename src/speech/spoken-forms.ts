@@ -71,6 +71,15 @@ const STREETS: Readonly<Record<string, string>> = {
   Pkwy: "Parkway",
 };
 const ROOMS: Readonly<Record<string, string>> = { Apt: "Apartment", Ste: "Suite", Rm: "Room", Bldg: "Building" };
+/** Parts of books and works, before their numbers. */
+const PARTS: Readonly<Record<string, string>> = {
+  Art: "Article",
+  Eq: "Equation",
+  Eqs: "Equations",
+  Op: "Opus",
+  Sec: "Section",
+  p: "page",
+};
 
 const name = anyOf(Object.keys(SPANS));
 const street = anyOf(Object.keys(STREETS));
@@ -191,7 +200,10 @@ const FORMS: readonly Form[] = [
 
   // `6'2"`, "6 ft 2 in", `5" screen`: no quotation ends there.
   [new RegExp(String.raw`(?<![${WORD}.'])(\p{Nd})['′] ?(\p{Nd}{1,2})(?:["”″]|'')?(?![${WORD}'])`, "gu"), "$1 foot $2"],
-  [new RegExp(String.raw`(?<=\p{Nd} ?(?:ft|feet|foot) \p{Nd}{1,2}) ?in(?![${WORD}])`, "gu"), " inches"],
+  [
+    new RegExp(String.raw`(?<=\p{Nd} ?(?:ft\.?|feet|foot) \p{Nd}{1,2}) ?in(?![${WORD}])(?:\.(?= \p{Ll}))?`, "gu"),
+    " inches",
+  ],
   [/^([^"“”]{0,400}\p{Nd})["″](?=[ -]\p{L})/u, "$1 inch"],
 
   // "C#", "v2.1", "24/7", "4.5/5", "3x", "H2O".
@@ -203,6 +215,13 @@ const FORMS: readonly Form[] = [
   [new RegExp(String.raw`(?<![${WORD}./])(24(?=/7)|50(?=/50))/(7|50)(?![${WORD}/])`, "gu"), "$1 $2"],
   [new RegExp(String.raw`(?<![${WORD}./])(\p{Nd}{1,3}\.\p{Nd})/(\p{Nd}{1,3})${END}`, "gu"), "$1 out of $2"],
   [new RegExp(String.raw`(?<=\p{Nd})x(?= \p{Ll})`, "gu"), " times"],
+  // "20 sq. ft.", "12 fl. oz."
+  [/(?<=\p{Nd}[ -]?)(sq|fl)\. (?=(?:ft|mi|oz)(?!\p{L}))/gu, "$1 "],
+  // "Op. 9"
+  [
+    new RegExp(String.raw`(?<!\p{L})(${anyOf(Object.keys(PARTS))})\. (?=\p{Nd})`, "gu"),
+    (_, short) => `${PARTS[short]} `,
+  ],
   // "max. 10"; but not "5 min."
   [new RegExp(String.raw`(?<![${WORD}]|\p{Nd} )([Mm])(ax|in)\. (?=\p{Nd})`, "gu"), "$1$2imum "],
   // "us", written in capitals, is not preceded by "the".

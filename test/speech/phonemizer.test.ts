@@ -109,6 +109,16 @@ test.skipIf(!reader)("units of the kitchen and of physics have names", () => {
   expect(phonemes("20 m², 5 m/s")).toBe(phonemes("20 square meters, 5 meters per second"));
 });
 
+test.skipIf(!reader)("the dot of a unit or of a part of a book is no stop", () => {
+  expect(phonemes("He is 6 ft. tall.")).toBe(phonemes("He is 6 feet tall."));
+  expect(phonemes("5 ft. 3 in. of rope")).toBe(phonemes("5 feet 3 inches of rope"));
+  expect(phonemes("a 12-oz. can, 1,200 sq. ft. of it")).toBe(phonemes("a 12 ounce can, 1,200 square feet of it"));
+  expect(phonemes("He ran 5 km. We ran 6.")).toBe(phonemes("He ran 5 kilometers. We ran 6."));
+  expect(phonemes("Op. 9, Eq. 3")).toBe(phonemes("Opus 9, Equation 3"));
+  const whole = "He is 5 ft. 3 in. tall, est. 1990, see Op. 9, Eq. 3.";
+  expect(reader?.sentences(whole)).toEqual([whole]);
+});
+
 test.skipIf(!reader)("an amount stays one beside a unit or a word that no dictionary has", () => {
   expect(phonemes("$2,000-Xyzzyq")).toBe(phonemes("2,000 dollars Xyzzyq"));
   expect(phonemes("$2,500/yr, $5 million/year.")).toBe(phonemes("2,500 dollars per year, 5 million dollars per year."));
