@@ -106,6 +106,7 @@ test.skipIf(!reader)("a day belongs to its month only as a whole number, and a r
 test.skipIf(!reader)("units of the kitchen and of physics have names", () => {
   expect(phonemes("5 m, 3 L, 1 g")).toBe(phonemes("5 meters, 3 liters, 1 gram"));
   expect(phonemes("1/2 tsp or 1 1/2 tbsp")).toBe(phonemes("one half teaspoon or 1 and a half tablespoons"));
+  expect(phonemes("50 \u03bcg, 3 \xb5s, 5 \u03bcL")).toBe(phonemes("50 micrograms, 3 microseconds, 5 microliters"));
   expect(phonemes("20 m², 5 m/s")).toBe(phonemes("20 square meters, 5 meters per second"));
 });
 
