@@ -66,6 +66,13 @@ export const FORMULAS: readonly Form[] = [
     },
   ],
 
+  // "1e-5", "UTC-8"
+  [
+    new RegExp(String.raw`(?<![${WORD}.])(${NUMBER})[eE](?=[+\-]\p{Nd}{1,3}(?![${WORD}]))`, "gu"),
+    "$1 times 10 to the power of ",
+  ],
+  [/(?<=\b(?:UTC|GMT))-(?=\p{Nd})/gu, " minus "],
+
   // "x >= 5", "a -> b"
   [/(?<![<>=!-])(?:[<>!]=|[=-]>)(?![=>])/g, (sign) => WRITTEN[sign] ?? sign],
 
