@@ -8,7 +8,7 @@ import { isLower, SPACE } from "./characters.ts";
  */
 const LONGEST_SENTENCE = 400;
 const END = new RegExp(String.raw`(?<=[.!?…।])["”’)\]]*[${SPACE}]+(?=[^${SPACE}])`, "gu");
-const CLAUSE = /[,;:—] /g;
+const CLAUSE = /[,;:—.!?…।] /g;
 /** The mark of a heading in Markdown. */
 const HEADING = new RegExp(`^#{1,6}[${SPACE}]+`, "u");
 /** Abbreviations that end no sentence before a number: "No. 5", "Jan. 3", "5 ft. 3". */

@@ -67,6 +67,8 @@ test("a sentence without end is cut at marks, else between words, else anywhere 
   const clauses = split("and so on, ".repeat(500));
   expect(clauses.every((part) => part.length <= 400 && part.endsWith(","))).toBe(true);
   expect(clauses.join(" ")).toBe("and so on, ".repeat(500).trim());
+  const small = split("written without capitals, and long. ".repeat(50));
+  expect(small.every((part) => part.length <= 400 && part.endsWith("long."))).toBe(true);
   expect(split("word ".repeat(500)).every((part) => /^(word ?)+$/.test(part))).toBe(true);
   const emoji = split(`a${"😀".repeat(2000)}`);
   expect(emoji.join("")).toBe(`a${"😀".repeat(2000)}`);
