@@ -186,6 +186,12 @@ test.skipIf(!reader)("words that look like titles or abbreviations stay words", 
   expect(phonemes("the 2nd ed.")).toBe(phonemes("the 2nd edition."));
 });
 
+test.skipIf(!reader)("the dot of an abbreviation also ends the sentence", () => {
+  const texts = ["at 5 p.m.", "in the U.S.", "plan B.", "I met Jan."];
+  expect(texts.map((text) => phonemes(text).slice(-3))).toEqual(["ɛm.", "ɛs.", "ˈi.", "æn."]);
+  expect(phonemes("He left (at 5 p.m.)")).toEndWith("m)");
+});
+
 test.skipIf(!reader)("a link is read without its target, a picture as its description", () => {
   const plain = phonemes("see the docs here");
   expect(phonemes("see [the docs](https://example.com/a_(b)?c) here")).toBe(plain);
