@@ -35,6 +35,7 @@ const REASONS: Readonly<Record<string, (line: string, reading: Reading) => boole
   "svc reads the unit after a slash or per": (line) => /\d ?\p{L}+\/\p{L}|\bper \p{L}{1,4}\b/u.test(line),
   "svc keeps the dot of an abbreviation that ends a text": (line, { phonemes }) =>
     line.endsWith(".") && !/[;:,.!?—…"“”()]$/u.test(phonemes ?? ""),
+  "svc reads long words to their end": (line) => /\p{L}{25}/u.test(line),
   "svc leaves out the mark of a heading": (line) => /^#{1,6} /.test(line),
 };
 

@@ -81,6 +81,11 @@ test.skipIf(!reader)("a dot at the beginning of a word is read", () => {
   expect(phonemes("Use .NET and .5 more")).toBe(phonemes("Use dot NET and 0.5 more"));
 });
 
+test.skipIf(!reader)("a long word that no dictionary has is read to its end", () => {
+  expect(phonemes("Donaudampfschifffahrtsgesellschaftskapitän")).toEndWith("kəpˌɪtˌɛn");
+  expect(phonemes("xq".repeat(120)).length).toBeGreaterThan(240);
+});
+
 test.skipIf(!reader)("in a sentence of capitals only acronyms are spelled", () => {
   expect(phonemes("IT WAS A DARK AND STORMY NIGHT")).toStartWith("ˈɪt w");
   expect(phonemes("THE GPU USB PORT")).toContain(phonemes("USB"));
