@@ -19,12 +19,13 @@ export class LongSpeech {
   private before = 0;
   private samples = 0;
 
-  /** `wishes`: fields of the request besides the text and its format. */
+  /** `wishes`: fields of the request besides the text and its format. `isCompleted`: whether `complete` will be called. */
   constructor(
     private readonly api: Api,
     text: string,
     private readonly format: SpeechFormat,
     private readonly wishes: object,
+    private readonly isCompleted: boolean,
   ) {
     this.texts = speechPortions(text);
   }
@@ -38,8 +39,10 @@ export class LongSpeech {
 
   /** Yields the sound file as it is generated. Throws ExitError. */
   async *file(): AsyncGenerator<Uint8Array, void, void> {
-    if (this.texts.length === 1) return yield* this.sound(this.format);
-    const encoder = await FORMATS[this.format].make(PCM_RATE);
+    const { make, complete } = FORMATS[this.format];
+    // Only files that are made here can be completed: the number of samples is known.
+    if (this.texts.length === 1 && !(this.isCompleted && complete)) return yield* this.sound(this.format);
+    const encoder = await make(PCM_RATE);
     let rest = Buffer.alloc(0);
     for await (const bytes of this.sound("pcm")) {
       const all = Buffer.concat([rest, bytes]);

@@ -53,7 +53,7 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
       ...(locale !== undefined && { locale }),
       ...(speed !== undefined && { speed: Number(speed) }),
     };
-    const speech = new LongSpeech(api, input, format, wishes);
+    const speech = new LongSpeech(api, input, format, wishes, output !== undefined);
     const work = async () => {
       const file = speech.file();
       if (output !== undefined) return writeAsItComes(output, file, (head) => speech.complete(head));

@@ -22,12 +22,16 @@ export class Dates {
   constructor(months: Readonly<Record<string, string>>) {
     this.#months = new Map(Object.entries(months));
     const names = anyOf([...this.#months.values(), ...Array.from(this.#months.keys(), capitalize), "Sept"]);
-    const day = String.raw`(\p{Nd}{1,2})`;
+    const days = String.raw`(\p{Nd}{1,2})(?:st|nd|rd|th)?(?: ?[\-–] ?(\p{Nd}{1,2})(?:st|nd|rd|th)?)?`;
     this.#monthDay = new RegExp(
-      String.raw`(?<![${WORD}])(${names})\.? ${day}(?:st|nd|rd|th)?(?![${WORD}])(?![:%])(,? \p{Nd}{4}(?![${WORD}]))?`,
+      String.raw`(?<![${WORD}])(${names})\.? ${days}(?![${WORD}:%]|[.,]\p{Nd}|-\p{L})(,? \p{Nd}{4}(?![${WORD}]))?`,
       "gu",
     );
-    this.#dayMonth = new RegExp(String.raw`(?<![${WORD}])(the )?${day} (?:of )?(${names})(?![${WORD}])\.?`, "gu");
+    // A dot at the end is the sentence's.
+    this.#dayMonth = new RegExp(
+      String.raw`(?<![${WORD}])(?:the )?${days} (?:of )?(${names})(?![${WORD}])(?:\.(?!["”')]*$))?`,
+      "gu",
+    );
   }
 
   /** Writes out times, and dates of digits with a year. */
@@ -45,12 +49,14 @@ export class Dates {
   /** Writes out days next to a month's name. */
   named(text: string): string {
     return text
-      .replace(this.#monthDay, (all: string, month: string, day: string, rest = "") =>
-        isDay(day) ? `${this.#name(month)} ${ordinal(asciiDigits(day))}${rest}` : all,
-      )
-      .replace(this.#dayMonth, (all: string, _the: string, day: string, month: string) =>
-        isDay(day) ? `the ${ordinal(asciiDigits(day))} of ${this.#name(month)}` : all,
-      );
+      .replace(this.#monthDay, (all: string, month: string, first: string, last = "", year = "") => {
+        const days = daysInWords(first, last);
+        return days === undefined ? all : `${this.#name(month)} ${days}${year}`;
+      })
+      .replace(this.#dayMonth, (all: string, first: string, last: string | undefined, month: string) => {
+        const days = daysInWords(first, last);
+        return days === undefined ? all : `the ${days} of ${this.#name(month)}`;
+      });
   }
 
   /** Returns "March fourteenth, 2024" for digits; undefined when there is no such day. */
@@ -70,6 +76,15 @@ function isDay(digits: string): boolean {
   return day >= 1 && day <= 31;
 }
 
+/** Returns "tenth", or "tenth to twelfth"; undefined when these are no days, or not in order. */
+function daysInWords(first: string, last = ""): string | undefined {
+  if (!isDay(first)) return undefined;
+  const day = ordinal(asciiDigits(first));
+  if (last === "") return day;
+  const isRange = isDay(last) && Number(asciiDigits(first)) < Number(asciiDigits(last));
+  return isRange ? `${day} to ${ordinal(asciiDigits(last))}` : undefined;
+}
+
 function timeInWords(all: string, ...groups: unknown[]): string {
   const [h, m, s, half, at, text] = groups as [string, string, string?, string?, number?, string?];
   const [hours, minutes, seconds] = [h, m, s ?? ""].map(asciiDigits) as [string, string, string];
@@ -77,7 +92,8 @@ function timeInWords(all: string, ...groups: unknown[]): string {
   let words = cardinal(hours);
   if (Number(minutes) > 0) words += `${Number(minutes) < 10 ? " oh" : ""} ${cardinal(minutes)}`;
   else if (half === undefined && s === undefined) words += " o'clock";
-  if (s !== undefined) words += ` and ${decimal(seconds)} second${Number(seconds) === 1 ? "" : "s"}`;
+  if (s !== undefined)
+    words += ` and ${decimal(`${Number(Number(seconds).toFixed(6))}`)} second${Number(seconds) === 1 ? "" : "s"}`;
   if (half === undefined) return words;
   // A.M. and P.M. are written with dots so that they are spelled. The last dot may be the sentence's.
   const next = text?.[(at ?? 0) + all.length];

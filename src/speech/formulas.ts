@@ -66,6 +66,13 @@ export const FORMULAS: readonly Form[] = [
     },
   ],
 
+  // "1e-5", "UTC-8"
+  [
+    new RegExp(String.raw`(?<![${WORD}.])(${NUMBER})[eE](?=[+\-]\p{Nd}{1,3}(?![${WORD}]))`, "gu"),
+    "$1 times 10 to the power of ",
+  ],
+  [/(?<=\b(?:UTC|GMT))-(?=\p{Nd})/gu, " minus "],
+
   // "x >= 5", "a -> b"
   [/(?<![<>=!-])(?:[<>!]=|[=-]>)(?![=>])/g, (sign) => WRITTEN[sign] ?? sign],
 
@@ -81,8 +88,9 @@ export const FORMULAS: readonly Form[] = [
   [/(?<=\p{Nd}) x (?=\p{Nd})/gu, " by "],
   [/ ?([≥≤≠≈√∞‰]) ?/g, (_, sign) => ` ${SIGNS[sign]} `],
 
-  // "the σ", "2π"; but not the ohms of "5 Ω".
+  // "the σ", "2π"; but not the ohms of "5 Ω" and the micrograms of "5 μg".
   [/\u2126/g, "Ω"],
+  [new RegExp(String.raw`(?<=\p{Nd} ?)\u03bc(?=[gmslLFAVW](?![${WORD}]))`, "gu"), "\xb5"],
   [
     /(?<!\p{L}|\p{Nd} ?(?=Ω))(?<=(\p{Nd})?)([Α-Ωα-ω])(?!\p{L})/gu,
     (_, digit, letter) => `${digit ? " " : ""}${GREEK[letter.toLowerCase()] ?? letter}`,

@@ -10,14 +10,20 @@ import type { NormalizeTables } from "./tables.ts";
 /** Groups of digits with a space at which no line breaks: "12 000". */
 const DIGIT_GROUP = /(?<=\p{Nd})[\xa0\u2009\u202f](?=\p{Nd}{3}(?!\p{Nd}))/gu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
+/** Titles only with a dot: "Gen Z", "Rev B", "10 Ft Wave". */
+const NO_TITLE = String.raw`Gen|Rep|Rev|Col|Hon|Fr|\p{Nd} Ft`;
+/** Words where they end a sentence, unless they stand like an abbreviation: "the Sun." and "by Sun.", "special ed." */
+const WORD_AT_END =
+  /(?<!^|(?:\b(?:on|by|in|until|till|since|next|last|every)|,|\p{Nd}(?:st|nd|rd|th)) )(?:Mon|Sat|Sun|Jan|ed|fig)\.$/u;
+const HYPHENS = /[\u2010-\u2012]/g;
+/** Soft hyphens, and places where a line can or cannot break. */
+const INVISIBLE = /[\xad\u200b\u2060]/g;
 /** Markdown links and images, whose targets are not read and may contain parentheses. */
 const LINK = /!?\[([^[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)*\)/gu;
 const NUMBER_SIGN = new RegExp(String.raw`(?<![${WORD}])([Nn]os?)\. ?(?=\p{Nd})`, "gu");
 const HASH = new RegExp(String.raw`(?<![${WORD}&])#(?=\p{Nd})`, "gu");
-const RANGE = new RegExp(
-  String.raw`(?<![${WORD}.\-])(\p{Nd}{1,4}) ?[\-–] ?(\p{Nd}{1,4})(?![${WORD}\-]|\.[${WORD}])`,
-  "gu",
-);
+const SMALL = String.raw`\p{Nd}{1,4}(?:\.\p{Nd}{1,3})?`;
+const RANGE = new RegExp(String.raw`(?<![${WORD}.\-])(${SMALL}) ?[\-–] ?(${SMALL})(?![${WORD}\-]|\.[${WORD}])`, "gu");
 const PLUS = new RegExp(String.raw`(?<![${WORD}+])\+(?=\p{Nd})`, "gu");
 const SPACE_BEFORE_MARK = / +([,;:!?]|\.(?![\p{L}\p{N}]))/gu;
 const NUMBER_SIGNS: Readonly<Record<string, string>> = {
@@ -29,7 +35,12 @@ const NUMBER_SIGNS: Readonly<Record<string, string>> = {
 /** Symbols that are read only between two words. */
 const BETWEEN = "=<>~";
 
-const ROMAN = String.raw`((?=[IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))`;
+/** A lone C or L is a letter: "Type C". */
+const ROMAN = String.raw`((?=[IVX]|[LC][IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))`;
+/** What follows the letter in "I told Mark I was late" and "the part I like"; but not in "Part I begins". */
+const AFTER_PRONOUN = String.raw`(?<=(?:Mark|(?<!\p{L})\p{Ll}{1,9}) I) \p{Ll}`;
+/** What follows the letter in "James V. Brooks". */
+const AFTER_INITIAL = String.raw`(?<= \p{L})\. \p{Lu}`;
 const DIGITS: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 };
 
 export class Normalizer {
@@ -46,15 +57,16 @@ export class Normalizer {
     this.#tables = tables;
     this.#dates = new Dates(tables.months);
     this.#quantities = new Quantities(tables);
-    this.#title = new RegExp(String.raw`(?<![${WORD}])(${anyOf(Object.keys(tables.titles))})\.? (?=[A-Z])`, "gu");
+    const titles = anyOf(Object.keys(tables.titles));
+    this.#title = new RegExp(String.raw`(?<![${WORD}])(${titles})(?:\.|(?<!${NO_TITLE})) (?=[A-Z])`, "gu");
     // "No." is an answer unless a number follows.
     const abbreviations = anyOf(Object.keys(tables.abbreviations).filter((short) => !/^nos?\.$/.test(short)));
     this.#abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");
     // A numeral must end with its word: the C of "King Charles" is not one.
-    const before = (words: readonly string[], ending = "") =>
-      new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}])(?!${ending}[.'][${WORD}])`, "gu");
-    this.#romanCardinal = before(tables.roman_cardinal);
-    this.#romanOrdinal = before(tables.roman_ordinal, String.raw`(?!'s(?![${WORD}]))`);
+    const before = (words: readonly string[], notBefore: string) =>
+      new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}]|${notBefore})`, "gu");
+    this.#romanCardinal = before(tables.roman_cardinal, String.raw`[.'][${WORD}]|${AFTER_PRONOUN}`);
+    this.#romanOrdinal = before(tables.roman_ordinal, String.raw`(?!'s(?![${WORD}]))[.'][${WORD}]|${AFTER_INITIAL}`);
     this.#symbols = Object.entries(tables.symbols).map(([symbol, words]) => {
       const plain = escapeRegExp(symbol);
       const pattern = BETWEEN.includes(symbol) ? `(?<=[^${SPACE}]) ?${plain} ?(?=[^${SPACE}])` : plain;
@@ -67,13 +79,14 @@ export class Normalizer {
     const { abbreviations, titles } = this.#tables;
     // Twice, for an image inside a link.
     let result = text.replace(DIGIT_GROUP, ",").replace(SPACES, " ").trim().replace(LINK, "$1").replace(LINK, "$1");
-    result = result.replaceAll("’", "'").replaceAll("‒", "-").replaceAll("―", "—");
+    result = result.replaceAll("’", "'").replace(HYPHENS, "-").replaceAll("―", "—").replace(INVISIBLE, "");
     result = spokenForms(result);
     result = this.#dates.named(this.#quantities.measures(this.#dates.digits(result)));
     result = result
       .replace(this.#title, (_, title: string) => `${titles[title]} `)
       .replace(this.#abbreviation, (all: string, short: string, at: number, whole: string) => {
         const endsBoth = at + all.length === whole.length && short.endsWith(".");
+        if (endsBoth && WORD_AT_END.test(whole)) return all;
         return `${abbreviations[short]}${endsBoth ? "." : ""}`;
       })
       .replace(NUMBER_SIGN, (_, short: string) => NUMBER_SIGNS[short] ?? short)

@@ -49,10 +49,10 @@ export function year(digits: string): string {
   return `${cardinal(`${high}`)} ${low < 10 ? "oh-" : ""}${cardinal(`${low}`)}`;
 }
 
-/** Returns "three point one four"; zeros at the end are not read. */
+/** Returns "three point one four". */
 export function decimal(number: string): string {
   const [whole = "", ...rest] = number.split(".");
-  const fraction = rest.join("").replace(/0+$/, "");
+  const fraction = rest.join("");
   return cardinal(whole || "0") + (fraction && ` point ${spell(fraction)}`);
 }
 

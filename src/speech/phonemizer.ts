@@ -89,7 +89,9 @@ export class Phonemizer {
       const phonemes = joined(word).replaceAll("ɾ", "T").replaceAll("ʔ", "t");
       return phonemes + (word.at(-1)?.spaceAfter ? " " : "");
     });
-    return spoken.join("").trim();
+    const all = spoken.join("").trim();
+    // The dot of an abbreviation at the end is the sentence's, too: "at 5 p.m."
+    return /\.\s*$/.test(text) && /[^;:,.!?—…"“”()]$/u.test(all) ? `${all}.` : all;
   }
 
   /** Returns the acoustic model's numbers of the phonemes, with padding; omits characters that it does not have. */

@@ -11,11 +11,13 @@ const NUMBER = String.raw`\p{Nd}+(?:,\p{Nd}{3})*(?:\.\p{Nd}+)?`;
  * earlier: without this rule, a long list of such groups would take quadratic time.
  */
 const AMOUNT = String.raw`(?<![${WORD}.])(?<!\p{Nd},(?=\p{Nd}{3}(?!\p{Nd})))(-?${NUMBER}) ?`;
-const MAGNITUDE = String.raw`(hundred|thousand|million|billion|trillion|(?:[kKmMbBtT]|[mbtMBT]n)(?![${WORD}]))`;
+/** What follows the letter of a scale: it is none in "a $20 T-shirt". */
+export const SCALE_END = String.raw`(?![${WORD}]|(?<= \p{L})[\-&']\p{L})`;
+const MAGNITUDE = String.raw`(hundred|thousand|million|billion|trillion|(?:[kKmMbBtT]|[mbtMBT]n)${SCALE_END})`;
 
 const LARGE_MONEY = new RegExp(String.raw`([$£€])(${NUMBER}) ?${MAGNITUDE}`, "gu");
 const CENTS = new RegExp(String.raw`${AMOUNT}¢`, "gu");
-const MONEY = new RegExp(String.raw`(?<![${WORD}])([¥₹₩]|Rs\.?|USD|EUR|GBP) ?(${NUMBER})(?: ?${MAGNITUDE})?`, "gu");
+const MONEY = new RegExp(String.raw`(?<![${WORD}])([¥₹₩]|Rs\.?) ?(${NUMBER})(?: ?${MAGNITUDE})?`, "gu");
 const DEGREES = new RegExp(String.raw`${AMOUNT}° ?([CF])?(?![${WORD}])`, "gu");
 const FRACTION = new RegExp(
   String.raw`(?<![${WORD}./])(?:(\p{Nd}{1,3})[ \-])?(\p{Nd}{1,3})/(\p{Nd}{1,3})(?![${WORD}/]|\.[${WORD}])`,
@@ -34,6 +36,8 @@ const MORE_UNITS: Readonly<Record<string, Counted>> = {
   dl: ["deciliter", "deciliters"],
   dL: ["deciliter", "deciliters"],
   cl: ["centiliter", "centiliters"],
+  µL: ["microliter", "microliters"],
+  µl: ["microliter", "microliters"],
   kmh: ["kilometer per hour", "kilometers per hour"],
   "m²": ["square meter", "square meters"],
   "km²": ["square kilometer", "square kilometers"],
@@ -44,6 +48,7 @@ const MORE_UNITS: Readonly<Record<string, Counted>> = {
   "fl oz": ["fluid ounce", "fluid ounces"],
   qt: ["quart", "quarts"],
   gal: ["gallon", "gallons"],
+  µs: ["microsecond", "microseconds"],
   h: ["hour", "hours"],
   wk: ["week", "weeks"],
   mo: ["month", "months"],
@@ -74,8 +79,9 @@ export class Quantities {
     const units = anyOf(Object.keys(this.#unitNames));
     const slash = String.raw`(?<=\p{Nd} ?(?:${units})(?:/(?:${units}))?)/(?=(?:${units}|s|\p{Ll}{3,})(?![${WORD}]))`;
     this.#slash = new RegExp(slash, "gu");
-    // "5 km", "5-km run"
-    this.#units = new RegExp(String.raw`${AMOUNT}(-(?=[\p{L} ]{1,6} \p{L})|)(${units})(?![${WORD}])`, "gu");
+    // "5 km", "5-km run", "6 ft. tall"
+    const unit = String.raw`(${units})(?![${WORD}])(?:\.(?= [\p{Ll}\p{Nd}]))?`;
+    this.#units = new RegExp(String.raw`${AMOUNT}(-(?=[\p{L} ]{1,6}\.? \p{L})|)${unit}`, "gu");
     this.#perUnit = new RegExp(String.raw`(?<![${WORD}])per (${units}|s)(?![${WORD}])`, "gu");
   }
 
@@ -142,5 +148,5 @@ export function magnitude(scale: string): string {
 function inWords(amount: string, scale: string | undefined, names: Counted = ["", ""]): string {
   const [one, many] = names;
   if (scale) return `${amount} ${magnitude(scale)} ${many}`;
-  return `${amount} ${["1", "1.0", "-1"].includes(amount.replaceAll(",", "")) ? one : many}`;
+  return `${amount} ${["1", "-1"].includes(amount.replaceAll(",", "")) ? one : many}`;
 }

@@ -8,16 +8,22 @@ import { isLower, SPACE } from "./characters.ts";
  */
 const LONGEST_SENTENCE = 400;
 const END = new RegExp(String.raw`(?<=[.!?…।])["”’)\]]*[${SPACE}]+(?=[^${SPACE}])`, "gu");
-const CLAUSE = /[,;:—] /g;
+const CLAUSE = /[,;:—.!?…।] /g;
 /** The mark of a heading in Markdown. */
 const HEADING = new RegExp(`^#{1,6}[${SPACE}]+`, "u");
-/** Abbreviations that end no sentence before a number: "No. 5", "Jan. 3". */
+/** Abbreviations that end no sentence before a number: "No. 5", "Jan. 3", "5 ft. 3". */
 const BEFORE_NUMBER =
-  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Apt|Ste|Rm|Bldg|[Ee]xt|[Aa]pprox|[Mm]ax|[Mm]in|ca?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
+  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Art|Eqs?|Op|Apt|Ste|Rm|Bldg|[Ee]xt|[Aa]pprox|[Ee]st|[Mm]ax|[Mm]in|ca?|ft|lbs?|oz|hrs?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
 /** Abbreviations after which something always follows. */
 const NEVER_LAST = /^(?:vs|e\.g|i\.e|cf|viz)$/i;
-/** "J" of "J. Smith", "J.K" of "J.K. Rowling"; but "U.S." can be last. */
-const INITIALS = /^(?!(?:U\.S|U\.K|U\.N|E\.U|U\.S\.A|D\.C|A\.M|P\.M)$)\p{Lu}(?:\.\p{Lu})*$/u;
+/** Like titles, these end a sentence only before a usual beginning: "Jr.", "9 a.m.", "J. Smith", "the U.S. Senate". */
+const SELDOM_LAST = /^(?:Jr|Sr|Inc|Ltd|Co|Corp|al|[ap]\.m|\p{Lu}(?:\.\p{Lu})*)$/u;
+/** Words with which sentences begin, and names do not; not the initial of "J. A. Smith". */
+const BEGINNING = new RegExp(
+  "^[\"“'‘(]?(?:I|An?|The|This|That|These|Those|He|She|It|We|You|They|There|Here|My|His|Her|Our|Your|Their|Its|But|And|Or|So" +
+    String.raw`|Then|Now|If|When|While|As|At|In|On|For|From|With|After|Before|However|What|Why|How|Where)(?![\p{L}.])`,
+  "u",
+);
 const WORD_BEFORE_DOT = /(?:^| )["“'‘(]*([^ ]{1,8})$/u;
 
 /** Splits a text at line breaks and sentence ends, into pieces of at most 400 UTF-16 units. */
@@ -33,7 +39,7 @@ function sentencesOf(line: string, titles: ReadonlySet<string>): string[] {
   const sentences: string[] = [];
   let start = 0;
   for (const { 0: gap, index } of line.matchAll(END)) {
-    if (!endsSentence(line, index, line.slice(index + gap.length, index + gap.length + 2), titles)) continue;
+    if (!endsSentence(line, index, line.slice(index + gap.length, index + gap.length + 10), titles)) continue;
     sentences.push(line.slice(start, index));
     start = index + gap.length;
   }
@@ -46,7 +52,8 @@ function endsSentence(line: string, end: number, next: string, titles: ReadonlyS
   if (line[end - 1] !== ".") return true;
   const word = WORD_BEFORE_DOT.exec(line.slice(Math.max(0, end - 16), end - 1))?.[1] ?? "";
   if (BEFORE_NUMBER.test(word) && /^\p{Nd}/u.test(next)) return false;
-  return !titles.has(word) && !NEVER_LAST.test(word) && !INITIALS.test(word);
+  if (NEVER_LAST.test(word)) return false;
+  return BEGINNING.test(next) || !(titles.has(word) || SELDOM_LAST.test(word));
 }
 
 /** Divides text into the longest pieces of at most `most` UTF-16 units: after a mark, else a space, else anywhere. */

@@ -3,12 +3,12 @@
 
 import { anyOf, SPACE, WORD } from "./characters.ts";
 import { FORMULAS, type Form } from "./formulas.ts";
-import { magnitude } from "./quantities.ts";
+import { magnitude, SCALE_END } from "./quantities.ts";
 
 const NUMBER = String.raw`\p{Nd}+(?:[,.]\p{Nd}+)*`;
 const SIGNS = "$£€¥₹₩";
 const SIGN = `[${SIGNS}]`;
-const SCALE = String.raw` ?(?:hundred|thousand|million|billion|trillion|[kKmMbBtT]n?)(?![${WORD}])`;
+const SCALE = String.raw` ?(?:hundred|thousand|million|billion|trillion|[kKmMbBtT]n?${SCALE_END})(?![${WORD}])`;
 const CLOCK = String.raw`\p{Nd}{1,2}(?::\p{Nd}{2})?`;
 const HALF_DAY = String.raw` ?[AaPp]\.?[Mm]\.?(?![${WORD}])`;
 const TOP_DOMAINS = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|ca|au|tv|ai|dev|app";
@@ -31,6 +31,7 @@ const DOLLARS: Readonly<Record<string, string>> = {
   NZ: "New Zealand ",
   S: "Singapore ",
 };
+const CURRENCIES: Readonly<Record<string, string>> = { US$: "$", USD: "$", EUR: "€", GBP: "£" };
 const SPANS: Readonly<Record<string, string>> = {
   Mon: "Monday",
   Tue: "Tuesday",
@@ -70,6 +71,15 @@ const STREETS: Readonly<Record<string, string>> = {
   Pkwy: "Parkway",
 };
 const ROOMS: Readonly<Record<string, string>> = { Apt: "Apartment", Ste: "Suite", Rm: "Room", Bldg: "Building" };
+/** Parts of books and works, before their numbers. */
+const PARTS: Readonly<Record<string, string>> = {
+  Art: "Article",
+  Eq: "Equation",
+  Eqs: "Equations",
+  Op: "Opus",
+  Sec: "Section",
+  p: "page",
+};
 
 const name = anyOf(Object.keys(SPANS));
 const street = anyOf(Object.keys(STREETS));
@@ -78,11 +88,15 @@ const NAME = new RegExp(name, "gu");
 
 /** In the order in which they apply. */
 const FORMS: readonly Form[] = [
-  // Characters: "1½", "H₂O", "−5".
+  // Characters: "1½", "H₂O", "10⁻⁶", "−5"; but "x²" is squared.
   [/(?<=[\p{L}\p{N}])(?=[¼-¾⅐-⅞])|(?<=[¼-¾⅐-⅞])(?=[\p{L}\p{N}])/gu, " "],
   [/[¼-¾⅐-⅞]/gu, (part) => part.normalize("NFKC").replace("⁄", "/")],
   [/(?<=\p{L})[₀-₉]+/gu, (digits) => digits.normalize("NFKC")],
   [/(?<=\p{Nd})⁄(?=\p{Nd})/gu, "/"],
+  [
+    /(?<=\p{Nd}|\)|(?<!\p{L})\p{L})(?![²³](?![⁰¹²³⁴-⁹]))[⁺⁻⁰¹²³⁴-⁹]+/gu,
+    (power) => ` to the power of ${power.normalize("NFKC")}`,
+  ],
   [/−/g, " minus "],
   ...FORMULAS,
 
@@ -104,11 +118,11 @@ const FORMS: readonly Form[] = [
   [new RegExp(String.raw`(?<=^|[${SPACE}(])\.(?=\p{L})`, "gu"), "dot "],
   [new RegExp(String.raw`(?<=^|[${SPACE}(])\.(?=\p{Nd})`, "gu"), "0."],
 
-  // "(555) 123-4567", "+44 20 7946 0958", "1-800-555-1234", "555-1234", "555.123.4567".
+  // "(555) 123-4567", "+44 20 7946 0958", "1-800-555-1234", "555-1234", "555.123.4567"; but "500-1000 words".
   [
     new RegExp(
-      String.raw`(?<![${WORD}.\-+])(?:(?:\+?\p{Nd}{1,3}[ .\-])?\(\p{Nd}{3}\)[ \-]?\p{Nd}{3}[ .\-]\p{Nd}{4}` +
-        String.raw`|\+\p{Nd}{1,3}(?:[ .\-]\p{Nd}{2,4}){2,4}|(?:(?:1-)?\p{Nd}{3}-)?\p{Nd}{3}-\p{Nd}{4}` +
+      String.raw`(?<![${WORD}.\-+${SIGNS}])(?:(?:\+?\p{Nd}{1,3}[ .\-])?\(\p{Nd}{3}\)[ \-]?\p{Nd}{3}[ .\-]\p{Nd}{4}` +
+        String.raw`|\+\p{Nd}{1,3}(?:[ .\-]\p{Nd}{2,4}){2,4}|(?:(?:1-)?\p{Nd}{3}-|(?!\p{Nd}{2}0-\p{Nd}{2}[05]0))\p{Nd}{3}-\p{Nd}{4}` +
         String.raw`|\p{Nd}{3}\.\p{Nd}{3}\.\p{Nd}{4})${END}`,
       "gu",
     ),
@@ -172,7 +186,10 @@ const FORMS: readonly Form[] = [
     new RegExp(String.raw`(?<![${WORD}])(AU?|CA?|HK|NZ|S)\$ ?(${NUMBER})(${SCALE})?(?![${WORD}])`, "gu"),
     (_, country, amount, scale = "") => `${amount} ${magnitude(scale.trimStart())} ${DOLLARS[country]}dollars`,
   ],
-  [new RegExp(String.raw`(?<![${WORD}])US\$ ?(?=\p{Nd})`, "gu"), "$"],
+  [
+    new RegExp(String.raw`(?<![${WORD}])(US\$|USD|EUR|GBP) ?(?=\p{Nd})`, "gu"),
+    (all, currency) => CURRENCIES[currency] ?? all,
+  ],
   [new RegExp(String.raw`(${SIGN}${NUMBER}${SCALE}) ?[\-–] ?(?=${SIGN}\p{Nd})`, "gu"), "$1 to "],
   [new RegExp(String.raw`(${SIGN})(${NUMBER})(?: ?[\-–] ?\1|[\-–])(?=\p{Nd})`, "gu"), "$2 to $1"],
   [new RegExp(String.raw`(?<![${WORD}.,${SIGNS}])(${NUMBER}) ?[\-–] ?(?=${SIGN}\p{Nd})`, "gu"), "$1 to "],
@@ -183,7 +200,10 @@ const FORMS: readonly Form[] = [
 
   // `6'2"`, "6 ft 2 in", `5" screen`: no quotation ends there.
   [new RegExp(String.raw`(?<![${WORD}.'])(\p{Nd})['′] ?(\p{Nd}{1,2})(?:["”″]|'')?(?![${WORD}'])`, "gu"), "$1 foot $2"],
-  [new RegExp(String.raw`(?<=\p{Nd} ?(?:ft|feet|foot) \p{Nd}{1,2}) ?in(?![${WORD}])`, "gu"), " inches"],
+  [
+    new RegExp(String.raw`(?<=\p{Nd} ?(?:ft\.?|feet|foot) \p{Nd}{1,2}) ?in(?![${WORD}])(?:\.(?= \p{Ll}))?`, "gu"),
+    " inches",
+  ],
   [/^([^"“”]{0,400}\p{Nd})["″](?=[ -]\p{L})/u, "$1 inch"],
 
   // "C#", "v2.1", "24/7", "4.5/5", "3x", "H2O".
@@ -195,6 +215,13 @@ const FORMS: readonly Form[] = [
   [new RegExp(String.raw`(?<![${WORD}./])(24(?=/7)|50(?=/50))/(7|50)(?![${WORD}/])`, "gu"), "$1 $2"],
   [new RegExp(String.raw`(?<![${WORD}./])(\p{Nd}{1,3}\.\p{Nd})/(\p{Nd}{1,3})${END}`, "gu"), "$1 out of $2"],
   [new RegExp(String.raw`(?<=\p{Nd})x(?= \p{Ll})`, "gu"), " times"],
+  // "20 sq. ft.", "12 fl. oz."
+  [/(?<=\p{Nd}[ -]?)(sq|fl)\. (?=(?:ft|mi|oz)(?!\p{L}))/gu, "$1 "],
+  // "Op. 9"
+  [
+    new RegExp(String.raw`(?<!\p{L})(${anyOf(Object.keys(PARTS))})\. (?=\p{Nd})`, "gu"),
+    (_, short) => `${PARTS[short]} `,
+  ],
   // "max. 10"; but not "5 min."
   [new RegExp(String.raw`(?<![${WORD}]|\p{Nd} )([Mm])(ax|in)\. (?=\p{Nd})`, "gu"), "$1$2imum "],
   // "us", written in capitals, is not preceded by "the".

@@ -84,7 +84,8 @@ export class SpokenNumbers {
     }
     if (how.names !== undefined && (parts[1] ?? "").length < 3) return this.#money(parts, how.names);
     if (parts.length === 1) return this.#say(isOrdinal ? ordinal(plain) : cardinal(plain));
-    return this.#say(parts[0] === "" ? `point ${spell(parts[1] ?? "")}` : decimal(plain));
+    const unit = how.names && this.#lexicon.plural(how.names[0]);
+    return [...this.#say(parts[0] === "" ? `point ${spell(parts[1] ?? "")}` : decimal(plain)), ...(unit ? [unit] : [])];
   }
 
   /** Reads "747" as seven forty-seven, "101" as one oh one, "2600" digit by digit. */

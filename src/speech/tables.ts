@@ -25,7 +25,7 @@ export interface UnknownWordTables {
   readonly out: readonly string[];
   /** Maximum number of phonemes per letter. */
   readonly slots: number;
-  /** Maximum number of letters of a word that are read. */
+  /** Maximum number of letters that are read at once. */
   readonly maxlen: number;
 }
 

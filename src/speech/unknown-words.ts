@@ -64,11 +64,13 @@ export class UnknownWords {
     if (at !== numbers.length) throw new Error(`the net for unknown words has ${numbers.length} weights, not ${at}`);
   }
 
-  /** Returns a word's phonemes, from its first letters if it is long; undefined when it has no known letter. */
+  /** Returns a word's phonemes, a long one's in equal parts; undefined when it has no known letter. */
   phonemes(word: string): string | undefined {
     const letters = Array.from(word).flatMap((letter) => this.#letters.get(letter) ?? []);
     if (letters.length === 0) return undefined;
-    const ids = this.#outputs(letters.slice(0, this.#tables.maxlen));
+    const most = Math.ceil(letters.length / Math.ceil(letters.length / this.#tables.maxlen));
+    const ids: number[] = [];
+    for (let at = 0; at < letters.length; at += most) ids.push(...this.#outputs(letters.slice(at, at + most)));
     // Repeated ids are one phoneme; 0 separates two equal phonemes, and stands for silence.
     return ids.map((id, at) => (id === 0 || id === ids[at - 1] ? "" : (this.#tables.out[id - 1] ?? ""))).join("");
   }

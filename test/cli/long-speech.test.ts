@@ -13,7 +13,7 @@ import { sharedFolder } from "../support/folders.ts";
 type Body = Readonly<Record<"input" | "response_format" | "voice", string>>;
 
 /** Speaks a text with an API that returns one sample per character, in pieces of odd sizes. */
-function saying(text: string, format: SpeechFormat) {
+function saying(text: string, format: SpeechFormat, isCompleted = true) {
   const asked: Body[] = [];
   let current = "";
   const ask = async (_path: string, body?: object, { id = "" } = {}) => {
@@ -31,7 +31,7 @@ function saying(text: string, format: SpeechFormat) {
   };
   const progressOf = (id: string) => (id === current ? { done: 1, of: 2 } : undefined);
   const api = { ask, requests: { progressOf, live: () => [] }, signal: new AbortController().signal };
-  return { asked, speech: new LongSpeech(api, text, format, { voice: "hum" }) };
+  return { asked, speech: new LongSpeech(api, text, format, { voice: "hum" }, isCompleted) };
 }
 
 const LONG = "This is a sentence of a book. ".repeat(2500);
@@ -72,6 +72,17 @@ describe("a long text", () => {
     expect(speech.progress.done).toBe(first + Math.round(second / 2));
     while (!(await file.next()).done);
     expect(speech.progress.done).toBe(speech.progress.total);
+  });
+
+  test("that is one request becomes a file with its length; only where none can be filled in, it passes through", async () => {
+    const text = "Two sentences. Of one request.";
+    const { asked, speech } = saying(text, "wav");
+    const file = Buffer.concat(await Array.fromAsync(speech.file()));
+    speech.complete(file);
+    expect(decodeWav(file).promised).toBe(text.length);
+    const piped = saying(text, "wav", false);
+    await Array.fromAsync(piped.speech.file());
+    expect([...asked, ...piped.asked].map(({ response_format: format }) => format)).toEqual(["pcm", "wav"]);
   });
 
   test("that is short is sent in one request, in the requested format", async () => {

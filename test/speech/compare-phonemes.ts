@@ -25,10 +25,17 @@ const REASONS: Readonly<Record<string, (line: string, reading: Reading) => boole
   "svc reads ranges before a percent sign": (line) => /\d[-–]\d+%/.test(line),
   "svc breaks no sentence after an abbreviation that goes on": (line) =>
     /\b(?:No|Fig|Mar|Apr|Jan|Feb|Aug|Sept?|Oct|Nov|Dec|p|pp|[Mm]ax|[Mm]in)\. \d|\b(?:e\.g|i\.e|vs)\. /.test(line),
+  "svc ends a sentence after an abbreviation by what follows": (line) =>
+    /(?<![\w.])(?:Jr|Sr|Inc|Ltd|Co|Corp|al|[ap]\.m|[A-Z](?:\.[A-Z])*)\. ["“'‘(]?[A-Z(]/.test(line),
+  "svc reads zeros at the end of a number": (line) => /\d\.\d*0(?!\d)/.test(line),
+  "svc names the currency of thousandths": (line) => /[$£€][\d,]*\.\d{3}/.test(line),
   "svc reads a number as one beside letters or signs that no dictionary has": (line) =>
     /\d[^\s\d.,;!?)%]|\p{L}\d/u.test(line),
   "svc reads the point of a number in a name": (line) => /[^\s\d]\d+\.\d+(?![\d.])/.test(line),
   "svc reads the unit after a slash or per": (line) => /\d ?\p{L}+\/\p{L}|\bper \p{L}{1,4}\b/u.test(line),
+  "svc keeps the dot of an abbreviation that ends a text": (line, { phonemes }) =>
+    line.endsWith(".") && !/[;:,.!?—…"“”()]$/u.test(phonemes ?? ""),
+  "svc reads long words to their end": (line) => /\p{L}{25}/u.test(line),
   "svc leaves out the mark of a heading": (line) => /^#{1,6} /.test(line),
 };
 

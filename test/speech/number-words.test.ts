@@ -31,8 +31,8 @@ test("ordinals, years and decimals have words", () => {
   ]);
   expect(["3.14", "10.50", "5.", "1.0"].map(decimal)).toEqual([
     "three point one four",
-    "ten point five",
+    "ten point five zero",
     "five",
-    "one",
+    "one point zero",
   ]);
 });

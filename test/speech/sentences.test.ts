@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { splitSentences } from "../../src/speech/sentences.ts";
 
-const split = (text: string): string[] => splitSentences(text, new Set(["Dr", "Mr"]));
+const split = (text: string): string[] => splitSentences(text, new Set(["Dr", "Mr", "St"]));
 
 test("sentences end at marks before a capital letter or a number, and at line breaks", () => {
   expect(split("One. Two! Three? 4 is next… (Five.) Six")).toEqual([
@@ -26,6 +26,21 @@ test("a dot after a title or an initial does not end a sentence", () => {
     "Ask Dr. Who.",
     'Or "Mr. J. R. Smith" himself.',
   ]);
+});
+
+test("an abbreviation that can be last ends a sentence before a usual beginning", () => {
+  expect(split("The U.S. Senate voted. I live on Main St. She left. So do I. Then we slept.")).toEqual([
+    "The U.S. Senate voted.",
+    "I live on Main St.",
+    "She left.",
+    "So do I.",
+    "Then we slept.",
+  ]);
+  const whole = [
+    "Washington, D.C. Mayor Smith met Apple Inc. CEO Cook on Martin Luther King Jr. Day at 9 a.m. Monday.",
+    "Smith et al. (2020) and J. A. Smith agree.",
+  ];
+  expect(whole.flatMap(split)).toEqual(whole);
 });
 
 test("an abbreviation that goes on does not end a sentence", () => {
@@ -52,6 +67,8 @@ test("a sentence without end is cut at marks, else between words, else anywhere 
   const clauses = split("and so on, ".repeat(500));
   expect(clauses.every((part) => part.length <= 400 && part.endsWith(","))).toBe(true);
   expect(clauses.join(" ")).toBe("and so on, ".repeat(500).trim());
+  const small = split("written without capitals, and long. ".repeat(50));
+  expect(small.every((part) => part.length <= 400 && part.endsWith("long."))).toBe(true);
   expect(split("word ".repeat(500)).every((part) => /^(word ?)+$/.test(part))).toBe(true);
   const emoji = split(`a${"😀".repeat(2000)}`);
   expect(emoji.join("")).toBe(`a${"😀".repeat(2000)}`);

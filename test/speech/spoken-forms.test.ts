@@ -21,17 +21,19 @@ test("telephone numbers are read digit by digit in all usual notations", () => {
     "(or 555-1234)": "(or 5 5 5, 1 2 3 4)",
     "1555-123-4567-89": "1555-123-4567-89",
     "+5": "+5",
+    "500-1000 words, $500-1000": "500-1000 words, 500 to $1000",
+    "800-555-1230, 800-1230": "8 0 0, 5 5 5, 1 2 3 0, 8 0 0, 1 2 3 0",
   });
 });
 
 test("amounts of money have their sign in front and once in a range", () => {
   expectForms({
-    "20€, 5 USD.": "€20, USD5.",
+    "20€, 5 USD, EUR 5.50.": "€20, $5, €5.50.",
     "-$20 or +€5": "minus $20 or plus €5",
     "$10-$20": "10 to $20",
     "$10–20.": "10 to $20.",
     "5-20 €": "5 to €20",
-    "$2m-$3m": "$2m to $3m",
+    "$2m-$3m, $2 m-$3 m": "$2m to $3m, $2 m to $3 m",
     "US$20, A$3 million, C$5m": "$20, 3 million Australian dollars, 5 million Canadian dollars",
     "$5 - 3": "$5 - 3",
     "cost-$5": "cost-$5",
@@ -108,6 +110,10 @@ test("sums and comparisons have words", () => {
     "max 12/4 = 3, 1/2 + 1/3 = 5/6": "max 12 divided by 4 = 3, 1/2 + 1/3 = 5/6",
     "5 x 3 = 15, 5 * 3, 3*4": "5 times 3 = 15, 5 times 3, 3 times 4",
     "1920 x 1080, **5** 3": "1920 by 1080, **5** 3",
+    "10⁶, 2³² or 10⁻⁶": "10 to the power of 6, 2 to the power of 32 or 10 to the power of  minus 6",
+    "1e-5, 1.5E-10, UTC-8": "1 times 10 to the power of -5, 1.5 times 10 to the power of -10, UTC minus 8",
+    "0x1e-5, name-5": "0x1e-5, name-5",
+    "x², m³, xⁿ, word⁵": "x², m³, xⁿ, word⁵",
     "x >= 5, y<=3": "x greater than or equal to 5, y less than or equal to 3",
     "a => b, a --> b, ====": "a → b, a --> b, ====",
     "√16 ≠ 5": " square root of 16 not equal to 5",

@@ -10,7 +10,7 @@ import { SAMPLE_RATE, Vocoder, type Frames, type Normal } from "./vocoder.ts";
  * Speeds that the model produces itself, by the length of each phoneme. It was not trained for slower ones. When
  * faster, ever more phonemes reach the minimum of one frame, and speech gets no shorter (a speed of 4 gives 2.2).
  */
-const OWN_SPEEDS = { slowest: 0.5, fastest: 1.5 };
+export const OWN_SPEEDS = { slowest: 0.5, fastest: 1.5 };
 /** Any phonemes, with the padding around them. */
 const A_WORD = [0, 1, 2, 3, 0];
 /** Any number; constant, so that the same text always sounds the same. */

@@ -4,8 +4,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SpeechWork } from "../../../domain/speech.ts";
 import { Phonemizer } from "../../../speech/phonemizer.ts";
-import { cut } from "../../../speech/sentences.ts";
-import { AcousticModel } from "./acoustic-model.ts";
+import { AcousticModel, OWN_SPEEDS } from "./acoustic-model.ts";
+import { inPieces } from "./own-speeds.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 
 /**
@@ -35,10 +35,7 @@ export class Heart implements Speaker {
   }
 
   async pieces(sentence: string, { speed }: SpeechWork): Promise<string[]> {
-    const phonemes = this.phonemizer.phonemes(sentence);
-    // Slow speech takes longer to compute.
-    const most = Math.floor(MOST_PHONEMES * Math.min(1, Math.max(0.5, speed)));
-    return phonemes === "" ? [] : cut(phonemes, most);
+    return inPieces(this.phonemizer.phonemes(sentence), MOST_PHONEMES, speed, OWN_SPEEDS);
   }
 
   async speak(piece: string, { speed }: SpeechWork): Promise<Utterance> {

@@ -6,14 +6,13 @@ import { type InferenceSession, Tensor } from "onnxruntime-web/wasm";
 import type { SpeechWork } from "../../../domain/speech.ts";
 import { clausesOf, fromEspeak } from "../../../speech/kokoro-alphabet.ts";
 import { Phonemizer } from "../../../speech/phonemizer.ts";
-import { cut } from "../../../speech/sentences.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
 import { type ProgramLimits, programOutput } from "../../process/program.ts";
 import type { HostProgram } from "../host/host-program.ts";
 import { plainText } from "../host/plain-text.ts";
 import { languageOf } from "../kokoro-voices.ts";
 import type { KokoroFiles } from "../protocol.ts";
-import { ownSpeed, sayAt } from "./own-speeds.ts";
+import { inPieces, sayAt } from "./own-speeds.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 
 /** Most phonemes spoken at once, at normal speed: about six seconds of sound, computed without a pause. */
@@ -54,10 +53,7 @@ export class Kokoro implements Speaker {
   }
 
   async pieces(sentence: string, { voice, speed }: SpeechWork, signal?: AbortSignal): Promise<string[]> {
-    const phonemes = await this.read(sentence, voice, signal);
-    // Slow speech takes longer to compute.
-    const most = Math.floor(MOST_PHONEMES * Math.min(1, ownSpeed(speed, OWN_SPEEDS)));
-    return phonemes === "" ? [] : cut(phonemes, most);
+    return inPieces(await this.read(sentence, voice, signal), MOST_PHONEMES, speed, OWN_SPEEDS);
   }
 
   async speak(piece: string, { voice, speed }: SpeechWork): Promise<Utterance> {

@@ -35,8 +35,8 @@ export interface Utterance {
 
 /** Seconds of sound encoded at once: encoding blocks the thread, and some formats take 20 ms per second of sound. */
 const ENCODED_SECONDS = 4;
-/** Seconds of sound, 29 MB, that are held back until a file is complete. A longer file states no length. */
-const HELD_SECONDS = 600;
+/** Seconds of sound, 29 MB, that are kept until a file is complete. A longer file states no length. */
+const KEPT_SECONDS = 600;
 
 interface QueuedJob {
   readonly key: JobKey;
@@ -49,7 +49,7 @@ interface QueuedJob {
   pieces: string[];
   encoder?: Encoder;
   /** Encoded parts of a file that is sent only when it is complete. */
-  held?: Uint8Array[];
+  kept?: Uint8Array[];
   samples: number;
   phonemes: number;
   /** Characters of all sentences, and of those that were begun. */
@@ -117,7 +117,7 @@ export class SpeechWorker {
   private readonly find = (key: JobKey) => this.turns.find((job) => job.key === key);
 
   private async advance(job: QueuedJob): Promise<void> {
-    if (!job.encoder && isWhole(job) && this.turns.find((other) => isWhole(other) && other.held !== undefined)) return;
+    if (!job.encoder && isWhole(job) && this.turns.find((other) => isWhole(other) && other.kept !== undefined)) return;
     job.encoder ??= await this.begin(job);
     if (job.pieces.length === 0) {
       const sentence = job.sentences.pop();
@@ -148,8 +148,8 @@ export class SpeechWorker {
   private begin(job: QueuedJob): Promise<Encoder> {
     this.send({ type: "started", keys: [job.key] });
     const { make, complete } = FORMATS[job.work.format];
-    // Holding back a single sentence delays nothing, and lets its file state its length.
-    if (complete && (isWhole(job) || job.sentences.length === 1)) job.held = [];
+    // Keeping a single sentence delays nothing, and lets its file state its length.
+    if (complete && (isWhole(job) || job.sentences.length === 1)) job.kept = [];
     return make(this.speaker.sampleRate);
   }
 
@@ -166,19 +166,19 @@ export class SpeechWorker {
 
   private tell(job: QueuedJob, bytes: Uint8Array): void {
     if (bytes.length === 0) return;
-    const { key, held, samples } = job;
-    if (!held)
+    const { key, kept, samples } = job;
+    if (!kept)
       return this.send({ type: "events", outputs: [{ key, events: [{ type: "audio", bytes }] }], finished: [] });
-    held.push(bytes);
-    if (samples > HELD_SECONDS * this.speaker.sampleRate) this.release(job);
+    kept.push(bytes);
+    if (samples > KEPT_SECONDS * this.speaker.sampleRate) this.release(job);
   }
 
-  /** Sends what was held back of a file; `complete` fills in its header. */
+  /** Sends what was kept of a file; `complete` fills in its header. */
   private release(job: QueuedJob, complete?: AudioFormat["complete"]): void {
-    const { held = [], samples } = job;
-    delete job.held;
-    if (held[0]) complete?.(held[0], samples);
-    for (const part of held) this.tell(job, part);
+    const { kept = [], samples } = job;
+    delete job.kept;
+    if (kept[0]) complete?.(kept[0], samples);
+    for (const part of kept) this.tell(job, part);
   }
 
   private reject(job: QueuedJob, code: ErrorCode, message: string, param?: string): void {
