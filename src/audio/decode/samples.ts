@@ -8,7 +8,7 @@ import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
 
 /** Frames that are decoded at once; other work may run in between. */
 const BLOCK_FRAMES = 1 << 16;
-/** Seconds between two packets that are played as silence; less comes from rounded times. */
+/** Seconds that packets must be late to be played after silence; less may come from rounded times. */
 const LEAST_GAP = 0.1;
 /** Maximum number of consecutive packets without sound; only malicious files have more. */
 const MOST_EMPTY = 100_000;
@@ -90,7 +90,7 @@ async function* packetSamples(reader: ContainerReader, { audio, note }: SoundToo
   const rates = new Rates(audio);
   try {
     let empty = 0;
-    /** Where the next packet begins if there is no gap, by the file's clock. */
+    /** Where the next packet begins if none is missing, by the file's clock. */
     let end: number | undefined;
     for (let packet = reader.next(); packet !== undefined; packet = reader.next()) {
       empty = packet.kind === "nothing" ? empty + 1 : 0;
@@ -102,9 +102,12 @@ async function* packetSamples(reader: ContainerReader, { audio, note }: SoundToo
           : opus?.decode(packet.bytes, packet.trimStart, packet.trimEnd);
       if (!samples || samples.length === 0) continue;
       end ??= packet.at;
-      if (packet.at - end > LEAST_GAP) yield* silence(packet.at - end);
+      if (packet.at - end > LEAST_GAP) {
+        yield* silence(packet.at - end);
+        end = packet.at;
+      }
       yield samples;
-      end = Math.max(end, packet.at) + samples.length / SAMPLE_RATE;
+      end += samples.length / SAMPLE_RATE;
     }
   } finally {
     opus?.close();

@@ -86,6 +86,18 @@ async function withGap(seconds: number): Promise<Uint8Array> {
   return file;
 }
 
+/** Returns the WebM fixture with every packet at twice its time, as if each second one had been lost. */
+async function withLosses(): Promise<Uint8Array> {
+  const text = Buffer.from(await Bun.file(fixture("opus-live.webm")).bytes()).toString("latin1");
+  const doubled = (_: string, head: string, time: string) => {
+    const bytes = Buffer.from(time, "latin1");
+    bytes.writeUInt16BE(2 * bytes.readUInt16BE());
+    return head + bytes.toString("latin1");
+  };
+  // The times of clusters and, after a block's length and track, of blocks.
+  return Buffer.from(text.replace(/(\xe7\x82|\xa3[\x80-\xff]\x81)(..)/gs, doubled), "latin1");
+}
+
 describe.skipIf(!isBuilt)("a file of another program", () => {
   test.each(files)("%s plays", async (name) => expectTone(await rig.decode(fixture(name)), 2));
 
@@ -116,6 +128,11 @@ describe.skipIf(!isBuilt)("a file of another program", () => {
     expect(samples.filter((sample) => sample === 0).length / SAMPLE_RATE).toBeWithin(4.9, 5.1);
     const end = samples.findLastIndex((_, at) => samples.subarray(at, at + 1000).every((sample) => sample === 0));
     expect(end / SAMPLE_RATE).toBeGreaterThan(6.8);
+  });
+
+  test("with many short gaps keeps its times", async () => {
+    const samples = await rig.decode(await rig.keep(await withLosses()));
+    expect(samples.length / SAMPLE_RATE).toBeWithin(3.85, 4.05);
   });
 
   test("that is too long only by a gap is refused", async () => {
