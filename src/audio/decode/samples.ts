@@ -10,8 +10,8 @@ import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
 const BLOCK_FRAMES = 1 << 16;
 /** Seconds that packets must be late to be played after silence; less may come from rounded times. */
 const LEAST_GAP = 0.1;
-/** Maximum number of consecutive packets without sound; only malicious files have more. */
-const MOST_EMPTY = 100_000;
+/** Packets without sound after which other work may run. */
+const EMPTY_PACKETS = 1 << 14;
 /** Bytes of a sample in ffmpeg's output. */
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
 /** ffmpeg's demuxers, named explicitly: ffmpeg would otherwise accept a playlist and open the files in it. */
@@ -58,7 +58,7 @@ export async function* nativeSamples(
   }
 }
 
-/** Decodes a container. Throws DamagedSound or UnsupportedSound. */
+/** Decodes a container; a part without samples lets other work run. Throws DamagedSound or UnsupportedSound. */
 export async function* containerSamples(
   file: SoundBytes,
   container: Container,
@@ -93,9 +93,10 @@ async function* packetSamples(reader: ContainerReader, { audio, note }: SoundToo
     /** Where the next packet begins if none is missing, by the file's clock. */
     let end: number | undefined;
     for (let packet = reader.next(); packet !== undefined; packet = reader.next()) {
-      empty = packet.kind === "nothing" ? empty + 1 : 0;
-      if (empty > MOST_EMPTY) return;
-      if (packet.kind === "nothing") continue;
+      if (packet.kind === "nothing") {
+        if (++empty % EMPTY_PACKETS === 0) yield new Float32Array();
+        continue;
+      }
       const samples =
         packet.kind === "samples"
           ? rates.convert(packet.samples, packet.rate)
