@@ -34,7 +34,8 @@ export interface SoundLimits {
   readonly signal?: AbortSignal;
 }
 
-interface Sound {
+/** A sound that is being decoded. */
+export interface Sound {
   /** Returns how much of the file has been read, from 0 to 1, as far as the file tells; undefined when unknown. */
   readonly share: () => number | undefined;
   /**

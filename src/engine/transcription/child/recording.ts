@@ -7,16 +7,10 @@ import type { Progress } from "../../../domain/request-record.ts";
 import type { SpeechSegment, SpokenWord } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
+import type { Sound } from "../../../audio/decode/open-sound.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
 import { PhraseFinder } from "./phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue, type Stretch } from "./stretch.ts";
-
-/** A recording's samples, 16,000 a second, as they are decoded. Reading throws SvcError when that fails. */
-export interface Sound {
-  readonly windows: AsyncIterator<Float32Array, void, void>;
-  /** Returns the share that has been read, from 0 to 1; undefined when it is unknown. */
-  readonly share: () => number | undefined;
-}
 
 /** Seconds of the recording between two progress reports. */
 const PROGRESS_SECONDS = 1;
