@@ -208,10 +208,13 @@ describe("one recording", () => {
     expect([textOf(key), endOf(key)]).toMatchObject([[" Hello"], { type: "result" }]);
   });
 
-  test("with text that repeats itself is transcribed again", async () => {
+  test.each([
+    ["in one segment", [" no".repeat(60)]],
+    ["over many segments", Array<string>(60).fill(" no")],
+  ])("with text that repeats itself %s is transcribed again", async (_where, texts) => {
     const { whisper, submit, settle, textOf } = start();
     const key = await submit("5");
-    whisper.tell(1, [" no".repeat(60)]);
+    whisper.tell(1, texts);
     await settle();
     whisper.tell(2, [" No."]);
     await settle();

@@ -4,7 +4,7 @@ import { deflateSync } from "node:zlib";
 import type { Segment, Span, Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import type { Progress } from "../../../domain/request-record.ts";
-import type { SpeechSegment, SpokenWord } from "../../../domain/transcription.ts";
+import { wholeText, type SpeechSegment, type SpokenWord } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { Sound } from "../../../audio/decode/open-sound.ts";
@@ -163,9 +163,7 @@ export class RecordingWork {
     // Whether a shortened stretch must be recognised again is known only at the end.
     if (part.isShortened && !isDone) return { segments: [], next: job };
     const segments = this.whisper.segments(job, part.reported);
-    // A shortened encoder that cannot make sense of the sound returns no segments.
-    const isAccepted = segments.length > 0 && segments.every(isAcceptable);
-    if (part.isShortened && !isAccepted) {
+    if (part.isShortened && !isAcceptable(segments)) {
       this.whisper.release(job);
       part.isShortened = false;
       part.job = this.submit(part, threads, 0);
@@ -237,8 +235,14 @@ export class RecordingWork {
   }
 }
 
-const isAcceptable = (segment: Segment): boolean =>
-  segment.avgLogprob >= ACCEPTABLE.averageLogprob && compressionRatio(segment.text) <= ACCEPTABLE.compressionRatio;
+/** Returns whether this is speech; a shortened encoder that cannot make sense of the sound returns no segments. */
+function isAcceptable(segments: readonly Segment[]): boolean {
+  const isProbable = segments.every(({ avgLogprob }) => avgLogprob >= ACCEPTABLE.averageLogprob);
+  // A text may also repeat itself over many segments.
+  const texts = [wholeText(segments), ...segments.map(({ text }) => text)];
+  const isRepetitive = texts.some((text) => compressionRatio(text) > ACCEPTABLE.compressionRatio);
+  return segments.length > 0 && isProbable && !isRepetitive;
+}
 
 /** Computed as by Whisper's authors. */
 function compressionRatio(text: string): number {
