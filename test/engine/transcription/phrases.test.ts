@@ -177,6 +177,19 @@ describe("stretches", () => {
     expect(next()).toBeUndefined();
   });
 
+  test("end at a long silence, across which a segment would be one subtitle", () => {
+    const queue = new PhraseQueue();
+    const spoken = [
+      [1, 3],
+      [10, 12],
+      [70, 72],
+    ] as const;
+    for (const phrase of phrasesOf(recording(75, spoken), 16_000)) queue.add(phrase);
+    expect(queue.fills(LONGEST_STRETCH)).toBe(true);
+    const [first, second] = [queue.take(LONGEST_STRETCH), queue.take(LONGEST_STRETCH)];
+    expect([first?.end, second?.original(0, 9)]).toEqual([12, { start: 70, end: 72 }]);
+  });
+
   test("contain phrases without the silence between them, and map times back to the recording", () => {
     const phrases = phrasesOf(
       recording(20, [

@@ -25,10 +25,13 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       for (let left = all; left > 0; left -= SAMPLE_RATE * 10) {
         const count = Math.min(left, SAMPLE_RATE * 10);
         state.share = 1 - (left - count) / all;
-        const samples = new Float32Array(count).fill(path.endsWith("silent") ? 0 : path.endsWith("phrases") ? 0.5 : 1);
+        const samples = new Float32Array(count).fill(
+          path.endsWith("silent") ? 0 : /phrases|words/.test(path) ? 0.5 : 1,
+        );
         if (path.endsWith("phrases")) {
           for (const at of [4, 9]) samples.fill(0, at * SAMPLE_RATE, (at + 1) * SAMPLE_RATE);
         }
+        if (path.endsWith("words")) samples.fill(0, left % (SAMPLE_RATE * 20) === 0 ? SAMPLE_RATE : 0);
         yield samples;
       }
     } finally {
@@ -171,6 +174,16 @@ describe("one recording", () => {
     whisper.tell(3, [" Welt"], { code: "de" });
     await settle();
     expect(endOf(key)).toMatchObject({ result: { language: "de" } });
+  });
+
+  test("is cut at long silences, except where its language is detected", async () => {
+    const stretches = async (language?: string) => {
+      const { whisper, submit } = start({ parallel: 3 });
+      // A second of speech in each twenty.
+      await submit("60 words", { language });
+      return whisper.submitted.map(({ samples }) => Math.round(samples / SAMPLE_RATE));
+    };
+    expect([await stretches("en"), await stretches()]).toEqual([[1, 1, 1], [3]]);
   });
 
   test("gets its language detected again when it is transcribed again with the full encoder", async () => {

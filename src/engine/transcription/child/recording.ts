@@ -84,10 +84,10 @@ export class RecordingWork {
   /** Returns whether a stretch of up to `longest` samples can begin; others wait until one tells the language. */
   canBegin(longest: number): boolean {
     if (this.language === undefined && this.parts.length > 0) return false;
-    return this.ended ? !this.waiting.isEmpty : this.waiting.fills(longest);
+    return this.ended ? !this.waiting.isEmpty : this.waiting.fills(longest, this.silence);
   }
 
-  /** Returns whether only one stretch of at most this many samples is left. */
+  /** Returns whether at most this many samples of speech are left. */
   endsWithin(samples: number): boolean {
     return this.ended && this.waiting.length <= samples;
   }
@@ -138,7 +138,7 @@ export class RecordingWork {
 
   /** Submits the next stretch of at most `longest` samples to the model, on `threads` threads; returns the job. */
   begin(longest: number, threads: number): WhisperJob | undefined {
-    const stretch = this.waiting.take(longest);
+    const stretch = this.waiting.take(longest, this.silence);
     if (!stretch) return undefined;
     const { audioContext } = this.whisper.model();
     const needed = Math.ceil(stretch.seconds * POSITIONS_A_SECOND) + SPARE_POSITIONS;
@@ -206,6 +206,11 @@ export class RecordingWork {
     this.ended = true;
     // This takes effect after the window that is being decoded, which the signal ends.
     void this.sound.windows.return?.().catch(() => {});
+  }
+
+  /** The first stretch has as much speech as possible, because it tells the language; others end at a long silence. */
+  private get silence(): number | undefined {
+    return this.language === undefined ? Infinity : undefined;
   }
 
   private submit({ stretch }: Part, threads: number, audioContext: number): WhisperJob {
