@@ -149,7 +149,6 @@ export class TurnDetector {
       if (this.partBytes >= this.deps.clock.bytes(PIECE.enough)) this.handOver(settings);
       return;
     }
-    this.stopped();
     this.end(settings);
   }
 
@@ -160,19 +159,14 @@ export class TurnDetector {
       this.begin = this.heard;
       return;
     }
-    if (settings.turns) this.stopped();
     this.end(settings);
-  }
-
-  private stopped(): void {
-    const { emit, clock } = this.deps;
-    // Speech may have begun while turn detection was off: the client then does not know the utterance.
-    if (this.utterance?.isKnown) emit({ type: "speech-stopped", item: this.utterance.id, atMs: clock.ms(this.heard) });
   }
 
   private end(settings: LiveSettings): void {
     const { emit, clock } = this.deps;
     this.takePhrase();
+    // If speech began while turn detection was off, the client does not know the utterance.
+    if (this.utterance?.isKnown) emit({ type: "speech-stopped", item: this.utterance.id, atMs: clock.ms(this.heard) });
     const utterance = (this.utterance ??= new Utterance(newItemId("item"), emit));
     this.handOver(settings);
     emit({ type: "committed", item: utterance.id, previous: this.previous });

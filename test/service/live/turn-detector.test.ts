@@ -55,6 +55,8 @@ function start(chosen = settings) {
   return { turns, hear, pieces, dropped, events, types, kept, buffer, frameNow: () => frame };
 }
 
+type Rig = ReturnType<typeof start>;
+
 const seconds = (count: number) => Math.round((count * 8000) / FRAME);
 
 describe("an utterance", () => {
@@ -125,6 +127,16 @@ describe("an utterance", () => {
     expect(types()).toEqual(["speech-started"]);
     hear(1, 0);
     expect(types()).toEqual(["speech-started", "speech-stopped", "committed"]);
+  });
+
+  test.each([
+    ["the client's commit", ({ turns, frameNow }: Rig) => turns.commit(frameNow() * FRAME, settings)],
+    ["the end of the sound", ({ turns }: Rig) => turns.finish(settings)],
+  ])("is said to stop when it ends by %s", (_what, end) => {
+    const rig = start();
+    rig.hear(20, 0.9);
+    end(rig);
+    expect(rig.types()).toEqual(["speech-started", "speech-stopped", "committed"]);
   });
 
   test("has no further piece when it ends in the pause in which it was split", () => {
@@ -205,7 +217,7 @@ test("all speech ends up in pieces, once and in order, whatever the sound", () =
     for (const { frames: one } of pieces) expect((one.length * FRAME) / 8000).toBeLessThan(28.2);
     const begun = types().filter((type) => type === "speech-started").length;
     const stopped = types().filter((type) => type === "speech-stopped").length;
-    expect(begun - stopped).toBeWithin(0, begun + 1);
+    expect(stopped).toBe(begun);
   }
 });
 
