@@ -196,7 +196,9 @@ export class TurnDetector {
   private cut(phrase: Phrase, at: number, settings: LiveSettings): void {
     this.take(phrase.from, at);
     phrase.from = at;
-    phrase.pause = phrase.lull = undefined;
+    phrase.pause = undefined;
+    // After a cut at an early pause, the next piece may have to end there.
+    if (phrase.lull && phrase.lull.at <= at) phrase.lull = undefined;
     this.handOver(settings);
   }
 

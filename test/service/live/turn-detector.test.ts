@@ -113,6 +113,18 @@ describe("an utterance", () => {
     expect(pieces.map(({ frames }) => frames.at(-1))).toEqual([breath]);
   });
 
+  test("is also split at the least likely speech that came before a cut at an earlier pause", () => {
+    const { hear, pieces, frameNow } = start();
+    hear(seconds(1), 0.9);
+    hear(12, 0);
+    hear(seconds(22), 0.9);
+    const breath = frameNow();
+    hear(1, 0.6);
+    hear(seconds(12), 0.9);
+    expect(pieces).toHaveLength(2);
+    expect(pieces[1]?.frames.at(-1)).toBe(breath);
+  });
+
   test("frees its sound once that is in a piece, and frees silence", () => {
     const { hear, kept } = start();
     hear(seconds(100), 0.9);
