@@ -38,7 +38,7 @@ arrived for ${IDLE_MS / 1000} seconds while no sound was transcribed, the sound 
 passed. 1009: a message is larger than ${LARGEST_MESSAGE / 2 ** 20} MiB. 1011: the model cannot be loaded, or the server
 failed. Every code except 1009 is preceded by an \`error\`. A client that leaves 4 MiB unread is disconnected. Up to
 ${BACKLOG_SECONDS} seconds of sound may wait to be transcribed (more: \`rate_limit_exceeded\`). An utterance is cut off
-after ${LONGEST_UTTERANCE_SECONDS} seconds; what follows is the next utterance.`;
+after ${LONGEST_UTTERANCE_SECONDS} seconds, or shortly before in a pause; what follows is the next utterance.`;
 
 const secretErrors = {
   400: badRequest,

@@ -23,7 +23,7 @@ const PIECE = {
 const TAIL_SECONDS = 0.2;
 /** Minimum seconds of sound to commit, as in OpenAI's API. */
 const LEAST_SECONDS = 0.1;
-/** Seconds after which continuous speech is cut, and the next utterance begins. */
+/** Seconds after which the next utterance begins in continuous speech; shortly before, it begins in a pause. */
 export const LONGEST_UTTERANCE_SECONDS = 300;
 /** Frames that may be needed again: those in which speech is found, and one for continuity of the sound. */
 const FRAMES_BACK = 5;
@@ -132,6 +132,9 @@ export class TurnDetector {
     if (quietSince !== undefined && pause >= silence) return this.endPhrase(settings);
     // The rest of a pause in which a piece was cut is not a new pause.
     const isPause = pause >= clock.bytes(PIECE.pause) && (quietSince ?? 0) > phrase.from;
+    // Later there may be no pause before the utterance is too long.
+    const isLate = this.heard - this.begin >= clock.bytes(LONGEST_UTTERANCE_SECONDS - PIECE.longest);
+    if (isPause && isLate) return this.cutOff(settings);
     if (isPause) phrase.pause = middle;
     const length = this.partBytes + this.heard - phrase.from;
     if (length >= clock.bytes(PIECE.late) && probability <= (phrase.lull?.probability ?? 1)) {

@@ -133,6 +133,21 @@ describe("an utterance", () => {
     expect(kept()).toBeLessThan(8000);
   });
 
+  test("of five minutes ends at one of its last pauses", () => {
+    const { hear, pieces, types, frameNow } = start({ ...settings, turns: { ...USUAL_TURNS, silenceMs: 2000 } });
+    const speech: number[] = [];
+    while (frameNow() < seconds(300)) {
+      hear(seconds(10), 0.9);
+      speech.push(frameNow() - 1);
+      hear(12, 0);
+    }
+    expect(types().slice(0, 4)).toEqual(["speech-started", "speech-stopped", "committed", "speech-started"]);
+    const last = pieces.findLast(({ utterance }) => utterance === pieces[0]?.utterance)?.frames.at(-1) ?? 0;
+    expect((last * FRAME) / 8000).toBeWithin(270, 300);
+    // After a last sound has faded.
+    expect(speech.some((end) => last - end >= 6 && last - end < 12)).toBe(true);
+  });
+
   test("ends with the first quiet frame when the silence to wait for is 0", () => {
     const { hear, types } = start({ ...settings, turns: { ...USUAL_TURNS, silenceMs: 0 } });
     hear(20, 0.9);
