@@ -1,36 +1,19 @@
 // Encodes recognised speech as answers of /v1/audio/transcriptions and /v1/audio/translations.
 
 import type { Transcription, VerboseTranscription } from "../../contract/transcriptions.ts";
-import { SvcError } from "../../domain/errors.ts";
 import { languageName } from "../../domain/languages.ts";
 import {
   wholeText,
   type SpeechSegment,
-  type TranscriptionEvent,
+  type Transcript,
   type TranscriptionResult,
 } from "../../domain/transcription.ts";
 import type { TranscriptionCall } from "./decode.ts";
-
-/** The transcript of a whole recording. */
-interface Transcript {
-  readonly segments: readonly SpeechSegment[];
-  readonly result: TranscriptionResult;
-}
 
 /** An answer's body and its media type. */
 interface EncodedTranscription {
   readonly type: string;
   readonly body: string;
-}
-
-/** Collects recognised speech. Throws what the recognition throws. */
-export async function collectSpeech(events: AsyncIterable<TranscriptionEvent>): Promise<Transcript> {
-  const segments: SpeechSegment[] = [];
-  for await (const event of events) {
-    if (event.type === "segment") segments.push(event.segment);
-    if (event.type === "result") return { segments, result: event.result };
-  }
-  throw new SvcError("internal_error", "The recognition ended without a result.");
 }
 
 /** Returns the answer in the requested format. */
