@@ -86,7 +86,7 @@ export interface SpokenWord {
   readonly end: number;
 }
 
-/** A piece of speech, mostly a sentence or a clause. What the model did not report is absent. */
+/** A piece of speech, mostly a sentence or a clause. */
 export interface SpeechSegment {
   readonly start: number;
   readonly end: number;
@@ -98,9 +98,9 @@ export interface SpeechSegment {
   /** Bytes of the text divided by bytes of the compressed text: high for text that repeats itself. */
   readonly compressionRatio: number;
   /** Probability by the model that this piece contains no speech. */
-  readonly noSpeechProbability?: number;
+  readonly noSpeechProbability: number;
   /** Temperature at which the text was decoded. */
-  readonly temperature?: number;
+  readonly temperature: number;
   readonly words?: readonly SpokenWord[];
 }
 

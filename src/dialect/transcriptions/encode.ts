@@ -66,11 +66,11 @@ function encodeSegment(segment: SpeechSegment, id: number): NonNullable<VerboseT
     end: rounded(end),
     text,
     tokens: [...tokens],
-    ...(temperature !== undefined && { temperature }),
+    temperature,
     avg_logprob: averageLogprob,
     confidence: Math.exp(averageLogprob),
     compression_ratio: compressionRatio,
-    ...(noSpeechProbability !== undefined && { no_speech_prob: noSpeechProbability }),
+    no_speech_prob: noSpeechProbability,
   };
 }
 

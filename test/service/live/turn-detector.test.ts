@@ -203,7 +203,7 @@ describe("without turn detection", () => {
     }
     expect(pieces.length).toBeGreaterThan(0);
     const [piece] = pieces;
-    piece?.utterance.heard({ start: 0, end: 1, text: " Hello", tokens: [], averageLogprob: 0, compressionRatio: 1 });
+    piece?.utterance.heard(" Hello");
     expect(events).toEqual([]);
     turns.commit(frameNow() * FRAME, byHand);
     expect(events.map(({ type }) => type)).toEqual(["committed", "delta"]);
