@@ -66,7 +66,7 @@ function encodeSegment(segment: SpeechSegment, id: number): NonNullable<VerboseT
     end: rounded(end),
     text,
     tokens: [...tokens],
-    temperature,
+    temperature: rounded(temperature),
     avg_logprob: averageLogprob,
     confidence: Math.exp(averageLogprob),
     compression_ratio: compressionRatio,
@@ -76,8 +76,8 @@ function encodeSegment(segment: SpeechSegment, id: number): NonNullable<VerboseT
 
 const durationUsage = ({ seconds }: TranscriptionResult) => ({ type: "duration", seconds: rounded(seconds) }) as const;
 
-/** Rounds to milliseconds; models are less precise. */
-export const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+/** Rounds to three places, in times to milliseconds; models are less precise. */
+export const rounded = (value: number): number => Math.round(value * 1000) / 1000;
 
 const srtCue = ({ start, end, text }: SpeechSegment, at: number): string =>
   `${at + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${cueText(text)}\n`;
