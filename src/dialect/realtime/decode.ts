@@ -6,6 +6,7 @@ import {
   ClientSecretRequest,
   FlatClientSecretRequest,
   FlatSessionUpdate,
+  LONGEST_ID,
   SECRET_SECONDS,
   SessionUpdate,
   type TranscriptionSettings,
@@ -28,8 +29,6 @@ export interface ClientEvent {
   readonly body: object;
 }
 
-/** Longer event ids are not returned to the client. */
-const LONGEST_ID = 512;
 /** Shorter texts cannot hold too many values, so they are not checked. */
 const SHORT_TEXT = 64 * 1024;
 /** Long events consist of one string, so few values suffice. */
