@@ -66,9 +66,9 @@ export class RecordingWork {
     readonly job: TranscriptionJob,
     private readonly whisper: Whisper,
     private readonly sound: Sound,
-    listen: ((samples: Float32Array) => readonly Span[]) | undefined,
+    findSpeech: ((samples: Float32Array) => readonly Span[]) | undefined,
   ) {
-    this.finder = new PhraseFinder(listen, job.work.detection?.padSeconds);
+    this.finder = new PhraseFinder(findSpeech, job.work.detection?.padSeconds);
     this.language = job.work.language;
   }
 
