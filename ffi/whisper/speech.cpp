@@ -13,6 +13,9 @@ namespace {
 // whisper.cpp counts hundredths of a second.
 constexpr double SAMPLES_PER_TICK = SAMPLE_RATE / 100;
 
+// Less is taken for a click. whisper.cpp's own 250 ms leave out short answers, and no more noise.
+constexpr int LEAST_SPEECH_MS = 100;
+
 // The detector keeps state, so it listens to one sound at a time.
 std::mutex & mutex = *new std::mutex;
 
@@ -22,6 +25,7 @@ whisper_vad_params parameters(const common_json & options) {
     params.threshold = options.at("threshold").get<float>();
     params.min_silence_duration_ms = milliseconds("minSilenceSeconds");
     params.speech_pad_ms = milliseconds("padSeconds");
+    params.min_speech_duration_ms = LEAST_SPEECH_MS;
     return params;
 }
 

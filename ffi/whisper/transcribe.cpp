@@ -31,6 +31,7 @@ size_t longest_token(whisper_context * context) {
 // Returns the tokens of a prompt. Tokens near a piece's end might change if it went on, so the next piece makes them
 // again.
 std::vector<whisper_token> tokens_of(whisper_context * context, const std::string & prompt) {
+    if (prompt.empty()) return {};
     std::vector<whisper_token> tokens;
     const size_t longest = longest_token(context);
     for (size_t from = 0; from < prompt.size();) {

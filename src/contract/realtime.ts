@@ -3,7 +3,8 @@
 import { oneOf, opt, t, type Static } from "./schema.ts";
 import { LONGEST_PROMPT, voiceDetection } from "./transcriptions.ts";
 
-const LONGEST_ID = 512;
+/** Characters of an event's id; longer ones are refused, and not repeated to the client. */
+export const LONGEST_ID = 512;
 
 const Format = t.Object({ type: oneOf("audio/pcm", "audio/pcmu", "audio/pcma"), rate: opt(t.Integer()) });
 

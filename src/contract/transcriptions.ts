@@ -119,15 +119,11 @@ const Segment = t.Object({
   end: t.Number(),
   text: t.String(),
   tokens: t.Array(t.Integer(), { description: "Token ids in the model's vocabulary." }),
-  temperature: t.Optional(
-    t.Number({ description: "Temperature at which this text was decoded, if the model reports it." }),
-  ),
+  temperature: t.Number({ description: "Temperature at which this text was decoded." }),
   avg_logprob: t.Number(),
   confidence: t.Number({ description: "Geometric mean of the tokens' probabilities, computed from avg_logprob." }),
   compression_ratio: t.Number({ description: "Bytes of the text, divided by the bytes of the compressed text." }),
-  no_speech_prob: t.Optional(
-    t.Number({ description: "Probability that there is no speech, if the model reports it." }),
-  ),
+  no_speech_prob: t.Number({ description: "Probability that there is no speech." }),
 });
 
 const Word = t.Object({ word: t.String(), start: t.Number(), end: t.Number() });

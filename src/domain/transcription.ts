@@ -1,5 +1,6 @@
 // Requests and results for speech recognition.
 
+import { SvcError } from "./errors.ts";
 import type { Progress } from "./request-record.ts";
 
 /** How speech is distinguished from other sound in a recording; absent fields have defaults. */
@@ -85,7 +86,7 @@ export interface SpokenWord {
   readonly end: number;
 }
 
-/** A piece of speech, mostly a sentence or a clause. What the model did not report is absent. */
+/** A piece of speech, mostly a sentence or a clause. */
 export interface SpeechSegment {
   readonly start: number;
   readonly end: number;
@@ -97,9 +98,9 @@ export interface SpeechSegment {
   /** Bytes of the text divided by bytes of the compressed text: high for text that repeats itself. */
   readonly compressionRatio: number;
   /** Probability by the model that this piece contains no speech. */
-  readonly noSpeechProbability?: number;
+  readonly noSpeechProbability: number;
   /** Temperature at which the text was decoded. */
-  readonly temperature?: number;
+  readonly temperature: number;
   readonly words?: readonly SpokenWord[];
 }
 
@@ -131,6 +132,22 @@ export type TranscriptionEvent =
   | { readonly type: "progress"; readonly progress: Progress }
   | { readonly type: "segment"; readonly segment: SpeechSegment }
   | { readonly type: "result"; readonly result: TranscriptionResult };
+
+/** The transcript of a whole recording. */
+export interface Transcript {
+  readonly segments: readonly SpeechSegment[];
+  readonly result: TranscriptionResult;
+}
+
+/** Collects recognised speech. Throws what the recognition throws. */
+export async function collectSpeech(events: AsyncIterable<TranscriptionEvent>): Promise<Transcript> {
+  const segments: SpeechSegment[] = [];
+  for await (const event of events) {
+    if (event.type === "segment") segments.push(event.segment);
+    if (event.type === "result") return { segments, result: event.result };
+  }
+  throw new SvcError("internal_error", "The recognition ended without a result.");
+}
 
 /** Returns the text of a whole recording, trimmed, because models put a space before each segment. */
 export const wholeText = (segments: readonly Pick<SpeechSegment, "text">[]): string =>

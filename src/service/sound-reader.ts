@@ -1,9 +1,8 @@
 // Reads sound in a conversation as text.
 
-import { SvcError } from "../domain/errors.ts";
 import { spokenLanguage } from "../domain/languages.ts";
 import type { SoundSource } from "../domain/media.ts";
-import { wholeText, type SpeechSegment } from "../domain/transcription.ts";
+import { collectSpeech, wholeText } from "../domain/transcription.ts";
 import type { InputReader, Readable } from "./input-readers.ts";
 import type { TranscriptionService } from "./transcriptions.ts";
 
@@ -17,14 +16,9 @@ export const soundReader = (transcriptions: TranscriptionService): InputReader<S
     const read: Readable["read"] = async (origin, signal) => {
       const { name: model } = transcriptions.model();
       const recording = await transcriptions.recording({ kind: "data", data, field: param }, signal);
-      const segments: SpeechSegment[] = [];
-      for await (const event of transcriptions.transcribe(recording, { ...origin, model, work }, signal, {})) {
-        if (event.type === "segment") segments.push(event.segment);
-        if (event.type !== "result") continue;
-        const { language, seconds } = event.result;
-        return { kind: "audio", model, text: wholeText(segments), language, seconds };
-      }
-      throw new SvcError("internal_error", "The recognition ended without a result.");
+      const events = transcriptions.transcribe(recording, { ...origin, model, work }, signal, {});
+      const { segments, result } = await collectSpeech(events);
+      return { kind: "audio", model, text: wholeText(segments), language: result.language, seconds: result.seconds };
     };
     return { content: data, manner: spoken ?? "", read };
   },

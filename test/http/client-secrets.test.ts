@@ -123,7 +123,7 @@ describe("a secret is valid for nothing else", () => {
 
 test.each([
   [PATH, { session: { type: "realtime" } }, "unsupported_parameter", "session.type"],
-  [PATH, { session: { instructions: "Be brief." } }, "unsupported_parameter", "instructions"],
+  [PATH, { session: { instructions: "Be brief." } }, "unsupported_parameter", "session.instructions"],
   [PATH, { session: { audio: { input: { format: 1 } } } }, "invalid_type", "session.audio.input.format"],
   [PATH, { expires_after: { seconds: 9 } }, "invalid_value", "expires_after.seconds"],
   [PATH, { expires_after: { seconds: 7201 } }, "invalid_value", "expires_after.seconds"],

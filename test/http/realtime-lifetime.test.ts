@@ -156,7 +156,10 @@ describe("opening a session", () => {
     const client = await open(server);
     expect(JSON.stringify(await client.next("session.created"))).toContain('"turn_detection":null');
     client.set({ turn_detection: { type: "server_vad" } });
-    expect(await client.error()).toMatchObject({ code: "unsupported_parameter", param: "turn_detection" });
+    expect(await client.error()).toMatchObject({
+      code: "unsupported_parameter",
+      param: "session.audio.input.turn_detection",
+    });
   });
 });
 

@@ -69,25 +69,25 @@ describe("an invalid event yields an error with its id, and the session goes on"
       "instructions",
       update({ type: "transcription", instructions: "Be nice." }),
       "unsupported_parameter",
-      "instructions",
+      "session.instructions",
     ],
     [
       "spoken answers",
       update({ type: "transcription", output_modalities: ["audio"] }),
       "unsupported_parameter",
-      "output_modalities",
+      "session.output_modalities",
     ],
     [
       "a voice",
       update({ type: "transcription", audio: { output: { voice: "x" } } }),
       "unsupported_parameter",
-      "output",
+      "session.audio.output",
     ],
     [
       "logprobs",
       update({ type: "transcription", include: ["item.input_audio_transcription.logprobs"] }),
       "unsupported_parameter",
-      "include",
+      "session.include",
     ],
     [
       "an unknown format",
@@ -119,13 +119,13 @@ describe("an invalid event yields an error with its id, and the session goes on"
       "invalid_value",
       "session.audio.input.transcription.prompt",
     ],
-    ["keywords", input({ transcription: { keywords: ["x"] } }), "unsupported_parameter", "keywords"],
     [
-      "semantic turns",
-      input({ turn_detection: { type: "semantic_vad" } }),
+      "keywords",
+      input({ transcription: { keywords: ["x"] } }),
       "unsupported_parameter",
-      "turn_detection.type",
+      "session.audio.input.transcription.keywords",
     ],
+    ["semantic turns", input({ turn_detection: { type: "semantic_vad" } }), "unsupported_parameter", `${TURNS}.type`],
     ["a threshold above 1", turns({ threshold: 2 }), "invalid_value", `${TURNS}.threshold`],
     ["a silence below 0", turns({ silence_duration_ms: -1 }), "invalid_value", `${TURNS}.silence_duration_ms`],
     [
@@ -134,7 +134,19 @@ describe("an invalid event yields an error with its id, and the session goes on"
       "invalid_type",
       `${TURNS}.prefix_padding_ms`,
     ],
-    ["answers by themselves", turns({ create_response: true }), "unsupported_parameter", "create_response"],
+    ["answers by themselves", turns({ create_response: true }), "unsupported_parameter", `${TURNS}.create_response`],
+    [
+      "a voice in the first form",
+      { type: "transcription_session.update", session: { voice: "x" } },
+      "unsupported_parameter",
+      "session.voice",
+    ],
+    [
+      "answers by themselves in the first form",
+      { type: "transcription_session.update", session: { turn_detection: { create_response: true } } },
+      "unsupported_parameter",
+      "session.turn_detection.create_response",
+    ],
     [
       "an unknown first format",
       { type: "transcription_session.update", session: { input_audio_format: "mp3" } },
@@ -163,7 +175,12 @@ describe("an invalid event yields an error with its id, and the session goes on"
     const { client } = await open();
     client.append(new Uint8Array(SECOND));
     client.set({ format: { type: "audio/pcmu" } });
-    expect(await client.error()).toMatchObject({ code: "invalid_value", param: "format" });
+    expect(await client.error()).toMatchObject({
+      code: "invalid_value",
+      param: "session.audio.input.format",
+    });
+    client.send({ type: "transcription_session.update", session: { input_audio_format: "g711_ulaw" } });
+    expect(await client.error()).toMatchObject({ param: "session.input_audio_format" });
     client.set({ format: { type: "audio/pcm", rate: 24_000 } });
     await client.next("session.updated");
   });

@@ -14,7 +14,16 @@ const silence = (frames: number) => new Uint8Array(frames * FRAME);
 /** More frames of silence than needed to end an utterance. */
 const PAUSE = 20;
 
-const segment = (text: string) => ({ start: 0, end: 1, text, tokens: [1], averageLogprob: -0.2, compressionRatio: 1 });
+const segment = (text: string) => ({
+  start: 0,
+  end: 1,
+  text,
+  tokens: [1],
+  averageLogprob: -0.2,
+  compressionRatio: 1,
+  noSpeechProbability: 0,
+  temperature: 0,
+});
 
 const start = (overrides: Partial<Config> = {}) => {
   const server = serve(hello, overrides);

@@ -144,6 +144,17 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(rig.whisper.speech(noise(seconds(5)), { threshold: 0 })).toEqual([{ start: 0, end: seconds(5) }]);
   });
 
+  test("is found where it is as short as a yes, but not in clicks", async () => {
+    await load(rig);
+    const alone = (samples: Float32Array) => {
+      const recording = new Float32Array(seconds(5));
+      for (let at = 1; at < 5; at++) recording.set(samples, seconds(at));
+      return rig.whisper.speech(recording);
+    };
+    expect(alone(jfk.subarray(seconds(6.4), seconds(6.65)))).toHaveLength(4);
+    expect(alone(noise(seconds(0.01)))).toEqual([]);
+  });
+
   test.each([20, 29.85, 30.05])("is found with the silence before it wherever it begins (at %d s)", async (onset) => {
     await load(rig);
     const { whisper } = rig;

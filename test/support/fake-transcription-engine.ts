@@ -36,7 +36,8 @@ const spoken: readonly SpeechSegment[] = [
     averageLogprob: -0.5,
     compressionRatio: 2.5,
     noSpeechProbability: 0.5,
-    temperature: 0.2,
+    // As of the model, in which it is a number of 32 bits.
+    temperature: Math.fround(0.2),
     words: [{ text: "A", start: 3661.004, end: 3662 }],
   },
 ];

@@ -19,6 +19,8 @@ const READ_OVER = 16;
 const SPARE_BYTES = 1 << 24;
 const SPARE_READS = 1 << 14;
 const LEAST_READ = 256;
+/** Fewest bytes that a packet takes in a file; what a malicious file only claims takes none. */
+const LEAST_PACKET = 4;
 
 interface Exports {
   readonly memory: WebAssembly.Memory;
@@ -73,6 +75,8 @@ export class ContainerReader {
   /** Bytes that may still be read from the file. */
   private bytesLeft: number;
   private readsLeft: number;
+  /** How many packets without sound may still come. */
+  private emptyLeft: number;
 
   /**
    * Opens a file. `isSeekable`: looks for tables at its end. Throws DamagedSound, or UnsupportedSound when the sound
@@ -85,6 +89,7 @@ export class ContainerReader {
   ) {
     this.bytesLeft = file.size * READ_OVER + SPARE_BYTES;
     this.readsLeft = this.bytesLeft / LEAST_READ + SPARE_READS;
+    this.emptyLeft = file.size / LEAST_PACKET;
     const host = { read: (offset: number, out: number, length: number) => this.read(offset, out, length) };
     this.wasm = new WebAssembly.Instance(decoderModule(), { host }).exports as unknown as Exports;
     const opened = this.call(() => this.wasm.open(CONTAINERS.indexOf(container), file.size, isSeekable ? 1 : 0));
@@ -101,7 +106,10 @@ export class ContainerReader {
   next(): Packet | undefined {
     const length = this.call(() => this.wasm.next());
     if (length === END) return undefined;
-    if (this.checked(length) === 0) return { kind: "nothing" };
+    if (this.checked(length) === 0) {
+      if (this.emptyLeft-- <= 0) throw new DamagedSound("a file of packets without content");
+      return { kind: "nothing" };
+    }
     const { wasm } = this;
     const at = wasm.time();
     if (!this.isOpus) {

@@ -34,7 +34,8 @@ export interface SoundLimits {
   readonly signal?: AbortSignal;
 }
 
-interface Sound {
+/** A sound that is being decoded. */
+export interface Sound {
   /** Returns how much of the file has been read, from 0 to 1, as far as the file tells; undefined when unknown. */
   readonly share: () => number | undefined;
   /**
@@ -186,8 +187,14 @@ async function* inWindows(
   let filled = 0;
   let total = 0;
   let looked = false;
+  // Decoding is synchronous, so a cancellation needs a turn of the event loop to arrive.
+  const turn = async () => {
+    await nextTurn();
+    signal?.throwIfAborted();
+  };
   try {
     for await (const part of samples) {
+      if (part.length === 0) await turn();
       total += part.length;
       if (total > maxSeconds * SAMPLE_RATE) throw tooLong(field, maxSeconds);
       if (!looked && total >= ENOUGH_TO_TELL * SAMPLE_RATE) {
@@ -203,9 +210,7 @@ async function* inWindows(
         yield window;
         window = new Float32Array(WINDOW_SAMPLES);
         filled = 0;
-        // Decoding is synchronous, so a cancellation needs this turn of the event loop to arrive.
-        await nextTurn();
-        signal?.throwIfAborted();
+        await turn();
       }
     }
     if (filled > 0) yield window.slice(0, filled);

@@ -8,10 +8,10 @@ import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
 
 /** Frames that are decoded at once; other work may run in between. */
 const BLOCK_FRAMES = 1 << 16;
-/** Seconds between two packets that are played as silence; less comes from rounded times. */
+/** Seconds that packets must be late to be played after silence; less may come from rounded times. */
 const LEAST_GAP = 0.1;
-/** Maximum number of consecutive packets without sound; only malicious files have more. */
-const MOST_EMPTY = 100_000;
+/** Packets without sound after which other work may run. */
+const EMPTY_PACKETS = 1 << 14;
 /** Bytes of a sample in ffmpeg's output. */
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
 /** ffmpeg's demuxers, named explicitly: ffmpeg would otherwise accept a playlist and open the files in it. */
@@ -58,7 +58,7 @@ export async function* nativeSamples(
   }
 }
 
-/** Decodes a container. Throws DamagedSound or UnsupportedSound. */
+/** Decodes a container; a part without samples lets other work run. Throws DamagedSound or UnsupportedSound. */
 export async function* containerSamples(
   file: SoundBytes,
   container: Container,
@@ -90,21 +90,25 @@ async function* packetSamples(reader: ContainerReader, { audio, note }: SoundToo
   const rates = new Rates(audio);
   try {
     let empty = 0;
-    /** Where the next packet begins if there is no gap, by the file's clock. */
+    /** Where the next packet begins if none is missing, by the file's clock. */
     let end: number | undefined;
     for (let packet = reader.next(); packet !== undefined; packet = reader.next()) {
-      empty = packet.kind === "nothing" ? empty + 1 : 0;
-      if (empty > MOST_EMPTY) return;
-      if (packet.kind === "nothing") continue;
+      if (packet.kind === "nothing") {
+        if (++empty % EMPTY_PACKETS === 0) yield new Float32Array();
+        continue;
+      }
       const samples =
         packet.kind === "samples"
           ? rates.convert(packet.samples, packet.rate)
           : opus?.decode(packet.bytes, packet.trimStart, packet.trimEnd);
       if (!samples || samples.length === 0) continue;
       end ??= packet.at;
-      if (packet.at - end > LEAST_GAP) yield* silence(packet.at - end);
+      if (packet.at - end > LEAST_GAP) {
+        yield* silence(packet.at - end);
+        end = packet.at;
+      }
       yield samples;
-      end = Math.max(end, packet.at) + samples.length / SAMPLE_RATE;
+      end += samples.length / SAMPLE_RATE;
     }
   } finally {
     opus?.close();

@@ -6,6 +6,7 @@ import {
   ClientSecretRequest,
   FlatClientSecretRequest,
   FlatSessionUpdate,
+  LONGEST_ID,
   SECRET_SECONDS,
   SessionUpdate,
   type TranscriptionSettings,
@@ -28,8 +29,6 @@ export interface ClientEvent {
   readonly body: object;
 }
 
-/** Longer event ids are not returned to the client. */
-const LONGEST_ID = 512;
 /** Shorter texts cannot hold too many values, so they are not checked. */
 const SHORT_TEXT = 64 * 1024;
 /** Long events consist of one string, so few values suffice. */
@@ -157,25 +156,25 @@ function nestedChanges(session: Static<typeof SessionUpdate>["session"]): LiveCh
     throw fieldError("unsupported_parameter", "session.type", 'must be "transcription": this route transcribes only');
   }
   refuseOtherForm(session, "session.", NESTED_INSTEAD);
-  refuseUnsupported(session, CONVERSATION_FIELDS);
-  if (session.audio) refuseUnsupported(session.audio, { output: always });
+  refuseUnsupported(session, CONVERSATION_FIELDS, "session.");
+  if (session.audio) refuseUnsupported(session.audio, { output: always }, "session.audio.");
   const { format, transcription, turn_detection } = session.audio?.input ?? {};
   return {
     ...(format && { format: formatOf(format) }),
     ...transcriptionChanges(transcription, "session.audio.input.transcription"),
-    ...turnChanges(turn_detection),
+    ...turnChanges(turn_detection, "session.audio.input.turn_detection"),
   };
 }
 
 /** Decodes a session. `path`: where the session is in the body. */
 function flatChanges(session: Static<typeof FlatSessionUpdate>["session"], path: string): LiveChanges {
   refuseOtherForm(session, path, FLAT_INSTEAD);
-  refuseUnsupported(session, CONVERSATION_FIELDS);
+  refuseUnsupported(session, CONVERSATION_FIELDS, path);
   const { input_audio_format: format, input_audio_transcription: transcription, turn_detection } = session;
   return {
     ...(format && { format: FLAT_FORMATS[format] }),
     ...transcriptionChanges(transcription, `${path}input_audio_transcription`),
-    ...turnChanges(turn_detection),
+    ...turnChanges(turn_detection, `${path}turn_detection`),
   };
 }
 
@@ -207,7 +206,7 @@ function formatOf({ type, rate }: { readonly type: string; readonly rate?: numbe
 function transcriptionChanges(settings: TranscriptionSettings | null | undefined, path: string): LiveChanges {
   if (settings === undefined) return {};
   if (settings === null) return { language: null, prompt: null };
-  refuseUnsupported(settings, TRANSCRIPTION_FIELDS);
+  refuseUnsupported(settings, TRANSCRIPTION_FIELDS, `${path}.`);
   const { model, language, prompt } = settings;
   return {
     ...(model && { model }),
@@ -216,12 +215,12 @@ function transcriptionChanges(settings: TranscriptionSettings | null | undefined
   };
 }
 
-function turnChanges(settings: TurnDetectionSettings | null | undefined): LiveChanges {
+function turnChanges(settings: TurnDetectionSettings | null | undefined, path: string): LiveChanges {
   if (settings == null) return settings === null ? { turns: null } : {};
   if (settings.type === "semantic_vad") {
-    throw fieldError("unsupported_parameter", "turn_detection.type", "must be server_vad, or turn_detection null");
+    throw fieldError("unsupported_parameter", `${path}.type`, "must be server_vad, or turn_detection null");
   }
-  refuseUnsupported(settings, TURN_FIELDS);
+  refuseUnsupported(settings, TURN_FIELDS, `${path}.`);
   const { threshold, prefix_padding_ms, silence_duration_ms } = settings;
   const turns: Partial<TurnDetection> = {
     ...(threshold != null && { threshold }),

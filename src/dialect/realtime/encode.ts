@@ -1,7 +1,7 @@
 // Encodes updates of a live session as events of /v1/realtime, in both forms of OpenAI's API.
 
 import { chatErrors } from "../../contract/errors.ts";
-import type { SvcError } from "../../domain/errors.ts";
+import { renamed, type SvcError } from "../../domain/errors.ts";
 import { newEventId, newSessionId } from "../../domain/ids.ts";
 import type { ClientSecret, LiveEvent, LiveSettings, TurnDetection } from "../../domain/live.ts";
 import type { RawFormat } from "../../domain/transcription.ts";
@@ -48,7 +48,7 @@ function eventsOf(event: LiveEvent, form: Form, sessionId: string): ServerEvent[
       return [{ type: `${TRANSCRIPTION}.completed`, item_id, content_index: 0, transcript, usage }];
     }
     case "failed": {
-      const { param, ...error } = faultOf(event.error);
+      const { param, ...error } = faultOf(event.error, form);
       return [
         {
           type: `${TRANSCRIPTION}.failed`,
@@ -59,7 +59,7 @@ function eventsOf(event: LiveEvent, form: Form, sessionId: string): ServerEvent[
       ];
     }
     case "error":
-      return [{ type: "error", error: { ...faultOf(event.error), event_id: event.cause ?? null } }];
+      return [{ type: "error", error: { ...faultOf(event.error, form), event_id: event.cause ?? null } }];
   }
 }
 
@@ -70,12 +70,15 @@ export function encodeClientSecret({ value, expiresAt: expires_at, settings }: C
   return isFlat ? { ...session, client_secret: secret } : { ...secret, session };
 }
 
-const faultOf = ({ code, message, details }: SvcError) => ({
-  type: chatErrors[code].type,
-  code,
-  message,
-  param: details.param ?? null,
-});
+/** Where settings are in an event, by their names in errors about them. */
+const PATHS = { format: "session.audio.input.format", turn_detection: "session.audio.input.turn_detection" };
+const FLAT_PATHS = { format: "session.input_audio_format", turn_detection: "session.turn_detection" };
+
+function faultOf(error: SvcError, { isFlat }: Form) {
+  const { code, details } = error;
+  const { message, param = null } = renamed({ ...details, message: error.message }, isFlat ? FLAT_PATHS : PATHS);
+  return { type: chatErrors[code].type, code, message, param };
+}
 
 function committed(id: string, previous_item_id: string | null, { isFlat }: Form): ServerEvent[] {
   const content = [{ type: "input_audio" }];

@@ -1,36 +1,19 @@
 // Encodes recognised speech as answers of /v1/audio/transcriptions and /v1/audio/translations.
 
 import type { Transcription, VerboseTranscription } from "../../contract/transcriptions.ts";
-import { SvcError } from "../../domain/errors.ts";
 import { languageName } from "../../domain/languages.ts";
 import {
   wholeText,
   type SpeechSegment,
-  type TranscriptionEvent,
+  type Transcript,
   type TranscriptionResult,
 } from "../../domain/transcription.ts";
 import type { TranscriptionCall } from "./decode.ts";
-
-/** The transcript of a whole recording. */
-interface Transcript {
-  readonly segments: readonly SpeechSegment[];
-  readonly result: TranscriptionResult;
-}
 
 /** An answer's body and its media type. */
 interface EncodedTranscription {
   readonly type: string;
   readonly body: string;
-}
-
-/** Collects recognised speech. Throws what the recognition throws. */
-export async function collectSpeech(events: AsyncIterable<TranscriptionEvent>): Promise<Transcript> {
-  const segments: SpeechSegment[] = [];
-  for await (const event of events) {
-    if (event.type === "segment") segments.push(event.segment);
-    if (event.type === "result") return { segments, result: event.result };
-  }
-  throw new SvcError("internal_error", "The recognition ended without a result.");
 }
 
 /** Returns the answer in the requested format. */
@@ -83,18 +66,18 @@ function encodeSegment(segment: SpeechSegment, id: number): NonNullable<VerboseT
     end: rounded(end),
     text,
     tokens: [...tokens],
-    ...(temperature !== undefined && { temperature }),
+    temperature: rounded(temperature),
     avg_logprob: averageLogprob,
     confidence: Math.exp(averageLogprob),
     compression_ratio: compressionRatio,
-    ...(noSpeechProbability !== undefined && { no_speech_prob: noSpeechProbability }),
+    no_speech_prob: noSpeechProbability,
   };
 }
 
 const durationUsage = ({ seconds }: TranscriptionResult) => ({ type: "duration", seconds: rounded(seconds) }) as const;
 
-/** Rounds to milliseconds; models are less precise. */
-export const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
+/** Rounds to three places, in times to milliseconds; models are less precise. */
+export const rounded = (value: number): number => Math.round(value * 1000) / 1000;
 
 const srtCue = ({ start, end, text }: SpeechSegment, at: number): string =>
   `${at + 1}\n${clock(start, ",")} --> ${clock(end, ",")}\n${cueText(text)}\n`;

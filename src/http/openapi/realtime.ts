@@ -33,12 +33,12 @@ conversations (\`response.create\`, \`conversation.item.create\`, …) get an \`
 \`unsupported_parameter\`.
 
 **How a session ends.** Code 1000: cancelled by the correlation id (POST /v1/chat/completions/{id}/cancel; an item's id
-cancels only the transcription of that item). 1001: the server shuts down, after the last utterance. 1008: nothing
+cancels only the transcription of that item, while it runs). 1001: the server shuts down, after the last utterance. 1008: nothing
 arrived for ${IDLE_MS / 1000} seconds while no sound was transcribed, the sound exceeds --max-audio-minutes, or the time of X-Svc-Deadline-Ms has
 passed. 1009: a message is larger than ${LARGEST_MESSAGE / 2 ** 20} MiB. 1011: the model cannot be loaded, or the server
 failed. Every code except 1009 is preceded by an \`error\`. A client that leaves 4 MiB unread is disconnected. Up to
 ${BACKLOG_SECONDS} seconds of sound may wait to be transcribed (more: \`rate_limit_exceeded\`). An utterance is cut off
-after ${LONGEST_UTTERANCE_SECONDS} seconds; what follows is the next utterance.`;
+after ${LONGEST_UTTERANCE_SECONDS} seconds, or shortly before in a pause; what follows is the next utterance.`;
 
 const secretErrors = {
   400: badRequest,

@@ -18,7 +18,8 @@ import {
   type TranscriptionCall,
 } from "../../dialect/transcriptions/decode.ts";
 import { transcriptWriter } from "../../dialect/transcriptions/encode-stream.ts";
-import { collectSpeech, encodeTranscription } from "../../dialect/transcriptions/encode.ts";
+import { encodeTranscription } from "../../dialect/transcriptions/encode.ts";
+import { collectSpeech } from "../../domain/transcription.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";

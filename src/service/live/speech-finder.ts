@@ -1,5 +1,5 @@
-// Finds the start and end of speech in a stream from the detector's probabilities, as whisper.cpp does in recordings,
-// but without looking ahead.
+// Finds the start and end of speech in a stream from the detector's probabilities, as is done in recordings, but
+// without looking ahead.
 
 /** Consecutive frames of speech needed to distinguish speech from a click. */
 const LEAST_FRAMES = 3;

@@ -23,7 +23,7 @@ const PIECE = {
 const TAIL_SECONDS = 0.2;
 /** Minimum seconds of sound to commit, as in OpenAI's API. */
 const LEAST_SECONDS = 0.1;
-/** Seconds after which continuous speech is cut, and the next utterance begins. */
+/** Seconds after which the next utterance begins in continuous speech; shortly before, it begins in a pause. */
 export const LONGEST_UTTERANCE_SECONDS = 300;
 /** Frames that may be needed again: those in which speech is found, and one for continuity of the sound. */
 const FRAMES_BACK = 5;
@@ -132,6 +132,9 @@ export class TurnDetector {
     if (quietSince !== undefined && pause >= silence) return this.endPhrase(settings);
     // The rest of a pause in which a piece was cut is not a new pause.
     const isPause = pause >= clock.bytes(PIECE.pause) && (quietSince ?? 0) > phrase.from;
+    // Later there may be no pause before the utterance is too long.
+    const isLate = this.heard - this.begin >= clock.bytes(LONGEST_UTTERANCE_SECONDS - PIECE.longest);
+    if (isPause && isLate) return this.cutOff(settings);
     if (isPause) phrase.pause = middle;
     const length = this.partBytes + this.heard - phrase.from;
     if (length >= clock.bytes(PIECE.late) && probability <= (phrase.lull?.probability ?? 1)) {
@@ -149,7 +152,6 @@ export class TurnDetector {
       if (this.partBytes >= this.deps.clock.bytes(PIECE.enough)) this.handOver(settings);
       return;
     }
-    this.stopped();
     this.end(settings);
   }
 
@@ -160,19 +162,14 @@ export class TurnDetector {
       this.begin = this.heard;
       return;
     }
-    if (settings.turns) this.stopped();
     this.end(settings);
-  }
-
-  private stopped(): void {
-    const { emit, clock } = this.deps;
-    // Speech may have begun while turn detection was off: the client then does not know the utterance.
-    if (this.utterance?.isKnown) emit({ type: "speech-stopped", item: this.utterance.id, atMs: clock.ms(this.heard) });
   }
 
   private end(settings: LiveSettings): void {
     const { emit, clock } = this.deps;
     this.takePhrase();
+    // If speech began while turn detection was off, the client does not know the utterance.
+    if (this.utterance?.isKnown) emit({ type: "speech-stopped", item: this.utterance.id, atMs: clock.ms(this.heard) });
     const utterance = (this.utterance ??= new Utterance(newItemId("item"), emit));
     this.handOver(settings);
     emit({ type: "committed", item: utterance.id, previous: this.previous });
@@ -202,7 +199,9 @@ export class TurnDetector {
   private cut(phrase: Phrase, at: number, settings: LiveSettings): void {
     this.take(phrase.from, at);
     phrase.from = at;
-    phrase.pause = phrase.lull = undefined;
+    phrase.pause = undefined;
+    // After a cut at an early pause, the next piece may have to end there.
+    if (phrase.lull && phrase.lull.at <= at) phrase.lull = undefined;
     this.handOver(settings);
   }
 

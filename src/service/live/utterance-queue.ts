@@ -89,7 +89,7 @@ export class UtteranceQueue {
         AbortSignal.any([signal, dropped]),
         report,
       )) {
-        if (event.type === "segment") utterance.heard(event.segment);
+        if (event.type === "segment") utterance.heard(event.segment.text);
         if (event.type === "result") utterance.language ??= event.result.language;
       }
     } catch (error) {

@@ -2,7 +2,6 @@
 
 import type { SvcError } from "../../domain/errors.ts";
 import type { LiveEvent } from "../../domain/live.ts";
-import type { SpeechSegment } from "../../domain/transcription.ts";
 
 export class Utterance {
   /** Number of pieces not recognised yet. */
@@ -40,10 +39,10 @@ export class Utterance {
     this.waiting++;
   }
 
-  heard(segment: SpeechSegment): void {
-    const text = this.text === "" ? segment.text.trimStart() : segment.text;
-    this.text += text;
-    this.send(text);
+  heard(text: string): void {
+    const next = this.text === "" ? text.trimStart() : text;
+    this.text += next;
+    this.send(next);
   }
 
   /** Records that a piece was recognised, failed or was skipped. */

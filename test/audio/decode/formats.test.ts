@@ -86,6 +86,30 @@ async function withGap(seconds: number): Promise<Uint8Array> {
   return file;
 }
 
+/** Returns the WebM fixture with every packet at twice its time, as if each second one had been lost. */
+async function withLosses(): Promise<Uint8Array> {
+  const text = Buffer.from(await Bun.file(fixture("opus-live.webm")).bytes()).toString("latin1");
+  const doubled = (_: string, head: string, time: string) => {
+    const bytes = Buffer.from(time, "latin1");
+    bytes.writeUInt16BE(2 * bytes.readUInt16BE());
+    return head + bytes.toString("latin1");
+  };
+  // The times of clusters and, after a block's length and track, of blocks.
+  return Buffer.from(text.replace(/(\xe7\x82|\xa3[\x80-\xff]\x81)(..)/gs, doubled), "latin1");
+}
+
+/** Returns the WebM fixture with this many packets without content before its last part. */
+async function withEmptyPackets(count: number): Promise<Uint8Array> {
+  const file = Buffer.from(await Bun.file(fixture("opus-live.webm")).bytes());
+  const packets = Buffer.alloc(6 * count, Buffer.from("a38481000080", "hex"));
+  const at = file.lastIndexOf(Buffer.from("1f43b675", "hex"));
+  const head = Buffer.from("1f43b67501000000", "hex");
+  const time = Buffer.from("e78207bc", "hex");
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(time.length + packets.length);
+  return Buffer.concat([file.subarray(0, at), head, size, time, packets, file.subarray(at)]);
+}
+
 describe.skipIf(!isBuilt)("a file of another program", () => {
   test.each(files)("%s plays", async (name) => expectTone(await rig.decode(fixture(name)), 2));
 
@@ -116,6 +140,16 @@ describe.skipIf(!isBuilt)("a file of another program", () => {
     expect(samples.filter((sample) => sample === 0).length / SAMPLE_RATE).toBeWithin(4.9, 5.1);
     const end = samples.findLastIndex((_, at) => samples.subarray(at, at + 1000).every((sample) => sample === 0));
     expect(end / SAMPLE_RATE).toBeGreaterThan(6.8);
+  });
+
+  test("with many short gaps keeps its times", async () => {
+    const samples = await rig.decode(await rig.keep(await withLosses()));
+    expect(samples.length / SAMPLE_RATE).toBeWithin(3.85, 4.05);
+  });
+
+  test("plays on after very many packets without sound, as of a picture", async () => {
+    const samples = await rig.decode(await rig.keep(await withEmptyPackets(120_000)));
+    expect(samples.length).toBe((await rig.decode(fixture("opus-live.webm"))).length);
   });
 
   test("that is too long only by a gap is refused", async () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { LISTENING_MEMORY, LISTENING_WINDOW } from "../../../ffi/whisper/api.ts";
+import { USUAL_TURNS } from "../../../src/domain/live.ts";
 import type { ListeningWork } from "../../../src/domain/transcription.ts";
 import { Listener } from "../../../src/engine/transcription/child/listener.ts";
 import type { FromTranscriber } from "../../../src/engine/transcription/protocol.ts";
@@ -60,9 +61,10 @@ test("only speech counts as speaking", () => {
   expect(noticed()).toBe(1);
 });
 
-test("without a detector all sound counts as speech", () => {
+test("without a detector all sound counts as speech, the less likely the quieter it is", () => {
   const { hear } = start({ detectsSpeech: false });
-  expect([...(hear({ sound: sound(0, 0), known: 1 })?.speech ?? [])]).toEqual([1]);
+  const [silent = 0, quiet = 0, loud = 0] = hear({ sound: sound(0, 0, 0.25, 0.75), known: 1 })?.speech ?? [];
+  expect([silent >= USUAL_TURNS.threshold, quiet > silent, loud > quiet]).toEqual([true, true, true]);
 });
 
 test("a detector that fails refuses the work with a message, and the log has the reason", () => {

@@ -5,7 +5,7 @@ import type { Span } from "../../../ffi/whisper/api.ts";
 import { joined, PhraseFinder } from "../../../src/engine/transcription/child/phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue, Stretch } from "../../../src/engine/transcription/child/stretch.ts";
 
-/** Seconds that `strictListen` keeps around speech, and of the shortest speech that it finds. */
+/** Seconds that `findSpeechStrictly` keeps around speech, and of the shortest speech that it finds. */
 const AROUND = 0.3;
 const SHORTEST = 0.25;
 
@@ -17,7 +17,7 @@ function recording(seconds: number, spoken: readonly (readonly [from: number, to
 }
 
 /** Returns the spans of ones. */
-function listen(samples: Float32Array): Span[] {
+function findSpeech(samples: Float32Array): Span[] {
   const spans: Span[] = [];
   for (let at = 0; at < samples.length; at++) {
     if (samples[at] === 0) continue;
@@ -29,15 +29,15 @@ function listen(samples: Float32Array): Span[] {
 }
 
 /** Finds speech by the detector's rules: it leaves out what is short, and extends the rest on both sides. */
-function strictListen(samples: Float32Array): Span[] {
+function findSpeechStrictly(samples: Float32Array): Span[] {
   const around = AROUND * SAMPLE_RATE;
-  return listen(samples)
+  return findSpeech(samples)
     .filter(({ start, end }) => end - start > SHORTEST * SAMPLE_RATE)
     .map(({ start, end }) => ({ start: Math.max(0, start - around), end: Math.min(samples.length, end + around) }));
 }
 
-function phrasesOf(samples: Float32Array, piece: number, detector = listen) {
-  const finder = new PhraseFinder(detector, detector === listen ? 0 : AROUND);
+function phrasesOf(samples: Float32Array, piece: number, detector = findSpeech) {
+  const finder = new PhraseFinder(detector, detector === findSpeech ? 0 : AROUND);
   const found = [];
   for (let at = 0; at < samples.length; at += piece) found.push(...finder.push(samples.subarray(at, at + piece)));
   return [...found, ...finder.end()];
@@ -83,7 +83,7 @@ describe("phrases", () => {
     ["is too short on either side", 29.8, 30.2],
     ["begins after it", 30.05, 31],
   ])("are whole, with what is around them, when speech %s", (_name, from, to) => {
-    const found = times(phrasesOf(recording(45, [[from, to]]), 16_000, strictListen));
+    const found = times(phrasesOf(recording(45, [[from, to]]), 16_000, findSpeechStrictly));
     expect(found).toEqual([[from - AROUND, to + AROUND]]);
   });
 
@@ -92,7 +92,7 @@ describe("phrases", () => {
       [20, 29.5],
       [29.8, 32],
     ] as const;
-    const phrases = phrasesOf(recording(45, spoken), 16_000, strictListen);
+    const phrases = phrasesOf(recording(45, spoken), 16_000, findSpeechStrictly);
     const ones = joined(phrases.map(({ samples }) => samples)).reduce((sum, one) => sum + one, 0);
     expect(ones / SAMPLE_RATE).toBeGreaterThanOrEqual(9.5 + 2.2);
   });
@@ -175,6 +175,19 @@ describe("stretches", () => {
       8, 4, 20,
     ]);
     expect(next()).toBeUndefined();
+  });
+
+  test("end at a long silence, across which a segment would be one subtitle", () => {
+    const queue = new PhraseQueue();
+    const spoken = [
+      [1, 3],
+      [10, 12],
+      [70, 72],
+    ] as const;
+    for (const phrase of phrasesOf(recording(75, spoken), 16_000)) queue.add(phrase);
+    expect(queue.fills(LONGEST_STRETCH)).toBe(true);
+    const [first, second] = [queue.take(LONGEST_STRETCH), queue.take(LONGEST_STRETCH)];
+    expect([first?.end, second?.original(0, 9)]).toEqual([12, { start: 70, end: 72 }]);
   });
 
   test("contain phrases without the silence between them, and map times back to the recording", () => {

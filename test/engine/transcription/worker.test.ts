@@ -25,22 +25,25 @@ function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       for (let left = all; left > 0; left -= SAMPLE_RATE * 10) {
         const count = Math.min(left, SAMPLE_RATE * 10);
         state.share = 1 - (left - count) / all;
-        const samples = new Float32Array(count).fill(path.endsWith("silent") ? 0 : path.endsWith("phrases") ? 0.5 : 1);
+        const samples = new Float32Array(count).fill(
+          path.endsWith("silent") ? 0 : /phrases|words/.test(path) ? 0.5 : 1,
+        );
         if (path.endsWith("phrases")) {
           for (const at of [4, 9]) samples.fill(0, at * SAMPLE_RATE, (at + 1) * SAMPLE_RATE);
         }
+        if (path.endsWith("words")) samples.fill(0, left % (SAMPLE_RATE * 20) === 0 ? SAMPLE_RATE : 0);
         yield samples;
       }
     } finally {
       closed.push(path);
     }
   }
-  const listen = (samples: Float32Array) => {
+  const findSpeech = (samples: Float32Array) => {
     if (samples.includes(0.5)) return spansOf(samples);
     return samples[0] === 1 ? [{ start: 0, end: samples.length }] : [];
   };
   const clock = { ms: 0 };
-  const options = { parallel, threads, othersShare: () => others, now: () => clock.ms, open, listen };
+  const options = { parallel, threads, othersShare: () => others, now: () => clock.ms, open, findSpeech };
   const worker = new TranscriptionWorker(whisper as unknown as Whisper, options, (message) => messages.push(message));
   const settle = async () => {
     for (let idle = 0; idle < 3; idle = worker.step() ? 0 : idle + 1) await new Promise(setImmediate);
@@ -173,6 +176,16 @@ describe("one recording", () => {
     expect(endOf(key)).toMatchObject({ result: { language: "de" } });
   });
 
+  test("is cut at long silences, except where its language is detected", async () => {
+    const stretches = async (language?: string) => {
+      const { whisper, submit } = start({ parallel: 3 });
+      // A second of speech in each twenty.
+      await submit("60 words", { language });
+      return whisper.submitted.map(({ samples }) => Math.round(samples / SAMPLE_RATE));
+    };
+    expect([await stretches("en"), await stretches()]).toEqual([[1, 1, 1], [3]]);
+  });
+
   test("gets its language detected again when it is transcribed again with the full encoder", async () => {
     const { whisper, submit, settle, endOf } = start();
     const key = await submit("5", { language: undefined });
@@ -208,10 +221,13 @@ describe("one recording", () => {
     expect([textOf(key), endOf(key)]).toMatchObject([[" Hello"], { type: "result" }]);
   });
 
-  test("with text that repeats itself is transcribed again", async () => {
+  test.each([
+    ["in one segment", [" no".repeat(60)]],
+    ["over many segments", Array<string>(60).fill(" no")],
+  ])("with text that repeats itself %s is transcribed again", async (_where, texts) => {
     const { whisper, submit, settle, textOf } = start();
     const key = await submit("5");
-    whisper.tell(1, [" no".repeat(60)]);
+    whisper.tell(1, texts);
     await settle();
     whisper.tell(2, [" No."]);
     await settle();

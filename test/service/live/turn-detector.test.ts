@@ -55,6 +55,8 @@ function start(chosen = settings) {
   return { turns, hear, pieces, dropped, events, types, kept, buffer, frameNow: () => frame };
 }
 
+type Rig = ReturnType<typeof start>;
+
 const seconds = (count: number) => Math.round((count * 8000) / FRAME);
 
 describe("an utterance", () => {
@@ -111,6 +113,18 @@ describe("an utterance", () => {
     expect(pieces.map(({ frames }) => frames.at(-1))).toEqual([breath]);
   });
 
+  test("is also split at the least likely speech that came before a cut at an earlier pause", () => {
+    const { hear, pieces, frameNow } = start();
+    hear(seconds(1), 0.9);
+    hear(12, 0);
+    hear(seconds(22), 0.9);
+    const breath = frameNow();
+    hear(1, 0.6);
+    hear(seconds(12), 0.9);
+    expect(pieces).toHaveLength(2);
+    expect(pieces[1]?.frames.at(-1)).toBe(breath);
+  });
+
   test("frees its sound once that is in a piece, and frees silence", () => {
     const { hear, kept } = start();
     hear(seconds(100), 0.9);
@@ -119,12 +133,37 @@ describe("an utterance", () => {
     expect(kept()).toBeLessThan(8000);
   });
 
+  test("of five minutes ends at one of its last pauses", () => {
+    const { hear, pieces, types, frameNow } = start({ ...settings, turns: { ...USUAL_TURNS, silenceMs: 2000 } });
+    const speech: number[] = [];
+    while (frameNow() < seconds(300)) {
+      hear(seconds(10), 0.9);
+      speech.push(frameNow() - 1);
+      hear(12, 0);
+    }
+    expect(types().slice(0, 4)).toEqual(["speech-started", "speech-stopped", "committed", "speech-started"]);
+    const last = pieces.findLast(({ utterance }) => utterance === pieces[0]?.utterance)?.frames.at(-1) ?? 0;
+    expect((last * FRAME) / 8000).toBeWithin(270, 300);
+    // After a last sound has faded.
+    expect(speech.some((end) => last - end >= 6 && last - end < 12)).toBe(true);
+  });
+
   test("ends with the first quiet frame when the silence to wait for is 0", () => {
     const { hear, types } = start({ ...settings, turns: { ...USUAL_TURNS, silenceMs: 0 } });
     hear(20, 0.9);
     expect(types()).toEqual(["speech-started"]);
     hear(1, 0);
     expect(types()).toEqual(["speech-started", "speech-stopped", "committed"]);
+  });
+
+  test.each([
+    ["the client's commit", ({ turns, frameNow }: Rig) => turns.commit(frameNow() * FRAME, settings)],
+    ["the end of the sound", ({ turns }: Rig) => turns.finish(settings)],
+  ])("is said to stop when it ends by %s", (_what, end) => {
+    const rig = start();
+    rig.hear(20, 0.9);
+    end(rig);
+    expect(rig.types()).toEqual(["speech-started", "speech-stopped", "committed"]);
   });
 
   test("has no further piece when it ends in the pause in which it was split", () => {
@@ -164,7 +203,7 @@ describe("without turn detection", () => {
     }
     expect(pieces.length).toBeGreaterThan(0);
     const [piece] = pieces;
-    piece?.utterance.heard({ start: 0, end: 1, text: " Hello", tokens: [], averageLogprob: 0, compressionRatio: 1 });
+    piece?.utterance.heard(" Hello");
     expect(events).toEqual([]);
     turns.commit(frameNow() * FRAME, byHand);
     expect(events.map(({ type }) => type)).toEqual(["committed", "delta"]);
@@ -205,7 +244,7 @@ test("all speech ends up in pieces, once and in order, whatever the sound", () =
     for (const { frames: one } of pieces) expect((one.length * FRAME) / 8000).toBeLessThan(28.2);
     const begun = types().filter((type) => type === "speech-started").length;
     const stopped = types().filter((type) => type === "speech-stopped").length;
-    expect(begun - stopped).toBeWithin(0, begun + 1);
+    expect(stopped).toBe(begun);
   }
 });
 

@@ -48,7 +48,8 @@ export const transcriptionKind: EngineKind<TranscriberOptions, TranscriptionMode
           return openSound({ path: work.path }, tools, { maxSeconds, field: work.field, signal });
         },
         ...(vadPath !== undefined && {
-          listen: (samples, detection) => whisper.speech(samples, { padSeconds: AROUND_SPEECH_SECONDS, ...detection }),
+          findSpeech: (samples, detection) =>
+            whisper.speech(samples, { padSeconds: AROUND_SPEECH_SECONDS, ...detection }),
         }),
       },
       send,

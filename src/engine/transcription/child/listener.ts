@@ -34,9 +34,17 @@ export class Listener {
   private listen({ sound, known, memory = new Float32Array(LISTENING_MEMORY) }: ListeningWork): Heard {
     const all = rawSamples(sound, this.audio);
     const samples = wholeWindows(all.subarray(known * LISTENING_WINDOW));
-    if (!this.detectsSpeech) return { speech: new Float32Array(samples.length / LISTENING_WINDOW).fill(1), memory };
-    return { speech: this.whisper.listen(samples, memory), memory };
+    return { speech: this.detectsSpeech ? this.whisper.listen(samples, memory) : loudness(samples), memory };
   }
+}
+
+/** Returns values from `LIKELY` to 1 instead of probabilities: long speech is cut where it is quietest. */
+function loudness(samples: Float32Array): Float32Array {
+  return Float32Array.from({ length: samples.length / LISTENING_WINDOW }, (_, at) => {
+    const window = samples.subarray(at * LISTENING_WINDOW, (at + 1) * LISTENING_WINDOW);
+    const energy = window.reduce((sum, sample) => sum + sample * sample, 0) / LISTENING_WINDOW;
+    return LIKELY + Math.sqrt(energy) * (1 - LIKELY);
+  });
 }
 
 /** Rounds to whole windows: a converter may keep back the very last sample. */

@@ -39,11 +39,11 @@ export class PhraseFinder {
   private at = 0;
 
   /**
-   * `listen` finds speech in at most half a minute, with `aroundSeconds` around it; without it everything counts as
-   * speech.
+   * `findSpeech` finds speech in at most half a minute, with `aroundSeconds` around it; without it everything counts
+   * as speech.
    */
   constructor(
-    private readonly listen: ((samples: Float32Array) => readonly Span[]) | undefined,
+    private readonly findSpeech: ((samples: Float32Array) => readonly Span[]) | undefined,
     private readonly aroundSeconds: number = AROUND_SPEECH_SECONDS,
   ) {}
 
@@ -81,7 +81,7 @@ export class PhraseFinder {
 
   private take(isLast: boolean): Phrase[] {
     const { pending, at } = this;
-    const spans = [...(this.listen?.(pending) ?? [{ start: 0, end: pending.length }])];
+    const spans = [...(this.findSpeech?.(pending) ?? [{ start: 0, end: pending.length }])];
     const last = spans.at(-1);
     // What may belong to a phrase that begins at the end, or after it, is searched again with what follows.
     const unclear = Math.round((OVERLOOKED_SECONDS + this.aroundSeconds) * SAMPLE_RATE);

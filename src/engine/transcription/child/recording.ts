@@ -4,19 +4,13 @@ import { deflateSync } from "node:zlib";
 import type { Segment, Span, Whisper, WhisperJob } from "../../../../ffi/whisper/api.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import type { Progress } from "../../../domain/request-record.ts";
-import type { SpeechSegment, SpokenWord } from "../../../domain/transcription.ts";
+import { wholeText, type SpeechSegment, type SpokenWord } from "../../../domain/transcription.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
+import type { Sound } from "../../../audio/decode/open-sound.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
 import { PhraseFinder } from "./phrases.ts";
 import { LONGEST_STRETCH, PhraseQueue, type Stretch } from "./stretch.ts";
-
-/** A recording's samples, 16,000 a second, as they are decoded. Reading throws SvcError when that fails. */
-export interface Sound {
-  readonly windows: AsyncIterator<Float32Array, void, void>;
-  /** Returns the share that has been read, from 0 to 1; undefined when it is unknown. */
-  readonly share: () => number | undefined;
-}
 
 /** Seconds of the recording between two progress reports. */
 const PROGRESS_SECONDS = 1;
@@ -72,9 +66,9 @@ export class RecordingWork {
     readonly job: TranscriptionJob,
     private readonly whisper: Whisper,
     private readonly sound: Sound,
-    listen: ((samples: Float32Array) => readonly Span[]) | undefined,
+    findSpeech: ((samples: Float32Array) => readonly Span[]) | undefined,
   ) {
-    this.finder = new PhraseFinder(listen, job.work.detection?.padSeconds);
+    this.finder = new PhraseFinder(findSpeech, job.work.detection?.padSeconds);
     this.language = job.work.language;
   }
 
@@ -90,10 +84,10 @@ export class RecordingWork {
   /** Returns whether a stretch of up to `longest` samples can begin; others wait until one tells the language. */
   canBegin(longest: number): boolean {
     if (this.language === undefined && this.parts.length > 0) return false;
-    return this.ended ? !this.waiting.isEmpty : this.waiting.fills(longest);
+    return this.ended ? !this.waiting.isEmpty : this.waiting.fills(longest, this.silence);
   }
 
-  /** Returns whether only one stretch of at most this many samples is left. */
+  /** Returns whether at most this many samples of speech are left. */
   endsWithin(samples: number): boolean {
     return this.ended && this.waiting.length <= samples;
   }
@@ -144,7 +138,7 @@ export class RecordingWork {
 
   /** Submits the next stretch of at most `longest` samples to the model, on `threads` threads; returns the job. */
   begin(longest: number, threads: number): WhisperJob | undefined {
-    const stretch = this.waiting.take(longest);
+    const stretch = this.waiting.take(longest, this.silence);
     if (!stretch) return undefined;
     const { audioContext } = this.whisper.model();
     const needed = Math.ceil(stretch.seconds * POSITIONS_A_SECOND) + SPARE_POSITIONS;
@@ -169,9 +163,7 @@ export class RecordingWork {
     // Whether a shortened stretch must be recognised again is known only at the end.
     if (part.isShortened && !isDone) return { segments: [], next: job };
     const segments = this.whisper.segments(job, part.reported);
-    // A shortened encoder that cannot make sense of the sound returns no segments.
-    const isAccepted = segments.length > 0 && segments.every(isAcceptable);
-    if (part.isShortened && !isAccepted) {
+    if (part.isShortened && !isAcceptable(segments)) {
       this.whisper.release(job);
       part.isShortened = false;
       part.job = this.submit(part, threads, 0);
@@ -216,6 +208,11 @@ export class RecordingWork {
     void this.sound.windows.return?.().catch(() => {});
   }
 
+  /** The first stretch has as much speech as possible, because it tells the language; others end at a long silence. */
+  private get silence(): number | undefined {
+    return this.language === undefined ? Infinity : undefined;
+  }
+
   private submit({ stretch }: Part, threads: number, audioContext: number): WhisperJob {
     const { translate, prompt = "", temperature, words } = this.job.work;
     return this.whisper.submit(stretch.samples, {
@@ -243,8 +240,14 @@ export class RecordingWork {
   }
 }
 
-const isAcceptable = (segment: Segment): boolean =>
-  segment.avgLogprob >= ACCEPTABLE.averageLogprob && compressionRatio(segment.text) <= ACCEPTABLE.compressionRatio;
+/** Returns whether this is speech; a shortened encoder that cannot make sense of the sound returns no segments. */
+function isAcceptable(segments: readonly Segment[]): boolean {
+  const isProbable = segments.every(({ avgLogprob }) => avgLogprob >= ACCEPTABLE.averageLogprob);
+  // A text may also repeat itself over many segments.
+  const texts = [wholeText(segments), ...segments.map(({ text }) => text)];
+  const isRepetitive = texts.some((text) => compressionRatio(text) > ACCEPTABLE.compressionRatio);
+  return segments.length > 0 && isProbable && !isRepetitive;
+}
 
 /** Computed as by Whisper's authors. */
 function compressionRatio(text: string): number {

@@ -6,7 +6,9 @@ import { joined, type Phrase } from "./phrases.ts";
 
 /** Most samples that the model hears at once. */
 export const LONGEST_STRETCH = 30 * SAMPLE_RATE;
-/** Samples of silence between two phrases. */
+/** Most samples without speech between two phrases of a stretch, and so within a segment, which is also a subtitle. */
+const LONGEST_SILENCE = 10 * SAMPLE_RATE;
+/** Samples of silence that stand for it. */
 const PAUSE = SAMPLE_RATE / 10;
 
 interface Part {
@@ -104,23 +106,28 @@ export class PhraseQueue {
     this.phrases = [];
   }
 
-  /** Returns whether more phrases wait than fit a stretch of at most this many samples. */
-  fills(longest: number): boolean {
-    return this.count(longest) < this.phrases.length;
+  /** Returns whether more phrases wait than `take` would return. */
+  fills(longest: number, silence = LONGEST_SILENCE): boolean {
+    return this.count(longest, silence) < this.phrases.length;
   }
 
-  /** Returns the next stretch, of at most `longest` samples or one phrase; undefined when nothing waits. */
-  take(longest: number): Stretch | undefined {
-    const phrases = this.phrases.splice(0, this.count(longest));
+  /**
+   * Returns the next stretch, of at most `longest` samples or one phrase, and across at most `silence` samples without
+   * speech at a time; undefined when nothing waits.
+   */
+  take(longest: number, silence = LONGEST_SILENCE): Stretch | undefined {
+    const phrases = this.phrases.splice(0, this.count(longest, silence));
     return phrases.length > 0 ? new Stretch(phrases) : undefined;
   }
 
-  private count(longest: number): number {
+  private count(longest: number, silence: number): number {
     let length = 0;
     const over = this.phrases.findIndex((phrase, index) => {
-      const isOver = index > 0 && length + phrase.samples.length > longest;
+      const previous = this.phrases[index - 1];
+      const isFar = previous && phrase.start - (previous.start + previous.samples.length) > silence;
+      const isOver = previous && length + phrase.samples.length > longest;
       length += lengthOf(phrase);
-      return isOver;
+      return isFar || isOver;
     });
     return over < 0 ? this.phrases.length : over;
   }

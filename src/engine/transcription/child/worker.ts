@@ -12,8 +12,9 @@ import { nextTurn } from "../../../domain/next-turn.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { TranscriptionJob } from "../port.ts";
 import type { FromTranscriber } from "../protocol.ts";
+import type { Sound } from "../../../audio/decode/open-sound.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
-import { RecordingWork, type Sound } from "./recording.ts";
+import { RecordingWork } from "./recording.ts";
 import { sendRefusal } from "../../process/refusal.ts";
 import { isSameClient } from "../../process/turns.ts";
 import { LONGEST_STRETCH } from "./stretch.ts";
@@ -39,7 +40,7 @@ interface WorkerOptions {
   /** Opens a recording. Throws SvcError when it cannot be decoded, or the signal's reason. */
   readonly open: (work: TranscriptionWork | UtteranceWork, signal: AbortSignal) => Promise<Sound>;
   /** Finds speech in recordings; absent: all sound counts as speech. */
-  readonly listen?: (samples: Float32Array, detection: SpeechDetection | undefined) => readonly Span[];
+  readonly findSpeech?: (samples: Float32Array, detection: SpeechDetection | undefined) => readonly Span[];
 }
 
 export class TranscriptionWorker {
@@ -159,9 +160,9 @@ export class TranscriptionWorker {
     const { detection } = job.work;
     // Speech was already detected in an utterance. With the threshold 0, the detector itself would drop short spans.
     const isAllSpeech = "sound" in job.work || detection?.threshold === 0;
-    const listen = isAllSpeech ? undefined : this.options.listen;
+    const findSpeech = isAllSpeech ? undefined : this.options.findSpeech;
     this.works.push(
-      new RecordingWork(key, job, this.whisper, sound, listen && ((samples) => listen(samples, detection))),
+      new RecordingWork(key, job, this.whisper, sound, findSpeech && ((samples) => findSpeech(samples, detection))),
     );
     this.lookForOthers();
     this.send({ type: "accepted", key, event: { type: "accepted" } });
