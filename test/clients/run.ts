@@ -1,8 +1,8 @@
 // `npm run test:clients`: official SDKs for two languages, in two major versions each, for every API; frameworks
-// based on them; LiteLLM; lm-eval (compared with llama-server); Open WebUI's document loader; and, if Chromium is
-// installed, a web page. All are unmodified and use a running svc: from source, or the command after two dashes.
-// Prints one line per check, then `N passed, N failed`. Needs npm and Python 3 with venv; installs below
-// vendor/.build.
+// based on them; LiteLLM; lm-eval (compared with llama-server); Open WebUI's document loader; clients for Go, Rust and
+// Java, if their compilers are installed; and, if Chromium is, a web page. All are unmodified and use a running svc:
+// from source, or the command after two dashes. Prints one line per check, then `N passed, N failed`. Needs npm and
+// Python 3 with venv; installs below vendor/.build.
 
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
@@ -11,7 +11,7 @@ import { makeVisionModel } from "../models/make-vision-model.ts";
 import { CHAT_PLANS } from "../parity/servers.ts";
 import { pythonWith } from "../support/python.ts";
 import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
-import { counts, summary } from "./checks.ts";
+import { counts, skip, summary } from "./checks.ts";
 import { run, runChecks } from "./scripts.ts";
 
 /** Folders with a package.json, each with one major version of every TypeScript SDK. */
@@ -37,6 +37,16 @@ const PYTHONS = [
 const root = join(import.meta.dir, "../..");
 const built = join(root, "vendor/.build");
 const cwd = import.meta.dir;
+/** Clients in other languages: the folder with their program, its compiler, and what compiles and runs it. */
+const COMPILED = [
+  { folder: "go", compiler: "go", command: ["go", "run", "."] },
+  { folder: "rust", compiler: "cargo", command: ["cargo", "run", "--quiet", "--locked"] },
+  {
+    folder: "java",
+    compiler: "mvn",
+    command: ["mvn", "--quiet", `-Dtarget=${join(built, "clients-java")}`, "compile", "exec:java"],
+  },
+];
 
 /** Returns the interpreter for one version of an SDK, such as `openai-3`. */
 const python = async (version: string) =>
@@ -107,6 +117,11 @@ await withServers(async (servers) => {
   for (const { python, checks, pages } of pythons) {
     for (const script of checks) await runChecks([python, script], { cwd, env });
     if (pages !== undefined) await runChecks([process.execPath, "documentation.ts", pages, python], { cwd, env });
+  }
+  for (const { folder, compiler, command } of COMPILED) {
+    const target = { CARGO_TARGET_DIR: join(built, "clients-rust") };
+    if (!Bun.which(compiler)) skip(`the clients in ${folder}`, `${compiler} is not installed`);
+    else await runChecks(command, { cwd: join(cwd, folder), env: { ...env, ...target } });
   }
   await llama.stop();
   await crash.stop(true);

@@ -19,7 +19,8 @@ export async function run(command: readonly string[], { cwd, env = {} }: RunOpti
 /** Runs a script of checks and adds the counts of its last line to the totals. */
 export async function runChecks(command: readonly string[], options: RunOptions): Promise<void> {
   const output = await run(command, options);
-  const lines = output.trimEnd().split("\n");
+  // Maven colours even nothing.
+  const lines = Bun.stripANSI(output).trimEnd().split("\n");
   const total = /^(\d+) passed, (\d+) failed$/.exec(lines.pop() ?? "");
   if (!total) throw new Error(`${command.join(" ")} ended without a count:\n${output}`);
   console.log(`\n${lines.join("\n")}`);

@@ -15,6 +15,14 @@ export interface ImageStreamOptions {
   readonly now: () => number;
 }
 
+/** Images are not counted in tokens; OpenAI's types require the numbers in this event, and some clients insist on them. */
+const NO_TOKENS = {
+  total_tokens: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  input_tokens_details: { text_tokens: 0, image_tokens: 0 },
+};
+
 /** Writes the previews of each image, then the image. */
 export function imageWriter(
   put: Put<NamedEvent>,
@@ -45,7 +53,7 @@ export function imageWriter(
       }
       if (event.type === "image") {
         const { data, image, size, seed } = event;
-        send("completed", { ...common(data, image, size), seed });
+        send("completed", { ...common(data, image, size), seed, usage: NO_TOKENS });
       }
     },
     failure(error) {

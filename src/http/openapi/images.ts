@@ -32,7 +32,7 @@ because nothing is counted in tokens. Clients take turns, one image at a time. P
 with the correlation id cancels a request, and so does disconnecting.`;
 
 const events = (kind: string) =>
-  `\`${kind}.partial_image\` {type, b64_json, partial_image_index, image_index, created_at, size, quality, background, output_format} at most \`partial_images\` times per image (fewer if it has fewer steps), \`${kind}.completed\` {type, b64_json, image_index, seed, …} for each image, with \`progress\` also \`${kind}.progress\` {type, image_index, step, steps}, or \`error\` {type, error}. The stream has no other terminator.`;
+  `\`${kind}.partial_image\` {type, b64_json, partial_image_index, image_index, created_at, size, quality, background, output_format} at most \`partial_images\` times per image (fewer if it has fewer steps), \`${kind}.completed\` {type, b64_json, image_index, seed, usage (zeros: images are not counted in tokens), …} for each image, with \`progress\` also \`${kind}.progress\` {type, image_index, step, steps}, or \`error\` {type, error}. The stream has no other terminator.`;
 
 const headers = {
   "Cache-Control": "`no-store`",
