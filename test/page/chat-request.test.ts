@@ -63,6 +63,19 @@ test("unset parameters are left to the server, and a missing answer joins the me
   expect(request.messages).toEqual([{ role: "user", content: "hi\n\nagain" }]);
 });
 
+test("after calls of tools without results, a message is sent as if there were no calls", () => {
+  const toolCalls = [{ id: "call_1", name: "weather", arguments: "{}" }];
+  const messages = (...turns: Turn[]) => chatRequest(turns, {}, LOCAL).messages;
+  expect(messages(turn("user", "hi"), turn("assistant", "Wait.", { toolCalls }), turn("user", "never mind"))).toEqual([
+    { role: "user", content: "hi" },
+    { role: "assistant", content: "Wait." },
+    { role: "user", content: "never mind" },
+  ]);
+  expect(messages(turn("user", "hi"), turn("assistant", "", { toolCalls }), turn("user", "never mind"))).toEqual([
+    { role: "user", content: "hi\n\nnever mind" },
+  ]);
+});
+
 test("messages with attachments are joined, too", () => {
   const attachments = [{ kind: "image", name: "a.png", data: PIXEL }] as const;
   const request = chatRequest(

@@ -66,6 +66,8 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
   const isElsewhere = session.otherTabs.isWriting(session.conversation.value.id, stored.id);
   const turn = run ? { ...stored, ...run.answer.value.turn } : stored;
   const { text, reasoning, images = [], toolCalls = [], error, readInputs = [], readNames = [] } = turn;
+  // The arguments of an answer that was cut are incomplete.
+  const canAnswer = isLast && !run && session.model && turn.finish === "tool_calls";
   const isEmpty = !text && !reasoning && toolCalls.length === 0 && images.length === 0;
   if (isEditing) return <Editor turn={turn} label="Save as a branch" onDone={() => setEditing(false)} />;
   return (
@@ -85,10 +87,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
         </a>
       ))}
       {toolCalls.length > 0 && (
-        <ToolCalls
-          calls={toolCalls}
-          onAnswer={isLast && !run && session.model ? (given) => session.answerCalls(turn, given) : undefined}
-        />
+        <ToolCalls calls={toolCalls} onAnswer={canAnswer ? (given) => session.answerCalls(turn, given) : undefined} />
       )}
       {run && isEmpty && (
         <p class="dots">
