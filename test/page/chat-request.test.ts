@@ -108,6 +108,12 @@ test("text files are included in the message, and sound has its format", () => {
   ]);
 });
 
+test.each(["wav", "x-wav", "wave", "vnd.wave", "x-pn-wav"])("sound of type audio/%s is WAV", (type) => {
+  const attachments = [{ kind: "audio", name: "a.wav", data: `data:audio/${type};base64,AAAA` }] as const;
+  const [message] = chatRequest([turn("user", "", { attachments })], {}, LOCAL).messages;
+  expect(message?.content).toEqual([{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }]);
+});
+
 test("a PDF is sent as a document, which the API has read as text", () => {
   const data = `data:application/pdf;base64,${Buffer.from("%PDF-1.7").toString("base64")}`;
   const attachments = [{ kind: "image", name: "bill.pdf", data }] as const;

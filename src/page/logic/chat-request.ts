@@ -112,7 +112,8 @@ function mediaPart({ kind, name, data }: Attachment): Parts[number] {
 const isPdf = (url: string): boolean => url.startsWith("data:application/pdf");
 
 /** Returns `wav` for `data:audio/x-wav;base64,…`. */
-const formatOf = (url: string): string => /^data:\w+\/(?:x-)?([\w]+)/.exec(url)?.[1]?.replace("mpeg", "mp3") ?? "wav";
+const formatOf = (url: string): string =>
+  /^data:\w+\/(?:x-pn-|x-|vnd\.)?(\w+)/.exec(url)?.[1]?.replace("mpeg", "mp3").replace("wave", "wav") ?? "wav";
 
 /** Puts text into a fenced code block, with a fence that does not occur in the text. */
 export function fenced(text: string, language = ""): string {
