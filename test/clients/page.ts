@@ -322,6 +322,12 @@ async function checkPage(url: string, executable: string): Promise<void> {
     const [seen, whole] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
     equal(whole, seen);
     await isAccessible(page, "phone-chat");
+    // Enter alone begins a line there.
+    await page.type("#message", "hello");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("Enter");
+    await page.keyboard.up("Control");
+    await answered(page, "You said: hello");
     await page.goto(`${url}/#watch`);
     await page.waitForSelector(".watch tbody tr");
     await isAccessible(page, "phone-watch");

@@ -93,7 +93,8 @@ export function Composer() {
             void add([...files]);
           }}
           onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.shiftKey || isComposing(event) || !mayWrite) return;
+            if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
+            if (!mayWrite && !event.ctrlKey && !event.metaKey) return;
             event.preventDefault();
             send();
           }}
