@@ -295,7 +295,10 @@ async function checkPage(url: string, executable: string): Promise<void> {
   await check("a server that is gone is told as such where its state stood, until it is back", async () => {
     const told = `[...document.querySelectorAll(".watch section > p")].map((one) => one.innerText)`;
     await page.setOfflineMode(true);
-    await until(page, `${told}.filter((text) => text === "The server cannot be reached.").length === 2`);
+    await until(
+      page,
+      `${told}.filter((text) => text === "The server cannot be reached. Check that svc runs.").length === 2`,
+    );
     await isAccessible(page, "watch-gone");
     await page.setOfflineMode(false);
     await until(page, `document.querySelector(".watch tbody tr")?.innerText.includes("svc-mini")`);

@@ -17,7 +17,8 @@ class ApiError extends Error {
   }
 }
 
-export const connectionLost = () => new ApiError("The connection to the server was lost.", 0);
+export const connectionLost = () =>
+  new ApiError("The connection to the server was lost. Check that svc runs, then regenerate the answer.", 0);
 
 export class Api {
   /** The server requires an API key: `missing` when the page has none, `refused` when the server rejected it. */
@@ -59,7 +60,7 @@ export class Api {
       },
     }).catch((error: unknown) => {
       if (error instanceof DOMException) throw error;
-      throw new ApiError("The server cannot be reached.", 0);
+      throw new ApiError("The server cannot be reached. Check that svc runs.", 0);
     });
     if (response.ok) return response;
     if (response.status === 401) this.needsKey.value = key === null ? "missing" : "refused";

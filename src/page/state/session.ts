@@ -26,6 +26,7 @@ export interface Run {
 type Store = Pick<History, keyof History>;
 
 const SAVE_MS = 2000;
+const NO_MODEL = "The server has no model for chats or images. Start it with --model.";
 const MODEL = "svc.model";
 const SETTINGS = "svc.settings";
 
@@ -116,7 +117,7 @@ export class Session {
       batch(() => {
         this.models.value = modelsOf(list);
         this.abilities.value = abilitiesOf(list);
-        this.trouble.value = this.models.value.length > 0 ? "" : "The server has no model for chats or images.";
+        this.trouble.value = this.models.value.length > 0 ? "" : NO_MODEL;
       });
     } catch (error) {
       this.trouble.value = messageOf(error);
