@@ -101,6 +101,7 @@ test("an answer that is stopped keeps its text so far", async () => {
     ["Hello", "stopped"],
   ]);
   expect(session.runs.value.size).toBe(0);
+  expect(session.announcement.value).toBe("The answer was stopped.");
 });
 
 test.each([

@@ -2,7 +2,7 @@
 
 import { batch, signal, type Signal } from "@preact/signals";
 import type { ModelList } from "../../contract/model.ts";
-import { noAnswer, type Answer } from "../logic/answer.ts";
+import { ENDS, noAnswer, type Answer } from "../logic/answer.ts";
 import * as tree from "../logic/conversation.ts";
 import type { Attachment, Conversation, Settings, Turn } from "../logic/conversation.ts";
 import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/models.ts";
@@ -270,7 +270,7 @@ export class Session {
     batch(() => {
       keep({ ...run.answer.value.turn, ...end });
       this.drop(id);
-      this.announcement.value = end.error ? `The answer failed. ${end.error}` : "The answer is complete.";
+      this.announcement.value = announcementOf(end);
     });
     // The model's context length may be known only after it was loaded.
     await this.loadModels();
@@ -371,6 +371,12 @@ export class Session {
 type NewTurn = Omit<Turn, "id" | "createdAt">;
 
 const newTurn = (turn: NewTurn): Turn => ({ ...turn, id: newId(), createdAt: Date.now() });
+
+/** Says how an answer ended. */
+function announcementOf({ finish = "", error }: Partial<Turn>): string {
+  if (error) return `The answer failed. ${error}`;
+  return finish in ENDS ? `The answer was ${ENDS[finish]}.` : "The answer is complete.";
+}
 
 /** Returns a unique id; unlike `crypto.randomUUID`, it also works on pages loaded over plain HTTP. */
 const newId = (): string =>

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ENDS } from "../logic/answer.ts";
 import { pathOf, siblingsOf, type Turn } from "../logic/conversation.ts";
 import { duration, rate, whole } from "../logic/format.ts";
 import type { Run } from "../state/session.ts";
@@ -233,14 +234,6 @@ function progressOf({ answer }: Run): string {
   const speed = running.perSecond > 0 ? ` · ${rate(running.perSecond)} tokens/s` : "";
   return `${whole(running.tokens)} tokens${speed}`;
 }
-
-const ENDS: Readonly<Record<string, string>> = {
-  length: "cut at the length limit",
-  content_filter: "cut by a content filter",
-  stopped: "stopped",
-  cancelled: "cancelled",
-  edited: "edited by you",
-};
 
 function factsOf({ stats, finish }: Turn, isElsewhere: boolean): string {
   const { tokensPerSecond, completionTokens, firstTokenMs, cachedTokens = 0 } = stats ?? {};
