@@ -107,7 +107,12 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
           <>
             <Branches turn={turn} />
             {text && <CopyButton text={text} label="Copy" />}
-            <Act icon="again" label="Regenerate" disabled={!session.model} onClick={() => session.regenerate(turn)} />
+            <Act
+              icon="again"
+              label="Regenerate"
+              disabled={!session.model || session.run !== undefined}
+              onClick={() => session.regenerate(turn)}
+            />
             {text && <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />}
             <Act icon="branch" label="Branch into a new chat" onClick={() => session.fork(turn)} />
             {text && <ReadAloud text={() => content.current?.innerText ?? text} onProblem={setUnspoken} />}

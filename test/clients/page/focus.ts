@@ -100,6 +100,15 @@ export async function checkFocus(browser: Browser, url: string): Promise<void> {
     await page.keyboard.press("Enter");
     await answered(page, "You said: two");
   });
+  await check("an older answer cannot be regenerated while another is written", async () => {
+    const again = () => page.$eval('[aria-label="Regenerate"]', (one) => (one as HTMLButtonElement).disabled);
+    equal(await again(), false);
+    await say(page, "Something endless");
+    await until(page, `document.querySelector(".turn:last-child")?.innerText.includes("word5")`);
+    equal(await again(), true);
+    await page.keyboard.press("Escape");
+    await answered(page, "stopped");
+  });
   await check("Escape stops an answer that is seen, unless it ends an input method's composition", async () => {
     await say(page, "Something endless");
     await until(page, `document.querySelector(".turn:last-child")?.innerText.includes("word5")`);
