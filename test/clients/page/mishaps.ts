@@ -149,6 +149,17 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await page.type(".chats [type=search]", "nothing like it");
     await until(page, `document.querySelector(".chats").innerText.includes("No chat has these words in its name.")`);
   });
+  await check("Escape in the search empties it, and stops no answer", async () => {
+    await say(page, "Something endless");
+    await until(page, `document.querySelector(".answer")?.innerText.includes("word5")`);
+    await page.focus(".chats [type=search]");
+    await page.keyboard.press("Escape");
+    await until(page, `document.querySelector(".chats [type=search]").value === ""`);
+    await until(page, `document.querySelector('.turn:last-child[aria-busy="true"]')`);
+    await page.focus("#message");
+    await page.keyboard.press("Escape");
+    await answered(page, "stopped");
+  });
 }
 
 /** Checks a new tab of a browser that has no database. */
