@@ -32,6 +32,29 @@ test("a server that does not answer is reported until it answers again", async (
   expect(watch.health.value).toMatchObject({ version: "1" });
 });
 
+/** A server whose upstream computes a request that has no text yet. */
+class PassingApi extends Api {
+  override fetch(path: string): Promise<Response> {
+    const metrics = 'svc_num_requests_running{model_name="up/m",engine="text"} 1\n';
+    return Promise.resolve(
+      path === "/metrics" ? new Response(metrics) : Response.json({ data: [{ state: "waiting" }], version: "1" }),
+    );
+  }
+}
+
+/** Resolves when the watch has had this many looks. */
+async function looked(watch: Watch, count: number): Promise<void> {
+  while (watch.levels.value.length !== count) await Bun.sleep(1);
+}
+
+test("a request to an upstream counts once", async () => {
+  const watch = new Watch(new PassingApi(), 1000, 1);
+  const stop = watch.start();
+  await looked(watch, 1);
+  stop();
+  expect(watch.levels.value).toMatchObject([{ running: 1, waiting: 0 }]);
+});
+
 /** A server that requires a key, and accepts none. */
 class LockedApi extends Api {
   asked = 0;

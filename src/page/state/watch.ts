@@ -59,15 +59,10 @@ export class Watch {
         this.api.fetch("/metrics", undefined, { signal }).then((response) => response.text()),
         this.api.json<RequestList>("/v1/requests", undefined, { signal }),
       ]);
-      const levels = levelsOf(metrics);
-      // Metrics cover local engines; the list also covers upstreams, but with API keys only the key's own requests.
-      const listed = (wanted: string) => requests.data.filter(({ state }) => state === wanted).length;
-      const running = Math.max(levels.running, listed("running"));
-      const waiting = Math.max(levels.waiting, listed("waiting"));
       batch(() => {
         this.health.value = health;
         this.requests.value = requests.data;
-        this.levels.value = [...this.levels.value, { ...levels, running, waiting }].slice(-MOMENTS);
+        this.levels.value = [...this.levels.value, levelsOf(metrics)].slice(-MOMENTS);
         this.trouble.value = "";
       });
     } catch (error) {
