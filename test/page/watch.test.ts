@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, mock, spyOn, test } from "bun:test";
 import { Api } from "../../src/page/state/api.ts";
 import { Watch } from "../../src/page/state/watch.ts";
 
@@ -42,17 +42,29 @@ class PassingApi extends Api {
   }
 }
 
-/** Resolves when the watch has had this many looks. */
-async function looked(watch: Watch, count: number): Promise<void> {
-  while (watch.levels.value.length !== count) await Bun.sleep(1);
-}
+/** Resolves when the watch shows this many samples. */
+const sampled = (watch: Watch, count: number) =>
+  new Promise<void>((resolve) => void watch.levels.subscribe((all) => all.length === count && resolve()));
 
 test("a request to an upstream counts once", async () => {
   const watch = new Watch(new PassingApi(), 1000, 1);
   const stop = watch.start();
-  await looked(watch, 1);
+  await sampled(watch, 1);
   stop();
   expect(watch.levels.value).toMatchObject([{ running: 1, waiting: 0 }]);
+});
+
+test("after a pause, the levels begin anew: the last minutes have no values from before", async () => {
+  const watch = new Watch(new PassingApi(), 1000, 1);
+  let stop = watch.start();
+  await sampled(watch, 3);
+  stop();
+  const later = Date.now() + 60_000;
+  spyOn(Date, "now").mockReturnValue(later);
+  stop = watch.start();
+  await sampled(watch, 1);
+  stop();
+  mock.restore();
 });
 
 /** A server that requires a key, and accepts none. */
