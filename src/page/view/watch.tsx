@@ -75,7 +75,13 @@ const percent = (share: number): string => `${rate(share * 100)} %`;
 
 const CHARTS: readonly LevelChart[] = [
   { name: "Output", unit: "tokens/s", most: 10, show: rate, valueOf: (levels) => levels.tokensPerSecond },
-  { name: "Prompts", unit: "tokens/s", most: 10, show: rate, valueOf: (levels) => levels.promptTokensPerSecond },
+  {
+    name: "Finished prompts",
+    unit: "tokens/s",
+    most: 10,
+    show: rate,
+    valueOf: (levels) => levels.promptTokensPerSecond,
+  },
   { name: "Requests", unit: "running", most: 4, show: whole, valueOf: (levels) => levels.running },
   { name: "Queue", unit: "waiting", most: 4, show: whole, valueOf: (levels) => levels.waiting },
   { name: "KV cache", most: 1, show: percent, valueOf: ({ kvUsed, kvSize }) => (kvSize > 0 ? kvUsed / kvSize : 0) },
