@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from "bun:test";
 import { mergedWith, pathOf, type Conversation, type Turn } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
+import { messagePlace } from "../../src/page/state/drafts.ts";
 import { summaryOf } from "../../src/page/state/history.ts";
 import { OtherTabs } from "../../src/page/state/other-tabs.ts";
 import { Session } from "../../src/page/state/session.ts";
@@ -111,11 +112,11 @@ test.each([
   const id = await ask();
   const { conversation, drafts } = session;
   const removed = conversation.value;
-  drafts.change(removed, () => ({ text: "half" }));
+  drafts.change(messagePlace(removed), { text: "half" });
   if (!isShown) session.begin();
   await session.remove(id);
   await settled();
-  expect(drafts.of(removed).text).toBe("");
+  expect(drafts.of(messagePlace(removed)).text).toBe("");
   expect([...kept.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === id, session.runs.value.size, session.summaries.value]).toEqual([
     false,
@@ -130,13 +131,16 @@ test.each([
 ])("all chats that are deleted %s during an answer stay deleted", async (_, removeAll) => {
   const first = await ask().then(() => session.conversation.value);
   const { drafts } = session;
-  drafts.change(first, () => ({ text: "half" }));
+  drafts.change(messagePlace(first), { text: "half" });
   session.begin();
-  drafts.change(session.conversation.value, () => ({ text: "new" }));
+  drafts.change(messagePlace(session.conversation.value), { text: "new" });
   const shown = await ask();
   await removeAll();
   await settled();
-  expect([drafts.of(first).text, drafts.of(session.conversation.value).text]).toEqual(["", "new"]);
+  expect([drafts.of(messagePlace(first)).text, drafts.of(messagePlace(session.conversation.value)).text]).toEqual([
+    "",
+    "new",
+  ]);
   expect([...kept.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === shown, session.runs.value.size]).toEqual([false, 0]);
 });

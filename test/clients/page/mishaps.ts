@@ -99,6 +99,26 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await page.keyboard.press("End");
     for (const _ of "another") await page.keyboard.press("Backspace");
   });
+  await check("an edited message and the result of a call wait in their chat, too", async () => {
+    await say(page, "How is the weather?");
+    await answered(page, '"unit": "celsius"');
+    await press(page, "Edit", ".turn.user");
+    await retype(page, ".editor textarea", "Another question");
+    await page.type(".call textarea", "mild");
+    await page.click('.places a[href="#watch"]');
+    await page.waitForSelector(".watch");
+    await page.goBack();
+    const written = `[...document.querySelectorAll(".thread textarea")].map((one) => one.value).join()`;
+    await until(page, `${written} === "Another question,mild"`);
+    await page.reload();
+    await until(page, `${written} === "Another question,mild"`);
+    await press(page, "Send the result");
+    await answered(page, "It is mild in Paris.");
+    await press(page, "Send", ".editor");
+    await answered(page, "You said: Another question");
+    await until(page, `${written} === ""`);
+    await page.click(".button.new");
+  });
   await check("settings that are not accepted stay, and keep their dialog open until they are mended", async () => {
     const settings = `JSON.parse(localStorage.getItem("svc.settings") ?? "{}")`;
     await choose(page, "svc-mini");
