@@ -24,10 +24,11 @@ import {
 import { checkFiles } from "./page/files.ts";
 import { checkFocus } from "./page/focus.ts";
 import { checkLayout } from "./page/layout.ts";
-import { checkMishaps, checkWithoutDatabase } from "./page/mishaps.ts";
+import { checkMishaps } from "./page/mishaps.ts";
 import { checkNavigation } from "./page/navigation.ts";
 import { checkReading } from "./page/reading.ts";
 import { scriptedModel } from "./page/scripted-model.ts";
+import { checkStorage } from "./page/storage.ts";
 
 const KEY = "a-key-of-the-page-test";
 
@@ -337,9 +338,6 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.setViewport({ width: 1280, height: 820 });
   });
   await checkMishaps(page, url);
-  const { page: forgetful } = await openTab(browser, url);
-  await checkWithoutDatabase(forgetful, url);
-  await forgetful.close();
   await check("nothing went wrong meanwhile, and nothing was asked of anybody else", async () => same(wrong, []));
   await check("the API reference works without a network, and requests can be tried on it", async () => {
     const docs = await openTab(browser, url);
@@ -379,6 +377,7 @@ async function checkConduct(url: string, executable: string): Promise<void> {
   await checkLayout(browser, url);
   await checkFocus(browser, url);
   await checkFiles(browser, url);
+  await checkStorage(browser, url);
   await browser.close();
 }
 

@@ -342,6 +342,59 @@ test("an import that fails in the middle lists what it has stored", async () => 
   expect(session.summaries.value.map(({ title }) => title).toSorted()).toEqual(["Hi", "a"]);
 });
 
+test("a chat that cannot be stored says so, stays in the list, and is stored once others are deleted", async () => {
+  const other = await ask();
+  session.stop();
+  await settled();
+  const { put } = kept;
+  let isFull = true;
+  const full = Object.assign(new Error("quota"), { name: "QuotaExceededError" });
+  const id = await ask();
+  kept.put = (one) => (isFull && one.id === id ? Promise.reject(full) : put(one));
+  session.rename("Only here");
+  session.stop();
+  await settled();
+  const why = "The browser has no room for this chat: export it, or delete others.";
+  expect(session.unsaved.get(id)?.why).toBe(why);
+  await session.show(other);
+  session.rename("Stored");
+  await settled();
+  await session.list();
+  expect([session.unsaved.get(id)?.why, session.unsaved.get(other)]).toEqual([why, undefined]);
+  expect(session.summaries.value.map(({ title }) => title)).toEqual(["Only here", "Stored"]);
+  expect((await session.all()).map(({ title }) => title).toSorted()).toEqual(["Only here", "Stored"]);
+  await session.show(id);
+  expect(pathOf(session.conversation.value).map(({ text }) => text)).toEqual(["Hi", "Hello"]);
+  isFull = false;
+  await session.remove(other);
+  await settled();
+  expect([session.unsaved.get(id), kept.conversations.get(id)?.title]).toEqual([undefined, "Only here"]);
+});
+
+test("a chat that cannot be stored is gone once it is deleted", async () => {
+  kept.put = () => Promise.reject(new Error("broken"));
+  const id = await ask();
+  session.stop();
+  await settled();
+  expect(session.unsaved.get(id)?.why).toBe("This chat is not stored: broken");
+  await session.remove(id);
+  expect([session.unsaved.get(id), session.summaries.value]).toEqual([undefined, []]);
+});
+
+test("a chat that cannot be read says why, and shows no other in its place", async () => {
+  const id = await ask();
+  session.stop();
+  await settled();
+  session.begin();
+  const { get } = kept;
+  kept.get = () => Promise.reject(new Error("broken"));
+  expect(await session.show(id)).toBe(true);
+  expect([session.unread.value, session.conversation.value.leaf]).toEqual(["The chat cannot be read: broken", null]);
+  kept.get = get;
+  await session.show(id);
+  expect([session.unread.value, session.conversation.value.id]).toEqual(["", id]);
+});
+
 test("a message keeps the indentation of its first line, without the blank lines around", async () => {
   session.begin();
   session.send("\n  \n    if x:\n        y\n\n");

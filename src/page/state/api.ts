@@ -110,5 +110,6 @@ async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(message + later, response.status, error?.code);
 }
 
-/** Returns the message of an error, for the user. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Returns the message of an error, for the user; some errors of browsers have only a name. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message || error.name : String(error);

@@ -9,9 +9,10 @@ import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/mode
 import { writeAnswer } from "./answering.ts";
 import { messageOf, type Api } from "./api.ts";
 import { Drafts } from "./drafts.ts";
-import { withSummary, type Change, type History, type Summary } from "./history.ts";
+import { summaryOf, withSummary, type Change, type History, type Summary } from "./history.ts";
 import { Kept } from "./kept.ts";
 import { OtherTabs } from "./other-tabs.ts";
+import { Unsaved } from "./unsaved.ts";
 
 /** An answer that is being generated. */
 export interface Run {
@@ -40,8 +41,9 @@ export class Session {
   readonly summaries = signal<readonly Summary[]>([]);
   /** Answers being generated, by conversation. */
   readonly runs = signal<ReadonlyMap<string, Run>>(new Map());
-  /** Why the chat could not be stored; empty when it could. */
-  readonly unsaved = signal("");
+  readonly unsaved = new Unsaved();
+  /** Why the chosen chat is not shown; empty when it is. */
+  readonly unread = signal("");
   /** Text that screen readers announce. */
   readonly announcement = signal("");
   readonly drafts = new Drafts();
@@ -78,7 +80,8 @@ export class Session {
   }
 
   async list(): Promise<void> {
-    if (this.history) this.summaries.value = await this.history.list();
+    const stored = await this.history?.list();
+    if (stored) this.summaries.value = this.unsaved.conversations().map(summaryOf).reduce(withSummary, stored);
   }
 
   /** Follows what another tab did. */
@@ -90,6 +93,7 @@ export class Session {
     }
     for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
     this.drafts.forget(id);
+    this.unsaved.forget(id);
     if (id === undefined || id === this.conversation.value.id) this.leave();
     await this.list();
   }
@@ -132,6 +136,7 @@ export class Session {
   /** Shows an empty conversation with the last used settings. */
   begin(): void {
     this.wanted = "";
+    this.unread.value = "";
     this.leave();
   }
 
@@ -141,11 +146,20 @@ export class Session {
    */
   async show(id: string): Promise<boolean> {
     this.wanted = id;
+    this.unread.value = "";
     if (id === this.conversation.value.id) return true;
-    const found = this.runs.value.get(id)?.current ?? (await this.history?.get(id));
-    if (this.wanted !== id) return true;
-    if (found) this.conversation.value = found;
-    return found !== undefined;
+    try {
+      const here = this.runs.value.get(id)?.current ?? this.unsaved.get(id)?.conversation;
+      const found = here ?? (await this.history?.get(id));
+      if (this.wanted !== id) return true;
+      if (found) this.conversation.value = found;
+      return found !== undefined;
+    } catch (error) {
+      if (this.wanted !== id) return true;
+      this.leave();
+      this.unread.value = `The chat cannot be read: ${messageOf(error)}`;
+      return true;
+    }
   }
 
   /** Sends a message at the end of the shown branch. */
@@ -209,7 +223,10 @@ export class Session {
     this.drafts.forget(id);
     if (this.conversation.value.id === id) this.leave();
     await this.history?.remove(id);
+    this.unsaved.forget(id);
     await this.list();
+    // There may be room for them now.
+    for (const one of this.unsaved.conversations()) this.store(one);
   }
 
   async removeAll(): Promise<void> {
@@ -217,13 +234,16 @@ export class Session {
     this.drafts.forget();
     this.leave();
     await this.history?.clear();
+    this.unsaved.forget();
     await this.list();
   }
 
   /** Returns all chats; without a database, the shown one. */
   async all(): Promise<Conversation[]> {
     const shown = this.conversation.value;
-    return (await this.history?.all()) ?? (shown.leaf === null ? [] : [shown]);
+    const stored = await this.history?.all();
+    if (!stored) return shown.leaf === null ? [] : [shown];
+    return [...stored.filter(({ id }) => !this.unsaved.get(id)), ...this.unsaved.conversations()];
   }
 
   async import(conversations: readonly Conversation[]): Promise<void> {
@@ -333,7 +353,8 @@ export class Session {
 
   private store(conversation: Conversation): void {
     void this.save(conversation).catch((error: unknown) => {
-      this.unsaved.value = `This chat is not stored: ${messageOf(error)}`;
+      this.unsaved.add(conversation, error);
+      this.relist(summaryOf(conversation));
     });
   }
 
@@ -341,7 +362,7 @@ export class Session {
     const turn = this.runs.value.get(conversation.id)?.turn ?? "";
     const isWriting = conversation.turns[turn] && conversation.turns[turn].finish === undefined;
     const summary = await this.history?.put(conversation, isWriting ? turn : undefined);
-    this.unsaved.value = "";
+    this.unsaved.forget(conversation.id);
     if (summary) this.relist(summary);
   }
 

@@ -67,7 +67,8 @@ export function Composer() {
     >
       {conversation.leaf !== null && !model && <Trouble />}
       <Problem text={problem} />
-      <Problem text={session.unsaved.value} />
+      <Problem text={session.unread.value} />
+      <Problem text={session.unsaved.get(id)?.why} />
       <div class="box">
         {attachments.length > 0 && (
           <Attachments

@@ -181,19 +181,3 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await answered(page, "stopped");
   });
 }
-
-/** Checks a new tab of a browser that has no database. */
-export async function checkWithoutDatabase(page: Page, url: string): Promise<void> {
-  await check("a window without a database says that it keeps no chats", async () => {
-    await page.evaluateOnNewDocument(() => Reflect.deleteProperty(globalThis, "indexedDB"));
-    await page.goto(url);
-    await until(page, `document.querySelector(".sidebar").innerText.includes("This window keeps no chats.")`);
-    await press(page, "Settings", ".top");
-    await until(page, `document.querySelector("dialog").innerText.includes("This window keeps no chats:")`);
-    await until(
-      page,
-      `[...document.querySelectorAll("dialog button")].some((b) => b.innerText.trim() === "Import" && b.disabled)`,
-    );
-    await page.keyboard.press("Escape");
-  });
-}
