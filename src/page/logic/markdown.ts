@@ -53,8 +53,15 @@ export type ToBlocks = (text: string) => Block[];
 /** Creates the converter; call it once, since it registers the languages to highlight. */
 export function createMarkdown(): ToBlocks {
   for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
-  const coloured = (text: string, language: string) =>
-    hljs.getLanguage(language) ? hljs.highlight(text, { language, ignoreIllegals: true }).value : escape(text);
+  /** Highlighted code of the last text and of this one, of which the last may be the beginning. */
+  let [before, now] = [new Map<string, string>(), new Map<string, string>()];
+  const coloured = (text: string, language: string) => {
+    if (!hljs.getLanguage(language)) return escape(text);
+    const key = `${language} ${text}`;
+    const html = before.get(key) ?? hljs.highlight(text, { language, ignoreIllegals: true }).value;
+    now.set(key, html);
+    return html;
+  };
   const marked = new Marked({
     gfm: true,
     renderer: {
@@ -87,6 +94,7 @@ export function createMarkdown(): ToBlocks {
       return [{ raw: token.raw, html, code: { text: String(token["text"]), language: languageOf(token["lang"]) } }];
     });
   return (text) => {
+    [before, now] = [now, new Map()];
     try {
       return blocksOf(text);
     } catch {

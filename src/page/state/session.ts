@@ -317,7 +317,8 @@ export class Session {
       newest = answer;
       if (isDue) return;
       isDue = true;
-      setTimeout(show, newest.turn.text.length > 20_000 ? 200 : 40);
+      const { text, reasoning = "" } = newest.turn;
+      setTimeout(show, text.length + reasoning.length > 20_000 ? 200 : 40);
     };
     try {
       const path = tree.pathOf(run.current, parent);

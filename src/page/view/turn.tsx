@@ -135,13 +135,15 @@ function Thinking({
   readonly text: string;
   readonly isThinking: boolean;
 }) {
+  const [isOpen, setOpen] = useState(false);
   const took = turn.reasoningMs === undefined ? "Thought" : `Thought for ${duration(turn.reasoningMs)}`;
   return (
-    <details class="thinking">
+    <details class="thinking" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <Summary icon="thought" class={isThinking ? "live" : ""}>
         {isThinking ? "Thinking…" : took}
       </Summary>
-      <Markdown text={text} />
+      {/* Complete, it is also there for the browser's search. */}
+      {(isOpen || !isThinking) && <Markdown text={text} />}
     </details>
   );
 }
