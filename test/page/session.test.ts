@@ -371,6 +371,31 @@ test("a chat that cannot be stored says so, stays in the list, and is stored onc
   expect([session.unsaved.get(id), kept.conversations.get(id)?.title]).toEqual([undefined, "Only here"]);
 });
 
+test.each([
+  ["a short chat", 10, 5],
+  ["a chat with large files", 2_000_000, 0],
+])("during ten seconds of an answer, %s of %d characters is stored %d times", async (_, length, times) => {
+  session.begin();
+  jest.useFakeTimers();
+  try {
+    session.send("Hi", [{ kind: "text", name: "a.txt", data: "x".repeat(length) }]);
+    const { put } = kept;
+    let count = 0;
+    kept.put = (one) => {
+      count++;
+      return put(one);
+    };
+    jest.advanceTimersByTime(10_000);
+    expect(count).toBe(times);
+    jest.advanceTimersByTime(10_000);
+    expect(count).toBe(times === 0 ? 1 : 10);
+  } finally {
+    jest.useRealTimers();
+  }
+  session.stop();
+  await settled();
+});
+
 test("a chat that cannot be stored is gone once it is deleted", async () => {
   kept.put = () => Promise.reject(new Error("broken"));
   const id = await ask();

@@ -26,7 +26,10 @@ export interface Run {
 /** Where conversations are stored. */
 type Store = Pick<History, keyof History>;
 
-const SAVE_MS = 2000;
+/** Milliseconds between two times of storing a chat during an answer, since each reads and writes all its files. */
+const SAVE_MS = { usual: 2000, large: 20_000 };
+/** Number of characters of files and pictures from which a chat is large. */
+const LARGE = 1_000_000;
 const NO_MODEL = "The server has no model for chats or images. Start it with --model.";
 const MODEL = "svc.model";
 const SETTINGS = "svc.settings";
@@ -283,7 +286,8 @@ export class Session {
     const keep = (change: Partial<Turn>) => {
       if (isWanted()) this.update(id, (one) => tree.changeTurn(one, turn.id, change));
     };
-    const saving = setInterval(() => keep(run.answer.value.turn), SAVE_MS);
+    const pace = tree.mediaLength(run.current) > LARGE ? SAVE_MS.large : SAVE_MS.usual;
+    const saving = setInterval(() => keep(run.answer.value.turn), pace);
     const end = await this.write(run, parent, model);
     clearInterval(saving);
     if (!isWanted()) return;
