@@ -22,7 +22,7 @@ class EndlessApi extends Api {
 }
 
 /** Stands in for the browser's database; calls take some time and run one after another. */
-class Kept {
+class MemoryHistory {
   readonly conversations = new Map<string, Conversation>();
   private last: Promise<unknown> = Promise.resolve();
 
@@ -63,19 +63,19 @@ afterAll(() => {
   Object.defineProperty(globalThis, "localStorage", { value: localStorage, configurable: true });
 });
 
-let kept: Kept;
+let history: MemoryHistory;
 let session: Session;
 beforeEach(async () => {
-  kept = new Kept();
+  history = new MemoryHistory();
   session = new Session(new EndlessApi());
-  await session.useHistory(kept);
+  await session.useHistory(history);
   await session.loadModels();
 });
 
 /** Shows a stored conversation in another tab. */
 async function elsewhere(id: string): Promise<Session> {
   const other = new Session(new EndlessApi());
-  await other.useHistory(kept);
+  await other.useHistory(history);
   await other.loadModels();
   await other.show(id);
   return other;
@@ -96,7 +96,7 @@ test("an answer that is stopped keeps its text so far", async () => {
   const id = await ask();
   session.stop();
   await settled();
-  const turns = Object.values(kept.conversations.get(id)?.turns ?? {});
+  const turns = Object.values(history.conversations.get(id)?.turns ?? {});
   expect(turns.map(({ text, finish }) => [text, finish])).toEqual([
     ["Hi", undefined],
     ["Hello", "stopped"],
@@ -117,7 +117,7 @@ test.each([
   await session.remove(id);
   await settled();
   expect(drafts.of(messagePlace(removed)).text).toBe("");
-  expect([...kept.conversations.keys()]).toEqual([]);
+  expect([...history.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === id, session.runs.value.size, session.summaries.value]).toEqual([
     false,
     0,
@@ -127,7 +127,7 @@ test.each([
 
 test.each([
   ["here", () => session.removeAll()],
-  ["in another tab", () => kept.clear().then(() => session.changedElsewhere({}))],
+  ["in another tab", () => history.clear().then(() => session.changedElsewhere({}))],
 ])("all chats that are deleted %s during an answer stay deleted", async (_, removeAll) => {
   const first = await ask().then(() => session.conversation.value);
   const { drafts } = session;
@@ -141,7 +141,7 @@ test.each([
     "",
     "new",
   ]);
-  expect([...kept.conversations.keys()]).toEqual([]);
+  expect([...history.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === shown, session.runs.value.size]).toEqual([false, 0]);
 });
 
@@ -160,13 +160,17 @@ test("a chat that another tab continues goes on here, and one that it deletes is
   await session.remove(id);
   await other.changedElsewhere({ id });
   await settled();
-  expect([other.conversation.value.id === id, other.runs.value.size, kept.conversations.size]).toEqual([false, 0, 0]);
+  expect([other.conversation.value.id === id, other.runs.value.size, history.conversations.size]).toEqual([
+    false,
+    0,
+    0,
+  ]);
 });
 
 test("another tab knows which answer is being written here, until it is complete", async () => {
   const told: (string | undefined)[] = [];
-  const { put } = kept;
-  kept.put = (one, writing?: string) => {
+  const { put } = history;
+  history.put = (one, writing?: string) => {
     told.push(writing);
     return put(one);
   };
@@ -211,7 +215,7 @@ test("a chat that two tabs continue at once keeps both answers, and its name fro
   await settled();
   other.stop();
   await settled();
-  const stored = kept.conversations.get(id);
+  const stored = history.conversations.get(id);
   expect([stored?.title, stored?.turns[answer]?.finish, stored?.turns[answer]?.text]).toEqual([
     "Renamed",
     "stopped",
@@ -296,7 +300,7 @@ test("storing a chat updates its entry in the list, without reading the list aga
   ]);
   await session.changedElsewhere({ id: first, summary: { id: first, title: "New", updatedAt: 1e15 } });
   expect(session.summaries.value.map(({ title }) => title)).toEqual(["New", "Renamed"]);
-  expect(kept.listed).toBe(1);
+  expect(history.listed).toBe(1);
 });
 
 test("without a database, the shown chat is what can be exported", async () => {
@@ -334,9 +338,9 @@ test("an import that fails in the middle lists what it has stored", async () => 
   const id = await ask();
   session.stop();
   await settled();
-  const chat = kept.conversations.get(id) as Conversation;
-  const { put } = kept;
-  kept.put = (one) => (one.id === "b" ? Promise.reject(new Error("no room")) : put(one));
+  const chat = history.conversations.get(id) as Conversation;
+  const { put } = history;
+  history.put = (one) => (one.id === "b" ? Promise.reject(new Error("no room")) : put(one));
   const importing = session.import(["a", "b", "c"].map((name) => ({ ...chat, id: name, title: name })));
   await expect(importing).rejects.toThrow("no room");
   expect(session.summaries.value.map(({ title }) => title).toSorted()).toEqual(["Hi", "a"]);
@@ -346,11 +350,11 @@ test("a chat that cannot be stored says so, stays in the list, and is stored onc
   const other = await ask();
   session.stop();
   await settled();
-  const { put } = kept;
+  const { put } = history;
   let isFull = true;
   const full = Object.assign(new Error("quota"), { name: "QuotaExceededError" });
   const id = await ask();
-  kept.put = (one) => (isFull && one.id === id ? Promise.reject(full) : put(one));
+  history.put = (one) => (isFull && one.id === id ? Promise.reject(full) : put(one));
   session.rename("Only here");
   session.stop();
   await settled();
@@ -368,7 +372,7 @@ test("a chat that cannot be stored says so, stays in the list, and is stored onc
   isFull = false;
   await session.remove(other);
   await settled();
-  expect([session.unsaved.get(id), kept.conversations.get(id)?.title]).toEqual([undefined, "Only here"]);
+  expect([session.unsaved.get(id), history.conversations.get(id)?.title]).toEqual([undefined, "Only here"]);
 });
 
 test.each([
@@ -379,9 +383,9 @@ test.each([
   jest.useFakeTimers();
   try {
     session.send("Hi", [{ kind: "text", name: "a.txt", data: "x".repeat(length) }]);
-    const { put } = kept;
+    const { put } = history;
     let count = 0;
-    kept.put = (one) => {
+    history.put = (one) => {
       count++;
       return put(one);
     };
@@ -397,7 +401,7 @@ test.each([
 });
 
 test("a chat that cannot be stored is gone once it is deleted", async () => {
-  kept.put = () => Promise.reject(new Error("broken"));
+  history.put = () => Promise.reject(new Error("broken"));
   const id = await ask();
   session.stop();
   await settled();
@@ -411,11 +415,11 @@ test("a chat that cannot be read says why, and shows no other in its place", asy
   session.stop();
   await settled();
   session.begin();
-  const { get } = kept;
-  kept.get = () => Promise.reject(new Error("broken"));
+  const { get } = history;
+  history.get = () => Promise.reject(new Error("broken"));
   expect(await session.show(id)).toBe(true);
   expect([session.unread.value, session.conversation.value.leaf]).toEqual(["The chat cannot be read: broken", null]);
-  kept.get = get;
+  history.get = get;
   await session.show(id);
   expect([session.unread.value, session.conversation.value.id]).toEqual(["", id]);
 });
