@@ -14,7 +14,7 @@ test("appended text changes only the last blocks", () => {
   for (let length = 0; length < EVERYTHING.length; length += 7) {
     const part = toBlocks(EVERYTHING.slice(0, length));
     // The last two blocks: an underline turns the text before it into a heading, and a row of dashes into a table.
-    for (const [index, { raw }] of part.slice(0, -2).entries()) expect(whole[index]?.raw).toBe(raw);
+    for (const [index, block] of part.slice(0, -2).entries()) expect(whole[index]?.html).toBe(block.html);
   }
 });
 

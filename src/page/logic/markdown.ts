@@ -41,8 +41,7 @@ const languages = {
 };
 
 export interface Block {
-  /** The Markdown source of the block. Its HTML also depends on the link definitions elsewhere in the text. */
-  readonly raw: string;
+  /** Also depends on the link definitions elsewhere in the text. */
   readonly html: string;
   /** For a code block: the code, and the name of its language, which may be empty. */
   readonly code?: { readonly text: string; readonly language: string };
@@ -90,8 +89,8 @@ export function createMarkdown(): ToBlocks {
     marked.lexer(text).flatMap((token): Block[] => {
       if (token.type === "space" || token.type === "def") return [];
       const html = marked.parser([token]);
-      if (token.type !== "code") return [{ raw: token.raw, html }];
-      return [{ raw: token.raw, html, code: { text: String(token["text"]), language: languageOf(token["lang"]) } }];
+      if (token.type !== "code") return [{ html }];
+      return [{ html, code: { text: String(token["text"]), language: languageOf(token["lang"]) } }];
     });
   return (text) => {
     [before, now] = [now, new Map()];
@@ -99,7 +98,7 @@ export function createMarkdown(): ToBlocks {
       return blocksOf(text);
     } catch {
       // Marked recurses into each level of nested lists and quotes, for which a degenerate answer exhausts the stack.
-      return [{ raw: text, html: `<pre>${escape(text)}</pre>` }];
+      return [{ html: `<pre>${escape(text)}</pre>` }];
     }
   };
 }

@@ -11,7 +11,6 @@ class ApiError extends Error {
   constructor(
     message: string,
     readonly status: number,
-    readonly code = "",
   ) {
     super(message);
   }
@@ -103,11 +102,11 @@ export class Api {
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
-  const { error } = (await response.json().catch(() => ({}))) as { error?: { message?: string; code?: string } };
+  const { error } = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
   const wait = response.headers.get("Retry-After");
   const later = wait === null ? "" : ` Try again in ${wait} s.`;
   const message = error?.message ?? `The server answered with status ${response.status}.`;
-  return new ApiError(message + later, response.status, error?.code);
+  return new ApiError(message + later, response.status);
 }
 
 /** Returns the message of an error, for the user; some errors of browsers have only a name. */
