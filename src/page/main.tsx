@@ -18,8 +18,9 @@ const session = new Session(api, kept);
 const speech = { stop: () => {} };
 const page = { api, kept, session, watch: new Watch(api), toBlocks: createMarkdown(), speech };
 // Without a database, as in some private windows, everything but the history works.
-const history = await History.open((change) => void session.changedElsewhere(change)).catch(() => undefined);
-if (history) await session.useHistory(history);
+await History.open((change) => void session.changedElsewhere(change))
+  .then((history) => session.useHistory(history))
+  .catch(() => {});
 render(
   <PageContext.Provider value={page}>
     <App />

@@ -24,10 +24,11 @@ import {
 import { checkFiles } from "./page/files.ts";
 import { checkFocus } from "./page/focus.ts";
 import { checkLayout } from "./page/layout.ts";
-import { checkMishaps, checkWithoutDatabase } from "./page/mishaps.ts";
+import { checkMishaps } from "./page/mishaps.ts";
 import { checkNavigation } from "./page/navigation.ts";
 import { checkReading } from "./page/reading.ts";
 import { scriptedModel } from "./page/scripted-model.ts";
+import { checkStorage } from "./page/storage.ts";
 
 const KEY = "a-key-of-the-page-test";
 
@@ -295,7 +296,10 @@ async function checkPage(url: string, executable: string): Promise<void> {
   await check("a server that is gone is told as such where its state stood, until it is back", async () => {
     const told = `[...document.querySelectorAll(".watch section > p")].map((one) => one.innerText)`;
     await page.setOfflineMode(true);
-    await until(page, `${told}.filter((text) => text === "The server cannot be reached.").length === 2`);
+    await until(
+      page,
+      `${told}.filter((text) => text === "The server cannot be reached. Check that svc runs.").length === 2`,
+    );
     await isAccessible(page, "watch-gone");
     await page.setOfflineMode(false);
     await until(page, `document.querySelector(".watch tbody tr")?.innerText.includes("svc-mini")`);
@@ -322,15 +326,18 @@ async function checkPage(url: string, executable: string): Promise<void> {
     const [seen, whole] = await page.evaluate(() => [innerWidth, document.documentElement.scrollWidth]);
     equal(whole, seen);
     await isAccessible(page, "phone-chat");
+    // Enter alone begins a line there.
+    await page.type("#message", "hello");
+    await page.keyboard.down("Control");
+    await page.keyboard.press("Enter");
+    await page.keyboard.up("Control");
+    await answered(page, "You said: hello");
     await page.goto(`${url}/#watch`);
     await page.waitForSelector(".watch tbody tr");
     await isAccessible(page, "phone-watch");
     await page.setViewport({ width: 1280, height: 820 });
   });
   await checkMishaps(page, url);
-  const { page: forgetful } = await openTab(browser, url);
-  await checkWithoutDatabase(forgetful, url);
-  await forgetful.close();
   await check("nothing went wrong meanwhile, and nothing was asked of anybody else", async () => same(wrong, []));
   await check("the API reference works without a network, and requests can be tried on it", async () => {
     const docs = await openTab(browser, url);
@@ -370,6 +377,7 @@ async function checkConduct(url: string, executable: string): Promise<void> {
   await checkLayout(browser, url);
   await checkFocus(browser, url);
   await checkFiles(browser, url);
+  await checkStorage(browser, url);
   await browser.close();
 }
 

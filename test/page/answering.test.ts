@@ -7,14 +7,16 @@ import { Api } from "../../src/page/state/api.ts";
 const PIXEL = `data:image/png;base64,${Buffer.from("png").toString("base64")}`;
 const SETTINGS: Settings = { system: "Be brief.", temperature: 0.5, seed: 7, size: "256x512" };
 
-const END = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })}\n\n`;
+const event = (one: object) => `data: ${JSON.stringify(one)}\n\n`;
+const END = event({ choices: [{ index: 0, delta: {}, finish_reason: "stop" }] });
+const DRAWN = event({ type: "image_generation.completed", b64_json: "AA==" });
 
 /** Returns the request to the server for an answer of a model, which the server answers with this stream. */
 async function sent(
   use: Model["use"],
   attachments: readonly Attachment[] = [],
   can = ["image_edits"],
-  stream = `${use === "chat" ? END : ""}data: [DONE]\n\n`,
+  stream = `${use === "chat" ? END : DRAWN}data: [DONE]\n\n`,
 ) {
   const requests: { path: string; body: Record<string, unknown> }[] = [];
   class RecordingApi extends Api {
@@ -53,7 +55,9 @@ test("a chat request has the seed and no size", async () => {
   expect((await sent("chat"))?.body).not.toHaveProperty("size");
 });
 
-test("a text that ends without a reason was cut by a lost connection", async () => {
-  const begun = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "Hel" }, finish_reason: null }] })}\n\n`;
-  await expect(sent("chat", [], [], begun)).rejects.toThrow("The connection to the server was lost.");
+test.each([
+  ["chat", "text", event({ choices: [{ index: 0, delta: { content: "Hel" }, finish_reason: null }] })],
+  ["image", "picture", event({ type: "image_generation.partial_image", b64_json: "AA==" })],
+] as const)("what ends in the middle was cut by a lost connection: %s, a %s", async (use, _, begun) => {
+  await expect(sent(use, [], [], begun)).rejects.toThrow("The connection to the server was lost.");
 });

@@ -63,6 +63,19 @@ test("unset parameters are left to the server, and a missing answer joins the me
   expect(request.messages).toEqual([{ role: "user", content: "hi\n\nagain" }]);
 });
 
+test("after calls of tools without results, a message is sent as if there were no calls", () => {
+  const toolCalls = [{ id: "call_1", name: "weather", arguments: "{}" }];
+  const messages = (...turns: Turn[]) => chatRequest(turns, {}, LOCAL).messages;
+  expect(messages(turn("user", "hi"), turn("assistant", "Wait.", { toolCalls }), turn("user", "never mind"))).toEqual([
+    { role: "user", content: "hi" },
+    { role: "assistant", content: "Wait." },
+    { role: "user", content: "never mind" },
+  ]);
+  expect(messages(turn("user", "hi"), turn("assistant", "", { toolCalls }), turn("user", "never mind"))).toEqual([
+    { role: "user", content: "hi\n\nnever mind" },
+  ]);
+});
+
 test("messages with attachments are joined, too", () => {
   const attachments = [{ kind: "image", name: "a.png", data: PIXEL }] as const;
   const request = chatRequest(
@@ -93,6 +106,12 @@ test("text files are included in the message, and sound has its format", () => {
     { type: "input_audio", input_audio: { data: "AAAA", format: "mp3" } },
     { type: "text", text: "a.md:\n\n````\none\n```\ntwo\n````\n\nWhat is it?" },
   ]);
+});
+
+test.each(["wav", "x-wav", "wave", "vnd.wave", "x-pn-wav"])("sound of type audio/%s is WAV", (type) => {
+  const attachments = [{ kind: "audio", name: "a.wav", data: `data:audio/${type};base64,AAAA` }] as const;
+  const [message] = chatRequest([turn("user", "", { attachments })], {}, LOCAL).messages;
+  expect(message?.content).toEqual([{ type: "input_audio", input_audio: { data: "AAAA", format: "wav" } }]);
 });
 
 test("a PDF is sent as a document, which the API has read as text", () => {

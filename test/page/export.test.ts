@@ -41,6 +41,19 @@ test("an export has all branches, which an import restores", () => {
   expect(fromJson(toJson([]).join(""))).toEqual([]);
 });
 
+test("an export that would be too long to be imported becomes several files", () => {
+  const all = ["a", "b", "c"].map((id) => ({ ...talk, id }));
+  const { length } = JSON.stringify(talk, undefined, 2);
+  for (const [most, groups] of [
+    [length - 1, ["a", "b", "c"]],
+    [2 * length, ["ab", "c"]],
+    [3 * length, ["abc"]],
+  ] as const) {
+    const files = toJson(all, most).map((text) => fromJson(text).map(({ id }) => id));
+    expect(files.map((ids) => ids.join(""))).toEqual([...groups]);
+  }
+});
+
 test("a Markdown export has the turns that are shown", () => {
   expect(toMarkdown({ ...talk, leaf: "2" })).toBe(
     "# What is it?\n\n_System prompt:_\n\n> Be brief.\n\n## You\n\n_cat.png_\n\nWhat is it?\n\n## Assistant (m)\n\n_Thinking:_\n\n> Fur,\n> ears.\n\nA cat.\n",

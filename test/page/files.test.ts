@@ -14,16 +14,30 @@ test("PDF documents are for models that see, not for those that only edit images
   const editor = model("image", "images", "image_edits");
   const seeing = model("chat", "chat", "vision");
   expect(acceptedBy(editor, reading)).toBe("image/*");
-  expect(() => kindOf(file("a.pdf", "application/pdf"), editor, reading)).toThrow("m takes no documents.");
+  expect(() => kindOf(file("a.pdf", "application/pdf"), editor, reading)).toThrow(
+    "m takes no documents. Choose another model.",
+  );
   expect(acceptedBy(seeing, reading)).toContain("application/pdf");
   expect(kindOf(file("a.pdf", "application/pdf"), seeing, reading)).toBe("image");
+});
+
+test("what a chat model does not take names the option with which the server reads it", () => {
+  for (const [type, told] of [
+    ["image/png", "m takes no images. Choose another model, or start svc with --ocr-input."],
+    ["application/pdf", "m takes no documents. Choose another model, or start svc with --ocr-input."],
+    ["audio/wav", "m takes no sound. Choose another model, or start svc with --transcribe-input."],
+  ] as const) {
+    expect(() => kindOf(file("a", type), model("chat", "chat"), hearing)).toThrow(told);
+  }
 });
 
 test("images are as large as the API takes them, at most", () => {
   const seeing = model("chat", "chat", "vision");
   const { maxImageBytes } = defaultMediaLimits;
   expect(kindOf(file("a.png", "image/png", maxImageBytes), seeing, reading)).toBe("image");
-  expect(() => kindOf(file("a.png", "image/png", maxImageBytes + 1), seeing, reading)).toThrow("a.png is too large.");
+  expect(() => kindOf(file("a.png", "image/png", maxImageBytes + 1), seeing, reading)).toThrow(
+    "a.png has more than 20 MB.",
+  );
 });
 
 test("a model hears WAV, MP3 and FLAC; other sound is for servers that transcribe", () => {
@@ -41,7 +55,7 @@ test("text is for models that chat, and SVG is text", () => {
   const drawing = model("image", "images", "image_edits");
   for (const type of ["text/plain", "", "image/svg+xml"]) {
     expect(kindOf(file("a", type), model("chat", "chat", "vision"), reading)).toBe("text");
-    expect(() => kindOf(file("a", type), drawing, reading)).toThrow("m takes no text files.");
+    expect(() => kindOf(file("a", type), drawing, reading)).toThrow("m takes no text files. Choose another model.");
   }
 });
 
@@ -60,7 +74,7 @@ test("a file is refused for its size only when its type is right", async () => {
   const film = new File(["\0\0\0 ftypisom".padEnd(MB, "x")], "a.mp4", { type: "video/mp4" });
   expect(kindOf(film, model("chat", "chat"), reading)).toBe("text");
   await expect(textOf(film)).rejects.toThrow("a.mp4 is neither text, an image nor sound.");
-  await expect(textOf(new File(["x".repeat(MB)], "a.txt"))).rejects.toThrow("a.txt is too large.");
+  await expect(textOf(new File(["x".repeat(MB)], "a.txt"))).rejects.toThrow("a.txt has more than 512 KB.");
   expect(await textOf(new File(["let a = 'ä';"], "a.ts", { type: "video/mp2t" }))).toBe("let a = 'ä';");
   expect(() => kindOf(file("a.png", "image/png", 100 * MB), model("chat", "chat"), reading)).toThrow(
     "takes no images.",

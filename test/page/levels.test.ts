@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ago, bytes, contextLength, duration, rate } from "../../src/page/logic/format.ts";
+import { ago, bytes, contextLength, duration, promptProgress, rate } from "../../src/page/logic/format.ts";
 import { levelsOf, lineOf } from "../../src/page/logic/metrics.ts";
 import { abilitiesOf, capabilityNames, modelsOf } from "../../src/page/logic/models.ts";
 import { hello, serve } from "../http/harness.ts";
@@ -60,10 +60,22 @@ test("numbers have a readable form", () => {
     "1 h 2 min",
   ]);
   const now = Date.UTC(2026, 0, 31, 12);
-  expect([ago(now - 1000, now), ago(now - 3e5, now), ago(now - 864e5, now), ago(now - 864e6, now)]).toEqual([
+  expect([1000, 3e5, 864e5, 864e6, 864e7].map((before) => ago(now - before, now))).toEqual([
     "just now",
     "5 minutes ago",
     "yesterday",
     "21 January",
+    "23 October 2025",
+  ]);
+});
+
+test("a prompt in progress shows how much of it is computed, and a finished one its length", () => {
+  const shown = (prompt_tokens: number, processed_prompt_tokens?: number) =>
+    promptProgress({ prompt_tokens, ...(processed_prompt_tokens !== undefined && { processed_prompt_tokens }) });
+  expect([shown(4096, 1024), shown(4096, 4096), shown(4096), shown(0)]).toEqual([
+    "1,024 of 4,096",
+    "4,096",
+    "4,096",
+    "–",
   ]);
 });

@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
+import hljs from "highlight.js/lib/core";
 import { createMarkdown } from "../../src/page/logic/markdown.ts";
 import { EVERYTHING, HOSTILE } from "../clients/page/texts.ts";
 
@@ -13,8 +14,19 @@ test("appended text changes only the last blocks", () => {
   for (let length = 0; length < EVERYTHING.length; length += 7) {
     const part = toBlocks(EVERYTHING.slice(0, length));
     // The last two blocks: an underline turns the text before it into a heading, and a row of dashes into a table.
-    for (const [index, { raw }] of part.slice(0, -2).entries()) expect(whole[index]?.raw).toBe(raw);
+    for (const [index, block] of part.slice(0, -2).entries()) expect(whole[index]?.html).toBe(block.html);
   }
+});
+
+test("code that is complete is not highlighted again while the text after it grows", () => {
+  const code = (name: string) => `\`\`\`python\n${name} = 1\n\`\`\`\n\n`;
+  const seen = spyOn(hljs, "highlight");
+  const known = toBlocks(code("a"));
+  for (const text of [`${code("a")}Then`, `${code("a")}Then\n\n${code("b")}`]) {
+    expect(toBlocks(text)[0]).toEqual(known[0]);
+  }
+  expect(seen.mock.calls.map(([first]) => first)).toEqual(["a = 1", "b = 1"]);
+  seen.mockRestore();
 });
 
 test("HTML in a text stays text, and nothing is loaded or executed", () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from "bun:test";
 import { mergedWith, pathOf, type Conversation, type Turn } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
+import { messagePlace } from "../../src/page/state/drafts.ts";
 import { summaryOf } from "../../src/page/state/history.ts";
 import { OtherTabs } from "../../src/page/state/other-tabs.ts";
 import { Session } from "../../src/page/state/session.ts";
@@ -21,7 +22,7 @@ class EndlessApi extends Api {
 }
 
 /** Stands in for the browser's database; calls take some time and run one after another. */
-class Kept {
+class MemoryHistory {
   readonly conversations = new Map<string, Conversation>();
   private last: Promise<unknown> = Promise.resolve();
 
@@ -62,19 +63,19 @@ afterAll(() => {
   Object.defineProperty(globalThis, "localStorage", { value: localStorage, configurable: true });
 });
 
-let kept: Kept;
+let history: MemoryHistory;
 let session: Session;
 beforeEach(async () => {
-  kept = new Kept();
+  history = new MemoryHistory();
   session = new Session(new EndlessApi());
-  await session.useHistory(kept);
+  await session.useHistory(history);
   await session.loadModels();
 });
 
 /** Shows a stored conversation in another tab. */
 async function elsewhere(id: string): Promise<Session> {
   const other = new Session(new EndlessApi());
-  await other.useHistory(kept);
+  await other.useHistory(history);
   await other.loadModels();
   await other.show(id);
   return other;
@@ -95,12 +96,13 @@ test("an answer that is stopped keeps its text so far", async () => {
   const id = await ask();
   session.stop();
   await settled();
-  const turns = Object.values(kept.conversations.get(id)?.turns ?? {});
+  const turns = Object.values(history.conversations.get(id)?.turns ?? {});
   expect(turns.map(({ text, finish }) => [text, finish])).toEqual([
     ["Hi", undefined],
     ["Hello", "stopped"],
   ]);
   expect(session.runs.value.size).toBe(0);
+  expect(session.announcement.value).toBe("The answer was stopped.");
 });
 
 test.each([
@@ -110,12 +112,12 @@ test.each([
   const id = await ask();
   const { conversation, drafts } = session;
   const removed = conversation.value;
-  drafts.change(removed, () => ({ text: "half" }));
+  drafts.change(messagePlace(removed), { text: "half" });
   if (!isShown) session.begin();
   await session.remove(id);
   await settled();
-  expect(drafts.of(removed).text).toBe("");
-  expect([...kept.conversations.keys()]).toEqual([]);
+  expect(drafts.of(messagePlace(removed)).text).toBe("");
+  expect([...history.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === id, session.runs.value.size, session.summaries.value]).toEqual([
     false,
     0,
@@ -125,18 +127,21 @@ test.each([
 
 test.each([
   ["here", () => session.removeAll()],
-  ["in another tab", () => kept.clear().then(() => session.changedElsewhere({}))],
+  ["in another tab", () => history.clear().then(() => session.changedElsewhere({}))],
 ])("all chats that are deleted %s during an answer stay deleted", async (_, removeAll) => {
   const first = await ask().then(() => session.conversation.value);
   const { drafts } = session;
-  drafts.change(first, () => ({ text: "half" }));
+  drafts.change(messagePlace(first), { text: "half" });
   session.begin();
-  drafts.change(session.conversation.value, () => ({ text: "new" }));
+  drafts.change(messagePlace(session.conversation.value), { text: "new" });
   const shown = await ask();
   await removeAll();
   await settled();
-  expect([drafts.of(first).text, drafts.of(session.conversation.value).text]).toEqual(["", "new"]);
-  expect([...kept.conversations.keys()]).toEqual([]);
+  expect([drafts.of(messagePlace(first)).text, drafts.of(messagePlace(session.conversation.value)).text]).toEqual([
+    "",
+    "new",
+  ]);
+  expect([...history.conversations.keys()]).toEqual([]);
   expect([session.conversation.value.id === shown, session.runs.value.size]).toEqual([false, 0]);
 });
 
@@ -155,13 +160,17 @@ test("a chat that another tab continues goes on here, and one that it deletes is
   await session.remove(id);
   await other.changedElsewhere({ id });
   await settled();
-  expect([other.conversation.value.id === id, other.runs.value.size, kept.conversations.size]).toEqual([false, 0, 0]);
+  expect([other.conversation.value.id === id, other.runs.value.size, history.conversations.size]).toEqual([
+    false,
+    0,
+    0,
+  ]);
 });
 
 test("another tab knows which answer is being written here, until it is complete", async () => {
   const told: (string | undefined)[] = [];
-  const { put } = kept;
-  kept.put = (one, writing?: string) => {
+  const { put } = history;
+  history.put = (one, writing?: string) => {
     told.push(writing);
     return put(one);
   };
@@ -206,7 +215,7 @@ test("a chat that two tabs continue at once keeps both answers, and its name fro
   await settled();
   other.stop();
   await settled();
-  const stored = kept.conversations.get(id);
+  const stored = history.conversations.get(id);
   expect([stored?.title, stored?.turns[answer]?.finish, stored?.turns[answer]?.text]).toEqual([
     "Renamed",
     "stopped",
@@ -291,7 +300,7 @@ test("storing a chat updates its entry in the list, without reading the list aga
   ]);
   await session.changedElsewhere({ id: first, summary: { id: first, title: "New", updatedAt: 1e15 } });
   expect(session.summaries.value.map(({ title }) => title)).toEqual(["New", "Renamed"]);
-  expect(kept.listed).toBe(1);
+  expect(history.listed).toBe(1);
 });
 
 test("without a database, the shown chat is what can be exported", async () => {
@@ -329,12 +338,90 @@ test("an import that fails in the middle lists what it has stored", async () => 
   const id = await ask();
   session.stop();
   await settled();
-  const chat = kept.conversations.get(id) as Conversation;
-  const { put } = kept;
-  kept.put = (one) => (one.id === "b" ? Promise.reject(new Error("no room")) : put(one));
+  const chat = history.conversations.get(id) as Conversation;
+  const { put } = history;
+  history.put = (one) => (one.id === "b" ? Promise.reject(new Error("no room")) : put(one));
   const importing = session.import(["a", "b", "c"].map((name) => ({ ...chat, id: name, title: name })));
   await expect(importing).rejects.toThrow("no room");
   expect(session.summaries.value.map(({ title }) => title).toSorted()).toEqual(["Hi", "a"]);
+});
+
+test("a chat that cannot be stored says so, stays in the list, and is stored once others are deleted", async () => {
+  const other = await ask();
+  session.stop();
+  await settled();
+  const { put } = history;
+  let isFull = true;
+  const full = Object.assign(new Error("quota"), { name: "QuotaExceededError" });
+  const id = await ask();
+  history.put = (one) => (isFull && one.id === id ? Promise.reject(full) : put(one));
+  session.rename("Only here");
+  session.stop();
+  await settled();
+  const why = "The browser has no room for this chat: export it, or delete others.";
+  expect(session.unsaved.get(id)?.why).toBe(why);
+  await session.show(other);
+  session.rename("Stored");
+  await settled();
+  await session.list();
+  expect([session.unsaved.get(id)?.why, session.unsaved.get(other)]).toEqual([why, undefined]);
+  expect(session.summaries.value.map(({ title }) => title)).toEqual(["Only here", "Stored"]);
+  expect((await session.all()).map(({ title }) => title).toSorted()).toEqual(["Only here", "Stored"]);
+  await session.show(id);
+  expect(pathOf(session.conversation.value).map(({ text }) => text)).toEqual(["Hi", "Hello"]);
+  isFull = false;
+  await session.remove(other);
+  await settled();
+  expect([session.unsaved.get(id), history.conversations.get(id)?.title]).toEqual([undefined, "Only here"]);
+});
+
+test.each([
+  ["a short chat", 10, 5],
+  ["a chat with large files", 2_000_000, 0],
+])("during ten seconds of an answer, %s of %d characters is stored %d times", async (_, length, times) => {
+  session.begin();
+  jest.useFakeTimers();
+  try {
+    session.send("Hi", [{ kind: "text", name: "a.txt", data: "x".repeat(length) }]);
+    const { put } = history;
+    let count = 0;
+    history.put = (one) => {
+      count++;
+      return put(one);
+    };
+    jest.advanceTimersByTime(10_000);
+    expect(count).toBe(times);
+    jest.advanceTimersByTime(10_000);
+    expect(count).toBe(times === 0 ? 1 : 10);
+  } finally {
+    jest.useRealTimers();
+  }
+  session.stop();
+  await settled();
+});
+
+test("a chat that cannot be stored is gone once it is deleted", async () => {
+  history.put = () => Promise.reject(new Error("broken"));
+  const id = await ask();
+  session.stop();
+  await settled();
+  expect(session.unsaved.get(id)?.why).toBe("This chat is not stored: broken");
+  await session.remove(id);
+  expect([session.unsaved.get(id), session.summaries.value]).toEqual([undefined, []]);
+});
+
+test("a chat that cannot be read says why, and shows no other in its place", async () => {
+  const id = await ask();
+  session.stop();
+  await settled();
+  session.begin();
+  const { get } = history;
+  history.get = () => Promise.reject(new Error("broken"));
+  expect(await session.show(id)).toBe(true);
+  expect([session.unread.value, session.conversation.value.leaf]).toEqual(["The chat cannot be read: broken", null]);
+  history.get = get;
+  await session.show(id);
+  expect([session.unread.value, session.conversation.value.id]).toEqual(["", id]);
 });
 
 test("a message keeps the indentation of its first line, without the blank lines around", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, mock, spyOn, test } from "bun:test";
 import { Api } from "../../src/page/state/api.ts";
 import { Watch } from "../../src/page/state/watch.ts";
 
@@ -30,6 +30,41 @@ test("a server that does not answer is reported until it answers again", async (
   stop();
   expect(changes).toEqual(["", "The server does not answer.", ""]);
   expect(watch.health.value).toMatchObject({ version: "1" });
+});
+
+/** A server whose upstream computes a request that has no text yet. */
+class PassingApi extends Api {
+  override fetch(path: string): Promise<Response> {
+    const metrics = 'svc_num_requests_running{model_name="up/m",engine="text"} 1\n';
+    return Promise.resolve(
+      path === "/metrics" ? new Response(metrics) : Response.json({ data: [{ state: "waiting" }], version: "1" }),
+    );
+  }
+}
+
+/** Resolves when the watch shows this many samples. */
+const sampled = (watch: Watch, count: number) =>
+  new Promise<void>((resolve) => void watch.levels.subscribe((all) => all.length === count && resolve()));
+
+test("a request to an upstream counts once", async () => {
+  const watch = new Watch(new PassingApi(), 1000, 1);
+  const stop = watch.start();
+  await sampled(watch, 1);
+  stop();
+  expect(watch.levels.value).toMatchObject([{ running: 1, waiting: 0 }]);
+});
+
+test("after a pause, the levels begin anew: the last minutes have no values from before", async () => {
+  const watch = new Watch(new PassingApi(), 1000, 1);
+  let stop = watch.start();
+  await sampled(watch, 3);
+  stop();
+  const later = Date.now() + 60_000;
+  spyOn(Date, "now").mockReturnValue(later);
+  stop = watch.start();
+  await sampled(watch, 1);
+  stop();
+  mock.restore();
 });
 
 /** A server that requires a key, and accepts none. */

@@ -1,5 +1,5 @@
 // Bundles the web pages from src/page with Bun: on the first request of a browser, or when the executable is built
-// (`embedPages` in build.ts then replaces this module with the finished files).
+// (`embedPages` in packaging/binary.ts then replaces this module with the finished files).
 
 import { basename, join } from "node:path";
 import { ASSETS } from "../access.ts";

@@ -20,6 +20,15 @@ export interface Answer {
   readonly running?: { readonly tokens: number; readonly perSecond: number };
 }
 
+/** How an answer ended, by its finish reason; complete answers are not listed. */
+export const ENDS: Readonly<Record<string, string>> = {
+  length: "cut at the length limit",
+  content_filter: "cut by a content filter",
+  stopped: "stopped",
+  cancelled: "cancelled",
+  edited: "edited by you",
+};
+
 export const noAnswer: Answer = { turn: { text: "" } };
 
 /**

@@ -17,7 +17,7 @@ export function chatRequest(
   const given = system?.trim() ? [{ role: "system", content: system } as const] : [];
   return {
     model: id,
-    messages: [...given, ...joined(path.flatMap(messageOf))],
+    messages: [...given, ...joined(path.flatMap((turn, at) => messageOf(turn, path[at + 1]?.role === "tool")))],
     stream: true,
     ...(reports && { timings_per_token: true, return_progress: true }),
     ...sampling,
@@ -60,17 +60,18 @@ export function readTools(text: string): NonNullable<ChatCompletionRequest["tool
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-function messageOf({ role, text, attachments = [], toolCalls, toolCallId }: Turn): Message[] {
+/** `isAnswered`: whether results follow the turn; models cannot go on after calls without results, so those are left out. */
+function messageOf({ role, text, attachments = [], toolCalls, toolCallId }: Turn, isAnswered: boolean): Message[] {
   if (role === "tool") return [{ role, content: text, ...(toolCallId !== undefined && { tool_call_id: toolCallId }) }];
   if (role === "user") return [{ role, content: attachments.length > 0 ? partsOf(text, attachments) : text }];
-  // An answer that failed before its first word, or is an image, has no text to send.
-  if (text === "" && !toolCalls?.length) return [];
-  const calls = toolCalls?.map(({ id, name, arguments: given }) => ({
+  const calls = (isAnswered ? (toolCalls ?? []) : []).map(({ id, name, arguments: given }) => ({
     id,
     type: "function" as const,
     function: { name, arguments: given },
   }));
-  return [{ role, content: text, ...(calls && { tool_calls: calls }) }];
+  // An answer that failed before its first word, or is an image, has no text to send.
+  if (text === "" && calls.length === 0) return [];
+  return [{ role, content: text, ...(calls.length > 0 && { tool_calls: calls }) }];
 }
 
 /** Joins successive messages of the user, since the templates of some models refuse them. */
@@ -111,7 +112,8 @@ function mediaPart({ kind, name, data }: Attachment): Parts[number] {
 const isPdf = (url: string): boolean => url.startsWith("data:application/pdf");
 
 /** Returns `wav` for `data:audio/x-wav;base64,…`. */
-const formatOf = (url: string): string => /^data:\w+\/(?:x-)?([\w]+)/.exec(url)?.[1]?.replace("mpeg", "mp3") ?? "wav";
+const formatOf = (url: string): string =>
+  /^data:\w+\/(?:x-pn-|x-|vnd\.)?(\w+)/.exec(url)?.[1]?.replace("mpeg", "mp3").replace("wave", "wav") ?? "wav";
 
 /** Puts text into a fenced code block, with a fence that does not occur in the text. */
 export function fenced(text: string, language = ""): string {

@@ -181,6 +181,12 @@ export function titleOf({ text, attachments = [] }: Pick<Turn, "text" | "attachm
   return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), LONGEST_TITLE / 2))}…`;
 }
 
+/** Returns the number of characters of all files and pictures. */
+export const mediaLength = ({ turns }: Conversation): number =>
+  Object.values(turns)
+    .flatMap(({ attachments = [], images = [] }) => [...attachments.map(({ data }) => data), ...images])
+    .reduce((sum, { length }) => sum + length, 0);
+
 /** Returns the tokens of context that the shown turns took, as of the last answer; undefined when unknown. */
 export function contextUsed(path: readonly Turn[]): number | undefined {
   const stats = path.findLast((turn) => turn.stats)?.stats;

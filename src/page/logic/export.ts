@@ -5,12 +5,24 @@ import { pathOf, type Conversation, type Turn } from "./conversation.ts";
 
 const FORMAT = "svc-conversations";
 
-/** Returns the file in parts: all chats with their pictures may be longer than a string can be. */
-export const toJson = (conversations: readonly Conversation[]): string[] => [
-  `{"format": "${FORMAT}", "version": 1, "conversations": [`,
-  ...conversations.map((one, at) => `${at > 0 ? "," : ""}\n${JSON.stringify(one, undefined, 2)}`),
-  "\n]}\n",
-];
+/** Characters of a file; what is read again has to be one string, which in Chromium ends at 512 million. */
+const MOST = 200_000_000;
+
+/** Returns files with all chats: the second begins where the first would become longer than `most` characters. */
+export function toJson(conversations: readonly Conversation[], most = MOST): string[] {
+  const files: string[][] = [[]];
+  let length = 0;
+  for (const one of conversations) {
+    const text = JSON.stringify(one, undefined, 2);
+    if (length > 0 && length + text.length > most) {
+      files.push([]);
+      length = 0;
+    }
+    files.at(-1)?.push(text);
+    length += text.length;
+  }
+  return files.map((chats) => `{"format": "${FORMAT}", "version": 1, "conversations": [\n${chats.join(",\n")}\n]}\n`);
+}
 
 /** Parses such a file. Throws Error with a message for the user when it is none. */
 export function fromJson(text: string): Conversation[] {

@@ -1,10 +1,11 @@
 // Which files a model accepts as attachments.
 
 import type { Attachment } from "./conversation.ts";
+import { bytes } from "./format.ts";
 import type { Abilities, Model } from "./models.ts";
 
 /** Maximum sizes in bytes; for media, those of the API. */
-const LARGEST = { text: 512 * 1024, image: 20_000_000, audio: 25_000_000, pdf: 25_000_000 };
+const LARGEST = { text: 512_000, image: 20_000_000, audio: 25_000_000, pdf: 25_000_000 };
 
 const PDF = "application/pdf";
 /** Types of the sounds that models take. Others only become text. */
@@ -33,14 +34,23 @@ export function kindOf(
   { transcription }: Reads,
 ): Attachment["kind"] {
   const kind = kindOfType(type);
-  const who = model?.id ?? "The model";
-  if (kind === "text" && model?.use === "image") throw new Error(`${who} takes no text files.`);
-  if (type === PDF && !takesDocuments(model)) throw new Error(`${who} takes no documents.`);
-  if (kind === "image" && !takesImages(model)) throw new Error(`${who} takes no images.`);
-  if (kind === "audio" && !model?.capabilities.has("audio")) throw new Error(`${who} takes no sound.`);
+  if (kind === "text" && model?.use === "image") throw refusal(model, "text files");
+  if (type === PDF && !takesDocuments(model)) throw refusal(model, "documents", "--ocr-input");
+  if (kind === "image" && !takesImages(model)) throw refusal(model, "images", "--ocr-input");
+  if (kind === "audio" && !model?.capabilities.has("audio")) throw refusal(model, "sound", "--transcribe-input");
   if (kind === "audio" && !transcription && !HEARD.test(type)) throw new Error(`${name} is not WAV, MP3 or FLAC.`);
-  if (kind !== "text" && size > LARGEST[type === PDF ? "pdf" : kind]) throw new Error(`${name} is too large.`);
+  if (kind !== "text") checkSize(name, size, LARGEST[type === PDF ? "pdf" : kind]);
   return kind;
+}
+
+/** Returns the error about what a model does not take; with `option`, the server can read it for a chat model. */
+function refusal(model: Model | undefined, what: string, option?: string): Error {
+  const reading = option !== undefined && model?.use !== "image" ? `, or start svc with ${option}` : "";
+  return new Error(`${model?.id ?? "The model"} takes no ${what}. Choose another model${reading}.`);
+}
+
+function checkSize(name: string, size: number, most: number): void {
+  if (size > most) throw new Error(`${name} has more than ${bytes(most).replace(".0", "")}.`);
 }
 
 function kindOfType(type: string): Attachment["kind"] {
@@ -54,7 +64,7 @@ export async function textOf(file: File): Promise<string> {
   // Browsers know only some types, and take TypeScript for video: the beginning tells films and documents from text.
   const beginning = decoded(await file.slice(0, LARGEST.text).arrayBuffer());
   if (beginning.includes("\0")) throw new Error(`${file.name} is neither text, an image nor sound.`);
-  if (file.size > LARGEST.text) throw new Error(`${file.name} is too large.`);
+  checkSize(file.name, file.size, LARGEST.text);
   return beginning;
 }
 

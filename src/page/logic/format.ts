@@ -1,6 +1,10 @@
 // Formats numbers for people.
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"] as const;
+// Making one of these takes longer than using it.
+const COMPACT = Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+const WHOLE = Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 /** `1.4 GB`. */
 export function bytes(count: number): string {
@@ -10,15 +14,14 @@ export function bytes(count: number): string {
 }
 
 /** `4.2M`, `128K`. */
-export const compact = (count: number): string =>
-  Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 }).format(count);
+export const compact = (count: number): string => COMPACT.format(count);
 
 /** `128K` for 131,072 tokens, as context lengths are usually given. */
 export const contextLength = (tokens: number): string =>
   tokens >= 1024 && tokens % 1024 === 0 ? `${tokens / 1024}K` : compact(tokens);
 
 /** `12,345`. */
-export const whole = (count: number): string => Intl.NumberFormat("en", { maximumFractionDigits: 0 }).format(count);
+export const whole = (count: number): string => WHOLE.format(count);
 
 interface Prompt {
   readonly prompt_tokens: number;
@@ -45,15 +48,15 @@ export function duration(ms: number): string {
   return minutes < 60 ? `${minutes} min ${total % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** `just now`, `5 minutes ago`, `yesterday`, `3 March`. */
+/** `just now`, `5 minutes ago`, `yesterday`, `3 March`, `3 March 2025`. */
 export function ago(then: number, now: number): string {
   const minutes = Math.floor((now - then) / 60_000);
   if (minutes < 1) return "just now";
-  const words = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
-  if (minutes < 60) return words.format(-minutes, "minute");
-  if (minutes < 24 * 60) return words.format(-Math.floor(minutes / 60), "hour");
+  if (minutes < 60) return RELATIVE.format(-minutes, "minute");
+  if (minutes < 24 * 60) return RELATIVE.format(-Math.floor(minutes / 60), "hour");
   const days = Math.floor(minutes / (24 * 60));
-  return days < 7
-    ? words.format(-days, "day")
-    : new Date(then).toLocaleDateString("en-GB", { day: "numeric", month: "long" });
+  if (days < 7) return RELATIVE.format(-days, "day");
+  const date = new Date(then);
+  const isThisYear = date.getFullYear() === new Date(now).getFullYear();
+  return date.toLocaleDateString("en-GB", { day: "numeric", month: "long", ...(!isThisYear && { year: "numeric" }) });
 }

@@ -41,8 +41,7 @@ const languages = {
 };
 
 export interface Block {
-  /** The Markdown source of the block. Its HTML also depends on the link definitions elsewhere in the text. */
-  readonly raw: string;
+  /** Also depends on the link definitions elsewhere in the text. */
   readonly html: string;
   /** For a code block: the code, and the name of its language, which may be empty. */
   readonly code?: { readonly text: string; readonly language: string };
@@ -53,8 +52,15 @@ export type ToBlocks = (text: string) => Block[];
 /** Creates the converter; call it once, since it registers the languages to highlight. */
 export function createMarkdown(): ToBlocks {
   for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language);
-  const coloured = (text: string, language: string) =>
-    hljs.getLanguage(language) ? hljs.highlight(text, { language, ignoreIllegals: true }).value : escape(text);
+  /** Highlighted code of the last text and of this one, of which the last may be the beginning. */
+  let [before, now] = [new Map<string, string>(), new Map<string, string>()];
+  const coloured = (text: string, language: string) => {
+    if (!hljs.getLanguage(language)) return escape(text);
+    const key = `${language} ${text}`;
+    const html = before.get(key) ?? hljs.highlight(text, { language, ignoreIllegals: true }).value;
+    now.set(key, html);
+    return html;
+  };
   const marked = new Marked({
     gfm: true,
     renderer: {
@@ -83,15 +89,16 @@ export function createMarkdown(): ToBlocks {
     marked.lexer(text).flatMap((token): Block[] => {
       if (token.type === "space" || token.type === "def") return [];
       const html = marked.parser([token]);
-      if (token.type !== "code") return [{ raw: token.raw, html }];
-      return [{ raw: token.raw, html, code: { text: String(token["text"]), language: languageOf(token["lang"]) } }];
+      if (token.type !== "code") return [{ html }];
+      return [{ html, code: { text: String(token["text"]), language: languageOf(token["lang"]) } }];
     });
   return (text) => {
+    [before, now] = [now, new Map()];
     try {
       return blocksOf(text);
     } catch {
       // Marked recurses into each level of nested lists and quotes, for which a degenerate answer exhausts the stack.
-      return [{ raw: text, html: `<pre>${escape(text)}</pre>` }];
+      return [{ html: `<pre>${escape(text)}</pre>` }];
     }
   };
 }

@@ -67,12 +67,16 @@ async function drawImage(api: Api, { path, settings, model, signal }: Question, 
       )
     : fields;
   const drawn: string[] = [];
+  let isComplete = false;
   for await (const event of api.events<ImageEvent>(`/v1/images/${edits ? "edits" : "generations"}`, body, { signal })) {
     if (event.error) throw new Error(event.error.message);
     if (event.b64_json === undefined) continue;
     drawn[event.image_index ?? 0] = `data:image/${event.output_format ?? "png"};base64,${event.b64_json}`;
     put({ turn: { text: "", images: [...drawn] } });
+    isComplete = event.type.endsWith(".completed");
   }
+  // Else the last picture is half drawn.
+  if (!isComplete) throw connectionLost();
 }
 
 async function editForm(fields: object, pictures: readonly string[]): Promise<FormData> {

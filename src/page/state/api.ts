@@ -11,13 +11,13 @@ class ApiError extends Error {
   constructor(
     message: string,
     readonly status: number,
-    readonly code = "",
   ) {
     super(message);
   }
 }
 
-export const connectionLost = () => new ApiError("The connection to the server was lost.", 0);
+export const connectionLost = () =>
+  new ApiError("The connection to the server was lost. Check that svc runs, then regenerate the answer.", 0);
 
 export class Api {
   /** The server requires an API key: `missing` when the page has none, `refused` when the server rejected it. */
@@ -59,7 +59,7 @@ export class Api {
       },
     }).catch((error: unknown) => {
       if (error instanceof DOMException) throw error;
-      throw new ApiError("The server cannot be reached.", 0);
+      throw new ApiError("The server cannot be reached. Check that svc runs.", 0);
     });
     if (response.ok) return response;
     if (response.status === 401) this.needsKey.value = key === null ? "missing" : "refused";
@@ -102,12 +102,13 @@ export class Api {
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
-  const { error } = (await response.json().catch(() => ({}))) as { error?: { message?: string; code?: string } };
+  const { error } = (await response.json().catch(() => ({}))) as { error?: { message?: string } };
   const wait = response.headers.get("Retry-After");
   const later = wait === null ? "" : ` Try again in ${wait} s.`;
   const message = error?.message ?? `The server answered with status ${response.status}.`;
-  return new ApiError(message + later, response.status, error?.code);
+  return new ApiError(message + later, response.status);
 }
 
-/** Returns the message of an error, for the user. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** Returns the message of an error, for the user; some errors of browsers have only a name. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message || error.name : String(error);

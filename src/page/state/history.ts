@@ -33,27 +33,39 @@ interface Schema extends DBSchema {
 }
 
 export class History {
-  private constructor(
-    private readonly database: IDBPDatabase<Schema>,
-    private readonly channel: BroadcastChannel,
-  ) {}
+  private readonly channel = new BroadcastChannel("svc.history");
+  private opened: Promise<IDBPDatabase<Schema>> | undefined;
 
   /** Opens the database; throws when there is none. `changed` is called when another tab has changed something. */
   static async open(changed: (change: Change) => void): Promise<History> {
-    const database = await openDB<Schema>("svc", 1, {
+    const history = new History();
+    await history.database();
+    history.channel.addEventListener("message", ({ data }: MessageEvent<Change>) => changed(data));
+    return history;
+  }
+
+  /** Opens the database unless it is open: browsers close it when its files fail, or when the user deletes site data. */
+  private database(): Promise<IDBPDatabase<Schema>> {
+    const closed = () => (this.opened = undefined);
+    this.opened ??= openDB<Schema>("svc", 1, {
       upgrade(made) {
         made.createObjectStore("conversations", { keyPath: "id" }).createIndex("list", ["updatedAt", "title"]);
       },
+      terminated: closed,
+      // Else it could not be deleted while this tab is open.
+      blocking(_version, _wanted, { target }) {
+        closed();
+        (target as IDBDatabase).close();
+      },
     });
-    const channel = new BroadcastChannel("svc.history");
-    channel.addEventListener("message", ({ data }: MessageEvent<Change>) => changed(data));
-    return new History(database, channel);
+    this.opened.catch(closed);
+    return this.opened;
   }
 
   /** Lists conversations, newest first. Reads only the index, since conversations may be large. */
   async list(): Promise<Summary[]> {
     const found: Summary[] = [];
-    const { store } = this.database.transaction("conversations");
+    const { store } = (await this.database()).transaction("conversations");
     for (let at = await store.index("list").openKeyCursor(null, "prev"); at; at = await at.continue()) {
       const [updatedAt, title] = at.key;
       found.push({ id: at.primaryKey, title, updatedAt });
@@ -61,12 +73,12 @@ export class History {
     return found;
   }
 
-  get(id: string): Promise<Conversation | undefined> {
-    return this.database.get("conversations", id);
+  async get(id: string): Promise<Conversation | undefined> {
+    return (await this.database()).get("conversations", id);
   }
 
-  all(): Promise<Conversation[]> {
-    return this.database.getAll("conversations");
+  async all(): Promise<Conversation[]> {
+    return (await this.database()).getAll("conversations");
   }
 
   /**
@@ -74,10 +86,11 @@ export class History {
    * `writing`: the turn that is still being written.
    */
   async put(conversation: Conversation, writing?: string): Promise<Summary> {
-    const { store, done } = this.database.transaction("conversations", "readwrite");
+    const { store, done } = (await this.database()).transaction("conversations", "readwrite");
     const known = await store.get(conversation.id);
     const stored = known ? mergedWith(conversation, known) : conversation;
-    await store.put(stored);
+    // When there is no room, only the transaction says so: its request was merely aborted.
+    void store.put(stored).catch(() => {});
     await done;
     const summary = summaryOf(stored);
     this.tell({ id: summary.id, summary, writing });
@@ -85,12 +98,12 @@ export class History {
   }
 
   async remove(id: string): Promise<void> {
-    await this.database.delete("conversations", id);
+    await (await this.database()).delete("conversations", id);
     this.tell({ id });
   }
 
   async clear(): Promise<void> {
-    await this.database.clear("conversations");
+    await (await this.database()).clear("conversations");
     this.tell({});
   }
 

@@ -2,16 +2,17 @@
 
 import { batch, signal, type Signal } from "@preact/signals";
 import type { ModelList } from "../../contract/model.ts";
-import { noAnswer, type Answer } from "../logic/answer.ts";
+import { ENDS, noAnswer, type Answer } from "../logic/answer.ts";
 import * as tree from "../logic/conversation.ts";
 import type { Attachment, Conversation, Settings, Turn } from "../logic/conversation.ts";
 import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/models.ts";
 import { writeAnswer } from "./answering.ts";
 import { messageOf, type Api } from "./api.ts";
 import { Drafts } from "./drafts.ts";
-import { withSummary, type Change, type History, type Summary } from "./history.ts";
+import { summaryOf, withSummary, type Change, type History, type Summary } from "./history.ts";
 import { Kept } from "./kept.ts";
 import { OtherTabs } from "./other-tabs.ts";
+import { Unsaved } from "./unsaved.ts";
 
 /** An answer that is being generated. */
 export interface Run {
@@ -25,7 +26,11 @@ export interface Run {
 /** Where conversations are stored. */
 type Store = Pick<History, keyof History>;
 
-const SAVE_MS = 2000;
+/** Milliseconds between two times of storing a chat during an answer, since each reads and writes all its files. */
+const SAVE_MS = { usual: 2000, large: 20_000 };
+/** Number of characters of files and pictures from which a chat is large. */
+const LARGE = 1_000_000;
+const NO_MODEL = "The server has no model for chats or images. Start it with --model.";
 const MODEL = "svc.model";
 const SETTINGS = "svc.settings";
 
@@ -39,8 +44,9 @@ export class Session {
   readonly summaries = signal<readonly Summary[]>([]);
   /** Answers being generated, by conversation. */
   readonly runs = signal<ReadonlyMap<string, Run>>(new Map());
-  /** Why the chat could not be stored; empty when it could. */
-  readonly unsaved = signal("");
+  readonly unsaved = new Unsaved();
+  /** Why the chosen chat is not shown; empty when it is. */
+  readonly unread = signal("");
   /** Text that screen readers announce. */
   readonly announcement = signal("");
   readonly drafts = new Drafts();
@@ -77,7 +83,8 @@ export class Session {
   }
 
   async list(): Promise<void> {
-    if (this.history) this.summaries.value = await this.history.list();
+    const stored = await this.history?.list();
+    if (stored) this.summaries.value = this.unsaved.conversations().map(summaryOf).reduce(withSummary, stored);
   }
 
   /** Follows what another tab did. */
@@ -89,6 +96,7 @@ export class Session {
     }
     for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
     this.drafts.forget(id);
+    this.unsaved.forget(id);
     if (id === undefined || id === this.conversation.value.id) this.leave();
     await this.list();
   }
@@ -116,7 +124,7 @@ export class Session {
       batch(() => {
         this.models.value = modelsOf(list);
         this.abilities.value = abilitiesOf(list);
-        this.trouble.value = this.models.value.length > 0 ? "" : "The server has no model for chats or images.";
+        this.trouble.value = this.models.value.length > 0 ? "" : NO_MODEL;
       });
     } catch (error) {
       this.trouble.value = messageOf(error);
@@ -131,6 +139,7 @@ export class Session {
   /** Shows an empty conversation with the last used settings. */
   begin(): void {
     this.wanted = "";
+    this.unread.value = "";
     this.leave();
   }
 
@@ -140,11 +149,20 @@ export class Session {
    */
   async show(id: string): Promise<boolean> {
     this.wanted = id;
+    this.unread.value = "";
     if (id === this.conversation.value.id) return true;
-    const found = this.runs.value.get(id)?.current ?? (await this.history?.get(id));
-    if (this.wanted !== id) return true;
-    if (found) this.conversation.value = found;
-    return found !== undefined;
+    try {
+      const here = this.runs.value.get(id)?.current ?? this.unsaved.get(id)?.conversation;
+      const found = here ?? (await this.history?.get(id));
+      if (this.wanted !== id) return true;
+      if (found) this.conversation.value = found;
+      return found !== undefined;
+    } catch (error) {
+      if (this.wanted !== id) return true;
+      this.leave();
+      this.unread.value = `The chat cannot be read: ${messageOf(error)}`;
+      return true;
+    }
   }
 
   /** Sends a message at the end of the shown branch. */
@@ -208,7 +226,10 @@ export class Session {
     this.drafts.forget(id);
     if (this.conversation.value.id === id) this.leave();
     await this.history?.remove(id);
+    this.unsaved.forget(id);
     await this.list();
+    // There may be room for them now.
+    for (const one of this.unsaved.conversations()) this.store(one);
   }
 
   async removeAll(): Promise<void> {
@@ -216,13 +237,16 @@ export class Session {
     this.drafts.forget();
     this.leave();
     await this.history?.clear();
+    this.unsaved.forget();
     await this.list();
   }
 
   /** Returns all chats; without a database, the shown one. */
   async all(): Promise<Conversation[]> {
     const shown = this.conversation.value;
-    return (await this.history?.all()) ?? (shown.leaf === null ? [] : [shown]);
+    const stored = await this.history?.all();
+    if (!stored) return shown.leaf === null ? [] : [shown];
+    return [...stored.filter(({ id }) => !this.unsaved.get(id)), ...this.unsaved.conversations()];
   }
 
   async import(conversations: readonly Conversation[]): Promise<void> {
@@ -262,14 +286,15 @@ export class Session {
     const keep = (change: Partial<Turn>) => {
       if (isWanted()) this.update(id, (one) => tree.changeTurn(one, turn.id, change));
     };
-    const saving = setInterval(() => keep(run.answer.value.turn), SAVE_MS);
+    const pace = tree.mediaLength(run.current) > LARGE ? SAVE_MS.large : SAVE_MS.usual;
+    const saving = setInterval(() => keep(run.answer.value.turn), pace);
     const end = await this.write(run, parent, model);
     clearInterval(saving);
     if (!isWanted()) return;
     batch(() => {
       keep({ ...run.answer.value.turn, ...end });
       this.drop(id);
-      this.announcement.value = end.error ? `The answer failed. ${end.error}` : "The answer is complete.";
+      this.announcement.value = announcementOf(end);
     });
     // The model's context length may be known only after it was loaded.
     await this.loadModels();
@@ -296,7 +321,8 @@ export class Session {
       newest = answer;
       if (isDue) return;
       isDue = true;
-      setTimeout(show, newest.turn.text.length > 20_000 ? 200 : 40);
+      const { text, reasoning = "" } = newest.turn;
+      setTimeout(show, text.length + reasoning.length > 20_000 ? 200 : 40);
     };
     try {
       const path = tree.pathOf(run.current, parent);
@@ -332,7 +358,8 @@ export class Session {
 
   private store(conversation: Conversation): void {
     void this.save(conversation).catch((error: unknown) => {
-      this.unsaved.value = `This chat is not stored: ${messageOf(error)}`;
+      this.unsaved.add(conversation, error);
+      this.relist(summaryOf(conversation));
     });
   }
 
@@ -340,7 +367,7 @@ export class Session {
     const turn = this.runs.value.get(conversation.id)?.turn ?? "";
     const isWriting = conversation.turns[turn] && conversation.turns[turn].finish === undefined;
     const summary = await this.history?.put(conversation, isWriting ? turn : undefined);
-    this.unsaved.value = "";
+    this.unsaved.forget(conversation.id);
     if (summary) this.relist(summary);
   }
 
@@ -370,6 +397,12 @@ export class Session {
 type NewTurn = Omit<Turn, "id" | "createdAt">;
 
 const newTurn = (turn: NewTurn): Turn => ({ ...turn, id: newId(), createdAt: Date.now() });
+
+/** Says how an answer ended. */
+function announcementOf({ finish = "", error }: Partial<Turn>): string {
+  if (error) return `The answer failed. ${error}`;
+  return finish in ENDS ? `The answer was ${ENDS[finish]}.` : "The answer is complete.";
+}
 
 /** Returns a unique id; unlike `crypto.randomUUID`, it also works on pages loaded over plain HTTP. */
 const newId = (): string =>

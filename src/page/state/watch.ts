@@ -13,6 +13,8 @@ const EVERY_MS = 1000;
 const PATIENCE_MS = 5000;
 /** Number of samples to keep. */
 export const MOMENTS = 120;
+/** Milliseconds without a sample after which the earlier ones are no longer shown: the charts have no gaps. */
+const GAP_MS = 10_000;
 
 export class Watch {
   readonly health = signal<Health | undefined>(undefined);
@@ -21,6 +23,8 @@ export class Watch {
   readonly levels = signal<readonly Levels[]>([]);
   /** Why the other values are out of date; empty when they are current. */
   readonly trouble = signal("");
+  /** Milliseconds since 1970 at the newest sample. */
+  private sampledAt = 0;
 
   constructor(
     private readonly api: Api,
@@ -59,15 +63,13 @@ export class Watch {
         this.api.fetch("/metrics", undefined, { signal }).then((response) => response.text()),
         this.api.json<RequestList>("/v1/requests", undefined, { signal }),
       ]);
-      const levels = levelsOf(metrics);
-      // Metrics cover local engines; the list also covers upstreams, but with API keys only the key's own requests.
-      const listed = (wanted: string) => requests.data.filter(({ state }) => state === wanted).length;
-      const running = Math.max(levels.running, listed("running"));
-      const waiting = Math.max(levels.waiting, listed("waiting"));
+      const now = Date.now();
+      const before = now - this.sampledAt > GAP_MS ? [] : this.levels.value;
+      this.sampledAt = now;
       batch(() => {
         this.health.value = health;
         this.requests.value = requests.data;
-        this.levels.value = [...this.levels.value, { ...levels, running, waiting }].slice(-MOMENTS);
+        this.levels.value = [...before, levelsOf(metrics)].slice(-MOMENTS);
         this.trouble.value = "";
       });
     } catch (error) {

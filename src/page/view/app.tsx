@@ -148,8 +148,9 @@ function useShortcuts(): void {
       const { altKey, ctrlKey, metaKey, code } = event;
       // On Apple's keyboards, Option-N types a tilde. Ctrl with Alt may be AltGr.
       const begins = altKey && code === "KeyN" && !ctrlKey && !metaKey && !isModal && !(isTyping && IS_APPLE);
-      // In the other view, the answer is not seen; while composing, Escape is the input method's.
-      const stops = event.key === "Escape" && session.run && !isModal && !isComposing(event);
+      // In the other view, the answer is not seen; while composing, Escape is the input method's; it empties a search.
+      const isSearching = event.target instanceof Element && event.target.closest("[type=search]");
+      const stops = event.key === "Escape" && session.run && !isModal && !isComposing(event) && !isSearching;
       if (stops && placeOf(location.hash).view === "chat") session.stop();
       else if (begins) {
         location.hash = hashOf({ view: "chat" });
@@ -168,8 +169,8 @@ function ChatMenu() {
   const { session } = usePage();
   const conversation = session.conversation.value;
   if (conversation.leaf === null) return null;
-  const save = (ending: string, type: string, parts: string[]) =>
-    saveFile(`${fileName(conversation.title)}.${ending}`, type, parts);
+  const save = (ending: string, type: string, text: string) =>
+    saveFile(`${fileName(conversation.title)}.${ending}`, type, text);
   const rename = () => {
     const title = prompt("Name of this chat", conversation.title);
     if (title?.trim()) session.rename(title.trim());
@@ -182,10 +183,13 @@ function ChatMenu() {
     <Menu label="This chat" button={<Icon name="more" />} align="end">
       {(close) => (
         <div class="actions">
-          <button type="button" onClick={act(close, () => save("md", "text/markdown", [toMarkdown(conversation)]))}>
+          <button type="button" onClick={act(close, () => save("md", "text/markdown", toMarkdown(conversation)))}>
             <Icon name="download" /> Export as Markdown
           </button>
-          <button type="button" onClick={act(close, () => save("json", "application/json", toJson([conversation])))}>
+          <button
+            type="button"
+            onClick={act(close, () => save("json", "application/json", toJson([conversation]).join("")))}
+          >
             <Icon name="download" /> Export as JSON
           </button>
           <button type="button" onClick={act(close, rename)}>

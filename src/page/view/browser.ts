@@ -25,10 +25,10 @@ export async function copyText(text: string): Promise<void> {
   if (!isCopied) throw new Error("The browser did not allow copying.");
 }
 
-/** Makes the browser save a file, which consists of these texts. */
-export function saveFile(name: string, type: string, parts: string[]): void {
+/** Makes the browser save a file with this text. */
+export function saveFile(name: string, type: string, text: string): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob(parts, { type }));
+  link.href = URL.createObjectURL(new Blob([text], { type }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

@@ -5,6 +5,7 @@ import { contextUsed, pathOf } from "../logic/conversation.ts";
 import { acceptedBy } from "../logic/files.ts";
 import { whole } from "../logic/format.ts";
 import { messageOf } from "../state/api.ts";
+import { messagePlace } from "../state/drafts.ts";
 import { Act } from "./act.tsx";
 import { attach, Attachments } from "./attachments.tsx";
 import { chooseFiles, hasKeyboard, isComposing } from "./browser.ts";
@@ -17,7 +18,9 @@ export function Composer() {
   const { model, run } = session;
   const conversation = session.conversation.value;
   const { id } = conversation;
-  const { text, attachments } = session.drafts.of(conversation);
+  const { drafts } = session;
+  const place = messagePlace(conversation);
+  const { text, attachments } = drafts.of(place);
   const [problem, setProblem] = useState("");
   /** How many times files were added that are still being read. */
   const [reading, setReading] = useState(0);
@@ -36,7 +39,7 @@ export function Composer() {
   const isEmpty = text.trim() === "" && attachments.length === 0;
   const send = () => {
     if (isEmpty || reading > 0 || run || !model) return;
-    session.drafts.drop(conversation);
+    drafts.drop(place);
     session.send(text, attachments);
     setProblem("");
   };
@@ -46,7 +49,7 @@ export function Composer() {
     for (const file of files) {
       try {
         const attached = await attach(file, model, session.abilities.value);
-        session.drafts.change(conversation, (draft) => ({ attachments: [...draft.attachments, attached] }));
+        drafts.change(place, { attachments: [...drafts.of(place).attachments, attached] });
       } catch (error) {
         setProblem(messageOf(error));
       }
@@ -64,14 +67,13 @@ export function Composer() {
     >
       {conversation.leaf !== null && !model && <Trouble />}
       <Problem text={problem} />
-      <Problem text={session.unsaved.value} />
+      <Problem text={session.unread.value} />
+      <Problem text={session.unsaved.get(id)?.why} />
       <div class="box">
         {attachments.length > 0 && (
           <Attachments
             attachments={attachments}
-            onRemove={(at) =>
-              session.drafts.change(conversation, () => ({ attachments: attachments.toSpliced(at, 1) }))
-            }
+            onRemove={(at) => drafts.change(place, { attachments: attachments.toSpliced(at, 1) })}
           />
         )}
         <textarea
@@ -82,7 +84,7 @@ export function Composer() {
           placeholder={model?.use === "image" ? "Describe an image" : `Message ${model?.id ?? ""}`}
           rows={1}
           value={text}
-          onInput={({ currentTarget: { value } }) => session.drafts.change(conversation, () => ({ text: value }))}
+          onInput={({ currentTarget: { value } }) => drafts.change(place, { text: value })}
           onPaste={(event) => {
             const { files = [], types = [] } = event.clipboardData ?? {};
             // Office programs add a picture of the text that they copy.
@@ -93,7 +95,8 @@ export function Composer() {
             void add([...files]);
           }}
           onKeyDown={(event) => {
-            if (event.key !== "Enter" || event.shiftKey || isComposing(event) || !mayWrite) return;
+            if (event.key !== "Enter" || event.shiftKey || isComposing(event)) return;
+            if (!mayWrite && !event.ctrlKey && !event.metaKey) return;
             event.preventDefault();
             send();
           }}

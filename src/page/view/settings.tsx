@@ -200,7 +200,9 @@ function HistorySection() {
     return `${found.length} ${found.length === 1 ? "chat" : "chats"} imported.`;
   };
   const exportAll = async () => {
-    saveFile("svc-chats.json", "application/json", toJson(await session.all()));
+    for (const [at, text] of toJson(await session.all()).entries()) {
+      saveFile(`svc-chats${at > 0 ? `-${at + 1}` : ""}.json`, "application/json", text);
+    }
   };
   const say = (action: Promise<string | void>) => void action.catch(messageOf).then((end) => setSaid(end ?? ""));
   return (

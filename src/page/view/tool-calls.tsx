@@ -1,24 +1,31 @@
 // Tool calls of a model and their results: the page runs no functions, so the user enters the results.
 
-import { useRef } from "preact/hooks";
-import type { ToolCall } from "../logic/conversation.ts";
+import type { Turn } from "../logic/conversation.ts";
+import { turnPlace } from "../state/drafts.ts";
+import { usePage } from "./context.ts";
 import { Icon } from "./icons.tsx";
 
 interface ToolCallsProps {
-  readonly calls: readonly ToolCall[];
+  /** The answer with the calls. */
+  readonly turn: Turn;
   /** Receives the results, one per call. */
   readonly onAnswer: ((results: readonly string[]) => void) | undefined;
 }
 
-export function ToolCalls({ calls, onAnswer }: ToolCallsProps) {
-  const form = useRef<HTMLFormElement>(null);
+export function ToolCalls({ turn, onAnswer }: ToolCallsProps) {
+  const { session } = usePage();
+  const { conversation, drafts } = session;
+  const { toolCalls: calls = [] } = turn;
+  const placeOf = (index: number) => turnPlace(conversation.value, turn, index);
   const send = (event: Event) => {
     event.preventDefault();
-    const fields = new FormData(form.current ?? undefined);
-    onAnswer?.(calls.map((_, index) => String(fields.get(`result-${index}`) ?? "")));
+    const places = calls.map((_, index) => placeOf(index));
+    const results = places.map((place) => drafts.of(place).text);
+    for (const place of places) drafts.drop(place);
+    onAnswer?.(results);
   };
   return (
-    <form class="calls" ref={form} onSubmit={send}>
+    <form class="calls" onSubmit={send}>
       {calls.map((call, index) => (
         <section key={call.id} class="call">
           <h3>
@@ -29,10 +36,11 @@ export function ToolCalls({ calls, onAnswer }: ToolCallsProps) {
             <label>
               Result
               <textarea
-                name={`result-${index}`}
                 rows={2}
                 placeholder="Result of the function, as text or JSON"
                 required
+                value={drafts.of(placeOf(index)).text}
+                onInput={({ currentTarget: { value } }) => drafts.change(placeOf(index), { text: value })}
               />
             </label>
           )}

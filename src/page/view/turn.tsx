@@ -1,9 +1,12 @@
 // One turn of a conversation with its actions.
 
+import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ENDS } from "../logic/answer.ts";
 import { pathOf, siblingsOf, type Turn } from "../logic/conversation.ts";
 import { duration, rate, whole } from "../logic/format.ts";
+import { turnPlace } from "../state/drafts.ts";
 import type { Run } from "../state/session.ts";
 import { Act } from "./act.tsx";
 import { Attachments } from "./attachments.tsx";
@@ -16,8 +19,8 @@ import { ReadAloud } from "./read-aloud.tsx";
 import { ToolCalls } from "./tool-calls.tsx";
 
 export function UserTurn({ turn }: { readonly turn: Turn }) {
-  const [isEditing, setEditing] = useState(false);
-  if (isEditing) return <Editor turn={turn} label="Send" onDone={() => setEditing(false)} />;
+  const [isEditing, edit] = useEditing(turn);
+  if (isEditing) return <Editor turn={turn} label="Send" />;
   return (
     <article class="turn user" aria-label="You">
       {turn.attachments && <Attachments attachments={turn.attachments} />}
@@ -29,7 +32,7 @@ export function UserTurn({ turn }: { readonly turn: Turn }) {
       <footer>
         <Branches turn={turn} />
         {turn.text && <CopyButton text={turn.text} label="Copy" />}
-        <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />
+        <Act icon="edit" label="Edit" onClick={edit} />
       </footer>
     </article>
   );
@@ -60,14 +63,16 @@ interface AnswerProps {
 
 export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
   const { session } = usePage();
-  const [isEditing, setEditing] = useState(false);
+  const [isEditing, edit] = useEditing(stored);
   const [unspoken, setUnspoken] = useState("");
   const content = useRef<HTMLDivElement>(null);
   const isElsewhere = session.otherTabs.isWriting(session.conversation.value.id, stored.id);
   const turn = run ? { ...stored, ...run.answer.value.turn } : stored;
   const { text, reasoning, images = [], toolCalls = [], error, readInputs = [], readNames = [] } = turn;
+  // The arguments of an answer that was cut are incomplete.
+  const canAnswer = isLast && !run && session.model && turn.finish === "tool_calls";
   const isEmpty = !text && !reasoning && toolCalls.length === 0 && images.length === 0;
-  if (isEditing) return <Editor turn={turn} label="Save as a branch" onDone={() => setEditing(false)} />;
+  if (isEditing) return <Editor turn={turn} label="Save as a branch" />;
   return (
     <article class="turn answer" aria-label={turn.model ?? "Answer"} aria-busy={run !== undefined}>
       <h2>{turn.model}</h2>
@@ -85,10 +90,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
         </a>
       ))}
       {toolCalls.length > 0 && (
-        <ToolCalls
-          calls={toolCalls}
-          onAnswer={isLast && !run && session.model ? (given) => session.answerCalls(turn, given) : undefined}
-        />
+        <ToolCalls turn={turn} onAnswer={canAnswer ? (given) => session.answerCalls(turn, given) : undefined} />
       )}
       {run && isEmpty && (
         <p class="dots">
@@ -107,8 +109,13 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
           <>
             <Branches turn={turn} />
             {text && <CopyButton text={text} label="Copy" />}
-            <Act icon="again" label="Regenerate" disabled={!session.model} onClick={() => session.regenerate(turn)} />
-            {text && <Act icon="edit" label="Edit" onClick={() => setEditing(true)} />}
+            <Act
+              icon="again"
+              label="Regenerate"
+              disabled={!session.model || session.run !== undefined}
+              onClick={() => session.regenerate(turn)}
+            />
+            {text && <Act icon="edit" label="Edit" onClick={edit} />}
             <Act icon="branch" label="Branch into a new chat" onClick={() => session.fork(turn)} />
             {text && <ReadAloud text={() => content.current?.innerText ?? text} onProblem={setUnspoken} />}
             <span class="facts">{factsOf(turn, isElsewhere)}</span>
@@ -128,13 +135,15 @@ function Thinking({
   readonly text: string;
   readonly isThinking: boolean;
 }) {
+  const [isOpen, setOpen] = useState(false);
   const took = turn.reasoningMs === undefined ? "Thought" : `Thought for ${duration(turn.reasoningMs)}`;
   return (
-    <details class="thinking">
+    <details class="thinking" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <Summary icon="thought" class={isThinking ? "live" : ""}>
         {isThinking ? "Thinking…" : took}
       </Summary>
-      <Markdown text={text} />
+      {/* Complete, it is also there for the browser's search. */}
+      {(isOpen || !isThinking) && <Markdown text={text} />}
     </details>
   );
 }
@@ -172,17 +181,30 @@ function Branches({ turn }: { readonly turn: Turn }) {
   );
 }
 
-function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: string; readonly onDone: () => void }) {
+/** Returns whether a turn is being edited, also since before another chat was shown, and a function that begins it. */
+function useEditing(turn: Turn): [boolean, () => void] {
   const { session } = usePage();
+  const { conversation, drafts } = session;
+  const isEditing = useComputed(() => drafts.has(turnPlace(conversation.value, turn)));
+  return [isEditing.value, () => drafts.change(turnPlace(conversation.value, turn), {})];
+}
+
+function Editor({ turn, label }: { readonly turn: Turn; readonly label: string }) {
+  const { session } = usePage();
+  const { drafts } = session;
   const area = useRef<HTMLTextAreaElement>(null);
-  const [attachments, setAttachments] = useState(turn.attachments ?? []);
-  useLayoutEffect(() => area.current?.focus(), []);
+  const place = turnPlace(session.conversation.value, turn);
+  const { text, attachments } = drafts.of(place, { text: turn.text, attachments: turn.attachments ?? [] });
+  useLayoutEffect(() => {
+    // One reads a long text from its beginning.
+    area.current?.setSelectionRange(0, 0);
+    area.current?.focus();
+  }, []);
   // Only a user's turn needs a model: it is sent again.
   const isBlocked = session.run !== undefined || (turn.role === "user" && !session.model);
   const save = () => {
-    const text = area.current?.value ?? "";
     if (isBlocked || (turn.role === "user" && text.trim() === "" && attachments.length === 0)) return;
-    onDone();
+    drafts.drop(place);
     session.edit(turn, text, attachments);
   };
   return (
@@ -196,7 +218,7 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
         if (event.key === "Escape" && !isComposing(event)) {
           // Else it would stop the answer, too.
           event.stopPropagation();
-          onDone();
+          drafts.drop(place);
         }
         if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
       }}
@@ -204,18 +226,19 @@ function Editor({ turn, label, onDone }: { readonly turn: Turn; readonly label: 
       {attachments.length > 0 && (
         <Attachments
           attachments={attachments}
-          onRemove={(at) => setAttachments(attachments.filter((_, index) => index !== at))}
+          onRemove={(at) => drafts.change(place, { attachments: attachments.toSpliced(at, 1) })}
         />
       )}
       <textarea
         ref={area}
         dir="auto"
         aria-label="Text"
-        defaultValue={turn.text}
-        rows={Math.min(16, turn.text.split("\n").length + 1)}
+        value={text}
+        rows={Math.min(16, text.split("\n").length + 1)}
+        onInput={(event) => drafts.change(place, { text: event.currentTarget.value })}
       />
       <div class="buttons">
-        <button type="button" onClick={onDone}>
+        <button type="button" onClick={() => drafts.drop(place)}>
           Cancel
         </button>
         <button type="submit" class="primary" disabled={isBlocked}>
@@ -234,14 +257,6 @@ function progressOf({ answer }: Run): string {
   const speed = running.perSecond > 0 ? ` · ${rate(running.perSecond)} tokens/s` : "";
   return `${whole(running.tokens)} tokens${speed}`;
 }
-
-const ENDS: Readonly<Record<string, string>> = {
-  length: "cut at the length limit",
-  content_filter: "cut by a content filter",
-  stopped: "stopped",
-  cancelled: "cancelled",
-  edited: "edited by you",
-};
 
 function factsOf({ stats, finish }: Turn, isElsewhere: boolean): string {
   const { tokensPerSecond, completionTokens, firstTokenMs, cachedTokens = 0 } = stats ?? {};

@@ -42,7 +42,7 @@ export function WatchView() {
           ) : (
             <Table
               label="Running requests"
-              columns={[...OF_RUNNING, cancelling(watch)]}
+              columns={[...OF_RUNNING, cancelling(watch, running)]}
               rows={running}
               keyOf={requestKey}
             />
@@ -75,7 +75,13 @@ const percent = (share: number): string => `${rate(share * 100)} %`;
 
 const CHARTS: readonly LevelChart[] = [
   { name: "Output", unit: "tokens/s", most: 10, show: rate, valueOf: (levels) => levels.tokensPerSecond },
-  { name: "Prompts", unit: "tokens/s", most: 10, show: rate, valueOf: (levels) => levels.promptTokensPerSecond },
+  {
+    name: "Finished prompts",
+    unit: "tokens/s",
+    most: 10,
+    show: rate,
+    valueOf: (levels) => levels.promptTokensPerSecond,
+  },
   { name: "Requests", unit: "running", most: 4, show: whole, valueOf: (levels) => levels.running },
   { name: "Queue", unit: "waiting", most: 4, show: whole, valueOf: (levels) => levels.waiting },
   { name: "KV cache", most: 1, show: percent, valueOf: ({ kvUsed, kvSize }) => (kvSize > 0 ? kvUsed / kvSize : 0) },
@@ -88,36 +94,43 @@ interface TableProps<Row> {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Identifies a row, so that a button never moves to another row under the pointer. */
+  /** Identifies a row, so that a button never moves to another row under the pointer, and keeps the focus. */
   readonly keyOf: (row: Row) => string;
 }
 
-const Table = <Row,>({ label, columns, rows, keyOf }: TableProps<Row>) => (
-  <div class="table" tabIndex={0} role="region" aria-label={label}>
-    <table>
-      <thead>
-        <tr>
-          {columns.map(([name, , kind]) => (
-            <th key={name} class={kind}>
-              {name}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row, index) => (
-          <tr key={`${keyOf(row)} ${index}`}>
-            {columns.map(([name, show, kind]) => (
-              <td key={name} class={kind}>
-                {show(row)}
-              </td>
+function Table<Row>({ label, columns, rows, keyOf }: TableProps<Row>) {
+  const keys = distinct(rows.map(keyOf));
+  return (
+    <div class="table" tabIndex={0} role="region" aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map(([name, , kind]) => (
+              <th key={name} class={kind}>
+                {name}
+              </th>
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-);
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={keys[index]}>
+              {columns.map(([name, show, kind]) => (
+                <td key={name} class={kind}>
+                  {show(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Numbers keys that are alike, as of requests without an id that began at once. */
+const distinct = (keys: readonly string[]): string[] =>
+  keys.map((key, at) => `${key} ${keys.slice(0, at).filter((one) => one === key).length}`);
 
 const State = ({ state, progress }: { readonly state: string; readonly progress?: number | undefined }) => (
   <span class={`state ${state}`}>
@@ -173,15 +186,18 @@ const OF_ENDED: readonly RequestColumn[] = [
   ["Total", (one) => timed(one.total_time), "number"],
 ];
 
-/** Only requests that this client may cancel have an id. */
-const cancelling = (watch: Watch): RequestColumn => [
+/** Only requests that this client may cancel have an id. Of several with one id, the server cancels the newest. */
+const cancelling = (watch: Watch, running: readonly WatchedRequest[]): RequestColumn => [
   "Cancel",
-  ({ id }) =>
-    id !== undefined && (
+  (request) => {
+    const { id } = request;
+    if (id === undefined || running.findLast((one) => one.id === id) !== request) return null;
+    return (
       <button type="button" class="danger" onClick={() => void watch.cancel(id)}>
         Cancel
       </button>
-    ),
+    );
+  },
   "number",
 ];
 

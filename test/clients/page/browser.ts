@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import puppeteer, { type Browser, type BrowserContext, type Page } from "puppeteer-core";
 
 const AXE = readFileSync(join(import.meta.dir, "../node_modules/axe-core/axe.min.js"), "utf8");
 /** The folder for screenshots; none are taken without it. */
@@ -18,7 +18,10 @@ export const openBrowser = (executablePath: string): Promise<Browser> =>
  * Opens a tab and records what goes wrong in it: errors, blocked styles and scripts, and requests to other addresses
  * than `url`.
  */
-export async function openTab(browser: Browser, url: string): Promise<{ page: Page; wrong: string[] }> {
+export async function openTab(
+  browser: Browser | BrowserContext,
+  url: string,
+): Promise<{ page: Page; wrong: string[] }> {
   const page = await browser.newPage();
   const wrong: string[] = [];
   page.on("pageerror", (error) => void wrong.push(error instanceof Error ? error.message : String(error)));

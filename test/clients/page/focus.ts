@@ -100,6 +100,15 @@ export async function checkFocus(browser: Browser, url: string): Promise<void> {
     await page.keyboard.press("Enter");
     await answered(page, "You said: two");
   });
+  await check("an older answer cannot be regenerated while another is written", async () => {
+    const again = () => page.$eval('[aria-label="Regenerate"]', (one) => (one as HTMLButtonElement).disabled);
+    equal(await again(), false);
+    await say(page, "Something endless");
+    await until(page, `document.querySelector(".turn:last-child")?.innerText.includes("word5")`);
+    equal(await again(), true);
+    await page.keyboard.press("Escape");
+    await answered(page, "stopped");
+  });
   await check("Escape stops an answer that is seen, unless it ends an input method's composition", async () => {
     await say(page, "Something endless");
     await until(page, `document.querySelector(".turn:last-child")?.innerText.includes("word5")`);
@@ -117,6 +126,36 @@ export async function checkFocus(browser: Browser, url: string): Promise<void> {
     await page.keyboard.press("Escape");
     await answered(page, "stopped");
   });
+  await check(
+    "in Watch, the focus stays on a request's button while one above ends, and a button cancels its row",
+    async () => {
+      const begin = (id: string) =>
+        page.evaluate(async (name) => {
+          const headers = { "Content-Type": "application/json", "X-Request-Id": name };
+          const messages = [{ role: "user", content: "Something endless" }];
+          const body = JSON.stringify({ model: "script/script", stream: true, messages });
+          await fetch("/v1/chat/completions", { method: "POST", headers, body });
+        }, id);
+      /** Whether each running request has a button. */
+      const buttons = (wanted: readonly boolean[]) =>
+        until(
+          page,
+          `[...document.querySelectorAll('[aria-label="Running requests"] tbody tr')].map((row) => row.querySelector("button") !== null).join() === "${wanted.join()}"`,
+        );
+      for (const id of ["first", "twin", "twin"]) await begin(id);
+      await page.click('.places a[href="#watch"]');
+      await buttons([true, false, true]);
+      await page.focus(".watch tr:last-child button.danger");
+      await page.evaluate(() => fetch("/v1/chat/completions/first/cancel", { method: "POST" }).then(() => {}));
+      await buttons([false, true]);
+      equal(await focused(page), "BUTTON ");
+      await page.keyboard.press("Enter");
+      await buttons([true]);
+      await press(page, "Cancel", ".watch");
+      await buttons([]);
+      await page.goBack();
+    },
+  );
   equal(wrong.join(), "");
   await page.close();
 }

@@ -99,6 +99,26 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await page.keyboard.press("End");
     for (const _ of "another") await page.keyboard.press("Backspace");
   });
+  await check("an edited message and the result of a call wait in their chat, too", async () => {
+    await say(page, "How is the weather?");
+    await answered(page, '"unit": "celsius"');
+    await press(page, "Edit", ".turn.user");
+    await retype(page, ".editor textarea", "Another question");
+    await page.type(".call textarea", "mild");
+    await page.click('.places a[href="#watch"]');
+    await page.waitForSelector(".watch");
+    await page.goBack();
+    const written = `[...document.querySelectorAll(".thread textarea")].map((one) => one.value).join()`;
+    await until(page, `${written} === "Another question,mild"`);
+    await page.reload();
+    await until(page, `${written} === "Another question,mild"`);
+    await press(page, "Send the result");
+    await answered(page, "It is mild in Paris.");
+    await press(page, "Send", ".editor");
+    await answered(page, "You said: Another question");
+    await until(page, `${written} === ""`);
+    await page.click(".button.new");
+  });
   await check("settings that are not accepted stay, and keep their dialog open until they are mended", async () => {
     const settings = `JSON.parse(localStorage.getItem("svc.settings") ?? "{}")`;
     await choose(page, "svc-mini");
@@ -149,20 +169,15 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await page.type(".chats [type=search]", "nothing like it");
     await until(page, `document.querySelector(".chats").innerText.includes("No chat has these words in its name.")`);
   });
-}
-
-/** Checks a new tab of a browser that has no database. */
-export async function checkWithoutDatabase(page: Page, url: string): Promise<void> {
-  await check("a window without a database says that it keeps no chats", async () => {
-    await page.evaluateOnNewDocument(() => Reflect.deleteProperty(globalThis, "indexedDB"));
-    await page.goto(url);
-    await until(page, `document.querySelector(".sidebar").innerText.includes("This window keeps no chats.")`);
-    await press(page, "Settings", ".top");
-    await until(page, `document.querySelector("dialog").innerText.includes("This window keeps no chats:")`);
-    await until(
-      page,
-      `[...document.querySelectorAll("dialog button")].some((b) => b.innerText.trim() === "Import" && b.disabled)`,
-    );
+  await check("Escape in the search empties it, and stops no answer", async () => {
+    await say(page, "Something endless");
+    await until(page, `document.querySelector(".answer")?.innerText.includes("word5")`);
+    await page.focus(".chats [type=search]");
     await page.keyboard.press("Escape");
+    await until(page, `document.querySelector(".chats [type=search]").value === ""`);
+    await until(page, `document.querySelector('.turn:last-child[aria-busy="true"]')`);
+    await page.focus("#message");
+    await page.keyboard.press("Escape");
+    await answered(page, "stopped");
   });
 }
