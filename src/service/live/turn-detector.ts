@@ -140,8 +140,11 @@ export class TurnDetector {
     if (length >= clock.bytes(PIECE.late) && probability <= (phrase.lull?.probability ?? 1)) {
       phrase.lull = { at: this.heard - clock.bytes(clock.seconds(clock.frame) / 2), probability };
     }
-    if (isPause && length >= clock.bytes(PIECE.enough)) this.cut(phrase, middle, settings);
-    else if (length >= clock.bytes(PIECE.longest))
+    if (isPause && length >= clock.bytes(PIECE.enough)) {
+      // It is in the pause or before it.
+      phrase.lull = undefined;
+      this.cut(phrase, middle, settings);
+    } else if (length >= clock.bytes(PIECE.longest))
       this.cut(phrase, phrase.pause ?? phrase.lull?.at ?? this.heard, settings);
   }
 
