@@ -195,6 +195,17 @@ describe("without turn detection", () => {
     expect(events.map(({ type }) => type)).toEqual(["committed"]);
   });
 
+  test("silence before the speech does not count towards the five minutes of an utterance", () => {
+    const { turns, hear, pieces, frameNow, events } = start(byHand);
+    hear(seconds(275), 0);
+    hear(seconds(2), 0.9);
+    hear(12, 0);
+    hear(seconds(30), 0.9);
+    expect(events).toEqual([]);
+    turns.commit(frameNow() * FRAME, byHand);
+    expect(pieces.map(({ frames }) => Math.round((frames.length * FRAME) / 8000))).toEqual([3, 28, 2]);
+  });
+
   test("a long utterance is transcribed while it goes on, and its text is reported only after the commit", () => {
     const { turns, hear, pieces, events, frameNow } = start(byHand);
     for (let count = 0; count < 4; count++) {
