@@ -5,7 +5,7 @@ import { resolveConfig } from "../../src/config/resolve.ts";
 import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { GenerateRequest, OutputEvent } from "../../src/domain/generate.ts";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
 import { exceeding } from "../../src/domain/prompt-size.ts";
 import { FakeEngine, fakeModel, type FakeScript, type FakeStep } from "../support/fake-text-engine.ts";
 import { createApp } from "../../src/http/app.ts";
@@ -28,6 +28,7 @@ import { createLogger } from "../../src/telemetry/log.ts";
 import { PrometheusMetrics } from "../../src/telemetry/prometheus.ts";
 import { noUpstreams } from "../http/harness.ts";
 import { testStore } from "../support/stored-models.ts";
+import { toolCall } from "../support/tool-call.ts";
 import { Exchanges } from "./exchanges.ts";
 
 /** Returns the model's answer to a request. */
@@ -44,10 +45,8 @@ export const say =
 
 /** Answers with reasoning, some words, then calls. */
 export const call = (...calls: readonly { readonly name: string; readonly arguments: object }[]): Turn => {
-  const events = calls.flatMap(({ name, arguments: value }, index): OutputEvent[] => [
-    { type: "tool_call", index, id: `call_${index}_${crypto.randomUUID().slice(0, 8)}`, name },
-    { type: "tool_arguments", index, text: JSON.stringify(value) },
-  ]);
+  const id = (index: number) => `call_${index}_${crypto.randomUUID().slice(0, 8)}`;
+  const events = calls.flatMap((one, index) => toolCall(one.name, [JSON.stringify(one.arguments)], index, id(index)));
   return () => ({ reason: "tool_calls", steps: [THOUGHT, { text: "Let me see." }, ...events] });
 };
 

@@ -3,6 +3,7 @@
 import { SvcError } from "../../src/domain/errors.ts";
 import type { TokenLogprob } from "../../src/domain/usage.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
+import { toolCall } from "../support/tool-call.ts";
 
 export const crash = new SvcError(
   "engine_crashed",
@@ -30,32 +31,19 @@ export const scripts = {
     usage: { reasoningTokens: 2 },
   },
   "tool-call": {
-    steps: [
-      { text: "I look." },
-      { type: "tool_call", index: 0, id: "call_1", name: "weather" },
-      { type: "tool_arguments", index: 0, text: '{"city": "Zü' },
-      { type: "tool_arguments", index: 0, text: 'rich"}' },
-    ],
+    steps: [{ text: "I look." }, ...toolCall("weather", ['{"city": "Zü', 'rich"}'])],
     reason: "tool_calls",
   },
   "two-tool-calls": {
     steps: [
       { type: "reasoning", text: "Both." },
-      { type: "tool_call", index: 0, id: "call_1", name: "weather" },
-      { type: "tool_arguments", index: 0, text: "{}" },
-      { type: "tool_call", index: 1, id: "call_2", name: "weather" },
-      { type: "tool_arguments", index: 1, text: '{"city": "Rome"}' },
+      ...toolCall("weather", ["{}"]),
+      ...toolCall("weather", ['{"city": "Rome"}'], 1),
     ],
     reason: "tool_calls",
   },
   length: { steps: [{ text: "One two" }], reason: "length" },
-  "length-in-call": {
-    steps: [
-      { type: "tool_call", index: 0, id: "call_1", name: "weather" },
-      { type: "tool_arguments", index: 0, text: '{"city": "Zü' },
-    ],
-    reason: "length",
-  },
+  "length-in-call": { steps: toolCall("weather", ['{"city": "Zü']), reason: "length" },
   "context-full": { steps: [{ text: "One two" }], reason: "length", finish: { contextFull: true } },
   stop: { steps: [{ text: "One " }], finish: { stopSequence: "two" } },
   cancelled: { steps: [{ text: "One " }], reason: "cancelled" },

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { decodeMessages } from "../../src/dialect/messages/decode.ts";
 import { decodeResponses } from "../../src/dialect/responses/decode.ts";
 import { serve } from "../http/harness.ts";
+import { toolCall } from "../support/tool-call.ts";
 
 const settings = { stop: [], lora: [], templateKwargs: {}, think: true, constrain: true, maxLogprobs: 20 };
 const schema = { type: "object", properties: { city: { type: "string" } } };
@@ -104,13 +105,7 @@ describe("responses: namespaces", () => {
   });
 
   test("calls reach the client and come back with namespace and name as separate fields", async () => {
-    const server = serve({
-      reason: "tool_calls",
-      steps: [
-        { type: "tool_call", index: 0, id: "call_1", name: "mcp__shop__fruit" },
-        { type: "tool_arguments", index: 0, text: "{}" },
-      ],
-    });
+    const server = serve({ reason: "tool_calls", steps: toolCall("mcp__shop__fruit", ["{}"]) });
     const response = await server.post("/v1/responses", { input: "hi", tools });
     const { id, output } = (await response.json()) as { id: string; output: object[] };
     expect(output).toMatchObject([{ type: "function_call", namespace: "mcp__shop", name: "fruit" }]);

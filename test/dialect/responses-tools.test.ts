@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { decodeResponses } from "../../src/dialect/responses/decode.ts";
 import { serve } from "../http/harness.ts";
 import { assembleResponse } from "../support/streams/responses.ts";
+import { toolCall } from "../support/tool-call.ts";
 
 const settings = { stop: [], lora: [], templateKwargs: {}, think: true, constrain: true, maxLogprobs: 20 };
 const history = { upTo: () => undefined, items: () => undefined, item: () => undefined };
@@ -64,13 +65,8 @@ describe("custom tools", () => {
     ["of another form", '{"patch": "a"}', "completed", '{"patch": "a"}'],
   ])("are called with their text, which is %s", async (_, json, status, input) => {
     const pieces = json.match(/[^]{1,4}/g) ?? [];
-    const server = serve({
-      reason: status === "completed" ? "tool_calls" : "length",
-      steps: [
-        { type: "tool_call", index: 0, id: "call_1", name: "shop__patch" },
-        ...pieces.map((text) => ({ type: "tool_arguments" as const, index: 0, text })),
-      ],
-    });
+    const reason = status === "completed" ? "tool_calls" : "length";
+    const server = serve({ reason, steps: toolCall("shop__patch", pieces) });
     const asked = { input: "hi", tools: [shop] };
     const call = { type: "custom_tool_call", call_id: "call_1", name: "patch", namespace: "shop", input, status };
     const whole = (await (await server.post("/v1/responses", asked)).json()) as { id: string; output: object[] };
@@ -80,13 +76,7 @@ describe("custom tools", () => {
   });
 
   test("and their results are read in items, and continue from a stored response in the same way", async () => {
-    const server = serve({
-      reason: "tool_calls",
-      steps: [
-        { type: "tool_call", index: 0, id: "call_1", name: "patch" },
-        { type: "tool_arguments", index: 0, text: '{"input":"a\\nb"}' },
-      ],
-    });
+    const server = serve({ reason: "tool_calls", steps: toolCall("patch", ['{"input":"a\\nb"}']) });
     const asked = await server.post("/v1/responses", { input: "hi", tools: [patch] });
     const { id, output } = (await asked.json()) as { id: string; output: object[] };
     const result = { type: "custom_tool_call_output", call_id: "call_1", output: "done" };
@@ -126,13 +116,7 @@ describe("tools in items", () => {
   });
 
   test("are called by both their names", async () => {
-    const server = serve({
-      reason: "tool_calls",
-      steps: [
-        { type: "tool_call", index: 0, id: "call_1", name: "shop__fruit" },
-        { type: "tool_arguments", index: 0, text: "{}" },
-      ],
-    });
+    const server = serve({ reason: "tool_calls", steps: toolCall("shop__fruit", ["{}"]) });
     const answer = await (await server.post("/v1/responses", { input: [more(shop), user] })).json();
     expect(answer).toMatchObject({ output: [{ type: "function_call", name: "fruit", namespace: "shop" }] });
   });

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
+import { toolCall } from "../support/tool-call.ts";
 import { serve } from "../http/harness.ts";
 import { fixtureServer } from "./fixture-server.ts";
 import { finishOf, generate, remote, textOf } from "./remote.ts";
@@ -66,15 +67,9 @@ test("a model whose description failed is queried again, and one that was descri
 });
 
 test("a conversation with tools, reasoning and settings is translated in both directions", async () => {
+  const calls = [...toolCall("add", ['{"a":1}']), ...toolCall("add", ['{"a":2}'], 1)];
   const { server, hidden } = ollamaOnly({
-    steps: [
-      { type: "reasoning", text: "hm" },
-      { text: "Let me see." },
-      { type: "tool_call", index: 0, id: "x", name: "add" },
-      { type: "tool_arguments", index: 0, text: '{"a":1}' },
-      { type: "tool_call", index: 1, id: "y", name: "add" },
-      { type: "tool_arguments", index: 1, text: '{"a":2}' },
-    ],
+    steps: [{ type: "reasoning", text: "hm" }, { text: "Let me see." }, ...calls],
     reason: "tool_calls",
   });
   const parameters = { type: "object", properties: { a: { type: "integer" } } };
@@ -91,12 +86,7 @@ test("a conversation with tools, reasoning and settings is translated in both di
     stop: ["END"],
   });
   expect(textOf(events)).toBe("Let me see.");
-  expect(events.filter(({ type }) => type === "tool_call" || type === "tool_arguments")).toEqual([
-    { type: "tool_call", index: 0, id: "x", name: "add" },
-    { type: "tool_arguments", index: 0, text: '{"a":1}' },
-    { type: "tool_call", index: 1, id: "y", name: "add" },
-    { type: "tool_arguments", index: 1, text: '{"a":2}' },
-  ]);
+  expect(events.filter(({ type }) => type === "tool_call" || type === "tool_arguments")).toEqual(calls);
   expect(finishOf(events)).toMatchObject({ reason: "tool_calls", usage: { promptTokens: 12 } });
   expect(server.engine.requests.at(-1)).toMatchObject({
     model: "fake-model",

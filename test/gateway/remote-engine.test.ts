@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { encodeOpenAi } from "../../src/gateway/openai/encode-request.ts";
 import { freePort } from "../support/free-port.ts";
 import { plainRequest } from "../support/request.ts";
+import { toolCall } from "../support/tool-call.ts";
 import { until } from "../support/until.ts";
 import { chatServer, delta, eventStream, fixtureServer, helloStream, serverOf, usage } from "./fixture-server.ts";
 import { conversationOf, finishOf, generate, remote, textOf } from "./remote.ts";
@@ -182,11 +183,8 @@ test("calls, reasoning and log probabilities are passed on, and several complete
   expect(events.slice(2, -1)).toEqual([
     { type: "reasoning", text: "hm" },
     { type: "text", text: "x", logprobs: [{ token: "x", logprob: -0.5, bytes: [120], top: [] }] },
-    { type: "tool_call", index: 0, id: "a", name: "f" },
-    { type: "tool_arguments", index: 0, text: '{"n":' },
-    { type: "tool_arguments", index: 0, text: "1}" },
-    { type: "tool_call", index: 1, id: "b", name: "g" },
-    { type: "tool_arguments", index: 1, text: "{}" },
+    ...toolCall("f", ['{"n":', "1}"], 0, "a"),
+    ...toolCall("g", ["{}"], 1, "b"),
   ]);
   expect(finishOf(events)).toMatchObject({ reason: "tool_calls" });
   const one = await generate(far, { parallelToolCalls: false });
@@ -318,9 +316,7 @@ test("refusals, content in parts and a call in the older form are read", async (
     { type: "reasoning", text: "hm" },
     { type: "text", text: "Well, well. " },
     { type: "text", text: "No." },
-    { type: "tool_call", index: 0, id: expect.stringMatching(/^call_/), name: "f" },
-    { type: "tool_arguments", index: 0, text: '{"n":' },
-    { type: "tool_arguments", index: 0, text: "1}" },
+    ...toolCall("f", ['{"n":', "1}"], 0, expect.stringMatching(/^call_/)),
   ]);
   expect(finishOf(events)).toMatchObject({ reason: "tool_calls" });
 });
