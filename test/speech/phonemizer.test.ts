@@ -106,6 +106,8 @@ test.skipIf(!reader)("a day belongs to its month only as a whole number, and a r
   expect(phonemes("June 10-12, 2025")).toBe(phonemes("June tenth to twelfth, 2025"));
   expect(phonemes("on 3rd–5th of Mar. 2025")).toBe(phonemes("on the third to fifth of March 2025"));
   expect(phonemes("We met on 14 March.")).toBe(phonemes("We met on the fourteenth of March."));
+  expect(phonemes("Oct 31-Nov 2, 2025")).toBe(phonemes("October thirty-first to November second, 2025"));
+  expect(phonemes("30 March – 2 April.")).toBe(phonemes("the thirtieth of March to the second of April."));
 });
 
 test.skipIf(!reader)("units of the kitchen and of physics have names", () => {
