@@ -37,7 +37,7 @@ export class Dates {
     );
     // A dot at the end is the sentence's.
     this.#dayMonth = new RegExp(
-      String.raw`(?<![${WORD}])(?:the )?${days} (?:of )?(${names})(?![${WORD}])(?:\.(?!["”')]*$))?`,
+      String.raw`(?<![${WORD}]|\p{Nd}[.,])(?:the )?${days} (?:of )?(${names})(?![${WORD}])(?:\.(?!["”')]*$))?`,
       "gu",
     );
   }

@@ -103,6 +103,7 @@ test.skipIf(!reader)("mixed numbers, scores and sizes differ from dates", () => 
 test.skipIf(!reader)("a day belongs to its month only as a whole number, and a range of days is one", () => {
   expect(phonemes("In March 1,200 left")).toBe("ɪn mˈɑɹʧ wˈʌn θˈWzᵊnd tˈu hˈʌndɹəd lˈɛft");
   expect(phonemes("In May 12-year-olds")).toContain("twˈɛlv jˈɪɹ");
+  expect(phonemes("rose 3.14 March")).toBe("ɹˈOz θɹˈi pYnt wˈʌn fˈɔɹ mˈɑɹʧ");
   expect(phonemes("June 10-12, 2025")).toBe(phonemes("June tenth to twelfth, 2025"));
   expect(phonemes("on 3rd–5th of Mar. 2025")).toBe(phonemes("on the third to fifth of March 2025"));
   expect(phonemes("We met on 14 March.")).toBe(phonemes("We met on the fourteenth of March."));
