@@ -33,7 +33,9 @@ test.skipIf(!reader)("names behind which no numeral stands keep their letters", 
 
 test.skipIf(!reader)("the pronoun is no numeral", () => {
   expect(phonemes("the book I bought")).toBe("ðə bˈʊk ˌI bˈɔt");
+  expect(phonemes("For the most part I agree")).not.toContain(phonemes("one"));
   expect(phonemes("I told Mark I was late.")).not.toContain(phonemes("one"));
+  expect(phonemes("a phase I trial, the Mark I was")).toBe(phonemes("a phase 1 trial, the Mark 1 was"));
   expect(phonemes("Part I begins, in part I.")).toBe(phonemes("Part 1 begins, in part 1."));
 });
 
