@@ -88,13 +88,14 @@ const NAME = new RegExp(name, "gu");
 
 /** In the order in which they apply. */
 const FORMS: readonly Form[] = [
-  // Characters: "1½", "H₂O", "10⁻⁶", "−5"; but "x²" is squared.
+  // Characters: "1½", "H₂O", "10⁻⁶", "−5"; but "x²" is squared, "H⁺" has a charge, "2019¹" a footnote.
   [/(?<=[\p{L}\p{N}])(?=[¼-¾⅐-⅞])|(?<=[¼-¾⅐-⅞])(?=[\p{L}\p{N}])/gu, " "],
   [/[¼-¾⅐-⅞]/gu, (part) => part.normalize("NFKC").replace("⁄", "/")],
   [/(?<=\p{L})[₀-₉]+/gu, (digits) => digits.normalize("NFKC")],
   [/(?<=\p{Nd})⁄(?=\p{Nd})/gu, "/"],
+  [/(?<=[\p{L}\p{Nd}])¹(?![⁰¹²³⁴-⁹])/gu, ""],
   [
-    /(?<=\p{Nd}|\)|(?<!\p{L})\p{L})(?![²³](?![⁰¹²³⁴-⁹]))[⁺⁻⁰¹²³⁴-⁹]+/gu,
+    /(?<=\p{Nd}|\)|(?<!\p{L})\p{L})(?![²³](?![⁰¹²³⁴-⁹]))[⁺⁻]?[⁰¹²³⁴-⁹]+/gu,
     (power) => ` to the power of ${power.normalize("NFKC")}`,
   ],
   [/−/g, " minus "],
