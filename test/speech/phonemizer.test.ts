@@ -128,6 +128,8 @@ test.skipIf(!reader)("the dot of a unit or of a part of a book is no stop", () =
   expect(phonemes("Op. 9, Eq. 3")).toBe(phonemes("Opus 9, Equation 3"));
   const whole = "He is 5 ft. 3 in. tall, est. 1990, see Op. 9, Eq. 3.";
   expect(reader?.sentences(whole)).toEqual([whole]);
+  expect(phonemes("2 hrs. 30 min. later")).toBe(phonemes("2 hours 30 minutes later"));
+  expect(reader?.sentences("It took 5 hrs. 20 people came.")).toEqual(["It took 5 hrs.", "20 people came."]);
 });
 
 test.skipIf(!reader)("an amount stays one beside a unit or a word that no dictionary has", () => {
