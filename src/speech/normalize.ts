@@ -10,8 +10,8 @@ import type { NormalizeTables } from "./tables.ts";
 /** Groups of digits with a space at which no line breaks: "12 000". */
 const DIGIT_GROUP = /(?<=\p{Nd})[\xa0\u2009\u202f](?=\p{Nd}{3}(?!\p{Nd}))/gu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
-/** Titles only with a dot: "Gen Z", "Rev B", "10 Ft Wave". */
-const NO_TITLE = String.raw`Gen|Rep|Rev|Col|Hon|Fr|\p{Nd} Ft`;
+/** What follows a title without a dot: words that are also something else need a name, unlike "Gen Z" or "10 Ft Wave". */
+const UNDOTTED = String.raw`(?<!\p{Nd} (?:Ft|Rep))(?:(?<!Gen|Rep|Rev|Col|Hon|Fr)|(?= (?!Alpha|Beta|[A-Z]ers?(?!\p{L}))\p{Lu}(?:'\p{Lu}|\p{Ll})))`;
 /** Words where they end a sentence, unless they stand like an abbreviation: "the Sun." and "by Sun.", "special ed." */
 const WORD_AT_END =
   /(?<!^|(?:\b(?:on|by|in|until|till|since|next|last|every)|,|\p{Nd}(?:st|nd|rd|th)) )(?:Mon|Sat|Sun|Jan|ed|fig)\.$/u;
@@ -58,7 +58,7 @@ export class Normalizer {
     this.#dates = new Dates(tables.months);
     this.#quantities = new Quantities(tables);
     const titles = anyOf(Object.keys(tables.titles));
-    this.#title = new RegExp(String.raw`(?<![${WORD}])(${titles})(?:\.|(?<!${NO_TITLE})) (?=[A-Z])`, "gu");
+    this.#title = new RegExp(String.raw`(?<![${WORD}])(${titles})(?:\.|${UNDOTTED}) (?=[A-Z])`, "gu");
     // "No." is an answer unless a number follows.
     const abbreviations = anyOf(Object.keys(tables.abbreviations).filter((short) => !/^nos?\.$/.test(short)));
     this.#abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");

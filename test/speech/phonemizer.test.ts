@@ -189,6 +189,10 @@ test.skipIf(!reader)("an answer is no abbreviation of number", () => {
 
 test.skipIf(!reader)("words that look like titles or abbreviations stay words", () => {
   expect(phonemes("Gen Z and Gen. Li")).toBe(phonemes("Jen Z and General Li"));
+  expect(phonemes("Gen Powell, Lt Col O'Neill")).toBe(phonemes("General Powell, Lieutenant Colonel O'Neill"));
+  expect(phonemes("Gen Alpha, Gen Zers, Rev B2")).not.toMatch(
+    new RegExp(`${phonemes("general")}|${phonemes("reverend")}`),
+  );
   expect(phonemes("a 10 Ft Wave")).not.toContain(phonemes("fort"));
   expect(phonemes("Ft Worth, Dr Li")).toBe(phonemes("Fort Worth, Dr. Li"));
   expect(phonemes("It is the Sun.")).toBe(phonemes("It is the sun."));
