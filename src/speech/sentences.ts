@@ -14,7 +14,7 @@ const CLAUSE = /[,;:—.!?…।] /g;
 const HEADING = new RegExp(`^#{1,6}[${SPACE}]+`, "u");
 /** Abbreviations that end no sentence before a number: "No. 5", "Jan. 3". */
 const BEFORE_NUMBER =
-  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Art|Eqs?|Op|Apt|Ste|Rm|Bldg|[Ee]xt|[Aa]pprox|[Ee]st|[Mm]ax|[Mm]in|ca?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
+  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Art|Eqs?|Op|Apt|Ste|Rm|Bldg|[Ee]xt|[Tt]el|[Aa]pprox|[Ee]st|[Mm]ax|[Mm]in|ca?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
 /** Units of which a part can follow: "5 ft. 3 in." */
 const LARGER_UNIT = /^(?:ft|lbs?|hrs?)$/;
 const BEFORE_PART = new RegExp(`^${SMALLER_PART}`, "u");

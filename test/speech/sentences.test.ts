@@ -48,6 +48,7 @@ test("an abbreviation that goes on does not end a sentence", () => {
     "See No. 5 on Jan. 3, Fig. 2 and pp. 3.",
     "Go on.",
   ]);
+  expect(split("Tel. 555-1234")).toEqual(["Tel. 555-1234"]);
   expect(split("It takes max. 10 or min. 5. Go on.")).toEqual(["It takes max. 10 or min. 5.", "Go on."]);
   expect(split("J.K. Rowling wrote it. Cats vs. Dogs, e.g. Rex.")).toEqual([
     "J.K. Rowling wrote it.",
