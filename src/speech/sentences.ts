@@ -25,7 +25,8 @@ const SELDOM_LAST = /^(?:Jr|Sr|Inc|Ltd|Co|Corp|al|[ap]\.m|\p{Lu}(?:\.\p{Lu})*)$/
 /** Words with which sentences begin, and names do not; not the initial of "J. A. Smith". */
 const BEGINNING = new RegExp(
   "^[\"“'‘(]?(?:I|An?|The|This|That|These|Those|He|She|It|We|You|They|There|Here|My|His|Her|Our|Your|Their|Its|But|And|Or|So" +
-    String.raw`|Then|Now|If|When|While|As|At|In|On|For|From|With|After|Before|However|What|Why|How|Where)(?![\p{L}.])`,
+    String.raw`|Then|Now|If|When|While|As|At|In|On|For|From|With|After|Before|However|What|Why|How|Where|All|Some|Many` +
+    String.raw`|(?:Every|Some|No)(?:one|body)|No one|Yes|Please|Let)(?![\p{L}.\-])`,
   "u",
 );
 const WORD_BEFORE_DOT = /(?:^| )["“'‘(]*([^ ]{1,8})$/u;
