@@ -17,11 +17,19 @@ export class Dates {
   readonly #months: ReadonlyMap<string, string>;
   readonly #monthDay: RegExp;
   readonly #dayMonth: RegExp;
+  /** The hyphen between two dates, behind the first. */
+  readonly #span: RegExp;
 
   /** `months`: "jan" → "January" and so on, in the order of the year. */
   constructor(months: Readonly<Record<string, string>>) {
     this.#months = new Map(Object.entries(months));
     const names = anyOf([...this.#months.values(), ...Array.from(this.#months.keys(), capitalize), "Sept"]);
+    const day = String.raw`\p{Nd}{1,2}(?:st|nd|rd|th)?`;
+    const date = String.raw`(?:(?:${names})\.? ${day}|${day} (?:${names})\.?)`;
+    this.#span = new RegExp(
+      String.raw`(?<![${WORD}])(${date}(?:,? \p{Nd}{4})?) ?[\-–] ?(?=${date}(?![${WORD}\-]))`,
+      "gu",
+    );
     const days = String.raw`(\p{Nd}{1,2})(?:st|nd|rd|th)?(?: ?[\-–] ?(\p{Nd}{1,2})(?:st|nd|rd|th)?)?`;
     this.#monthDay = new RegExp(
       String.raw`(?<![${WORD}])(${names})\.? ${days}(?![${WORD}:%]|[.,]\p{Nd}|-\p{L})(,? \p{Nd}{4}(?![${WORD}]))?`,
@@ -29,7 +37,7 @@ export class Dates {
     );
     // A dot at the end is the sentence's.
     this.#dayMonth = new RegExp(
-      String.raw`(?<![${WORD}])(?:the )?${days} (?:of )?(${names})(?![${WORD}])(?:\.(?!["”')]*$))?`,
+      String.raw`(?<![${WORD}]|\p{Nd}[.,])(?:the )?${days} (?:of )?(${names})(?![${WORD}])(?:\.(?!["”')]*$))?`,
       "gu",
     );
   }
@@ -49,6 +57,7 @@ export class Dates {
   /** Writes out days next to a month's name. */
   named(text: string): string {
     return text
+      .replace(this.#span, "$1 to ")
       .replace(this.#monthDay, (all: string, month: string, first: string, last = "", year = "") => {
         const days = daysInWords(first, last);
         return days === undefined ? all : `${this.#name(month)} ${days}${year}`;

@@ -13,6 +13,8 @@ const NUMBER = String.raw`\p{Nd}+(?:,\p{Nd}{3})*(?:\.\p{Nd}+)?`;
 const AMOUNT = String.raw`(?<![${WORD}.])(?<!\p{Nd},(?=\p{Nd}{3}(?!\p{Nd})))(-?${NUMBER}) ?`;
 /** What follows the letter of a scale: it is none in "a $20 T-shirt". */
 export const SCALE_END = String.raw`(?![${WORD}]|(?<= \p{L})[\-&']\p{L})`;
+/** What follows "5 ft." in "5 ft. 3 in.", and "2 hrs." in "2 hrs. 30 min." */
+export const SMALLER_PART = String.raw`\p{Nd}[\p{Nd}.]*[ \-]?(?:in(?:ches)?|oz|mins?|secs?)(?![${WORD}])`;
 const MAGNITUDE = String.raw`(hundred|thousand|million|billion|trillion|(?:[kKmMbBtT]|[mbtMBT]n)${SCALE_END})`;
 
 const LARGE_MONEY = new RegExp(String.raw`([$£€])(${NUMBER}) ?${MAGNITUDE}`, "gu");
@@ -80,7 +82,7 @@ export class Quantities {
     const slash = String.raw`(?<=\p{Nd} ?(?:${units})(?:/(?:${units}))?)/(?=(?:${units}|s|\p{Ll}{3,})(?![${WORD}]))`;
     this.#slash = new RegExp(slash, "gu");
     // "5 km", "5-km run", "6 ft. tall"
-    const unit = String.raw`(${units})(?![${WORD}])(?:\.(?= [\p{Ll}\p{Nd}]))?`;
+    const unit = String.raw`(${units})(?![${WORD}])(?:\.(?= (?:\p{Ll}|${SMALLER_PART})))?`;
     this.#units = new RegExp(String.raw`${AMOUNT}(-(?=[\p{L} ]{1,6}\.? \p{L})|)${unit}`, "gu");
     this.#perUnit = new RegExp(String.raw`(?<![${WORD}])per (${units}|s)(?![${WORD}])`, "gu");
   }

@@ -1,6 +1,7 @@
 // Divides long texts into parts to speak at once.
 
 import { isLower, SPACE } from "./characters.ts";
+import { SMALLER_PART } from "./quantities.ts";
 
 /**
  * Longest sentence in UTF-16 units; longer ones are divided at the best place. Words that no dictionary has take half a
@@ -11,9 +12,12 @@ const END = new RegExp(String.raw`(?<=[.!?…।])["”’)\]]*[${SPACE}]+(?=[^$
 const CLAUSE = /[,;:—.!?…।] /g;
 /** The mark of a heading in Markdown. */
 const HEADING = new RegExp(`^#{1,6}[${SPACE}]+`, "u");
-/** Abbreviations that end no sentence before a number: "No. 5", "Jan. 3", "5 ft. 3". */
+/** Abbreviations that end no sentence before a number: "No. 5", "Jan. 3". */
 const BEFORE_NUMBER =
-  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Art|Eqs?|Op|Apt|Ste|Rm|Bldg|[Ee]xt|[Aa]pprox|[Ee]st|[Mm]ax|[Mm]in|ca?|ft|lbs?|oz|hrs?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
+  /^(?:[Nn]os?|[Ff]igs?|pp?|[Vv]ols?|[Cc]h|Sec|Art|Eqs?|Op|Apt|Ste|Rm|Bldg|[Ee]xt|[Tt]el|[Aa]pprox|[Ee]st|[Mm]ax|[Mm]in|ca?|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)$/;
+/** Units of which a part can follow: "5 ft. 3 in." */
+const LARGER_UNIT = /^(?:ft|lbs?|hrs?)$/;
+const BEFORE_PART = new RegExp(`^${SMALLER_PART}`, "u");
 /** Abbreviations after which something always follows. */
 const NEVER_LAST = /^(?:vs|e\.g|i\.e|cf|viz)$/i;
 /** Like titles, these end a sentence only before a usual beginning: "Jr.", "9 a.m.", "J. Smith", "the U.S. Senate". */
@@ -21,7 +25,8 @@ const SELDOM_LAST = /^(?:Jr|Sr|Inc|Ltd|Co|Corp|al|[ap]\.m|\p{Lu}(?:\.\p{Lu})*)$/
 /** Words with which sentences begin, and names do not; not the initial of "J. A. Smith". */
 const BEGINNING = new RegExp(
   "^[\"“'‘(]?(?:I|An?|The|This|That|These|Those|He|She|It|We|You|They|There|Here|My|His|Her|Our|Your|Their|Its|But|And|Or|So" +
-    String.raw`|Then|Now|If|When|While|As|At|In|On|For|From|With|After|Before|However|What|Why|How|Where)(?![\p{L}.])`,
+    String.raw`|Then|Now|If|When|While|As|At|In|On|For|From|With|After|Before|However|What|Why|How|Where|All|Some|Many` +
+    String.raw`|(?:Every|Some|No)(?:one|body)|No one|Yes|Please|Let)(?![\p{L}.\-])`,
   "u",
 );
 const WORD_BEFORE_DOT = /(?:^| )["“'‘(]*([^ ]{1,8})$/u;
@@ -52,6 +57,7 @@ function endsSentence(line: string, end: number, next: string, titles: ReadonlyS
   if (line[end - 1] !== ".") return true;
   const word = WORD_BEFORE_DOT.exec(line.slice(Math.max(0, end - 16), end - 1))?.[1] ?? "";
   if (BEFORE_NUMBER.test(word) && /^\p{Nd}/u.test(next)) return false;
+  if (LARGER_UNIT.test(word) && BEFORE_PART.test(next)) return false;
   if (NEVER_LAST.test(word)) return false;
   return BEGINNING.test(next) || !(titles.has(word) || SELDOM_LAST.test(word));
 }

@@ -12,6 +12,8 @@ const SCALE = String.raw` ?(?:hundred|thousand|million|billion|trillion|[kKmMbBt
 const CLOCK = String.raw`\p{Nd}{1,2}(?::\p{Nd}{2})?`;
 const HALF_DAY = String.raw` ?[AaPp]\.?[Mm]\.?(?![${WORD}])`;
 const TOP_DOMAINS = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|ca|au|tv|ai|dev|app";
+/** Behind the words with which telephone numbers are given: "Call us at 570-1200". */
+const CALL = String.raw`(?<=\b(?:[Cc]all|[Dd]ial|[Pp]hone|[Tt]el)[.:]?(?: us| me)?(?: at)? )`;
 /** Nothing of a word, and no dot inside one, may follow. */
 const END = String.raw`(?![${WORD}\-]|\.[${WORD}])`;
 
@@ -88,13 +90,14 @@ const NAME = new RegExp(name, "gu");
 
 /** In the order in which they apply. */
 const FORMS: readonly Form[] = [
-  // Characters: "1½", "H₂O", "10⁻⁶", "−5"; but "x²" is squared.
+  // Characters: "1½", "H₂O", "10⁻⁶", "−5"; but "x²" is squared, "H⁺" has a charge, "2019¹" a footnote.
   [/(?<=[\p{L}\p{N}])(?=[¼-¾⅐-⅞])|(?<=[¼-¾⅐-⅞])(?=[\p{L}\p{N}])/gu, " "],
   [/[¼-¾⅐-⅞]/gu, (part) => part.normalize("NFKC").replace("⁄", "/")],
   [/(?<=\p{L})[₀-₉]+/gu, (digits) => digits.normalize("NFKC")],
   [/(?<=\p{Nd})⁄(?=\p{Nd})/gu, "/"],
+  [/(?<=[\p{L}\p{Nd}])¹(?![⁰¹²³⁴-⁹])/gu, ""],
   [
-    /(?<=\p{Nd}|\)|(?<!\p{L})\p{L})(?![²³](?![⁰¹²³⁴-⁹]))[⁺⁻⁰¹²³⁴-⁹]+/gu,
+    /(?<=\p{Nd}|\)|(?<!\p{L})\p{L})(?![²³](?![⁰¹²³⁴-⁹]))[⁺⁻]?[⁰¹²³⁴-⁹]+/gu,
     (power) => ` to the power of ${power.normalize("NFKC")}`,
   ],
   [/−/g, " minus "],
@@ -122,7 +125,7 @@ const FORMS: readonly Form[] = [
   [
     new RegExp(
       String.raw`(?<![${WORD}.\-+${SIGNS}])(?:(?:\+?\p{Nd}{1,3}[ .\-])?\(\p{Nd}{3}\)[ \-]?\p{Nd}{3}[ .\-]\p{Nd}{4}` +
-        String.raw`|\+\p{Nd}{1,3}(?:[ .\-]\p{Nd}{2,4}){2,4}|(?:(?:1-)?\p{Nd}{3}-|(?!\p{Nd}{2}0-\p{Nd}{2}[05]0))\p{Nd}{3}-\p{Nd}{4}` +
+        String.raw`|\+\p{Nd}{1,3}(?:[ .\-]\p{Nd}{2,4}){2,4}|(?:(?:1-)?\p{Nd}{3}-|${CALL}|(?!\p{Nd}{2}0-\p{Nd}{2}[05]0))\p{Nd}{3}-\p{Nd}{4}` +
         String.raw`|\p{Nd}{3}\.\p{Nd}{3}\.\p{Nd}{4})${END}`,
       "gu",
     ),

@@ -33,7 +33,9 @@ test.skipIf(!reader)("names behind which no numeral stands keep their letters", 
 
 test.skipIf(!reader)("the pronoun is no numeral", () => {
   expect(phonemes("the book I bought")).toBe("ðə bˈʊk ˌI bˈɔt");
+  expect(phonemes("For the most part I agree")).not.toContain(phonemes("one"));
   expect(phonemes("I told Mark I was late.")).not.toContain(phonemes("one"));
+  expect(phonemes("a phase I trial, the Mark I was")).toBe(phonemes("a phase 1 trial, the Mark 1 was"));
   expect(phonemes("Part I begins, in part I.")).toBe(phonemes("Part 1 begins, in part 1."));
 });
 
@@ -103,9 +105,12 @@ test.skipIf(!reader)("mixed numbers, scores and sizes differ from dates", () => 
 test.skipIf(!reader)("a day belongs to its month only as a whole number, and a range of days is one", () => {
   expect(phonemes("In March 1,200 left")).toBe("ɪn mˈɑɹʧ wˈʌn θˈWzᵊnd tˈu hˈʌndɹəd lˈɛft");
   expect(phonemes("In May 12-year-olds")).toContain("twˈɛlv jˈɪɹ");
+  expect(phonemes("rose 3.14 March")).toBe("ɹˈOz θɹˈi pYnt wˈʌn fˈɔɹ mˈɑɹʧ");
   expect(phonemes("June 10-12, 2025")).toBe(phonemes("June tenth to twelfth, 2025"));
   expect(phonemes("on 3rd–5th of Mar. 2025")).toBe(phonemes("on the third to fifth of March 2025"));
   expect(phonemes("We met on 14 March.")).toBe(phonemes("We met on the fourteenth of March."));
+  expect(phonemes("Oct 31-Nov 2, 2025")).toBe(phonemes("October thirty-first to November second, 2025"));
+  expect(phonemes("30 March – 2 April.")).toBe(phonemes("the thirtieth of March to the second of April."));
 });
 
 test.skipIf(!reader)("units of the kitchen and of physics have names", () => {
@@ -123,6 +128,8 @@ test.skipIf(!reader)("the dot of a unit or of a part of a book is no stop", () =
   expect(phonemes("Op. 9, Eq. 3")).toBe(phonemes("Opus 9, Equation 3"));
   const whole = "He is 5 ft. 3 in. tall, est. 1990, see Op. 9, Eq. 3.";
   expect(reader?.sentences(whole)).toEqual([whole]);
+  expect(phonemes("2 hrs. 30 min. later")).toBe(phonemes("2 hours 30 minutes later"));
+  expect(reader?.sentences("It took 5 hrs. 20 people came.")).toEqual(["It took 5 hrs.", "20 people came."]);
 });
 
 test.skipIf(!reader)("an amount stays one beside a unit or a word that no dictionary has", () => {
@@ -182,6 +189,10 @@ test.skipIf(!reader)("an answer is no abbreviation of number", () => {
 
 test.skipIf(!reader)("words that look like titles or abbreviations stay words", () => {
   expect(phonemes("Gen Z and Gen. Li")).toBe(phonemes("Jen Z and General Li"));
+  expect(phonemes("Gen Powell, Lt Col O'Neill")).toBe(phonemes("General Powell, Lieutenant Colonel O'Neill"));
+  expect(phonemes("Gen Alpha, Gen Zers, Rev B2")).not.toMatch(
+    new RegExp(`${phonemes("general")}|${phonemes("reverend")}`),
+  );
   expect(phonemes("a 10 Ft Wave")).not.toContain(phonemes("fort"));
   expect(phonemes("Ft Worth, Dr Li")).toBe(phonemes("Fort Worth, Dr. Li"));
   expect(phonemes("It is the Sun.")).toBe(phonemes("It is the sun."));

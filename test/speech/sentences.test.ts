@@ -39,7 +39,9 @@ test("an abbreviation that can be last ends a sentence before a usual beginning"
   const whole = [
     "Washington, D.C. Mayor Smith met Apple Inc. CEO Cook on Martin Luther King Jr. Day at 9 a.m. Monday.",
     "Smith et al. (2020) and J. A. Smith agree.",
+    "The U.S. All-Star team met Dr. No.",
   ];
+  expect(split("It was 9 a.m. Everyone left the U.S. No one saw it.")).toHaveLength(3);
   expect(whole.flatMap(split)).toEqual(whole);
 });
 
@@ -48,6 +50,7 @@ test("an abbreviation that goes on does not end a sentence", () => {
     "See No. 5 on Jan. 3, Fig. 2 and pp. 3.",
     "Go on.",
   ]);
+  expect(split("Tel. 555-1234")).toEqual(["Tel. 555-1234"]);
   expect(split("It takes max. 10 or min. 5. Go on.")).toEqual(["It takes max. 10 or min. 5.", "Go on."]);
   expect(split("J.K. Rowling wrote it. Cats vs. Dogs, e.g. Rex.")).toEqual([
     "J.K. Rowling wrote it.",

@@ -21,6 +21,8 @@ test("telephone numbers are read digit by digit in all usual notations", () => {
     "(or 555-1234)": "(or 5 5 5, 1 2 3 4)",
     "1555-123-4567-89": "1555-123-4567-89",
     "+5": "+5",
+    "call 570-1200, Tel. 350-1550": "call 5 7 0, 1 2 0 0, Tel. 3 5 0, 1 5 5 0",
+    "Call us at 570-1200.": "Call us at 5 7 0, 1 2 0 0.",
     "500-1000 words, $500-1000": "500-1000 words, 500 to $1000",
     "800-555-1230, 800-1230": "8 0 0, 5 5 5, 1 2 3 0, 8 0 0, 1 2 3 0",
   });
@@ -111,6 +113,7 @@ test("sums and comparisons have words", () => {
     "5 x 3 = 15, 5 * 3, 3*4": "5 times 3 = 15, 5 times 3, 3 times 4",
     "1920 x 1080, **5** 3": "1920 by 1080, **5** 3",
     "10⁶, 2³² or 10⁻⁶": "10 to the power of 6, 2 to the power of 32 or 10 to the power of  minus 6",
+    "x⁻¹, 2¹⁰, H⁺, e⁻, 2019¹": "x to the power of  minus 1, 2 to the power of 10, H⁺, e⁻, 2019",
     "1e-5, 1.5E-10, UTC-8": "1 times 10 to the power of -5, 1.5 times 10 to the power of -10, UTC minus 8",
     "0x1e-5, name-5": "0x1e-5, name-5",
     "x², m³, xⁿ, word⁵": "x², m³, xⁿ, word⁵",
