@@ -7,9 +7,9 @@ import type { SchedulerLimits } from "../limits.ts";
 import { boundaryBefore, positionAt } from "../media-span.ts";
 import type { Sequence } from "../sequence.ts";
 import { DiskCache } from "./disk-cache.ts";
-import { FEWEST_OFFLOADED, HostCache, type Offloadable } from "./host-cache.ts";
-import type { HostId } from "./host-entries.ts";
-import { IdleSequences, staleness } from "./idle-sequences.ts";
+import { FEWEST_OFFLOADED, HostCache } from "./host-cache.ts";
+import type { Evicted, HostId } from "./host-entries.ts";
+import { IdleSequences, isPassing, staleness } from "./idle-sequences.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { liesApart, sharesCells } from "../../domain/kv-layout.ts";
 import { isPrefix, type CachedPrefix, type Computed, type Prefix } from "./prefix-index.ts";
@@ -185,7 +185,7 @@ export class KvCache {
     this.running.delete(id);
     sequence.id = -1;
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
-    this.idle.set(id, { media, at: now, uses, ...(preempted ? { owner: sequence } : { passing: background }) });
+    this.idle.set(id, { media, at: now, uses, passing: background, ...(preempted && { owner: sequence }) });
     // A sequence without exclusive cells is held by others in full.
     if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
   }
@@ -292,7 +292,7 @@ export class KvCache {
     for (;;) {
       const [best] = [...this.idle].toSorted(([, a], [, b]) => staleness(a, now) - staleness(b, now));
       if (!best) return this.host.writeNext(now);
-      const writes = !this.isPassing(best[0]) && this.host.writeSequence(this.offloadable(best[0]));
+      const writes = this.host.writeSequence(this.offloadable(best[0]));
       this.drop(best[0]);
       if (writes) return true;
     }
@@ -379,7 +379,8 @@ export class KvCache {
   }
 
   private isPassing(id: number): boolean {
-    return this.idle.get(id)?.passing ?? false;
+    const idle = this.idle.get(id);
+    return idle !== undefined && isPassing(idle);
   }
 
   private usesOf(id: number): number {
@@ -439,10 +440,9 @@ export class KvCache {
     return worth && this.host.offload(this.offloadable(id), now);
   }
 
-  private offloadable(id: number): Offloadable {
-    const adapterKey = this.tree.adapterKeyOf(id);
-    const { media = [], owner, at = 0 } = this.idle.get(id) ?? {};
-    return { id, ids: this.tree.tokensOf(id), adapterKey, media, at, resumes: owner?.preempted ?? false };
+  private offloadable(id: number): Evicted {
+    const idle = this.idle.get(id) ?? { media: [], at: 0 };
+    return { ...idle, id, ids: this.tree.tokensOf(id), adapterKey: this.tree.adapterKeyOf(id) };
   }
 
   /** Evicts an idle sequence, to free its id; the host cache holds it if that is worth it. */

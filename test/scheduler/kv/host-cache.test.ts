@@ -47,6 +47,19 @@ describe("an entry of the host cache", () => {
     expect(entries.tokens).toBe(400);
     expect(entries.wants(text(200, 1))).toBe(false);
   });
+
+  test("is kept for a conversation although a line of a batch continued that", () => {
+    const passing = true;
+    const line = { ...text(400, 1), passing };
+    const entries = new HostEntries(1000, 1);
+    entries.complete(entries.add(line, 0)?.id ?? 0);
+    expect(entries.wants(line)).toBe(false);
+    expect(entries.wants(text(300, 1))).toBe(true);
+    entries.add(text(300, 1), 0);
+    expect(entries.add(line, 0)?.replaced.length).toBe(2);
+    const other = entries.add({ ...text(300, 5000), passing }, 5000)?.id ?? 0;
+    expect(entries.add(text(500, 2000), 10_000)?.evicted.map(({ id }) => id)).toEqual([other]);
+  });
 });
 
 test("when sequences cannot be trimmed, a prefix is kept next to a longer entry", () => {
