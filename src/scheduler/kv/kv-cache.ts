@@ -26,8 +26,16 @@ interface Resident {
 /** How a request reuses tokens that were computed before. */
 type Reuse = Resident | { readonly how: "restore"; readonly length: number; readonly entry: CachedPrefix };
 
+interface Running {
+  /** How many requests used the sequence before. */
+  readonly uses: number;
+  /** How long the conversation was that the request took over: a background request leaves it as it was; 0: none. */
+  readonly conversation: number;
+}
+
 /** Fewer shared tokens than this are not worth reusing. */
 const FEWEST_SHARED = 16;
+const NEW: Running = { uses: 0, conversation: 0 };
 /** At least this many cells are freed at a time, so that freeing is not needed in every step. */
 const TRIM_GRAIN = 64;
 
@@ -38,8 +46,8 @@ export class KvCache {
   readonly host: HostCache;
   private readonly tree = new PrefixTree();
   private readonly idle = new IdleSequences();
-  /** How many requests used each running sequence before, by sequence id. */
-  private readonly running = new Map<number, number>();
+  /** Running sequences by id. */
+  private readonly running = new Map<number, Running>();
   private readonly ids: SequenceIds;
   private commands: KvCommand[] = [];
   /** Cells of the chunk that is being computed in slices: its tokens do not count as computed yet. */
@@ -108,13 +116,15 @@ export class KvCache {
   acquire(sequence: Sequence, now: number): void {
     const reuse = this.find(sequence, now);
     const uses = reuse && reuse.how !== "restore" ? this.usesOf(reuse.holder.id) + 1 : 0;
+    const taken = reuse?.how === "take over" ? this.idle.get(reuse.holder.id) : undefined;
+    const conversation = reuse && taken && !taken.passing && this.limits.canTrim ? reuse.length : 0;
     if (!reuse) sequence.id = this.freeId(sequence.adapterKey, now);
     else if (reuse.how === "restore") sequence.id = this.restore(reuse.entry, reuse.length, now);
     else sequence.id = reuse.how === "copy" ? this.fork(reuse, sequence, now) : this.takeOver(reuse, sequence, now);
     if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, sequence.adapterKey);
     sequence.computed = reuse?.length ?? 0;
     this.extend(sequence);
-    this.running.set(sequence.id, uses);
+    this.running.set(sequence.id, { uses, conversation });
   }
 
   /**
@@ -141,7 +151,7 @@ export class KvCache {
     if (spare !== undefined && this.idle.has(spare)) this.lose(spare, now);
     if (this.idle.has(to)) this.moveIdle(to);
     this.move(from, to);
-    this.running.set(to, this.usesOf(from));
+    this.running.set(to, this.running.get(from) ?? NEW);
     this.running.delete(from);
     sequence.id = to;
   }
@@ -181,11 +191,17 @@ export class KvCache {
   /** Makes the sequence of a request idle; `keep`: its cells stay until others need them, else they are freed. */
   release(sequence: Sequence, now: number, keep: boolean): void {
     const { id, media, preempted, background } = sequence;
-    const uses = this.running.get(id) ?? 0;
+    const { uses, conversation } = this.running.get(id) ?? NEW;
     this.running.delete(id);
     sequence.id = -1;
+    const continues = conversation > 0;
+    if (background && continues && !preempted) {
+      const length = Math.min(conversation, this.tree.lengthOf(id));
+      this.clear(id, length, positionAt(media, length));
+    }
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
-    this.idle.set(id, { media, at: now, uses, passing: background, ...(preempted && { owner: sequence }) });
+    const passing = background && !continues;
+    this.idle.set(id, { media, at: now, uses, passing, ...(preempted && { owner: sequence }) });
     // A sequence without exclusive cells is held by others in full.
     if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
   }
@@ -384,7 +400,7 @@ export class KvCache {
   }
 
   private usesOf(id: number): number {
-    return this.idle.get(id)?.uses ?? this.running.get(id) ?? 0;
+    return this.idle.get(id)?.uses ?? this.running.get(id)?.uses ?? 0;
   }
 
   private freeId(adapterKey: string, now: number, except?: number): number {

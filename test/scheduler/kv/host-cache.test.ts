@@ -142,6 +142,29 @@ describe.each([
     engine.run();
   };
 
+  test.each([
+    ["finished", 0],
+    ["preempted", 1],
+  ])("is restored although lines of a batch continued it, the first of which is %s", (fate, kept) => {
+    const engine = new FakeEngine({ ...limits, parallel: 1 });
+    engine.add(1, 600, 20);
+    engine.run();
+    const { tokens = [] } = engine.jobs.get(1) ?? {};
+    for (const key of [10, 11, 12]) engine.add(key, [...tokens, key, 1, 2], 20, "batch", { background: true });
+    while (engine.output(10).length < 3) engine.step();
+    if (fate === "finished") engine.run();
+    for (const key of [2, 3, 4]) {
+      engine.now += 1000;
+      engine.add(key, 650, 5);
+    }
+    engine.run();
+    engine.add(5, [...tokens, 5, 6, 7], 5);
+    engine.run();
+    expect(engine.cached.get(5)).toBeGreaterThanOrEqual(619);
+    const lines = [...engine.hostEntries.values()].filter((entry) => [10, 11, 12].includes(entry[620]?.token ?? 0));
+    expect(lines.length).toBeLessThanOrEqual(kept);
+  });
+
   test("is restored from host memory", () => {
     const engine = new FakeEngine(limits);
     conversation(engine);
