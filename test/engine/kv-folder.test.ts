@@ -138,6 +138,14 @@ describe("the limit", () => {
     expect(await one.write(entry(3), parts(3))).toMatchObject({ removed: [one.nameOf(entry(2))] });
   });
 
+  test("removes an abandoned file for a conversation that was used before that was begun", async () => {
+    const part = `${folder().nameOf(entry(1))}.${crypto.randomUUID()}.part`;
+    writeFileSync(join(path, part), bytes(size, 1));
+    const begun = Date.now() / 1000 - 3600;
+    utimesSync(join(path, part), begun, begun);
+    expect(await folder(size + 10).write(entry(2), parts(2), 1000)).toMatchObject({ removed: [part] });
+  });
+
   test("counts unfinished files, and removes abandoned ones", async () => {
     const part = `${folder().nameOf(entry(1))}.${crypto.randomUUID()}.part`;
     writeFileSync(join(path, part), bytes(size, 1));

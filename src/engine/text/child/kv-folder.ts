@@ -139,7 +139,7 @@ export class KvFolder {
       if (held + bytes <= this.options.limitBytes) break;
       // Another process is writing it.
       if (!complete && Date.now() - at <= ABANDONED_MS) continue;
-      if (at > usedAt) return undefined;
+      if (complete && at > usedAt) return undefined;
       removed.push(name);
       held -= freed;
     }
