@@ -129,6 +129,23 @@ describe("the limit", () => {
     expect(own.counts).toMatchObject({ held: 600, written: 600, failed: 0 });
   });
 
+  test("keeps a conversation that another server used later than the one that writes it again", async () => {
+    const hour = 3_600_000;
+    const [one, other] = [folder(2 * size + 10), folder(2 * size + 10)];
+    await one.write(entry(2), parts(2), Date.now() - hour);
+    await one.write(entry(1), parts(1));
+    await other.write(entry(1), parts(1), Date.now() - 2 * hour);
+    expect(await one.write(entry(3), parts(3))).toMatchObject({ removed: [one.nameOf(entry(2))] });
+  });
+
+  test("removes an abandoned file for a conversation that was used before that was begun", async () => {
+    const part = `${folder().nameOf(entry(1))}.${crypto.randomUUID()}.part`;
+    writeFileSync(join(path, part), bytes(size, 1));
+    const begun = Date.now() / 1000 - 3600;
+    utimesSync(join(path, part), begun, begun);
+    expect(await folder(size + 10).write(entry(2), parts(2), 1000)).toMatchObject({ removed: [part] });
+  });
+
   test("counts unfinished files, and removes abandoned ones", async () => {
     const part = `${folder().nameOf(entry(1))}.${crypto.randomUUID()}.part`;
     writeFileSync(join(path, part), bytes(size, 1));

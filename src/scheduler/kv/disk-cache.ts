@@ -50,11 +50,14 @@ export class DiskCache {
     return ids.length * this.limits.readTokenMs;
   }
 
-  /** Returns whether a sequence has enough tokens that no entry holds to be worth writing. */
-  wants(sequence: Computed): boolean {
+  /**
+   * Returns whether a sequence has enough tokens that no entry holds to be worth writing. A preempted request is not
+   * resumed from disk, so one in the background leaves nothing for it.
+   */
+  wants(sequence: Evicted): boolean {
     const { length } = sequence.ids;
     const known = this.find(sequence, length)?.length ?? 0;
-    return this.limits.hasDisk && length - known >= FEWEST_WRITTEN;
+    return this.limits.hasDisk && !sequence.passing && length - known >= FEWEST_WRITTEN;
   }
 
   /** Takes over a prefix that the host cache evicts: writes it if it is worth that (returns true), else drops it. */

@@ -6,14 +6,9 @@ import type { SchedulerLimits } from "../limits.ts";
 import { positionAt } from "../media-span.ts";
 import type { DiskCache } from "./disk-cache.ts";
 import { HostEntries, type Evicted, type HostId } from "./host-entries.ts";
+import type { Left } from "./idle-sequences.ts";
 import type { KvCommand } from "./kv-command.ts";
 import type { CachedPrefix, Computed, Found, Prefix } from "./prefix-index.ts";
-
-/** An idle sequence; `id` is its number in the KV cache. */
-export interface Offloadable extends Evicted {
-  /** Its request was preempted and will be resumed. */
-  readonly resumes: boolean;
-}
 
 /** Fewer tokens than this are worth neither offloading nor restoring. */
 export const FEWEST_OFFLOADED = 256;
@@ -81,25 +76,26 @@ export class HostCache {
     return this.limits.hostBytes > 0 && this.entries.fits(tokens);
   }
 
-  /** Offloads a whole sequence; returns whether the cache holds it now. */
-  offload(sequence: Offloadable, now: number): boolean {
+  /** Offloads a whole sequence, whose id is that in the KV cache; returns whether the cache holds it now. */
+  offload(sequence: Evicted, now: number): boolean {
     const { length } = sequence.ids;
-    if (!this.affords(length, sequence.resumes)) return false;
+    const resumes = sequence.owner?.preempted;
+    if (!this.affords(length, resumes)) return false;
     if (!this.entries.wants(sequence)) return this.entries.fits(length);
-    const hostId = this.add(sequence, now, sequence.at);
+    const hostId = this.add(sequence, now);
     if (hostId === undefined) return false;
     this.command({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
     this.entries.complete(hostId);
     this.offloaded += length;
-    if (sequence.resumes) this.preemptedMs -= length * this.limits.offloadTokenMs;
+    if (resumes) this.preemptedMs -= length * this.limits.offloadTokenMs;
     return true;
   }
 
   /** Starts offloading a sequence without media in parts. Returns true if the cache holds all of it already. */
-  beginOffload(sequence: Offloadable, now: number): boolean {
+  beginOffload(sequence: Evicted, now: number): boolean {
     const { length } = sequence.ids;
     if (!this.entries.wants(sequence)) return this.entries.fits(length);
-    const hostId = this.add(sequence, now, sequence.at);
+    const hostId = this.add(sequence, now);
     if (hostId !== undefined) this.offloading = { id: sequence.id, length, hostId, done: 0 };
     return false;
   }
@@ -181,7 +177,7 @@ export class HostCache {
   read(entry: CachedPrefix, now: number): HostId | undefined {
     const place = this.disk.placeOf(entry.id);
     if (place !== undefined) return place;
-    const hostId = this.add(entry, now, now);
+    const hostId = this.add({ ...entry, at: now }, now);
     if (hostId !== undefined) this.disk.read(entry, hostId);
     return hostId;
   }
@@ -196,7 +192,7 @@ export class HostCache {
   }
 
   /** Moves a sequence of the KV cache straight to disk if that is worth it; returns whether it is being written. */
-  writeSequence(sequence: Offloadable): boolean {
+  writeSequence(sequence: Evicted): boolean {
     if (!this.disk.wants(sequence)) return false;
     const hostId = this.newId();
     this.command({ type: "offload", sequence: sequence.id, hostId, from: 0, to: -1 });
@@ -215,8 +211,8 @@ export class HostCache {
     }
   }
 
-  private add(sequence: Prefix, now: number, at: number): HostId | undefined {
-    const added = this.entries.add(sequence, now, this.pinned, at);
+  private add(sequence: Prefix & Partial<Left>, now: number): HostId | undefined {
+    const added = this.entries.add(sequence, now, this.pinned);
     for (const { id: hostId } of added?.replaced ?? []) this.command({ type: "drop", hostId });
     for (const evicted of added?.evicted ?? []) this.disk.take(evicted);
     return added?.id;

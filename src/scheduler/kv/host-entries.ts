@@ -1,16 +1,14 @@
 // The entries of the host cache and their sizes. This is only the bookkeeping: the engine owns the bytes. The engine
 // reports an entry's size once it is written; until then the size is estimated.
 
-import { staleness } from "./idle-sequences.ts";
+import { staleness, type Left } from "./idle-sequences.ts";
 import { isPrefix, PrefixIndex, type CachedPrefix, type Computed, type Found, type Prefix } from "./prefix-index.ts";
 
 /** Number of an entry. */
 export type HostId = number;
 
-/** A prefix that leaves a cache, and when a request last used it, in milliseconds. */
-export interface Evicted extends CachedPrefix {
-  readonly at: number;
-}
+/** A prefix that leaves a cache for the next one. */
+export interface Evicted extends CachedPrefix, Left {}
 
 interface Entry extends Evicted {
   /** Its size in bytes; until the entry is complete, at least the expected size. */
@@ -65,18 +63,20 @@ export class HostEntries {
     return this.index.find(wanted, limit, whole);
   }
 
-  /** Returns whether a sequence fits and no entry holds all of it. */
-  wants(sequence: Computed): boolean {
+  /** Returns whether a sequence fits and no entry holds all of it for as long as it is worth keeping. */
+  wants(sequence: Computed & Partial<Left>): boolean {
     const { length } = sequence.ids;
-    return this.fits(length) && this.find(sequence, length, !this.canTrim)?.length !== length;
+    const found = this.find(sequence, length, !this.canTrim);
+    const holder = found?.length === length ? this.entries.get(found.entry.id) : undefined;
+    return this.fits(length) && (!holder || (holder.passing === true && !sequence.passing));
   }
 
   /**
-   * Adds an entry, last used at `at`, to be found once it is complete. Returns undefined when it does not fit beside the
-   * pinned ones.
+   * Adds an entry, to be found once it is complete. It does not pass if it replaces one that does not. Returns undefined
+   * when it does not fit beside the pinned ones.
    */
-  add(sequence: Prefix, now: number, pinned: Pinned = [], at = now): Added | undefined {
-    const { ids, media, adapterKey } = sequence;
+  add(sequence: Prefix & Partial<Left>, now: number, pinned: Pinned = []): Added | undefined {
+    const { ids, media, adapterKey, at = now, owner, passing } = sequence;
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
     const replaced = others.filter((entry) => this.canTrim && isPrefix(entry, sequence));
     const rest = others.filter((entry) => !replaced.includes(entry)).toSorted(stalestFirst(now));
@@ -91,7 +91,9 @@ export class HostEntries {
     }
     for (const entry of [...replaced, ...evicted]) this.remove(entry.id);
     const id = this.newId();
-    this.entries.set(id, { id, ids, media, adapterKey, at, uses: 0, bytes: 0, written: 0 });
+    // A conversation is not lost with the line of a batch that continued it.
+    const left = { at, ...(owner && { owner }), passing: passing === true && replaced.every((one) => one.passing) };
+    this.entries.set(id, { id, ids, media, adapterKey, ...left, uses: 0, bytes: 0, written: 0 });
     this.tokens += ids.length;
     this.resize(id, bytes);
     return { id, replaced, evicted };

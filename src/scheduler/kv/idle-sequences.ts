@@ -3,27 +3,34 @@
 import type { MediaSpan } from "../media-span.ts";
 import type { Sequence } from "../sequence.ts";
 
-interface Idle {
-  readonly media: readonly MediaSpan[];
-  /** The request that left the sequence, if that request was preempted. */
-  readonly owner?: Pick<Sequence, "preempted">;
+/** When a sequence was left, and by whom. */
+export interface Left {
   /** When a request last used the sequence, in milliseconds. */
   readonly at: number;
+  /** The request that left the sequence, if that request was preempted. */
+  readonly owner?: Pick<Sequence, "preempted">;
+  /** Whether a background request left the sequence: nobody else continues it. */
+  readonly passing?: boolean;
+}
+
+interface Idle extends Left {
+  readonly media: readonly MediaSpan[];
   /** How many requests have used the sequence. */
   readonly uses: number;
-  /** Whether a background request left the sequence, which nobody continues: lower tiers do not keep it. */
-  readonly passing?: boolean;
 }
 
 /** Added to every age, so that ages that differ by less than this count as about equal. */
 const AGE_GRAIN_MS = 1000;
 
-/** A passing sequence is this many times as stale: it is lost before any other. */
+/** A passing sequence is this many times as stale: it is lost before almost any other. */
 const PASSING = 1e6;
 
+/** Returns whether nobody will use a sequence again. */
+export const isPassing = ({ passing, owner }: Left): boolean => passing === true && !owner?.preempted;
+
 /** Returns a score: the larger, the less likely the sequence is to be used again. */
-export const staleness = ({ at, uses, passing }: Pick<Idle, "at" | "uses" | "passing">, now: number): number =>
-  ((now - at + AGE_GRAIN_MS) / (1 + uses)) * (passing ? PASSING : 1);
+export const staleness = (left: Left & Pick<Idle, "uses">, now: number): number =>
+  ((now - left.at + AGE_GRAIN_MS) / (1 + left.uses)) * (isPassing(left) ? PASSING : 1);
 
 export class IdleSequences extends Map<number, Idle> {
   /** Records that a request has copied a sequence, which stays idle. */

@@ -7,9 +7,9 @@ import type { SchedulerLimits } from "../limits.ts";
 import { boundaryBefore, positionAt } from "../media-span.ts";
 import type { Sequence } from "../sequence.ts";
 import { DiskCache } from "./disk-cache.ts";
-import { FEWEST_OFFLOADED, HostCache, type Offloadable } from "./host-cache.ts";
-import type { HostId } from "./host-entries.ts";
-import { IdleSequences, staleness } from "./idle-sequences.ts";
+import { FEWEST_OFFLOADED, HostCache } from "./host-cache.ts";
+import type { Evicted, HostId } from "./host-entries.ts";
+import { IdleSequences, isPassing, staleness } from "./idle-sequences.ts";
 import type { KvCommand } from "./kv-command.ts";
 import { liesApart, sharesCells } from "../../domain/kv-layout.ts";
 import { isPrefix, type CachedPrefix, type Computed, type Prefix } from "./prefix-index.ts";
@@ -26,8 +26,16 @@ interface Resident {
 /** How a request reuses tokens that were computed before. */
 type Reuse = Resident | { readonly how: "restore"; readonly length: number; readonly entry: CachedPrefix };
 
+interface Running {
+  /** How many requests used the sequence before. */
+  readonly uses: number;
+  /** How long the conversation was that the request took over: a background request leaves it as it was; 0: none. */
+  readonly conversation: number;
+}
+
 /** Fewer shared tokens than this are not worth reusing. */
 const FEWEST_SHARED = 16;
+const NEW: Running = { uses: 0, conversation: 0 };
 /** At least this many cells are freed at a time, so that freeing is not needed in every step. */
 const TRIM_GRAIN = 64;
 
@@ -38,8 +46,8 @@ export class KvCache {
   readonly host: HostCache;
   private readonly tree = new PrefixTree();
   private readonly idle = new IdleSequences();
-  /** How many requests used each running sequence before, by sequence id. */
-  private readonly running = new Map<number, number>();
+  /** Running sequences by id. */
+  private readonly running = new Map<number, Running>();
   private readonly ids: SequenceIds;
   private commands: KvCommand[] = [];
   /** Cells of the chunk that is being computed in slices: its tokens do not count as computed yet. */
@@ -108,13 +116,15 @@ export class KvCache {
   acquire(sequence: Sequence, now: number): void {
     const reuse = this.find(sequence, now);
     const uses = reuse && reuse.how !== "restore" ? this.usesOf(reuse.holder.id) + 1 : 0;
+    const taken = reuse?.how === "take over" ? this.idle.get(reuse.holder.id) : undefined;
+    const conversation = reuse && taken && !taken.passing && this.limits.canTrim ? reuse.length : 0;
     if (!reuse) sequence.id = this.freeId(sequence.adapterKey, now);
     else if (reuse.how === "restore") sequence.id = this.restore(reuse.entry, reuse.length, now);
     else sequence.id = reuse.how === "copy" ? this.fork(reuse, sequence, now) : this.takeOver(reuse, sequence, now);
     if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, sequence.adapterKey);
     sequence.computed = reuse?.length ?? 0;
     this.extend(sequence);
-    this.running.set(sequence.id, uses);
+    this.running.set(sequence.id, { uses, conversation });
   }
 
   /**
@@ -141,7 +151,7 @@ export class KvCache {
     if (spare !== undefined && this.idle.has(spare)) this.lose(spare, now);
     if (this.idle.has(to)) this.moveIdle(to);
     this.move(from, to);
-    this.running.set(to, this.usesOf(from));
+    this.running.set(to, this.running.get(from) ?? NEW);
     this.running.delete(from);
     sequence.id = to;
   }
@@ -181,11 +191,17 @@ export class KvCache {
   /** Makes the sequence of a request idle; `keep`: its cells stay until others need them, else they are freed. */
   release(sequence: Sequence, now: number, keep: boolean): void {
     const { id, media, preempted, background } = sequence;
-    const uses = this.running.get(id) ?? 0;
+    const { uses, conversation } = this.running.get(id) ?? NEW;
     this.running.delete(id);
     sequence.id = -1;
+    const continues = conversation > 0;
+    if (background && continues && !preempted) {
+      const length = Math.min(conversation, this.tree.lengthOf(id));
+      this.clear(id, length, positionAt(media, length));
+    }
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
-    this.idle.set(id, { media, at: now, uses, ...(preempted ? { owner: sequence } : { passing: background }) });
+    const passing = background && !continues;
+    this.idle.set(id, { media, at: now, uses, passing, ...(preempted && { owner: sequence }) });
     // A sequence without exclusive cells is held by others in full.
     if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
   }
@@ -292,7 +308,7 @@ export class KvCache {
     for (;;) {
       const [best] = [...this.idle].toSorted(([, a], [, b]) => staleness(a, now) - staleness(b, now));
       if (!best) return this.host.writeNext(now);
-      const writes = !this.isPassing(best[0]) && this.host.writeSequence(this.offloadable(best[0]));
+      const writes = this.host.writeSequence(this.offloadable(best[0]));
       this.drop(best[0]);
       if (writes) return true;
     }
@@ -379,11 +395,12 @@ export class KvCache {
   }
 
   private isPassing(id: number): boolean {
-    return this.idle.get(id)?.passing ?? false;
+    const idle = this.idle.get(id);
+    return idle !== undefined && isPassing(idle);
   }
 
   private usesOf(id: number): number {
-    return this.idle.get(id)?.uses ?? this.running.get(id) ?? 0;
+    return this.idle.get(id)?.uses ?? this.running.get(id)?.uses ?? 0;
   }
 
   private freeId(adapterKey: string, now: number, except?: number): number {
@@ -439,10 +456,9 @@ export class KvCache {
     return worth && this.host.offload(this.offloadable(id), now);
   }
 
-  private offloadable(id: number): Offloadable {
-    const adapterKey = this.tree.adapterKeyOf(id);
-    const { media = [], owner, at = 0 } = this.idle.get(id) ?? {};
-    return { id, ids: this.tree.tokensOf(id), adapterKey, media, at, resumes: owner?.preempted ?? false };
+  private offloadable(id: number): Evicted {
+    const idle = this.idle.get(id) ?? { media: [], at: 0 };
+    return { ...idle, id, ids: this.tree.tokensOf(id), adapterKey: this.tree.adapterKeyOf(id) };
   }
 
   /** Evicts an idle sequence, to free its id; the host cache holds it if that is worth it. */

@@ -62,7 +62,7 @@ export async function answerLine(
 ): Promise<BatchOutputLine | undefined> {
   const { answer, pause, onWait, onUnexpected } = deps;
   let suspicions = 0;
-  for (let release: Release | undefined = first; release; release = await turn(deps, suspicions > 0, signal)) {
+  for (let release: Release | undefined = first; release; release = await turn(deps, suspicions, signal)) {
     const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
     let known: SvcError;
     try {
@@ -85,14 +85,18 @@ export async function answerLine(
   return undefined;
 }
 
-/** Waits for a place to try a line again, a suspected one until no other is tried; undefined when aborted first. */
+/**
+ * Waits for a place to try a line again, a suspected one until no other is tried; undefined when aborted first. The last
+ * attempt is made alone, since lines that are tried for the first time may crash the engine, too.
+ */
 async function turn(
   { places, suspects }: LineDeps,
-  isSuspect: boolean,
+  suspicions: number,
   signal: AbortSignal,
 ): Promise<Release | undefined> {
-  const leave = isSuspect ? await suspects.acquire(signal) : () => {};
-  const release = leave && (await places.acquire(signal));
+  const leave = suspicions > 0 ? await suspects.acquire(signal) : () => {};
+  const isLast = suspicions === MOST_SUSPICIONS - 1;
+  const release = leave && (await (isLast ? places.acquireAll(signal) : places.acquire(signal)));
   if (!release) return void leave?.();
   return () => {
     release();

@@ -5,8 +5,11 @@ export type Release = () => void;
 
 export class Semaphore {
   private readonly waiting: (() => void)[] = [];
+  private free: number;
 
-  constructor(private free: number) {}
+  constructor(private readonly size: number) {
+    this.free = size;
+  }
 
   /** Waits for a place and returns the function that releases it; undefined when the signal is aborted first. */
   async acquire(signal: AbortSignal): Promise<Release | undefined> {
@@ -18,6 +21,15 @@ export class Semaphore {
       if (next) next();
       else this.free++;
     };
+  }
+
+  /** Waits for all places. Only one caller may do so at a time: several would wait for each other. */
+  async acquireAll(signal: AbortSignal): Promise<Release | undefined> {
+    const each = await Promise.all(Array.from({ length: this.size }, () => this.acquire(signal)));
+    const release = () => each.forEach((one) => one?.());
+    if (each.every((one) => one !== undefined)) return release;
+    release();
+    return undefined;
   }
 
   /** Resolves to true when a place is passed on, to false after an abort. */

@@ -68,6 +68,33 @@ describe.each([
     for (const { ids: written } of disk.files.values()) expect(written[0]).toBe(tokens[0]);
   });
 
+  test.each([
+    ["resume and end", false],
+    ["are cancelled", true],
+  ])("is not pushed out by lines of a batch that are preempted and %s", (_fate, cancels) => {
+    const disk = new FakeDisk();
+    const engine = new FakeEngine({ ...limits, parallel: 2 }, undefined, disk);
+    const lines = new Set<number | undefined>();
+    for (let key = 10; key < 70; key += 10) {
+      engine.now += 10_000;
+      for (const line of [key, key + 1]) {
+        engine.add(line, 450, 20, "batch", { background: true });
+        lines.add(engine.jobs.get(line)?.tokens[0]);
+      }
+      while (engine.output(key).length < 3) engine.step();
+      for (const chat of [key + 2, key + 3]) engine.add(chat, 450, 5, "chat");
+      while (engine.output(key + 3).length < 5) engine.step();
+      if (cancels) for (const line of [key, key + 1]) engine.disconnect(line);
+      engine.run();
+    }
+    expect(engine.scheduler.preemptions).toBeGreaterThan(0);
+    engine.add(70, 450, 5, "chat");
+    engine.run();
+    engine.end();
+    for (const file of disk.files.values()) expect(lines).not.toContain(file.ids[0]);
+    expect(disk.files.size).toBe(13);
+  });
+
   test("is written with the time when it was last used, whatever evicts it and when", () => {
     const disk = new FakeDisk();
     const engine = new FakeEngine({ ...limits, hostBytes: 3000 }, undefined, disk);

@@ -47,6 +47,19 @@ describe("an entry of the host cache", () => {
     expect(entries.tokens).toBe(400);
     expect(entries.wants(text(200, 1))).toBe(false);
   });
+
+  test("is kept for a conversation although a line of a batch continued that", () => {
+    const passing = true;
+    const line = { ...text(400, 1), passing };
+    const entries = new HostEntries(1000, 1);
+    entries.complete(entries.add(line, 0)?.id ?? 0);
+    expect(entries.wants(line)).toBe(false);
+    expect(entries.wants(text(300, 1))).toBe(true);
+    entries.add(text(300, 1), 0);
+    expect(entries.add(line, 0)?.replaced.length).toBe(2);
+    const other = entries.add({ ...text(300, 5000), passing }, 5000)?.id ?? 0;
+    expect(entries.add(text(500, 2000), 10_000)?.evicted.map(({ id }) => id)).toEqual([other]);
+  });
 });
 
 test("when sequences cannot be trimmed, a prefix is kept next to a longer entry", () => {
@@ -128,6 +141,29 @@ describe.each([
     engine.add(4, [...(engine.jobs.get(1)?.tokens ?? []), 5, 6, 7], 5);
     engine.run();
   };
+
+  test.each([
+    ["finished", 0],
+    ["preempted", 1],
+  ])("is restored although lines of a batch continued it, the first of which is %s", (fate, kept) => {
+    const engine = new FakeEngine({ ...limits, parallel: 1 });
+    engine.add(1, 600, 20);
+    engine.run();
+    const { tokens = [] } = engine.jobs.get(1) ?? {};
+    for (const key of [10, 11, 12]) engine.add(key, [...tokens, key, 1, 2], 20, "batch", { background: true });
+    while (engine.output(10).length < 3) engine.step();
+    if (fate === "finished") engine.run();
+    for (const key of [2, 3, 4]) {
+      engine.now += 1000;
+      engine.add(key, 650, 5);
+    }
+    engine.run();
+    engine.add(5, [...tokens, 5, 6, 7], 5);
+    engine.run();
+    expect(engine.cached.get(5)).toBeGreaterThanOrEqual(619);
+    const lines = [...engine.hostEntries.values()].filter((entry) => [10, 11, 12].includes(entry[620]?.token ?? 0));
+    expect(lines.length).toBeLessThanOrEqual(kept);
+  });
 
   test("is restored from host memory", () => {
     const engine = new FakeEngine(limits);

@@ -97,6 +97,7 @@ describe("clients take turns", () => {
     expect(engine.jobs.get(3)?.tokenAt[0]).toBeLessThan(engine.jobs.get(11)?.tokenAt[0] ?? 0);
   });
 
+  // The server gives the lines of a batch a client of their own; the queue does not rely on that.
   test("and a client with a batch that waits has no claim to the time of others", () => {
     const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
     engine.add(1, 20, 300, "steady");

@@ -43,12 +43,12 @@ function start(answer: AnswerLine, ids: readonly string[] = ["a"]) {
   const batches = new BatchesService({
     folder,
     clock: systemClock,
-    pause,
+    pause: (ms, signal) => pause(ms / 50, signal),
     log: new RecordingLog(),
     metrics: { batchLineEnded: () => {} },
     keepSeconds: null,
     keepBatchSeconds: null,
-    maxLines: 10,
+    maxLines: 40,
     linesAtOnce: 4,
     answers: { [ENDPOINT]: answer } as Record<BatchEndpoint, AnswerLine>,
     onUnexpected: (error) => {
@@ -102,22 +102,24 @@ test("a server answers all batches that were created on it, and keeps others fro
   await until(() => areAll("completed"), PATIENCE_MS);
 });
 
-test("a line that crashes the engine at each attempt fails alone", async () => {
+test("lines that crash the engine at each attempt fail alone, however many they are", async () => {
   const crash = new SvcError("engine_crashed", "The engine crashed.");
   const computed = new Set<(error: SvcError) => void>();
   const { batches } = start(
     async (body) => {
       const { promise, resolve, reject } = Promise.withResolvers<typeof ANSWER>();
       computed.add(reject);
-      const isBad = body["id"] === "x";
-      setTimeout(() => (isBad ? [...computed].forEach((fail) => fail(crash)) : resolve(ANSWER)), isBad ? 20 : 100);
+      const isBad = Number(body["id"]) % 2 === 1;
+      const end = () => (isBad ? [...computed].forEach((fail) => fail(crash)) : resolve(ANSWER));
+      setTimeout(() => computed.has(reject) && end(), isBad ? 4 : 20);
       return promise.finally(() => computed.delete(reject));
     },
-    ["a", "x", "b", "c"],
+    Array.from({ length: 40 }, (_, at) => String(at)),
   );
-  const { id } = await batches.create(CALL, "m");
-  await until(() => batches.get(id).status === "completed", PATIENCE_MS);
-  expect(batches.get(id)).toMatchObject({ total: 4, completed: 3, failed: 1 });
+  const created = await Promise.all([1, 2, 3, 4].map(() => batches.create(CALL, "m")));
+  const all = () => created.map(({ id }) => batches.get(id));
+  await until(() => all().every(({ status }) => status === "completed"), PATIENCE_MS);
+  expect(all().map(({ completed, failed }) => [completed, failed])).toEqual(Array(4).fill([20, 20]));
 });
 
 test("a batch that has ended or cannot be created leaves nothing behind, also where open files cannot be removed", async () => {

@@ -31,4 +31,22 @@ describe("a semaphore", () => {
     expect(await stays).toBeFunction();
     expect(await places.acquire(abort.signal)).toBeUndefined();
   });
+
+  test("gives all places to one caller when they are free, and gives them back when that gives up", async () => {
+    const places = new Semaphore(3);
+    const first = await places.acquire(live);
+    const abort = new AbortController();
+    const left = places.acquireAll(abort.signal);
+    const all = places.acquireAll(live);
+    abort.abort();
+    expect(await left).toBeUndefined();
+    let others = 0;
+    const waiting = [1, 2, 3].map(() => places.acquire(live).then(() => others++));
+    first?.();
+    const release = await all;
+    expect(others).toBe(0);
+    release?.();
+    await Promise.all(waiting);
+    expect(others).toBe(3);
+  });
 });

@@ -19,8 +19,8 @@ const BYTES_IN_FLIGHT = 512 << 20;
 
 export class KvDisk {
   /**
-   * Tokens on disk that this model can restore; tokens written so far, read back so far, and lost to errors or for lack
-   * of space.
+   * Tokens on disk that this model can restore; tokens written so far, read back so far, and lost: to errors, too large
+   * for the folder, or too many at a time for the disk.
    */
   readonly counts = { held: 0, written: 0, restored: 0, failed: 0 };
   private readonly files = new Map<DiskId, { readonly name: string; readonly entry: Prefix }>();

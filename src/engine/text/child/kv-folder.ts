@@ -75,7 +75,9 @@ export class KvFolder {
     const bytes = fileBytes(entry, parts);
     if (bytes > this.options.limitBytes) return "too large";
     const name = this.nameOf(entry);
-    if (await this.touch(name, usedAt)) return { name, removed: [] };
+    // Another process may have used it later.
+    const found = await stat(this.pathOf(name)).catch(() => undefined);
+    if (found && (await this.touch(name, Math.max(found.mtimeMs, usedAt)))) return { name, removed: [] };
     const removed = await this.ensureSpace(bytes, usedAt);
     if (!removed) return "outdated";
     const path = this.pathOf(name);
@@ -137,7 +139,7 @@ export class KvFolder {
       if (held + bytes <= this.options.limitBytes) break;
       // Another process is writing it.
       if (!complete && Date.now() - at <= ABANDONED_MS) continue;
-      if (at > usedAt) return undefined;
+      if (complete && at > usedAt) return undefined;
       removed.push(name);
       held -= freed;
     }
