@@ -5,7 +5,7 @@ import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
 import { commandNames, commandOf, isCommand, type CommandName, type Flag } from "./commands.ts";
-import { translateArguments } from "./llama-options.ts";
+import { DEFAULT, translateArguments } from "./llama-options.ts";
 import { own } from "../domain/own.ts";
 
 type GivenValues = Map<string, OptionValue | undefined>;
@@ -54,9 +54,8 @@ export function parseArguments(args: readonly string[]): CommandLine {
   const positionals: string[] = [];
   const flags: Record<string, string | true> = {};
   const isOwnCommand = isCommand(args[0]) && args[0] !== "serve";
-  const given = isOwnCommand ? { args, defaults: [], notes: [] } : translateArguments(args);
-  const { args: translated, defaults, notes } = given;
-  const values: GivenValues = new Map(defaults.map((name) => [name, undefined]));
+  const { args: translated, notes } = isOwnCommand ? { args, notes: [] } : translateArguments(args);
+  const values: GivenValues = new Map();
   const queue = [...translated];
   while (queue.length > 0) {
     const argument = queue.shift() as string;
@@ -176,6 +175,10 @@ function readShort(argument: string, queue: string[], values: GivenValues): void
 }
 
 function store(option: Option, origin: string, inline: string | undefined, queue: string[], values: GivenValues): void {
+  if (inline === DEFAULT) {
+    values.set(option.name, undefined);
+    return;
+  }
   if (option.type === "boolean") {
     values.set(option.name, parseValue(option, inline ?? true, origin));
     return;

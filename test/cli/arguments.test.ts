@@ -126,6 +126,7 @@ describe("llama.cpp's names", () => {
     const config = readConfig(parseArguments(["-c", "0", "-n", "-1"]).values, environment, "/");
     expect([config.ctx, config.maxTokens, config.threads]).toEqual([undefined, undefined, 3]);
     expect(readConfig(parseArguments(["-c", "0", "-c", "512"]).values, environment, "/").ctx).toBe(512);
+    expect(readConfig(parseArguments(["-c", "512", "-c", "0"]).values, environment, "/").ctx).toBeUndefined();
   });
 
   test("options of other names are translated", () => {
