@@ -5,10 +5,13 @@ import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
 import { commandNames, commandOf, isCommand, type CommandName, type Flag } from "./commands.ts";
-import { translateArguments } from "./llama-options.ts";
+import { DEFAULT, translateArguments } from "./llama-options.ts";
 import { own } from "../domain/own.ts";
 
 type GivenValues = Map<string, OptionValue | undefined>;
+
+/** Takes the next argument as a value; undefined when there is none, or it is a known option. */
+type Next = () => string | undefined;
 
 /** What is printed without running anything. */
 type Information = "help" | "help-all" | "help-json" | "version";
@@ -54,19 +57,19 @@ export function parseArguments(args: readonly string[]): CommandLine {
   const positionals: string[] = [];
   const flags: Record<string, string | true> = {};
   const isOwnCommand = isCommand(args[0]) && args[0] !== "serve";
-  const given = isOwnCommand ? { args, defaults: [], notes: [] } : translateArguments(args);
-  const { args: translated, defaults, notes } = given;
-  const values: GivenValues = new Map(defaults.map((name) => [name, undefined]));
+  const { args: translated, notes } = isOwnCommand ? { args, notes: [] } : translateArguments(args);
+  const values: GivenValues = new Map();
   const queue = [...translated];
   while (queue.length > 0) {
     const argument = queue.shift() as string;
     const known = command === undefined ? [JSON_FLAG] : flagsOf(command);
-    if (readFlag(known, argument, queue, flags)) continue;
+    const next = () => (isOption(queue[0], known) ? undefined : queue.shift());
+    if (readFlag(known, argument, next, flags)) continue;
     const asked = own(INFORMATION, argument);
     if (asked) information = asked;
     else if (argument === "--") positionals.push(...queue.splice(0));
-    else if (argument.startsWith("--")) readLong(argument, queue, values, known);
-    else if (argument.startsWith("-") && argument.length > 1) readShort(argument, queue, values);
+    else if (argument.startsWith("--")) readLong(argument, next, values, known);
+    else if (argument.startsWith("-") && argument.length > 1) readShort(argument, next, values);
     else if (command === undefined && positionals.length === 0 && isCommand(argument)) {
       command = argument;
       checkBefore(command, translated.slice(0, -1 - queue.length));
@@ -128,12 +131,7 @@ function checkOperands(command: CommandName, operands: readonly string[]): void 
 }
 
 /** Reads the argument and its value when it is a command's own option; returns whether it was. Throws UsageError. */
-function readFlag(
-  known: readonly Flag[],
-  argument: string,
-  queue: string[],
-  flags: Record<string, string | true>,
-): boolean {
+function readFlag(known: readonly Flag[], argument: string, next: Next, flags: Record<string, string | true>): boolean {
   const [, given = "", assigned, attached] = /^(--[^=]*|-[^-=])(?:=(.*)|(.+))?$/s.exec(argument) ?? [];
   const inline = assigned ?? attached;
   const flag = known.find((one) => isSpelled(one, given));
@@ -143,7 +141,7 @@ function readFlag(
     flags[flag.name] = true;
     return true;
   }
-  const value = inline ?? (isOption(queue[0], known) ? undefined : queue.shift());
+  const value = inline ?? next();
   if (!value) throw new UsageError(`${given} needs a value.`);
   flags[flag.name] = value;
   return true;
@@ -151,12 +149,12 @@ function readFlag(
 
 const isSpelled = ({ name, short }: Flag, given: string): boolean => given === `--${name}` || given === `-${short}`;
 
-function readLong(argument: string, queue: string[], values: GivenValues, flags: readonly Flag[]): void {
+function readLong(argument: string, next: Next, values: GivenValues, flags: readonly Flag[]): void {
   const equals = argument.indexOf("=");
   const name = argument.slice(2, equals < 0 ? undefined : equals);
   const inline = equals < 0 ? undefined : argument.slice(equals + 1);
   const option = findLong(name);
-  if (option) return store(option, `--${name}`, inline, queue, values);
+  if (option) return store(option, `--${name}`, inline, next, values);
   const negated = name.startsWith("no-") ? findLong(name.slice(3)) : undefined;
   if (negated?.type === "boolean" && inline === undefined) {
     values.set(negated.name, false);
@@ -167,20 +165,24 @@ function readLong(argument: string, queue: string[], values: GivenValues, flags:
   throw new UsageError(`Unknown option --${name}.${meant.replace("mean ", "mean --")}`);
 }
 
-function readShort(argument: string, queue: string[], values: GivenValues): void {
+function readShort(argument: string, next: Next, values: GivenValues): void {
   const letter = argument.slice(1, 2);
   const option = options.find((candidate) => candidate.aliases?.includes(letter));
   if (!option) throw new UsageError(`Unknown option -${letter}.`);
   const rest = argument.slice(2);
-  store(option, `-${letter}`, rest === "" ? undefined : rest.replace(/^=/, ""), queue, values);
+  store(option, `-${letter}`, rest === "" ? undefined : rest.replace(/^=/, ""), next, values);
 }
 
-function store(option: Option, origin: string, inline: string | undefined, queue: string[], values: GivenValues): void {
+function store(option: Option, origin: string, inline: string | undefined, next: Next, values: GivenValues): void {
+  if (inline === DEFAULT) {
+    values.set(option.name, undefined);
+    return;
+  }
   if (option.type === "boolean") {
     values.set(option.name, parseValue(option, inline ?? true, origin));
     return;
   }
-  const given = inline ?? (isOption(queue[0]) ? undefined : queue.shift());
+  const given = inline ?? next();
   if (given === undefined) throw new UsageError(`${origin} needs a value.`);
   if (option.type !== "list") {
     const value = parseValue(option, given, origin);
@@ -199,7 +201,7 @@ function store(option: Option, origin: string, inline: string | undefined, queue
  * Returns whether the argument is a known option, so the option before it lacks a value: values may begin with -.
  * `flags`: the command's own options.
  */
-function isOption(argument: string | undefined, flags: readonly Flag[] = []): boolean {
+function isOption(argument: string | undefined, flags: readonly Flag[]): boolean {
   if (argument === undefined) return false;
   const given = argument.replace(/=.*/s, "");
   if (own(INFORMATION, argument) || flags.some((flag) => isSpelled(flag, given))) return true;

@@ -64,7 +64,7 @@ export async function draw(config: Config, words: readonly string[], flags: Draw
     ...(seed !== undefined && { seed }),
     ...(steps !== undefined && { steps }),
   };
-  return withApi(config, async (api) => {
+  return withApi(config, "images", async (api) => {
     const shown = commandProgress(config, MEASURE);
     const answer = await drawing(api, body, shown);
     for (const [at, image] of answer.data.entries()) {

@@ -7,7 +7,7 @@ import type { RequestService } from "../service/request.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { closeServices, startEngine } from "./open-server.ts";
-import { createGatewayServices, createRuntime } from "./runtime.ts";
+import { createGatewayServices, createRuntime, givenFiles, type GivenFiles } from "./runtime.ts";
 import { isTerminal, progressOutput } from "./terminal.ts";
 import { findWorkers } from "./workers.ts";
 
@@ -34,18 +34,19 @@ export interface Api {
 const PATIENCE_MS = 86_400_000;
 
 /**
- * Runs `work` with the API and returns the exit code. `loadsModel`: the model is loaded from the start, with progress
- * shown on a terminal. Only warnings are logged, unless another level is configured. Paths may name any file that the
- * user can read. Throws ExitError.
+ * Runs `work` with the API and returns the exit code. `uses`: the models that `work` uses; the files of others may be
+ * missing. `model`: that of --model, which is loaded from the start, with progress shown on a terminal. Only warnings are
+ * logged, unless another level is configured. Paths may name any file that the user can read. Throws ExitError.
  */
 export async function withApi(
   given: Config,
+  uses: "model" | keyof GivenFiles,
   work: (api: Api) => Promise<void>,
-  { loadsModel = false } = {},
 ): Promise<number> {
   const config = alone(given);
-  const runtime = loadsModel ? createRuntime(config, undefined, await findWorkers(given)) : undefined;
-  const services = runtime ?? createGatewayServices(config);
+  const files = givenFiles(config, uses === "model" ? [] : [uses]);
+  const runtime = uses === "model" ? createRuntime(config, undefined, await findWorkers(given), files) : undefined;
+  const services = runtime ?? createGatewayServices(config, undefined, files);
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
   const showsBar = isTerminal() && given.logFormat === "text";

@@ -104,10 +104,11 @@ const ELSEWHERE: Readonly<Record<string, readonly [value: RegExp, says: string]>
   "--lora": [/^[^=]*(?<!:-?\d+(\.\d+)?)$/, "--lora without :SCALE applies only to requests that name the adapter."],
 };
 
+/** In translated arguments, the value that means svc's default: no argument of a process has this character. */
+export const DEFAULT = "\0";
+
 interface Translated {
   readonly args: readonly string[];
-  /** Names of options that were given with a value that means svc's default. */
-  readonly defaults: readonly string[];
   /** Notes on options that have no effect, or a different effect than in llama.cpp. */
   readonly notes: readonly string[];
 }
@@ -115,11 +116,10 @@ interface Translated {
 /** Returns the arguments with svc's names, unchanged after `--`. Throws UsageError for options that svc lacks. */
 export function translateArguments(args: readonly string[]): Translated {
   const translated: string[] = [];
-  const defaults: string[] = [];
   const notes: string[] = [];
   const queue = [...args];
   for (let argument = queue.shift(); argument !== undefined; argument = queue.shift()) {
-    if (argument === "--") return { args: [...translated, argument, ...queue], defaults, notes };
+    if (argument === "--") return { args: [...translated, argument, ...queue], notes };
     const [, name = argument, inline] = /^(-[^=]+)=(.*)$/s.exec(argument) ?? [];
     refuse(name);
     const idle = own(WITHOUT_EFFECT, name);
@@ -134,7 +134,7 @@ export function translateArguments(args: readonly string[]): Translated {
     const option = optionOf(long);
     if (option && own(BY_ITSELF, option.name)?.test(given)) {
       if (inline === undefined) queue.shift();
-      defaults.push(option.name);
+      translated.push(`--${option.name}=${DEFAULT}`);
       notes.push(`${name} ${given} means svc's default: ${option.absent ?? option.default}.`);
       continue;
     }
@@ -149,7 +149,7 @@ export function translateArguments(args: readonly string[]): Translated {
       translated.push(`${long}=${own(ON_OFF, next) ?? next}`);
     } else translated.push(inline === undefined ? long : `${long}=${inline}`);
   }
-  return { args: translated, defaults, notes };
+  return { args: translated, notes };
 }
 
 function refuse(name: string): void {

@@ -138,7 +138,7 @@ const runs: Readonly<Record<Exclude<CommandLine["action"], Information>, (start:
 const isRun = (action: CommandLine["action"]): action is keyof typeof runs => Object.hasOwn(runs, action);
 
 async function serveOrAnswer(start: Start): Promise<number> {
-  const { config, json, layers, reread } = start;
+  const { config, json, layers, values, reread } = start;
   const prompt = await promptOf(start);
   if (prompt === undefined) {
     if (json) {
@@ -151,7 +151,9 @@ async function serveOrAnswer(start: Start): Promise<number> {
   }
   needModel(config);
   const { answer } = await import("./one-shot.ts");
-  return answer(config, prompt, json);
+  // The file that the environment or the config file names may be the trace of a running server.
+  const { traceFile: _ofServer, ...untraced } = config;
+  return answer(values.has("trace-file") ? config : untraced, prompt, json);
 }
 
 /** Returns the commands that have this flag. */

@@ -39,7 +39,7 @@ export async function ocr(config: Config, files: readonly string[], flags: OcrFl
     max_pages: MOST_PAGES,
   };
   expectOne(files);
-  return withApi(config, async ({ ask, signal, requests }) => {
+  return withApi(config, "ppocr", async ({ ask, signal, requests }) => {
     const work = async (path: string, id: string) => {
       const call = { id, options: OPTIONS };
       if (results.format === "csv") return tablesOf(ask, { ...common, file: path }, call);

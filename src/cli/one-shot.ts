@@ -26,15 +26,11 @@ export async function answer(config: Config, prompt: string, asJson: boolean): P
   const { instructions } = config;
   const system = instructions === undefined ? [] : [{ role: "system", content: instructions }];
   const body = { messages: [...system, { role: "user", content: prompt }], stream: config.streaming && !asJson };
-  return withApi(
-    config,
-    async ({ ask, requests }) => {
-      const response = await ask("/v1/chat/completions", body);
-      if (asJson) await writeOut(`${await response.text()}\n`);
-      else await print(body.stream ? streamed(response) : whole(response), config, requests);
-    },
-    { loadsModel: true },
-  );
+  return withApi(config, "model", async ({ ask, requests }) => {
+    const response = await ask("/v1/chat/completions", body);
+    if (asJson) await writeOut(`${await response.text()}\n`);
+    else await print(body.stream ? streamed(response) : whole(response), config, requests);
+  });
 }
 
 /**

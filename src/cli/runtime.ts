@@ -95,10 +95,14 @@ export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGi
  * Creates the services of a server with a model; the caller calls `engine.start()`. `workers`: those of the
  * configuration, if the model is to be loaded. Throws ExitError when the files of a model cannot be used.
  */
-export function createRuntime(config: Config, log = logger(config), workers: readonly FoundWorker[] = []): Runtime {
-  const launch = launchWith(config, log);
+export function createRuntime(
+  config: Config,
+  log = logger(config),
+  workers: readonly FoundWorker[] = [],
   // A bad file must fail before anything is unpacked.
-  const files = givenFiles(config);
+  files = givenFiles(config),
+): Runtime {
+  const launch = launchWith(config, log);
   let native: NativeFiles | undefined;
   const unpacked = () => (native ??= unpack(config, log));
   const prepared = prepareModel(config, unpacked, workers);
@@ -112,23 +116,25 @@ export function createRuntime(config: Config, log = logger(config), workers: rea
 }
 
 /** Creates the services of a server without a model of its own. */
-export function createGatewayServices(config: Config, log = logger(config)): Services {
+export function createGatewayServices(config: Config, log = logger(config), files = givenFiles(config)): Services {
   const launch = launchWith(config, log);
-  const files = givenFiles(config);
   const setup = { config, launch, native: unpack(config, log) };
   return services(files, setup, systemEngine(setup));
 }
 
-/** Reads the files of models that are loaded on first use. Throws ExitError when one cannot be used. */
-const givenFiles = (config: Config): GivenFiles => ({
-  chat: readChatFiles(config),
-  embedding: readEmbeddingFiles(config),
-  whisper: readWhisperFiles(config),
-  images: readImageFiles(config),
-  upscalers: readUpscaleFiles(config),
-  kokoro: findKokoro(config),
-  ppocr: findPpocr(config),
-});
+/** Reads the files of models that are loaded on first use, or of `only` some. Throws ExitError when one is unusable. */
+export function givenFiles(config: Config, only?: readonly (keyof GivenFiles)[]): GivenFiles {
+  const needs = (kind: keyof GivenFiles) => only?.includes(kind) ?? true;
+  return {
+    chat: needs("chat") ? readChatFiles(config) : [],
+    embedding: needs("embedding") ? readEmbeddingFiles(config) : [],
+    whisper: needs("whisper") ? readWhisperFiles(config) : [],
+    images: needs("images") ? readImageFiles(config) : [],
+    upscalers: needs("upscalers") ? readUpscaleFiles(config) : [],
+    kokoro: needs("kokoro") ? findKokoro(config) : undefined,
+    ppocr: needs("ppocr") ? findPpocr(config) : undefined,
+  };
+}
 
 /** An engine that is loaded on first use, and its model as the router offers it. */
 interface OnDemand {
@@ -179,7 +185,7 @@ export const stopEngines = ({ engines }: Pick<Services, "engines">) =>
   Promise.all(engines().map((engine) => engine.stop()));
 
 /** Files that are checked before anything is unpacked. */
-interface GivenFiles {
+export interface GivenFiles {
   readonly chat: readonly ModelFile[];
   readonly embedding: readonly EmbeddingFile[];
   readonly whisper: readonly WhisperFile[];

@@ -46,7 +46,7 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
   const wanted = formatOf(flags, SPEECH_FORMATS, { ogg: "opus" }) ?? "wav";
   const format = SPEECH_FORMATS.find((one) => one === wanted);
   if (format === undefined) throw new ExitError("usage", `--format must be one of ${SPEECH_FORMATS.join(", ")}.`);
-  return withApi(config, async (api) => {
+  return withApi(config, "kokoro", async (api) => {
     const { LongSpeech } = await import("./long-speech.ts");
     const wishes = {
       ...(voice !== undefined && { voice }),
@@ -71,7 +71,7 @@ interface Listing {
 
 /** Prints one line per voice, or the server's list as JSON. */
 function listVoices(config: Config, locale = "", asJson: boolean): Promise<number> {
-  return withApi(config, async ({ ask }) => {
+  return withApi(config, "kokoro", async ({ ask }) => {
     const listing = (await (await ask(`/v1/audio/voices?locale=${encodeURIComponent(locale)}`)).json()) as Listing;
     const rows = listing.voices.map(({ id, locale, gender, quality, model }) => [id, locale, gender, quality, model]);
     const table = () => textTable(["VOICE", "LOCALE", "GENDER", "QUALITY", "MODEL"], rows);

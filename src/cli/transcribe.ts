@@ -33,7 +33,7 @@ export async function transcribe(config: Config, files: readonly string[], flags
   const { language, translate = false } = flags;
   const route = `/v1/audio/${translate ? "translations" : "transcriptions"}`;
   expectOne(files);
-  return withApi(config, async ({ ask, signal, requests }) => {
+  return withApi(config, "whisper", async ({ ask, signal, requests }) => {
     const failure = "recordings could not be transcribed";
     const progressOf = (id: string) => requests.progressOf(id);
     const work = async (path: string, id: string) => {

@@ -39,23 +39,24 @@ const OFF: Partial<Record<keyof Sampling, unknown>> = {
   minTokens: 0,
 };
 
-/** Settings that have no effect while another one is off, which is one of `OFF`. */
-const SWITCH: Partial<Record<keyof Sampling, keyof Sampling>> = {
-  xtcThreshold: "xtcProbability",
-  dynatempExponent: "dynatempRange",
-  dryBase: "dryMultiplier",
-  dryAllowedLength: "dryMultiplier",
-  dryPenaltyLastN: "dryMultiplier",
-  drySequenceBreakers: "dryMultiplier",
-  mirostatTau: "mirostat",
-  mirostatEta: "mirostat",
+/** Settings that have no effect while all these others are off, which are some of `OFF`. */
+const SWITCHES: Partial<Record<keyof Sampling, readonly (keyof Sampling)[]>> = {
+  xtcThreshold: ["xtcProbability"],
+  dynatempExponent: ["dynatempRange"],
+  repetitionWindow: ["repetitionPenalty", "presencePenalty", "frequencyPenalty"],
+  dryBase: ["dryMultiplier"],
+  dryAllowedLength: ["dryMultiplier"],
+  dryPenaltyLastN: ["dryMultiplier"],
+  drySequenceBreakers: ["dryMultiplier"],
+  mirostatTau: ["mirostat"],
+  mirostatEta: ["mirostat"],
 };
 
 /** Returns whether a setting of a request has no effect: clients send all settings that they know. */
 function isIdle(name: keyof Sampling, sampling: Sampling): boolean {
   const isOff = (one: keyof Sampling) => sampling[one] === OFF[one];
-  const by = SWITCH[name];
-  return isOff(name) || (by !== undefined && isOff(by)) || (name === "logitBias" && sampling.logitBias?.length === 0);
+  if (name === "logitBias") return (sampling.logitBias ?? []).length === 0;
+  return isOff(name) || SWITCHES[name]?.every(isOff) === true;
 }
 
 /** Returns the sampling settings of a request under the server's names. Throws SvcError `unsupported_parameter`. */

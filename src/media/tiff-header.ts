@@ -49,7 +49,6 @@ const WANTED: ReadonlySet<number> = new Set([
   338,
   339,
   530,
-  532,
 ]);
 /** Bytes per value by type: byte, short, long, fraction, undefined. */
 const SIZES: Readonly<Record<number, number>> = { 1: 1, 3: 2, 4: 4, 5: 8, 7: 1 };
@@ -104,9 +103,11 @@ function readTags(
     const count = view.getUint32(at + 4, isLittle);
     const size = SIZES[type];
     if (!WANTED.has(tag) || size === undefined) continue;
+    const from = count * size <= 4 ? at + 8 : view.getUint32(at + 8, isLittle);
+    // Only resolutions are fractions, and a picture can be read without them.
+    if (type === 5 && from + count * size > view.byteLength) continue;
     if (count > MOST_VALUES) throw damaged(`${count} values in one entry`);
     if ((left -= count) < 0) throw damaged("more values than it has bytes");
-    const from = count * size <= 4 ? at + 8 : view.getUint32(at + 8, isLittle);
     const read = (index: number) => {
       if (size === 1) return view.getUint8(from + index);
       if (size === 2) return view.getUint16(from + 2 * index, isLittle);

@@ -26,16 +26,21 @@ export function rowsOf<One extends { readonly box: Box }>(boxes: readonly One[])
 const middle = ({ y, height }: Box): number => y + height / 2;
 
 /** Sorts the words of one column of text. */
-export const inReadingOrder = (words: readonly RecognizedWord[]): RecognizedWord[] => rowsOf(words).flatMap(asRead);
+export const inReadingOrder = (words: readonly RecognizedWord[]): RecognizedWord[] =>
+  rowsOf(words).flatMap((row) => asRead(row));
 
 /** Scripts that are written from right to left, and letters of the others. */
 const LEFTWARD = /[\p{Script=Arabic}\p{Script=Hebrew}]/u;
 const RIGHTWARD = /(?![\p{Script=Arabic}\p{Script=Hebrew}])\p{L}/u;
 
+/** Returns whether most words that have letters are read from right to left. */
+export function areLeftward(words: readonly RecognizedWord[]): boolean {
+  const count = (letter: RegExp) => words.filter(({ text }) => letter.test(text)).length;
+  return count(LEFTWARD) > count(RIGHTWARD);
+}
+
 /** Returns the words of a row, which are sorted from left to right, in reading order. */
-export function asRead(row: readonly RecognizedWord[]): RecognizedWord[] {
-  const wordsOf = (letter: RegExp) => row.filter(({ text }) => letter.test(text)).length;
-  const isLeftward = wordsOf(LEFTWARD) > wordsOf(RIGHTWARD);
+export function asRead(row: readonly RecognizedWord[], isLeftward = areLeftward(row)): RecognizedWord[] {
   // Numbers and punctuation marks follow the direction of the row.
   const goesLeft = ({ text }: RecognizedWord) => (isLeftward ? !RIGHTWARD.test(text) : LEFTWARD.test(text));
   const runs: RecognizedWord[][] = [];

@@ -126,6 +126,7 @@ describe("llama.cpp's names", () => {
     const config = readConfig(parseArguments(["-c", "0", "-n", "-1"]).values, environment, "/");
     expect([config.ctx, config.maxTokens, config.threads]).toEqual([undefined, undefined, 3]);
     expect(readConfig(parseArguments(["-c", "0", "-c", "512"]).values, environment, "/").ctx).toBe(512);
+    expect(readConfig(parseArguments(["-c", "512", "-c", "0"]).values, environment, "/").ctx).toBeUndefined();
   });
 
   test("options of other names are translated", () => {
@@ -265,6 +266,10 @@ describe("commands on recordings and voices", () => {
     for (const next of ["--speed", "--speed=1.5", "--threads", "--no-mmap", "--help", ""]) {
       expect(() => parseArguments(["say", "Hi", "-o", next])).toThrow("-o needs a value.");
     }
+    expect(() => parseArguments(["say", "Hi", "--piper-voices", "-o", "x.wav"])).toThrow(
+      "--piper-voices needs a value.",
+    );
+    expect(() => parseArguments(["-s", "--json"])).toThrow("-s needs a value.");
     expect(() => parseArguments(["worker", "--allow="])).toThrow("--allow needs a value.");
     expect(parseArguments(["say", "Hi", "-o", "-"]).flags).toEqual({ output: "-" });
     expect(parseArguments(["say", "Hi", "--voice", "-5"]).flags).toEqual({ voice: "-5" });

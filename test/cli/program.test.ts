@@ -338,6 +338,18 @@ describe("one answer", () => {
     expect(code).toBe(0);
   });
 
+  test("the config file of a server may name models that are gone, and its trace stays", async () => {
+    const [config, trace] = [join(home, "server.toml"), join(home, "server-trace.json")];
+    const models = ["chat-model", "embedding-model"].map((kind) => `${kind} = ["gone.gguf"]\n`);
+    writeFileSync(config, `trace-file = ${JSON.stringify(trace)}\n${models.join("")}`);
+    writeFileSync(trace, "of the server");
+    const { code, out } = await finish(["-s", QUESTION, "--config", config, ...greedy]);
+    expect([code, out]).toEqual([0, expect.stringContaining("Paris")]);
+    expect(readFileSync(trace, "utf8")).toBe("of the server");
+    await finish(["-s", QUESTION, "--config", config, "--trace-file", trace, ...greedy]);
+    expect(readFileSync(trace, "utf8")).toStartWith("[");
+  });
+
   test("an answer that was cut says so, and at which limit", async () => {
     const cut = async (...args: readonly string[]) => (await finish(["-s", QUESTION, "-t", "0", ...args])).err;
     const thinks = ["--chat-template-kwargs", '{"enable_thinking":true}'];

@@ -132,8 +132,10 @@ test.skipIf(!isBuilt || nativeFiles("").embeddedVoice === undefined)(
 
 test.skipIf(!isBuilt)("the voices are listed, as lines or as JSON, also those of a language", async () => {
   const voicesOf = async (...args: string[]) => {
-    // The chat model of a config file that a server shares has nothing to do with speech.
-    const child = start("say", "--voices", "--no-host-voices", "--model", at("none.gguf"), ...args);
+    // Those of a config file that a server shares have nothing to do with speech.
+    const kinds = ["model", "chat-model", "embedding-model", "rerank-model", "transcription-model", "image-model"];
+    const models = [...kinds, "image-upscale-model"].map((kind) => `--${kind}=${at("none.gguf")}`);
+    const child = start("say", "--voices", "--no-host-voices", "--ocr-engine=ppocr", ...models, ...args);
     const [code, text] = await Promise.all([child.exited, new Response(child.stdout).text()]);
     return [code, text] as const;
   };

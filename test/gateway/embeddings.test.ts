@@ -1,10 +1,12 @@
 // Embeddings of upstream models, requested from svc.
 
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { serve } from "../http/harness.ts";
 import { until } from "../support/until.ts";
 import { fixtureServer, modelList, type Asked, type FixtureServer } from "./fixture-server.ts";
 import { remote } from "./remote.ts";
+
+setDefaultTimeout(60_000);
 
 const MODEL = "bge-m3";
 const body = async (response: Response) => (await response.json()) as Record<string, any>;
@@ -272,7 +274,7 @@ describe("a failure of the upstream", () => {
     const gone = await ask("a");
     expect([gone.status, (await body(gone))["error"].code]).toEqual([503, "upstream_unavailable"]);
     expect(gone.headers.get("retry-after")).not.toBeNull();
-  }, 30_000);
+  });
 });
 
 describe("an upstream with only Ollama's API", () => {

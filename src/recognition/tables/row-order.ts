@@ -1,7 +1,7 @@
 // Puts the words of tables without rules in the order of their rows: recognition may take columns for columns of text.
 
 import type { RecognizedWord } from "../../domain/recognition.ts";
-import { asRead, rowsOf } from "../reading-order.ts";
+import { areLeftward, asRead, rowsOf } from "../reading-order.ts";
 
 type Words = readonly RecognizedWord[];
 
@@ -18,8 +18,10 @@ export function inTableRows(words: Words, tables: readonly Words[]): RecognizedW
     if (!table) return [{ ...word, line: lineOf(word.line), block: blockOf(word.block) }];
     if (done.has(table)) return [];
     done.add(table);
+    // Rows of numbers alone have the order of the others.
+    const isLeftward = areLeftward(table);
     return rowsOf(table).flatMap((row) =>
-      asRead(row).map((one) => ({ ...one, line: lineOf(row), block: blockOf(table) })),
+      asRead(row, isLeftward).map((one) => ({ ...one, line: lineOf(row), block: blockOf(table) })),
     );
   });
 }

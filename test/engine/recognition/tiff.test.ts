@@ -103,6 +103,14 @@ test.each([
 });
 
 describe("TIFF files with false information", () => {
+  test("about their resolution are read without it", async () => {
+    for (const count of [1, 2 ** 31]) {
+      const content = tiff([[...grey, [282, 5, count, 100_000], [283, 5, count, 2 ** 32 - 4], [273, 4, 1, 8]]]);
+      const { width, height } = (await picture(content)).bitmap;
+      expect([width, height]).toEqual([64, 32]);
+    }
+  });
+
   test("about the position of directories are refused", async () => {
     expect(await refused(tiff([grey], 8))).toBe("directories that do not end.");
     expect(await refused(tiff([grey], 4_000_000))).toBe("one that is cut off.");

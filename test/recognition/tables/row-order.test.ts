@@ -40,17 +40,21 @@ test("the rows of an Arabic or Hebrew table are read from the right", () => {
     [0, 26, "250"],
     [240, 52, "כיסא נוח"],
     [0, 52, "80"],
+    [300, 78, "2"],
+    [0, 78, "330"],
   ]);
   const [table] = unruledTables(read).inside;
   expect(linesOf(inTableRows(read, table ? [table] : [])).map(({ text }) => text)).toEqual([
     "פריט מחיר",
     "גדול שולחן 250",
     "נוח כיסא 80",
+    "2 330",
   ]);
   expect(unruledTables(read).tables[0]?.rows).toEqual([
     ["מחיר", "פריט"],
     ["250", "גדול שולחן"],
     ["80", "נוח כיסא"],
+    ["330", "2"],
   ]);
 });
 
