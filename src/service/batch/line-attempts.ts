@@ -62,7 +62,8 @@ export async function answerLine(
 ): Promise<BatchOutputLine | undefined> {
   const { answer, pause, onWait, onUnexpected } = deps;
   let suspicions = 0;
-  for (let release: Release | undefined = first; release; release = await turn(deps, suspicions, signal)) {
+  let hasCrashed = false;
+  for (let release: Release | undefined = first; release; release = await turn(deps, suspicions, hasCrashed, signal)) {
     const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
     let known: SvcError;
     try {
@@ -75,6 +76,7 @@ export async function answerLine(
     } finally {
       release();
     }
+    hasCrashed = known.code === "engine_crashed";
     const waits = !isSuspicious(known);
     if (waits ? !isTransient(known) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
     if (waits) onWait(true);
@@ -87,16 +89,17 @@ export async function answerLine(
 
 /**
  * Waits for a place to try a line again, a suspected one until no other is tried; undefined when aborted first. The last
- * attempt is made alone, since lines that are tried for the first time may crash the engine, too.
+ * attempt after a crash is made alone, since lines that are tried for the first time may crash the engine, too.
  */
 async function turn(
   { places, suspects }: LineDeps,
   suspicions: number,
+  hasCrashed: boolean,
   signal: AbortSignal,
 ): Promise<Release | undefined> {
   const leave = suspicions > 0 ? await suspects.acquire(signal) : () => {};
-  const isLast = suspicions === MOST_SUSPICIONS - 1;
-  const release = leave && (await (isLast ? places.acquireAll(signal) : places.acquire(signal)));
+  const isAlone = hasCrashed && suspicions === MOST_SUSPICIONS - 1;
+  const release = leave && (await (isAlone ? places.acquireAll(signal) : places.acquire(signal)));
   if (!release) return void leave?.();
   return () => {
     release();

@@ -122,6 +122,26 @@ test("lines that crash the engine at each attempt fail alone, however many they 
   expect(all().map(({ completed, failed }) => [completed, failed])).toEqual(Array(4).fill([20, 20]));
 });
 
+test("an upstream that falls silent at each attempt does not hold up other lines", async () => {
+  const silent = new SvcError("upstream_unavailable", "The upstream was silent.", { sent: true });
+  const last = Promise.withResolvers<void>();
+  let attempts = 0;
+  const { batches } = start(
+    async (body) => {
+      if (body["id"] === "good") {
+        await last.promise;
+        return ANSWER;
+      }
+      if (++attempts === 3) last.resolve();
+      throw silent;
+    },
+    ["bad", "good"],
+  );
+  const { id } = await batches.create(CALL, "m");
+  await until(() => batches.get(id).status === "completed", PATIENCE_MS);
+  expect(batches.get(id)).toMatchObject({ completed: 1, failed: 1 });
+});
+
 test("a batch that has ended or cannot be created leaves nothing behind, also where open files cannot be removed", async () => {
   const { batches, path, store } = start(async () => ANSWER);
   keepOpenFiles(store);
