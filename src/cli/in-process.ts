@@ -43,7 +43,8 @@ export async function withApi(
   uses: "model" | keyof GivenFiles,
   work: (api: Api) => Promise<void>,
 ): Promise<number> {
-  const config = alone(given);
+  // Others read no text in images: the data of these languages may be missing.
+  const config = { ...alone(given), ...(uses !== "ppocr" && { ocrLanguages: [] }) };
   const files = givenFiles(config, uses === "model" ? [] : [uses]);
   const runtime = uses === "model" ? createRuntime(config, undefined, await findWorkers(given), files) : undefined;
   const services = runtime ?? createGatewayServices(config, undefined, files);

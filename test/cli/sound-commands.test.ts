@@ -135,7 +135,15 @@ test.skipIf(!isBuilt)("the voices are listed, as lines or as JSON, also those of
     // Those of a config file that a server shares have nothing to do with speech.
     const kinds = ["model", "chat-model", "embedding-model", "rerank-model", "transcription-model", "image-model"];
     const models = [...kinds, "image-upscale-model"].map((kind) => `--${kind}=${at("none.gguf")}`);
-    const child = start("say", "--voices", "--no-host-voices", "--ocr-engine=ppocr", ...models, ...args);
+    const child = start(
+      "say",
+      "--voices",
+      "--no-host-voices",
+      "--ocr-engine=ppocr",
+      "--ocr-language=tlh",
+      ...models,
+      ...args,
+    );
     const [code, text] = await Promise.all([child.exited, new Response(child.stdout).text()]);
     return [code, text] as const;
   };
