@@ -158,3 +158,15 @@ test("the number of secrets is limited, and expired ones make way", () => {
   const { value } = secrets.create({ settings }, 10);
   expect(secrets.find(["other", value])?.value).toBe(value);
 });
+
+test.each([
+  [PATH, { session }, "session.audio.input.turn_detection"],
+  [FLAT_PATH, { turn_detection: {} }, "turn_detection"],
+])("%s without a speech detector refuses to detect turns", async (path, body, param) => {
+  const server = serve();
+  server.transcriber.detectsSpeech = false;
+  const response = await server.post(path, body);
+  expect(response.status).toBe(400);
+  const message = expect.stringContaining(`'${param}' must be null`);
+  expect(await response.json()).toMatchObject({ error: { code: "unsupported_parameter", param, message } });
+});

@@ -70,13 +70,19 @@ export function encodeClientSecret({ value, expiresAt: expires_at, settings }: C
   return isFlat ? { ...session, client_secret: secret } : { ...secret, session };
 }
 
-/** Where settings are in an event, by their names in errors about them. */
-const PATHS = { format: "session.audio.input.format", turn_detection: "session.audio.input.turn_detection" };
+/** Where settings are in an event or a request for a client secret, by their names in errors about them. */
+export const SETTING_PATHS = {
+  format: "session.audio.input.format",
+  turn_detection: "session.audio.input.turn_detection",
+};
 const FLAT_PATHS = { format: "session.input_audio_format", turn_detection: "session.turn_detection" };
 
 function faultOf(error: SvcError, { isFlat }: Form) {
   const { code, details } = error;
-  const { message, param = null } = renamed({ ...details, message: error.message }, isFlat ? FLAT_PATHS : PATHS);
+  const { message, param = null } = renamed(
+    { ...details, message: error.message },
+    isFlat ? FLAT_PATHS : SETTING_PATHS,
+  );
   return { type: chatErrors[code].type, code, message, param };
 }
 

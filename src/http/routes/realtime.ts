@@ -13,9 +13,9 @@ import {
   parseEvent,
   type SecretRequest,
 } from "../../dialect/realtime/decode.ts";
-import { encodeClientSecret } from "../../dialect/realtime/encode.ts";
+import { encodeClientSecret, SETTING_PATHS } from "../../dialect/realtime/encode.ts";
 import { RealtimeWire } from "../../dialect/realtime/wire.ts";
-import { SvcError, typedError } from "../../domain/errors.ts";
+import { SvcError, typedError, withFieldNames } from "../../domain/errors.ts";
 import type { LiveEnd, LiveEvent } from "../../domain/live.ts";
 import type { ClientSecrets } from "../../service/client-secrets.ts";
 import type { LiveSession } from "../../service/live/session.ts";
@@ -75,9 +75,13 @@ export function realtimeRoutes(deps: AppDeps, services: RealtimeServices) {
   const makeSecret = async (request: Request, decode: (body: unknown) => SecretRequest, isFlat: boolean) => {
     const { changes, seconds } = decode(await deps.bodies.read(request, bodyCeilings.small));
     const { apiKey } = deps.contexts.of(request);
-    const secret = { settings: realtime.settings(changes), ...(apiKey !== undefined && { apiKey }) };
     const headers = { "Cache-Control": "no-store" };
-    return Response.json(encodeClientSecret(clientSecrets.create(secret, seconds), isFlat), { headers });
+    try {
+      const secret = { settings: realtime.settings(changes), ...(apiKey !== undefined && { apiKey }) };
+      return Response.json(encodeClientSecret(clientSecrets.create(secret, seconds), isFlat), { headers });
+    } catch (error) {
+      throw withFieldNames(error, isFlat ? undefined : SETTING_PATHS);
+    }
   };
   return new Elysia({ name: "route.realtime" })
     .get("/v1/realtime", ({ request }) => openSession(deps, realtime, turns, request), described)

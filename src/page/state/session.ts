@@ -2,26 +2,17 @@
 
 import { batch, signal, type Signal } from "@preact/signals";
 import type { ModelList } from "../../contract/model.ts";
-import { ENDS, noAnswer, type Answer } from "../logic/answer.ts";
+import { ENDS } from "../logic/answer.ts";
 import * as tree from "../logic/conversation.ts";
 import type { Attachment, Conversation, Settings, Turn } from "../logic/conversation.ts";
 import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/models.ts";
-import { writeAnswer } from "./answering.ts";
 import { messageOf, type Api } from "./api.ts";
 import { Drafts } from "./drafts.ts";
 import { summaryOf, withSummary, type Change, type History, type Summary } from "./history.ts";
 import { Kept } from "./kept.ts";
 import { OtherTabs } from "./other-tabs.ts";
+import { Run } from "./run.ts";
 import { Unsaved } from "./unsaved.ts";
-
-/** An answer that is being generated. */
-export interface Run {
-  /** Its conversation, shown or not, as it is now. */
-  current: Conversation;
-  readonly turn: string;
-  readonly answer: Signal<Answer>;
-  readonly abort: AbortController;
-}
 
 /** Where conversations are stored. */
 type Store = Pick<History, keyof History>;
@@ -272,12 +263,7 @@ export class Session {
     if (!model || this.run) return;
     const turn = newTurn({ parent, role: "assistant", text: "", model: model.id });
     const { id } = this.conversation.value;
-    const run: Run = {
-      current: this.conversation.value,
-      turn: turn.id,
-      answer: signal(noAnswer),
-      abort: new AbortController(),
-    };
+    const run = new Run(this.conversation.value, turn.id);
     this.runs.value = new Map(this.runs.value).set(id, run);
     this.change((conversation) => tree.addTurn(conversation, turn));
     this.announcement.value = "Writing an answer.";
@@ -288,7 +274,7 @@ export class Session {
     };
     const pace = tree.mediaLength(run.current) > LARGE ? SAVE_MS.large : SAVE_MS.usual;
     const saving = setInterval(() => keep(run.answer.value.turn), pace);
-    const end = await this.write(run, parent, model);
+    const end = await run.write(this.api, parent, model);
     clearInterval(saving);
     if (!isWanted()) return;
     batch(() => {
@@ -306,37 +292,6 @@ export class Session {
     runs.get(id)?.abort.abort();
     runs.delete(id);
     this.runs.value = runs;
-  }
-
-  /** Requests the answer; resolves with how it ended, also after a failure. */
-  private async write(run: Run, parent: string, model: Model): Promise<Partial<Turn>> {
-    // Many chunks may arrive between two frames, so the page is updated at intervals.
-    let newest = noAnswer;
-    let isDue = false;
-    const show = () => {
-      isDue = false;
-      run.answer.value = newest;
-    };
-    const put = (answer: Answer) => {
-      newest = answer;
-      if (isDue) return;
-      isDue = true;
-      const { text, reasoning = "" } = newest.turn;
-      setTimeout(show, text.length + reasoning.length > 20_000 ? 200 : 40);
-    };
-    try {
-      const path = tree.pathOf(run.current, parent);
-      await writeAnswer(this.api, { path, settings: run.current.settings, model, signal: run.abort.signal }, put);
-      // A server that is stopped cancels its answers, takes no further requests, and does not say so.
-      const { finish = "stop", error } = newest.turn;
-      if (finish === "cancelled" && !(await this.api.isReachable())) throw new Error("The server was stopped.");
-      return { finish, ...(error && { error }) };
-    } catch (error) {
-      if (run.abort.signal.aborted) return { finish: "stopped" };
-      return { finish: "error", error: messageOf(error) };
-    } finally {
-      show();
-    }
   }
 
   /** Changes the shown conversation. */

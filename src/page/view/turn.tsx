@@ -7,7 +7,7 @@ import { ENDS } from "../logic/answer.ts";
 import { pathOf, siblingsOf, type Turn } from "../logic/conversation.ts";
 import { duration, rate, whole } from "../logic/format.ts";
 import { turnPlace } from "../state/drafts.ts";
-import type { Run } from "../state/session.ts";
+import type { Run } from "../state/run.ts";
 import { Act } from "./act.tsx";
 import { Attachments } from "./attachments.tsx";
 import { isComposing } from "./browser.ts";

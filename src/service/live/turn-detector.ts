@@ -56,6 +56,8 @@ export class TurnDetector {
   private utterance: Utterance | undefined;
   /** Position where the utterance begins, or where the next one may begin. */
   private begin = 0;
+  /** Position of the first speech of the utterance; `begin` while there is none. */
+  private speech = 0;
   /** Position before which all sound is in a piece or was skipped. */
   private taken = 0;
   private previous: string | undefined;
@@ -82,7 +84,7 @@ export class TurnDetector {
       this.beginPhrase(Math.max(this.taken, since - clock.bytes(prefixMs / 1000)), turns !== null);
     }
     if (this.phrase) this.goOn(this.phrase, probability, settings, clock.bytes(silenceMs / 1000));
-    if (this.heard - this.begin >= clock.bytes(LONGEST_UTTERANCE_SECONDS)) this.cutOff(settings);
+    if (this.heard - this.speech >= clock.bytes(LONGEST_UTTERANCE_SECONDS)) this.cutOff(settings);
   }
 
   /**
@@ -118,6 +120,7 @@ export class TurnDetector {
     if (this.utterance) return;
     const { emit, clock } = this.deps;
     this.utterance = new Utterance(newItemId("item"), emit);
+    this.speech = from;
     if (!announced) return;
     this.begin = from;
     emit({ type: "speech-started", item: this.utterance.id, atMs: clock.ms(from) });
@@ -133,15 +136,18 @@ export class TurnDetector {
     // The rest of a pause in which a piece was cut is not a new pause.
     const isPause = pause >= clock.bytes(PIECE.pause) && (quietSince ?? 0) > phrase.from;
     // Later there may be no pause before the utterance is too long.
-    const isLate = this.heard - this.begin >= clock.bytes(LONGEST_UTTERANCE_SECONDS - PIECE.longest);
+    const isLate = this.heard - this.speech >= clock.bytes(LONGEST_UTTERANCE_SECONDS - PIECE.longest);
     if (isPause && isLate) return this.cutOff(settings);
     if (isPause) phrase.pause = middle;
     const length = this.partBytes + this.heard - phrase.from;
     if (length >= clock.bytes(PIECE.late) && probability <= (phrase.lull?.probability ?? 1)) {
       phrase.lull = { at: this.heard - clock.bytes(clock.seconds(clock.frame) / 2), probability };
     }
-    if (isPause && length >= clock.bytes(PIECE.enough)) this.cut(phrase, middle, settings);
-    else if (length >= clock.bytes(PIECE.longest))
+    if (isPause && length >= clock.bytes(PIECE.enough)) {
+      // It is in the pause or before it.
+      phrase.lull = undefined;
+      this.cut(phrase, middle, settings);
+    } else if (length >= clock.bytes(PIECE.longest))
       this.cut(phrase, phrase.pause ?? phrase.lull?.at ?? this.heard, settings);
   }
 
@@ -159,7 +165,7 @@ export class TurnDetector {
   private cutOff(settings: LiveSettings): void {
     if (!this.utterance) {
       // There was no speech for that long.
-      this.begin = this.heard;
+      this.begin = this.speech = this.heard;
       return;
     }
     this.end(settings);
@@ -182,7 +188,7 @@ export class TurnDetector {
     this.phrase = this.utterance = undefined;
     this.parts = [];
     this.partBytes = 0;
-    this.begin = this.taken = this.heard;
+    this.begin = this.speech = this.taken = this.heard;
     this.finder.reset();
   }
 

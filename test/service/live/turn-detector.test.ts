@@ -113,14 +113,14 @@ describe("an utterance", () => {
     expect(pieces.map(({ frames }) => frames.at(-1))).toEqual([breath]);
   });
 
-  test("is also split at the least likely speech that came before a cut at an earlier pause", () => {
+  test.each([1, 22])("cut in a pause after %d s is also split at the least likely speech after it", (first) => {
     const { hear, pieces, frameNow } = start();
-    hear(seconds(1), 0.9);
+    hear(seconds(first), 0.9);
     hear(12, 0);
     hear(seconds(22), 0.9);
     const breath = frameNow();
     hear(1, 0.6);
-    hear(seconds(12), 0.9);
+    hear(seconds(14), 0.9);
     expect(pieces).toHaveLength(2);
     expect(pieces[1]?.frames.at(-1)).toBe(breath);
   });
@@ -193,6 +193,17 @@ describe("without turn detection", () => {
     expect(pieces).toHaveLength(1);
     expect(pieces[0]?.frames.length).toBeWithin(50, 80);
     expect(events.map(({ type }) => type)).toEqual(["committed"]);
+  });
+
+  test("silence before the speech does not count towards the five minutes of an utterance", () => {
+    const { turns, hear, pieces, frameNow, events } = start(byHand);
+    hear(seconds(275), 0);
+    hear(seconds(2), 0.9);
+    hear(12, 0);
+    hear(seconds(30), 0.9);
+    expect(events).toEqual([]);
+    turns.commit(frameNow() * FRAME, byHand);
+    expect(pieces.map(({ frames }) => Math.round((frames.length * FRAME) / 8000))).toEqual([3, 28, 2]);
   });
 
   test("a long utterance is transcribed while it goes on, and its text is reported only after the commit", () => {
