@@ -196,7 +196,7 @@ function HistorySection() {
   const [said, setSaid] = useState("");
   const importAll = async (files: readonly File[]) => {
     const found = (await Promise.all(files.map(async (file) => fromJson(await file.text())))).flat();
-    await session.import(found);
+    await session.chats.import(found);
     return `${found.length} ${found.length === 1 ? "chat" : "chats"} imported.`;
   };
   const exportAll = async () => {
@@ -209,17 +209,17 @@ function HistorySection() {
     <section>
       <h3>History</h3>
       <p class="soft">
-        {session.keepsChats
+        {session.chats.areKept
           ? "Chats are stored only in this browser, not on the server."
           : "This window keeps no chats: export the shown one before you begin another or close the window."}
       </p>
       <div class="buttons start">
         <button type="button" onClick={() => say(exportAll())}>
-          <Icon name="download" /> {session.keepsChats ? "Export all" : "Export"}
+          <Icon name="download" /> {session.chats.areKept ? "Export all" : "Export"}
         </button>
         <button
           type="button"
-          disabled={!session.keepsChats}
+          disabled={!session.chats.areKept}
           onClick={() => chooseFiles(".json,application/json", (files) => say(importAll(files)))}
         >
           <Icon name="upload" /> Import
