@@ -13,7 +13,6 @@ export class MemoryHistory {
     this.listed++;
     return this.later(() => [...this.conversations.values()].map(summaryOf));
   };
-  all = () => this.later(() => [...this.conversations.values()]);
   get = (id: string) => this.later(() => this.conversations.get(id));
   put = (one: Conversation) =>
     this.later(() => {

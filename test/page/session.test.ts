@@ -278,9 +278,9 @@ test("storing a chat updates its entry in the list, without reading the list aga
 test("without a database, the shown chat is what can be exported", async () => {
   const other = new Session(new EndlessApi());
   await other.loadModels();
-  expect([other.chats.areKept, await other.all()]).toEqual([false, []]);
+  expect([other.chats.areKept, await Array.fromAsync(other.all())]).toEqual([false, []]);
   other.send("Hi");
-  expect(await other.all()).toEqual([other.conversation.value]);
+  expect(await Array.fromAsync(other.all())).toEqual([other.conversation.value]);
   other.stop();
   await settled();
 });
@@ -326,7 +326,7 @@ test("a chat that cannot be stored says so, stays in the list, and is stored onc
   await session.chats.list();
   expect([session.chats.whyUnstored(id), session.chats.whyUnstored(other)]).toEqual([why, undefined]);
   expect(session.chats.summaries.value.map(({ title }) => title)).toEqual(["Only here", "Stored"]);
-  expect((await session.all()).map(({ title }) => title).toSorted()).toEqual(["Only here", "Stored"]);
+  expect((await Array.fromAsync(session.all())).map(({ title }) => title).toSorted()).toEqual(["Only here", "Stored"]);
   await session.show(id);
   expect(pathOf(session.conversation.value).map(({ text }) => text)).toEqual(["Hi", "Hello"]);
   isFull = false;

@@ -64,10 +64,13 @@ export class Chats {
     return this.store?.get(id);
   }
 
-  async all(): Promise<Conversation[]> {
-    const stored = (await this.store?.all()) ?? [];
-    const others = Array.from(this.unstored.value.values(), ({ conversation }) => conversation);
-    return [...stored.filter(({ id }) => !this.newest(id)), ...others];
+  /** Yields all chats, read one by one: all together may not fit into memory. */
+  async *all(): AsyncGenerator<Conversation> {
+    const listed = (await this.store?.list()) ?? [];
+    for (const id of new Set([...this.unstored.value.keys(), ...listed.map((one) => one.id)])) {
+      const chat = this.newest(id) ?? (await this.read(id));
+      if (chat) yield chat;
+    }
   }
 
   /** Returns why a chat could not be stored, for the user. */

@@ -209,11 +209,11 @@ export class Session {
     await this.chats.remove();
   }
 
-  /** Returns all chats; without a database, the shown one. */
-  async all(): Promise<Conversation[]> {
-    if (this.chats.areKept) return this.chats.all();
+  /** Yields all chats; without a database, the shown one. */
+  async *all(): AsyncGenerator<Conversation> {
     const shown = this.conversation.value;
-    return shown.leaf === null ? [] : [shown];
+    if (this.chats.areKept) yield* this.chats.all();
+    else if (shown.leaf !== null) yield shown;
   }
 
   private ask(turn: NewTurn): void {

@@ -188,7 +188,9 @@ function ChatMenu() {
           </button>
           <button
             type="button"
-            onClick={act(close, () => save("json", "application/json", toJson([conversation]).join("")))}
+            onClick={act(close, async () => {
+              for await (const text of toJson([conversation])) save("json", "application/json", text);
+            })}
           >
             <Icon name="download" /> Export as JSON
           </button>

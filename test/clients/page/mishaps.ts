@@ -150,17 +150,19 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     const shown = `document.querySelector(".thread").innerText`;
     await until(page, `${shown}.includes("A good question") && ${shown}.includes("Another question")`);
   });
-  await check("an export that fails says why", async () => {
+  await check("an export says what it saved, or why it failed", async () => {
     await page.evaluate(() => {
-      const { getAll } = IDBObjectStore.prototype;
-      IDBObjectStore.prototype.getAll = () => {
-        IDBObjectStore.prototype.getAll = getAll;
+      const { get } = IDBObjectStore.prototype;
+      IDBObjectStore.prototype.get = () => {
+        IDBObjectStore.prototype.get = get;
         throw new Error("The database cannot be read.");
       };
     });
     await press(page, "Settings", ".top");
     await press(page, "Export all", "dialog");
     await until(page, `document.querySelector("dialog").innerText.includes("The database cannot be read.")`);
+    await press(page, "Export all", "dialog");
+    await until(page, `document.querySelector("dialog").innerText.includes("1 file saved.")`);
     await page.keyboard.press("Escape");
   });
   await check("a search that finds no chat says so", async () => {
