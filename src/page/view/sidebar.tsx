@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { ago } from "../logic/format.ts";
-import { focusMessage, hasKeyboard } from "./browser.ts";
+import { focusMessage, hasKeyboard, isComposing } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Icon, Mark } from "./icons.tsx";
 import { hashOf, type Place } from "./place.ts";
@@ -39,6 +39,13 @@ export function Sidebar({ place, onLeave }: { readonly place: Place; readonly on
             aria-label="Search chats"
             value={words}
             onInput={(event) => setWords(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key !== "Escape" || words === "" || isComposing(event)) return;
+              // Else it would also stop the answer or close the dialog; not every browser empties the field.
+              event.preventDefault();
+              event.stopPropagation();
+              setWords("");
+            }}
           />
         )}
         <ul>
