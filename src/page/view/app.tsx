@@ -188,7 +188,7 @@ function ChatMenu() {
           <button
             type="button"
             onClick={act(close, async () => {
-              for await (const text of toJson([conversation])) save("json", "application/json", text);
+              for await (const text of toJson([conversation])) await save("json", "application/json", text);
             })}
           >
             <Icon name="download" /> Export as JSON

@@ -209,8 +209,8 @@ function HistorySection() {
   const exportAll = async () => {
     let count = 0;
     for await (const text of toJson(session.all())) {
-      count++;
-      saveFile(`svc-chats${count > 1 ? `-${count}` : ""}.json`, "application/json", text);
+      setSaid(`Saving file ${++count}…`);
+      await saveFile(`svc-chats${count > 1 ? `-${count}` : ""}.json`, "application/json", text);
     }
     return `${counted(count, "file")} saved.`;
   };

@@ -160,7 +160,7 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     const shown = `document.querySelector(".thread").innerText`;
     await until(page, `${shown}.includes("A good question") && ${shown}.includes("Another question")`);
   });
-  await check("an export says what it saved, or why it failed", async () => {
+  await check("an export that fails says why", async () => {
     await page.evaluate(() => {
       const { get } = IDBObjectStore.prototype;
       IDBObjectStore.prototype.get = () => {
@@ -171,8 +171,20 @@ export async function checkMishaps(page: Page, url: string): Promise<void> {
     await press(page, "Settings", ".top");
     await press(page, "Export all", "dialog");
     await until(page, `document.querySelector("dialog").innerText.includes("The database cannot be read.")`);
+    await page.keyboard.press("Escape");
+  });
+  await check("an export waits until the browser has room for its file, and says how many it saved", async () => {
+    await page.evaluate(() => {
+      const { text } = Blob.prototype;
+      Blob.prototype.text = () => {
+        Blob.prototype.text = text;
+        Object.assign(globalThis, { waited: true });
+        return Promise.reject(new Error("The file cannot be read."));
+      };
+    });
+    await press(page, "Settings", ".top");
     await press(page, "Export all", "dialog");
-    await until(page, `document.querySelector("dialog").innerText.includes("1 file saved.")`);
+    await until(page, `document.querySelector("dialog").innerText.includes("1 file saved.") && globalThis.waited`);
     await page.keyboard.press("Escape");
   });
   await check("a search that finds no chat says so", async () => {
