@@ -19,7 +19,7 @@ const speech = { stop: () => {} };
 const page = { api, kept, session, watch: new Watch(api), toBlocks: createMarkdown(), speech };
 // Without a database, as in some private windows, everything but the history works.
 await History.open((change) => void session.changedElsewhere(change))
-  .then((history) => session.useHistory(history))
+  .then((history) => session.chats.use(history))
   .catch(() => {});
 render(
   <PageContext.Provider value={page}>

@@ -25,8 +25,8 @@ export async function findingsOf<Findings>(
   { script, files, flags = [], screenshot }: Page,
 ): Promise<Findings> {
   const own = () => new Response(HTML, { headers: { "Content-Type": "text/html" } });
-  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, routes: { "/": own, ...files } });
   const browser = await puppeteer.launch({ executablePath, args: [...FLAGS, ...flags], protocolTimeout: 150_000 });
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, routes: { "/": own, ...files } });
   try {
     const page = await browser.newPage();
     await page.goto(`http://localhost:${server.port}/`);

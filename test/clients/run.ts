@@ -2,7 +2,7 @@
 // based on them; LiteLLM; lm-eval (compared with llama-server); Open WebUI's document loader; clients for Go, Rust and
 // Java, if their compilers are installed; and, if Chromium is, a web page. All are unmodified and use a running svc:
 // from source, or the command after two dashes. Prints one line per check, then `N passed, N failed`. Needs npm and
-// Python 3 with venv; installs below vendor/.build.
+// Python 3 with venv; installs below vendor/.build, except that Go, Cargo and Maven keep packages in their own folders.
 
 import { join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";

@@ -35,13 +35,20 @@ const turns: Turn[] = [
 ];
 const talk = turns.reduce(addTurn, newConversation("c", 0, { system: "Be brief." }));
 
-test("an export has all branches, which an import restores", () => {
+/** Returns the only file of an export. */
+async function exported(all: readonly Conversation[]): Promise<string> {
+  const [file = "", ...others] = await Array.fromAsync(toJson(all));
+  expect(others).toEqual([]);
+  return file;
+}
+
+test("an export has all branches, which an import restores", async () => {
   const all = [talk, { ...talk, id: "d" }];
-  expect(fromJson(toJson(all).join(""))).toEqual(all);
-  expect(fromJson(toJson([]).join(""))).toEqual([]);
+  expect(fromJson(await exported(all))).toEqual(all);
+  expect(fromJson(await exported([]))).toEqual([]);
 });
 
-test("an export that would be too long to be imported becomes several files", () => {
+test("an export that would be too long to be imported becomes several files", async () => {
   const all = ["a", "b", "c"].map((id) => ({ ...talk, id }));
   const { length } = JSON.stringify(talk, undefined, 2);
   for (const [most, groups] of [
@@ -49,9 +56,21 @@ test("an export that would be too long to be imported becomes several files", ()
     [2 * length, ["ab", "c"]],
     [3 * length, ["abc"]],
   ] as const) {
-    const files = toJson(all, most).map((text) => fromJson(text).map(({ id }) => id));
+    const files = (await Array.fromAsync(toJson(all, most))).map((text) => fromJson(text).map(({ id }) => id));
     expect(files.map((ids) => ids.join(""))).toEqual([...groups]);
   }
+});
+
+test("an export reads chats only as its files are saved", async () => {
+  const read: string[] = [];
+  const all = function* () {
+    for (const id of ["a", "b", "c"]) {
+      read.push(id);
+      yield { ...talk, id };
+    }
+  };
+  await toJson(all(), 1).next();
+  expect(read).toEqual(["a", "b"]);
 });
 
 test("a Markdown export has the turns that are shown", () => {
@@ -61,26 +80,26 @@ test("a Markdown export has the turns that are shown", () => {
   expect(toMarkdown(talk)).toContain("Calls `look`:\n\n```json\n{}\n```");
 });
 
-test("other files are refused with a message, and circular ones are harmless", () => {
-  const broken = (change: object) => toJson([{ ...talk, ...change } as Conversation]).join("");
+test("other files are refused with a message, and circular ones are harmless", async () => {
+  const broken = (change: object) => exported([{ ...talk, ...change } as Conversation]);
   const circle = { 1: { ...turns[0], parent: "2" }, 2: turns[1] };
   for (const text of [
     "[]",
     "{}",
     "null",
     '{"format":"svc-conversations","conversations":[{}]}',
-    broken({ leaf: "9" }),
-    broken({ turns: { 1: { ...turns[0], parent: "9" } } }),
-    broken({ turns: { 1: { ...turns[0], attachments: "x" } } }),
-    broken({ turns: { 1: { ...turns[0], images: ["https://evil.example/invoice.exe"] } }, leaf: "1" }),
-    broken({ turns: { 1: { ...turns[0], images: ["/metrics"] } }, leaf: "1" }),
-    broken({ turns: { 1: { ...turns[0], attachments: [null] } }, leaf: "1" }),
-    broken({
+    await broken({ leaf: "9" }),
+    await broken({ turns: { 1: { ...turns[0], parent: "9" } } }),
+    await broken({ turns: { 1: { ...turns[0], attachments: "x" } } }),
+    await broken({ turns: { 1: { ...turns[0], images: ["https://evil.example/invoice.exe"] } }, leaf: "1" }),
+    await broken({ turns: { 1: { ...turns[0], images: ["/metrics"] } }, leaf: "1" }),
+    await broken({ turns: { 1: { ...turns[0], attachments: [null] } }, leaf: "1" }),
+    await broken({
       turns: { 1: { ...turns[0], stats: { promptTokens: 1, cachedTokens: 0, completionTokens: "1" } } },
       leaf: "1",
     }),
-    broken({ turns: { 1: { ...turns[0], stats: { ...STATS, tokensPerSecond: "fast" } } }, leaf: "1" }),
-    broken({ turns: circle, leaf: "1" }),
+    await broken({ turns: { 1: { ...turns[0], stats: { ...STATS, tokensPerSecond: "fast" } } }, leaf: "1" }),
+    await broken({ turns: circle, leaf: "1" }),
   ]) {
     expect(() => fromJson(text)).toThrow("This file is not an export of this page.");
   }

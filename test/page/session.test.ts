@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from "bun:test";
-import { mergedWith, pathOf, type Conversation, type Turn } from "../../src/page/logic/conversation.ts";
+import { pathOf, type Turn } from "../../src/page/logic/conversation.ts";
 import { Api } from "../../src/page/state/api.ts";
 import { messagePlace } from "../../src/page/state/drafts.ts";
 import { summaryOf } from "../../src/page/state/history.ts";
 import { OtherTabs } from "../../src/page/state/other-tabs.ts";
 import { Session } from "../../src/page/state/session.ts";
+import { MemoryHistory } from "./memory-history.ts";
 
 /** A server that writes a word, and nothing more until the client disconnects. */
 class EndlessApi extends Api {
@@ -18,35 +19,6 @@ class EndlessApi extends Api {
       },
     });
     return new Response(body);
-  }
-}
-
-/** Stands in for the browser's database; calls take some time and run one after another. */
-class MemoryHistory {
-  readonly conversations = new Map<string, Conversation>();
-  private last: Promise<unknown> = Promise.resolve();
-
-  listed = 0;
-  list = () => {
-    this.listed++;
-    return this.later(() => [...this.conversations.values()].map(summaryOf));
-  };
-  all = () => this.later(() => [...this.conversations.values()]);
-  get = (id: string) => this.later(() => this.conversations.get(id));
-  put = (one: Conversation) =>
-    this.later(() => {
-      const known = this.conversations.get(one.id);
-      const stored = known ? mergedWith(one, known) : one;
-      this.conversations.set(one.id, stored);
-      return summaryOf(stored);
-    });
-  remove = (id: string) => this.later(() => void this.conversations.delete(id));
-  clear = () => this.later(() => this.conversations.clear());
-
-  private later<T>(work: () => T): Promise<T> {
-    const done = this.last.then(() => Bun.sleep(5)).then(work);
-    this.last = done;
-    return done;
   }
 }
 
@@ -68,14 +40,14 @@ let session: Session;
 beforeEach(async () => {
   history = new MemoryHistory();
   session = new Session(new EndlessApi());
-  await session.useHistory(history);
+  await session.chats.use(history);
   await session.loadModels();
 });
 
 /** Shows a stored conversation in another tab. */
 async function elsewhere(id: string): Promise<Session> {
   const other = new Session(new EndlessApi());
-  await other.useHistory(history);
+  await other.chats.use(history);
   await other.loadModels();
   await other.show(id);
   return other;
@@ -118,7 +90,7 @@ test.each([
   await settled();
   expect(drafts.of(messagePlace(removed)).text).toBe("");
   expect([...history.conversations.keys()]).toEqual([]);
-  expect([session.conversation.value.id === id, session.runs.value.size, session.summaries.value]).toEqual([
+  expect([session.conversation.value.id === id, session.runs.value.size, session.chats.summaries.value]).toEqual([
     false,
     0,
     [],
@@ -294,21 +266,21 @@ test("storing a chat updates its entry in the list, without reading the list aga
   await settled();
   session.rename("Renamed");
   await settled();
-  expect(session.summaries.value.map(({ id, title }) => [id, title])).toEqual([
+  expect(session.chats.summaries.value.map(({ id, title }) => [id, title])).toEqual([
     [second, "Renamed"],
     [first, "Hi"],
   ]);
   await session.changedElsewhere({ id: first, summary: { id: first, title: "New", updatedAt: 1e15 } });
-  expect(session.summaries.value.map(({ title }) => title)).toEqual(["New", "Renamed"]);
+  expect(session.chats.summaries.value.map(({ title }) => title)).toEqual(["New", "Renamed"]);
   expect(history.listed).toBe(1);
 });
 
 test("without a database, the shown chat is what can be exported", async () => {
   const other = new Session(new EndlessApi());
   await other.loadModels();
-  expect([other.keepsChats, await other.all()]).toEqual([false, []]);
+  expect([other.chats.areKept, await Array.fromAsync(other.all())]).toEqual([false, []]);
   other.send("Hi");
-  expect(await other.all()).toEqual([other.conversation.value]);
+  expect(await Array.fromAsync(other.all())).toEqual([other.conversation.value]);
   other.stop();
   await settled();
 });
@@ -334,18 +306,6 @@ test("an edited message has the attachments that were not removed", async () => 
   await settled();
 });
 
-test("an import that fails in the middle lists what it has stored", async () => {
-  const id = await ask();
-  session.stop();
-  await settled();
-  const chat = history.conversations.get(id) as Conversation;
-  const { put } = history;
-  history.put = (one) => (one.id === "b" ? Promise.reject(new Error("no room")) : put(one));
-  const importing = session.import(["a", "b", "c"].map((name) => ({ ...chat, id: name, title: name })));
-  await expect(importing).rejects.toThrow("no room");
-  expect(session.summaries.value.map(({ title }) => title).toSorted()).toEqual(["Hi", "a"]);
-});
-
 test("a chat that cannot be stored says so, stays in the list, and is stored once others are deleted", async () => {
   const other = await ask();
   session.stop();
@@ -359,20 +319,20 @@ test("a chat that cannot be stored says so, stays in the list, and is stored onc
   session.stop();
   await settled();
   const why = "The browser has no room for this chat: export it, or delete others.";
-  expect(session.unsaved.get(id)?.why).toBe(why);
+  expect(session.chats.whyUnstored(id)).toBe(why);
   await session.show(other);
   session.rename("Stored");
   await settled();
-  await session.list();
-  expect([session.unsaved.get(id)?.why, session.unsaved.get(other)]).toEqual([why, undefined]);
-  expect(session.summaries.value.map(({ title }) => title)).toEqual(["Only here", "Stored"]);
-  expect((await session.all()).map(({ title }) => title).toSorted()).toEqual(["Only here", "Stored"]);
+  await session.chats.list();
+  expect([session.chats.whyUnstored(id), session.chats.whyUnstored(other)]).toEqual([why, undefined]);
+  expect(session.chats.summaries.value.map(({ title }) => title)).toEqual(["Only here", "Stored"]);
+  expect((await Array.fromAsync(session.all())).map(({ title }) => title).toSorted()).toEqual(["Only here", "Stored"]);
   await session.show(id);
   expect(pathOf(session.conversation.value).map(({ text }) => text)).toEqual(["Hi", "Hello"]);
   isFull = false;
   await session.remove(other);
   await settled();
-  expect([session.unsaved.get(id), history.conversations.get(id)?.title]).toEqual([undefined, "Only here"]);
+  expect([session.chats.whyUnstored(id), history.conversations.get(id)?.title]).toEqual([undefined, "Only here"]);
 });
 
 test.each([
@@ -400,14 +360,50 @@ test.each([
   await settled();
 });
 
-test("a chat that cannot be stored is gone once it is deleted", async () => {
-  history.put = () => Promise.reject(new Error("broken"));
+test("a chat that cannot be stored is shown in its newest version, also while that is being stored", async () => {
+  const { put } = history;
+  history.put = (one) => put(one).then(() => Promise.reject(new Error("broken")));
+  const id = await ask();
+  await settled();
+  session.begin();
+  session.runs.value.get(id)?.abort.abort();
+  while (session.runs.value.has(id)) await Bun.sleep(1);
+  await session.show(id);
+  expect(pathOf(session.conversation.value).map(({ text, finish }) => [text, finish])).toEqual([
+    ["Hi", undefined],
+    ["Hello", "stopped"],
+  ]);
+  expect(session.chats.whyUnstored(id)).toBe("This chat is not stored: broken");
+});
+
+test.each([
+  ["a chat", (id: string) => session.remove(id)],
+  ["all chats", () => session.removeAll().catch((error: Error) => (session.problem.value = error.message))],
+])("%s can be deleted in this tab when the database is broken, which is told", async (_, remove) => {
+  const broken = () => Promise.reject(new Error("broken"));
+  Object.assign(history, { put: broken, remove: broken, clear: broken, list: broken });
   const id = await ask();
   session.stop();
   await settled();
-  expect(session.unsaved.get(id)?.why).toBe("This chat is not stored: broken");
-  await session.remove(id);
-  expect([session.unsaved.get(id), session.summaries.value]).toEqual([undefined, []]);
+  await remove(id);
+  expect([session.chats.whyUnstored(id), session.chats.summaries.value]).toEqual([undefined, []]);
+  expect(session.problem.value).toEndWith("broken");
+  session.send("Another");
+  session.stop();
+  expect(session.problem.value).toBe("");
+  await settled();
+});
+
+test("a chat that cannot be stored is stored once another tab has deleted others", async () => {
+  const { put } = history;
+  history.put = () => Promise.reject(new Error("no room"));
+  const id = await ask();
+  session.stop();
+  await settled();
+  history.put = put;
+  await session.changedElsewhere({ id: "another" });
+  await settled();
+  expect([session.chats.whyUnstored(id), history.conversations.has(id)]).toEqual([undefined, true]);
 });
 
 test("a chat that cannot be read says why, and shows no other in its place", async () => {
@@ -418,10 +414,16 @@ test("a chat that cannot be read says why, and shows no other in its place", asy
   const { get } = history;
   history.get = () => Promise.reject(new Error("broken"));
   expect(await session.show(id)).toBe(true);
-  expect([session.unread.value, session.conversation.value.leaf]).toEqual(["The chat cannot be read: broken", null]);
+  expect([session.problem.value, session.conversation.value.leaf]).toEqual(["The chat cannot be read: broken", null]);
   history.get = get;
   await session.show(id);
-  expect([session.unread.value, session.conversation.value.id]).toEqual(["", id]);
+  expect([session.problem.value, session.conversation.value.id]).toEqual(["", id]);
+  history.get = () => Promise.reject(new Error("broken"));
+  await session.show("another");
+  session.send("Hi");
+  expect(session.problem.value).toBe("");
+  session.stop();
+  await settled();
 });
 
 test("a message keeps the indentation of its first line, without the blank lines around", async () => {

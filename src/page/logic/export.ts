@@ -8,21 +8,31 @@ const FORMAT = "svc-conversations";
 /** Characters of a file; what is read again has to be one string, which in Chromium ends at 512 million. */
 const MOST = 200_000_000;
 
-/** Returns files with all chats: the second begins where the first would become longer than `most` characters. */
-export function toJson(conversations: readonly Conversation[], most = MOST): string[] {
-  const files: string[][] = [[]];
+/**
+ * Yields files with all chats, each when it is full: all together may not fit into memory. The next file begins where
+ * one would become longer than `most` characters.
+ */
+export async function* toJson(
+  conversations: Iterable<Conversation> | AsyncIterable<Conversation>,
+  most = MOST,
+): AsyncGenerator<string> {
+  let chats: string[] = [];
   let length = 0;
-  for (const one of conversations) {
+  for await (const one of conversations) {
     const text = JSON.stringify(one, undefined, 2);
     if (length > 0 && length + text.length > most) {
-      files.push([]);
+      yield fileOf(chats);
+      chats = [];
       length = 0;
     }
-    files.at(-1)?.push(text);
+    chats.push(text);
     length += text.length;
   }
-  return files.map((chats) => `{"format": "${FORMAT}", "version": 1, "conversations": [\n${chats.join(",\n")}\n]}\n`);
+  yield fileOf(chats);
 }
+
+const fileOf = (chats: readonly string[]): string =>
+  `{"format": "${FORMAT}", "version": 1, "conversations": [\n${chats.join(",\n")}\n]}\n`;
 
 /** Parses such a file. Throws Error with a message for the user when it is none. */
 export function fromJson(text: string): Conversation[] {

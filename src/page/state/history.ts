@@ -77,10 +77,6 @@ export class History {
     return (await this.database()).get("conversations", id);
   }
 
-  async all(): Promise<Conversation[]> {
-    return (await this.database()).getAll("conversations");
-  }
-
   /**
    * Stores a conversation, merged with what another tab has stored of it; resolves with what the list shows of it.
    * `writing`: the turn that is still being written.

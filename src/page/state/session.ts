@@ -1,4 +1,4 @@
-// State and actions of the page: the models, the shown conversation, the list of all, and the answers being generated.
+// State and actions of the page: the models, the shown conversation, all others, and the answers being generated.
 
 import { batch, signal, type Signal } from "@preact/signals";
 import type { ModelList } from "../../contract/model.ts";
@@ -7,15 +7,12 @@ import * as tree from "../logic/conversation.ts";
 import type { Attachment, Conversation, Settings, Turn } from "../logic/conversation.ts";
 import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/models.ts";
 import { messageOf, type Api } from "./api.ts";
+import { Chats } from "./chats.ts";
 import { Drafts } from "./drafts.ts";
-import { summaryOf, withSummary, type Change, type History, type Summary } from "./history.ts";
+import type { Change } from "./history.ts";
 import { Kept } from "./kept.ts";
 import { OtherTabs } from "./other-tabs.ts";
 import { Run } from "./run.ts";
-import { Unsaved } from "./unsaved.ts";
-
-/** Where conversations are stored. */
-type Store = Pick<History, keyof History>;
 
 /** Milliseconds between two times of storing a chat during an answer, since each reads and writes all its files. */
 const SAVE_MS = { usual: 2000, large: 20_000 };
@@ -32,17 +29,15 @@ export class Session {
   readonly trouble = signal("");
   readonly modelId: Signal<string>;
   readonly conversation: Signal<Conversation>;
-  readonly summaries = signal<readonly Summary[]>([]);
+  readonly chats = new Chats();
   /** Answers being generated, by conversation. */
   readonly runs = signal<ReadonlyMap<string, Run>>(new Map());
-  readonly unsaved = new Unsaved();
-  /** Why the chosen chat is not shown; empty when it is. */
-  readonly unread = signal("");
+  /** Why the chat that was chosen is not shown, or the one that was deleted is still there; empty when all is well. */
+  readonly problem = signal("");
   /** Text that screen readers announce. */
   readonly announcement = signal("");
   readonly drafts = new Drafts();
   readonly otherTabs = new OtherTabs();
-  private history: Store | undefined;
   /** The conversation that was last chosen; it is shown once it is read. Empty: a new one. */
   private wanted = "";
 
@@ -63,39 +58,23 @@ export class Session {
     return this.runs.value.get(this.conversation.value.id);
   }
 
-  /** Whether there is a database for chats; without one, a chat ends when another is begun. */
-  get keepsChats(): boolean {
-    return this.history !== undefined;
-  }
-
-  async useHistory(history: Store): Promise<void> {
-    this.history = history;
-    await this.list();
-  }
-
-  async list(): Promise<void> {
-    const stored = await this.history?.list();
-    if (stored) this.summaries.value = this.unsaved.conversations().map(summaryOf).reduce(withSummary, stored);
-  }
-
   /** Follows what another tab did. */
   async changedElsewhere({ id, summary, writing }: Change): Promise<void> {
     if (summary) {
       this.otherTabs.note(summary.id, writing);
       await this.reread(summary.id);
-      return this.relist(summary);
+      return this.chats.relist(summary);
     }
     for (const one of id === undefined ? [...this.runs.value.keys()] : [id]) this.drop(one);
     this.drafts.forget(id);
-    this.unsaved.forget(id);
     if (id === undefined || id === this.conversation.value.id) this.leave();
-    await this.list();
+    await this.chats.removedElsewhere(id);
   }
 
   /** Takes what is stored of a conversation that is shown or being answered here. */
   private async reread(id: string): Promise<void> {
     if (id !== this.conversation.value.id && !this.runs.value.has(id)) return;
-    const found = await this.history?.get(id);
+    const found = await this.chats.read(id);
     if (!found) return;
     const run = this.runs.value.get(id);
     const shown = this.conversation.value;
@@ -130,7 +109,7 @@ export class Session {
   /** Shows an empty conversation with the last used settings. */
   begin(): void {
     this.wanted = "";
-    this.unread.value = "";
+    this.problem.value = "";
     this.leave();
   }
 
@@ -140,18 +119,18 @@ export class Session {
    */
   async show(id: string): Promise<boolean> {
     this.wanted = id;
-    this.unread.value = "";
+    this.problem.value = "";
     if (id === this.conversation.value.id) return true;
     try {
-      const here = this.runs.value.get(id)?.current ?? this.unsaved.get(id)?.conversation;
-      const found = here ?? (await this.history?.get(id));
+      const here = this.runs.value.get(id)?.current ?? this.chats.newest(id);
+      const found = here ?? (await this.chats.read(id));
       if (this.wanted !== id) return true;
       if (found) this.conversation.value = found;
       return found !== undefined;
     } catch (error) {
       if (this.wanted !== id) return true;
       this.leave();
-      this.unread.value = `The chat cannot be read: ${messageOf(error)}`;
+      this.problem.value = `The chat cannot be read: ${messageOf(error)}`;
       return true;
     }
   }
@@ -216,40 +195,30 @@ export class Session {
     this.drop(id);
     this.drafts.forget(id);
     if (this.conversation.value.id === id) this.leave();
-    await this.history?.remove(id);
-    this.unsaved.forget(id);
-    await this.list();
-    // There may be room for them now.
-    for (const one of this.unsaved.conversations()) this.store(one);
+    try {
+      await this.chats.remove(id);
+    } catch (error) {
+      this.problem.value = `The chat cannot be deleted: ${messageOf(error)}`;
+    }
   }
 
   async removeAll(): Promise<void> {
     for (const id of this.runs.value.keys()) this.drop(id);
     this.drafts.forget();
     this.leave();
-    await this.history?.clear();
-    this.unsaved.forget();
-    await this.list();
+    await this.chats.remove();
   }
 
-  /** Returns all chats; without a database, the shown one. */
-  async all(): Promise<Conversation[]> {
+  /** Yields all chats; without a database, the shown one. */
+  async *all(): AsyncGenerator<Conversation> {
     const shown = this.conversation.value;
-    const stored = await this.history?.all();
-    if (!stored) return shown.leaf === null ? [] : [shown];
-    return [...stored.filter(({ id }) => !this.unsaved.get(id)), ...this.unsaved.conversations()];
-  }
-
-  async import(conversations: readonly Conversation[]): Promise<void> {
-    try {
-      for (const one of conversations) await this.history?.put(one);
-    } finally {
-      await this.list();
-    }
+    if (this.chats.areKept) yield* this.chats.all();
+    else if (shown.leaf !== null) yield shown;
   }
 
   private ask(turn: NewTurn): void {
     if (this.run || !this.model) return;
+    this.problem.value = "";
     // The first line may be indented, as in code.
     const text = turn.text.replace(/^\s*\n/, "").trimEnd();
     const question = newTurn({ ...turn, text });
@@ -312,23 +281,9 @@ export class Session {
   }
 
   private store(conversation: Conversation): void {
-    void this.save(conversation).catch((error: unknown) => {
-      this.unsaved.add(conversation, error);
-      this.relist(summaryOf(conversation));
-    });
-  }
-
-  private async save(conversation: Conversation): Promise<void> {
     const turn = this.runs.value.get(conversation.id)?.turn ?? "";
     const isWriting = conversation.turns[turn] && conversation.turns[turn].finish === undefined;
-    const summary = await this.history?.put(conversation, isWriting ? turn : undefined);
-    this.unsaved.forget(conversation.id);
-    if (summary) this.relist(summary);
-  }
-
-  /** Updates one entry: chats are stored every few seconds during an answer, and there may be thousands of them. */
-  private relist(summary: Summary): void {
-    this.summaries.value = withSummary(this.summaries.value, summary);
+    void this.chats.put(conversation, isWriting ? turn : undefined);
   }
 
   /** Shows an empty conversation until the chosen one, if any, is read. */

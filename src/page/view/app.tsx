@@ -148,9 +148,8 @@ function useShortcuts(): void {
       const { altKey, ctrlKey, metaKey, code } = event;
       // On Apple's keyboards, Option-N types a tilde. Ctrl with Alt may be AltGr.
       const begins = altKey && code === "KeyN" && !ctrlKey && !metaKey && !isModal && !(isTyping && IS_APPLE);
-      // In the other view, the answer is not seen; while composing, Escape is the input method's; it empties a search.
-      const isSearching = event.target instanceof Element && event.target.closest("[type=search]");
-      const stops = event.key === "Escape" && session.run && !isModal && !isComposing(event) && !isSearching;
+      // In the other view, the answer is not seen; while composing, Escape is the input method's.
+      const stops = event.key === "Escape" && session.run && !isModal && !isComposing(event);
       if (stops && placeOf(location.hash).view === "chat") session.stop();
       else if (begins) {
         location.hash = hashOf({ view: "chat" });
@@ -188,7 +187,9 @@ function ChatMenu() {
           </button>
           <button
             type="button"
-            onClick={act(close, () => save("json", "application/json", toJson([conversation]).join("")))}
+            onClick={act(close, async () => {
+              for await (const text of toJson([conversation])) await save("json", "application/json", text);
+            })}
           >
             <Icon name="download" /> Export as JSON
           </button>

@@ -25,13 +25,33 @@ export async function copyText(text: string): Promise<void> {
   if (!isCopied) throw new Error("The browser did not allow copying.");
 }
 
-/** Makes the browser save a file with this text. */
-export function saveFile(name: string, type: string, text: string): void {
+const pause = (seconds: number) => new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+
+/** Seconds for which the browser holds a file that it saves. */
+const HELD_S = 10;
+
+/** Makes the browser save a file with this text. Throws when it has no room for it. */
+export async function saveFile(name: string, type: string, text: string): Promise<void> {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type }));
+  link.href = URL.createObjectURL(await madeBlob(text, type));
   link.download = name;
   link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+  void pause(HELD_S).then(() => URL.revokeObjectURL(link.href));
+}
+
+/** Browsers have room for only some hundred MB at a time, so this may wait until those of earlier files are free. */
+async function madeBlob(text: string, type: string): Promise<Blob> {
+  for (let tries = 0; tries < 2 * HELD_S; tries++) {
+    const blob = new Blob([text], { type });
+    try {
+      // Only reading tells that there was no room; a download would end without a word.
+      await blob.slice(-1).text();
+      return blob;
+    } catch {
+      await pause(1);
+    }
+  }
+  throw new Error("The browser has no room for a file of this size.");
 }
 
 /** Lets the user choose files. */

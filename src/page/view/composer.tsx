@@ -67,8 +67,8 @@ export function Composer() {
     >
       {conversation.leaf !== null && !model && <Trouble />}
       <Problem text={problem} />
-      <Problem text={session.unread.value} />
-      <Problem text={session.unsaved.get(id)?.why} />
+      <Problem text={session.problem.value} />
+      <Problem text={session.chats.whyUnstored(id)} />
       <div class="box">
         {attachments.length > 0 && (
           <Attachments

@@ -191,35 +191,45 @@ function Appearance() {
   );
 }
 
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
 function HistorySection() {
   const { session } = usePage();
   const [said, setSaid] = useState("");
   const importAll = async (files: readonly File[]) => {
-    const found = (await Promise.all(files.map(async (file) => fromJson(await file.text())))).flat();
-    await session.import(found);
-    return `${found.length} ${found.length === 1 ? "chat" : "chats"} imported.`;
+    let count = 0;
+    // One by one: all together may not fit into memory.
+    for (const file of files) {
+      const found = fromJson(await file.text());
+      await session.chats.import(found);
+      count += found.length;
+    }
+    return `${counted(count, "chat")} imported.`;
   };
   const exportAll = async () => {
-    for (const [at, text] of toJson(await session.all()).entries()) {
-      saveFile(`svc-chats${at > 0 ? `-${at + 1}` : ""}.json`, "application/json", text);
+    let count = 0;
+    for await (const text of toJson(session.all())) {
+      setSaid(`Saving file ${++count}…`);
+      await saveFile(`svc-chats${count > 1 ? `-${count}` : ""}.json`, "application/json", text);
     }
+    return `${counted(count, "file")} saved.`;
   };
   const say = (action: Promise<string | void>) => void action.catch(messageOf).then((end) => setSaid(end ?? ""));
   return (
     <section>
       <h3>History</h3>
       <p class="soft">
-        {session.keepsChats
+        {session.chats.areKept
           ? "Chats are stored only in this browser, not on the server."
           : "This window keeps no chats: export the shown one before you begin another or close the window."}
       </p>
       <div class="buttons start">
         <button type="button" onClick={() => say(exportAll())}>
-          <Icon name="download" /> {session.keepsChats ? "Export all" : "Export"}
+          <Icon name="download" /> {session.chats.areKept ? "Export all" : "Export"}
         </button>
         <button
           type="button"
-          disabled={!session.keepsChats}
+          disabled={!session.chats.areKept}
           onClick={() => chooseFiles(".json,application/json", (files) => say(importAll(files)))}
         >
           <Icon name="upload" /> Import

@@ -2,18 +2,20 @@
 
 import { useState } from "preact/hooks";
 import { ago } from "../logic/format.ts";
-import { focusMessage, hasKeyboard } from "./browser.ts";
+import { focusMessage, hasKeyboard, isComposing } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Icon, Mark } from "./icons.tsx";
 import { hashOf, type Place } from "./place.ts";
+import { Problem } from "./problem.tsx";
 
 /** Number of chats from which the search field is shown. */
 const MANY = 8;
 
 export function Sidebar({ place, onLeave }: { readonly place: Place; readonly onLeave: () => void }) {
   const { session } = usePage();
+  const { chats } = session;
   const [words, setWords] = useState("");
-  const all = session.summaries.value;
+  const all = chats.summaries.value;
   const shown = all.filter(({ title }) => title.toLowerCase().includes(words.trim().toLowerCase()));
   const running = session.runs.value;
   const { id: shownId, leaf } = session.conversation.value;
@@ -37,6 +39,13 @@ export function Sidebar({ place, onLeave }: { readonly place: Place; readonly on
             aria-label="Search chats"
             value={words}
             onInput={(event) => setWords(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key !== "Escape" || words === "" || isComposing(event)) return;
+              // Else it would also stop the answer or close the dialog; not every browser empties the field.
+              event.preventDefault();
+              event.stopPropagation();
+              setWords("");
+            }}
           />
         )}
         <ul>
@@ -55,9 +64,10 @@ export function Sidebar({ place, onLeave }: { readonly place: Place; readonly on
           ))}
         </ul>
         {all.length > 0 && shown.length === 0 && <p class="soft">No chat has these words in its name.</p>}
-        {all.length === 0 && (
-          <p class="soft">{session.keepsChats ? "Your chats stay in this browser." : "This window keeps no chats."}</p>
+        {all.length === 0 && !chats.trouble.value && (
+          <p class="soft">{chats.areKept ? "Your chats stay in this browser." : "This window keeps no chats."}</p>
         )}
+        <Problem text={chats.trouble.value} />
       </nav>
       <nav class="places" aria-label="Pages">
         <a href={hashOf({ view: "watch" })} aria-current={place.view === "watch" ? "page" : undefined}>

@@ -19,8 +19,8 @@ import { ReadAloud } from "./read-aloud.tsx";
 import { ToolCalls } from "./tool-calls.tsx";
 
 export function UserTurn({ turn }: { readonly turn: Turn }) {
-  const [isEditing, edit] = useEditing(turn);
-  if (isEditing) return <Editor turn={turn} label="Send" />;
+  const { isEditing, begins, edit } = useEditing(turn);
+  if (isEditing) return <Editor turn={turn} label="Send" begins={begins} />;
   return (
     <article class="turn user" aria-label="You">
       {turn.attachments && <Attachments attachments={turn.attachments} />}
@@ -63,7 +63,7 @@ interface AnswerProps {
 
 export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
   const { session } = usePage();
-  const [isEditing, edit] = useEditing(stored);
+  const { isEditing, begins, edit } = useEditing(stored);
   const [unspoken, setUnspoken] = useState("");
   const content = useRef<HTMLDivElement>(null);
   const isElsewhere = session.otherTabs.isWriting(session.conversation.value.id, stored.id);
@@ -72,7 +72,7 @@ export function AnswerTurn({ turn: stored, run, isLast }: AnswerProps) {
   // The arguments of an answer that was cut are incomplete.
   const canAnswer = isLast && !run && session.model && turn.finish === "tool_calls";
   const isEmpty = !text && !reasoning && toolCalls.length === 0 && images.length === 0;
-  if (isEditing) return <Editor turn={turn} label="Save as a branch" />;
+  if (isEditing) return <Editor turn={turn} label="Save as a branch" begins={begins} />;
   return (
     <article class="turn answer" aria-label={turn.model ?? "Answer"} aria-busy={run !== undefined}>
       <h2>{turn.model}</h2>
@@ -181,21 +181,35 @@ function Branches({ turn }: { readonly turn: Turn }) {
   );
 }
 
-/** Returns whether a turn is being edited, also since before another chat was shown, and a function that begins it. */
-function useEditing(turn: Turn): [boolean, () => void] {
+/** Tells whether a turn is being edited, also since before another chat was shown, and begins an edit. */
+function useEditing(turn: Turn) {
   const { session } = usePage();
   const { conversation, drafts } = session;
   const isEditing = useComputed(() => drafts.has(turnPlace(conversation.value, turn)));
-  return [isEditing.value, () => drafts.change(turnPlace(conversation.value, turn), {})];
+  /** Whether an edit begins that the editor does not show yet. */
+  const begins = useRef(false);
+  const edit = () => {
+    begins.current = true;
+    drafts.change(turnPlace(conversation.value, turn), {});
+  };
+  return { isEditing: isEditing.value, begins, edit };
 }
 
-function Editor({ turn, label }: { readonly turn: Turn; readonly label: string }) {
+interface EditorProps {
+  readonly turn: Turn;
+  readonly label: string;
+  readonly begins: { current: boolean };
+}
+
+function Editor({ turn, label, begins }: EditorProps) {
   const { session } = usePage();
   const { drafts } = session;
   const area = useRef<HTMLTextAreaElement>(null);
   const place = turnPlace(session.conversation.value, turn);
   const { text, attachments } = drafts.of(place, { text: turn.text, attachments: turn.attachments ?? [] });
   useLayoutEffect(() => {
+    if (!begins.current) return;
+    begins.current = false;
     // One reads a long text from its beginning.
     area.current?.setSelectionRange(0, 0);
     area.current?.focus();

@@ -65,6 +65,19 @@ export async function checkFocus(browser: Browser, url: string): Promise<void> {
     await answered(page, "Not one");
     equal(await focused(page), "Edit 0");
   });
+  await check("an edit that is shown again leaves the focus where it is", async () => {
+    await say(page, "two");
+    await answered(page, "You said: two");
+    await enter(page, "Edit", 2);
+    await page.waitForSelector(".editor textarea");
+    equal(await focused(page), "Text 2");
+    await enter(page, "Previous version", 0);
+    await until(page, `!document.querySelector(".editor")`);
+    await enter(page, "Next version", 0);
+    await page.waitForSelector(".editor textarea");
+    equal(await focused(page), "Previous version 0");
+    await press(page, "Cancel", ".editor");
+  });
   await check("the focus stays in the answer whose calls were answered", async () => {
     await page.click(".button.new");
     await say(page, "How is the weather?");

@@ -20,7 +20,10 @@ async function* deltas({ messages }: Asked): AsyncGenerator<Delta> {
   if (role === "tool") yield { content: `It is ${text} in Paris.` };
   else if (text.includes("weather")) {
     yield { content: "Let me look." };
-    for (const call of CALL) yield { tool_calls: [call] };
+    for (const call of CALL) {
+      yield { tool_calls: [call] };
+      if (text.includes("slowly")) await Bun.sleep(5000);
+    }
   } else if (text.includes("endless")) {
     for (let number = 1; number < 10_000; number++) {
       yield { content: `word${number} ` };

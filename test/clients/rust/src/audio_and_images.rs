@@ -3,7 +3,10 @@
 use crate::{Api, Checks, same, with};
 use async_openai::types::{
     InputSource,
-    audio::{AudioInput, AudioResponseFormat, CreateTranscriptionRequest, TimestampGranularity},
+    audio::{
+        AudioInput, AudioResponseFormat, CreateSpeechResponseStreamEvent, CreateTranscriptionRequest,
+        CreateTranscriptionResponseStreamEvent, TimestampGranularity,
+    },
     images::ImageGenStreamEvent,
 };
 use futures::StreamExt;
@@ -20,10 +23,11 @@ pub async fn checks(checks: &mut Checks, client: &Api) {
             sound = client.audio().speech().create(from_value(say.clone())?).await?.bytes.to_vec();
             let body = with(say, json!({ "stream_format": "sse" }));
             let mut stream = client.audio().speech().create_stream(from_value(body)?).await?;
+            let mut last = None;
             while let Some(event) = stream.next().await {
-                event?;
+                last = Some(event?);
             }
-            Ok(())
+            same(matches!(last, Some(CreateSpeechResponseStreamEvent::SpeechAudioDone(_))), true)
         })
         .await;
 
@@ -45,10 +49,14 @@ pub async fn checks(checks: &mut Checks, client: &Api) {
             let heard = client.audio().transcription().create_verbose_json(verbose).await?;
             same((heard.words.map(|words| words.len()), heard.segments.map(|all| all.len())), (Some(2), Some(1)))?;
             let mut stream = client.audio().transcription().create_stream(request()).await?;
+            let mut last = None;
             while let Some(event) = stream.next().await {
-                event?;
+                last = Some(event?);
             }
-            Ok(())
+            match last {
+                Some(CreateTranscriptionResponseStreamEvent::TranscriptTextDone(end)) => same(end.text.trim(), MORNING),
+                other => Err(format!("{other:?} at the end").into()),
+            }
         })
         .await;
 

@@ -11,7 +11,7 @@ use async_openai::{
 };
 use futures::StreamExt;
 use serde_json::{Value, from_value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn question(content: &str, more: Value) -> Value {
     let messages = json!([{ "role": "user", "content": content }]);
@@ -104,10 +104,13 @@ pub async fn checks(checks: &mut Checks, client: &Api) {
             same(client.files().list().await?.data.iter().any(|one| one.id == file.id), true)?;
             let body = json!({ "input_file_id": file.id, "endpoint": url, "completion_window": "24h" });
             let mut batch = client.batches().create(from_value::<BatchRequest>(body)?).await?;
-            while !matches!(batch.status, BatchStatus::Completed | BatchStatus::Failed) {
+            let deadline = Instant::now() + Duration::from_secs(60);
+            let ended = [BatchStatus::Completed, BatchStatus::Failed, BatchStatus::Expired, BatchStatus::Cancelled];
+            while !ended.contains(&batch.status) && Instant::now() < deadline {
                 tokio::time::sleep(Duration::from_millis(50)).await;
                 batch = client.batches().retrieve(&batch.id).await?;
             }
+            same(&batch.status, &BatchStatus::Completed)?;
             same(client.batches().list().await?.data.iter().any(|one| one.id == batch.id), true)?;
             let output = client.files().content(&batch.output_file_id.unwrap_or_default()).await?;
             same(String::from_utf8_lossy(&output).contains(CAPITAL_ANSWER), true)

@@ -1,7 +1,7 @@
 //! Responses and conversations.
 
 use crate::{ADDITION, Api, CAPITAL, CAPITAL_ANSWER, Checks, Outcome, PARIS, city_only, same, with};
-use async_openai::types::responses::ResponseStreamEvent;
+use async_openai::types::responses::{OutputItem, Response, ResponseStreamEvent};
 use futures::StreamExt;
 use serde_json::{Value, from_value, json};
 
@@ -9,15 +9,22 @@ fn ask(input: &str, more: Value) -> Value {
     with(json!({ "model": "svc-mini", "temperature": 0, "input": input }), more)
 }
 
-/// Requests an answer whole and as a stream: every event must have a type of the crate.
-async fn both(client: &Api, body: Value) -> Outcome {
-    client.responses().create(from_value(body.clone())?).await?;
+fn calls_of(response: &Response) -> usize {
+    response.output.iter().filter(|item| matches!(item, OutputItem::FunctionCall(_))).count()
+}
+
+/// Requests an answer with this many calls, whole and as a stream: every event must have a type of the crate.
+async fn both(client: &Api, body: Value, calls: usize) -> Outcome {
+    same(calls_of(&client.responses().create(from_value(body.clone())?).await?), calls)?;
     let mut stream = client.responses().create_stream(from_value(body)?).await?;
     let mut last = None;
     while let Some(event) = stream.next().await {
         last = Some(event?);
     }
-    same(matches!(last, Some(ResponseStreamEvent::ResponseCompleted(_))), true)
+    match last {
+        Some(ResponseStreamEvent::ResponseCompleted(end)) => same(calls_of(&end.response), calls),
+        other => Err(format!("{other:?} at the end").into()),
+    }
 }
 
 pub async fn checks(checks: &mut Checks, client: &Api) {
@@ -34,13 +41,13 @@ pub async fn checks(checks: &mut Checks, client: &Api) {
     let function = json!({ "type": "function", "name": "get_weather", "strict": true, "parameters": city_only() });
     let format = json!({ "type": "json_schema", "name": "city", "strict": true, "schema": city_only() });
     let requests = [
-        ("text with log probabilities", ask(CAPITAL, json!({ "include": ["message.output_text.logprobs"] }))),
-        ("reasoning", ask(ADDITION, json!({ "reasoning": { "effort": "high", "summary": "auto" } }))),
-        ("a call", ask(PARIS, json!({ "tools": [function] }))),
-        ("an answer by a schema", ask(CAPITAL, json!({ "text": { "format": format } }))),
+        ("text with log probabilities", ask(CAPITAL, json!({ "include": ["message.output_text.logprobs"] })), 0),
+        ("reasoning", ask(ADDITION, json!({ "reasoning": { "effort": "high", "summary": "auto" } })), 0),
+        ("a call", ask(PARIS, json!({ "tools": [function] })), 1),
+        ("an answer by a schema", ask(CAPITAL, json!({ "text": { "format": format } })), 0),
     ];
-    for (name, body) in requests {
-        checks.check(&format!("responses: {name}, whole and as a stream"), both(client, body)).await;
+    for (name, body, calls) in requests {
+        checks.check(&format!("responses: {name}, whole and as a stream"), both(client, body, calls)).await;
     }
 
     checks

@@ -1,6 +1,7 @@
 import com.anthropic.client.AnthropicClient;
 import com.anthropic.client.okhttp.AnthropicOkHttpClient;
 import com.anthropic.core.JsonValue;
+import com.anthropic.models.messages.ContentBlock;
 import com.anthropic.models.messages.MessageCreateParams;
 import com.anthropic.models.messages.MessageCountTokensParams;
 import java.util.List;
@@ -22,19 +23,24 @@ final class AnthropicChecks {
         return MessageCreateParams.builder().model("svc-mini").maxTokens(2000).addUserMessage(content);
     }
 
-    private void both(MessageCreateParams.Builder request) {
-        client.messages().create(request.build()).validate();
+    /** Requests a message with as many calls, whole and as a stream. */
+    private void both(MessageCreateParams.Builder request, long calls) {
+        var message = client.messages().create(request.build()).validate();
+        Main.same(message.content().stream().filter(ContentBlock::isToolUse).count(), calls);
         try (var stream = client.messages().createStreaming(request.build())) {
-            stream.stream().forEach(event -> event.validate());
+            var starts = Main.all(stream.stream(), event -> event.validate()).stream()
+                    .flatMap(event -> event.contentBlockStart().stream());
+            Main.same(starts.filter(start -> start.contentBlock().isToolUse()).count(), calls);
         }
     }
 
     void run() {
         var tools = JsonValue.from(List.of(Map.of("name", "get_weather", "input_schema", Main.CITY_ONLY)));
-        Main.check("anthropic: text, whole and as a stream", () -> both(message(Main.CAPITAL)));
-        Main.check("anthropic: thinking, whole and as a stream", () -> both(message(Main.ADDITION).enabledThinking(1024)));
+        Main.check("anthropic: text, whole and as a stream", () -> both(message(Main.CAPITAL), 0));
+        Main.check("anthropic: thinking, whole and as a stream",
+                () -> both(message(Main.ADDITION).enabledThinking(1024), 0));
         Main.check("anthropic: a call, whole and as a stream",
-                () -> both(message(Main.PARIS).putAdditionalBodyProperty("tools", tools)));
+                () -> both(message(Main.PARIS).putAdditionalBodyProperty("tools", tools), 1));
         Main.check("anthropic: tokens are counted, models listed", () -> {
             var request = MessageCountTokensParams.builder().model("svc-mini").addUserMessage(Main.CAPITAL).build();
             client.messages().countTokens(request).validate();

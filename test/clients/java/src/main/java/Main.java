@@ -1,5 +1,7 @@
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * The SDKs of OpenAI and Anthropic for Java, unmodified, with a running svc. They validate every answer: a field that is
@@ -38,6 +40,13 @@ public final class Main {
 
     static void same(Object actual, Object expected) {
         if (!expected.equals(actual)) throw new AssertionError(actual + " instead of " + expected);
+    }
+
+    /** Validates each event of a stream, which must have some, and returns them. */
+    static <T> List<T> all(Stream<T> events, Consumer<T> validate) {
+        var all = events.peek(validate).toList();
+        if (all.isEmpty()) throw new AssertionError("no events");
+        return all;
     }
 
     public static void main(String[] arguments) {

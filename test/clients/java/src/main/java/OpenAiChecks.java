@@ -4,6 +4,7 @@ import com.openai.core.JsonValue;
 import com.openai.models.audio.AudioResponseFormat;
 import com.openai.models.audio.speech.SpeechCreateParams;
 import com.openai.models.audio.transcriptions.TranscriptionCreateParams;
+import com.openai.models.batches.Batch;
 import com.openai.models.batches.BatchCreateParams;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
 import com.openai.models.completions.CompletionCreateParams;
@@ -13,6 +14,7 @@ import com.openai.models.files.FileCreateParams;
 import com.openai.models.files.FilePurpose;
 import com.openai.models.images.ImageGenerateParams;
 import com.openai.models.responses.ResponseCreateParams;
+import com.openai.models.responses.ResponseOutputItem;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -38,17 +40,25 @@ final class OpenAiChecks {
         return ResponseCreateParams.builder().model("svc-mini").temperature(0).input(input);
     }
 
-    private void both(ChatCompletionCreateParams.Builder request) {
-        client.chat().completions().create(request.build()).validate();
+    /** Requests an answer with as many calls, whole and as a stream. */
+    private void both(ChatCompletionCreateParams.Builder request, long calls) {
+        var answer = client.chat().completions().create(request.build()).validate();
+        Main.same(answer.choices().get(0).message().toolCalls().stream().flatMap(List::stream).count(), calls);
         try (var stream = client.chat().completions().createStreaming(request.build())) {
-            stream.stream().forEach(chunk -> chunk.validate());
+            var parts = Main.all(stream.stream(), chunk -> chunk.validate()).stream()
+                    .flatMap(chunk -> chunk.choices().stream())
+                    .flatMap(choice -> choice.delta().toolCalls().stream().flatMap(List::stream));
+            Main.same(parts.filter(part -> part.id().isPresent()).count(), calls);
         }
     }
 
-    private void both(ResponseCreateParams.Builder request) {
-        client.responses().create(request.build()).validate();
+    private void both(ResponseCreateParams.Builder request, long calls) {
+        var response = client.responses().create(request.build()).validate();
+        Main.same(response.output().stream().filter(ResponseOutputItem::isFunctionCall).count(), calls);
         try (var stream = client.responses().createStreaming(request.build())) {
-            stream.stream().forEach(event -> event.validate());
+            var added = Main.all(stream.stream(), event -> event.validate()).stream()
+                    .flatMap(event -> event.outputItemAdded().stream());
+            Main.same(added.filter(event -> event.item().isFunctionCall()).count(), calls);
         }
     }
 
@@ -64,9 +74,9 @@ final class OpenAiChecks {
             Main.same(answer.choices().get(0).message().content().orElse(""), Main.CAPITAL_ANSWER);
         });
         Main.check("openai: log probabilities, whole and as a stream",
-                () -> both(chat(Main.CAPITAL).logprobs(true).topLogprobs(2)));
+                () -> both(chat(Main.CAPITAL).logprobs(true).topLogprobs(2), 0));
         Main.check("openai: a tool is called, whole and as a stream",
-                () -> both(chat(Main.PARIS).putAdditionalBodyProperty("tools", chatTools)));
+                () -> both(chat(Main.PARIS).putAdditionalBodyProperty("tools", chatTools), 1));
         Main.check("openai: completions", () -> client.completions()
                 .create(CompletionCreateParams.builder().model("svc-mini").prompt("Once").maxTokens(5).logprobs(2).build())
                 .validate());
@@ -78,17 +88,17 @@ final class OpenAiChecks {
             var draw = ImageGenerateParams.builder().model("svc-draw").prompt("a red circle");
             client.images().generate(draw.build()).validate();
             try (var stream = client.images().generateStreaming(draw.partialImages(1).build())) {
-                stream.stream().forEach(event -> event.validate());
+                Main.all(stream.stream(), event -> event.validate());
             }
         });
         Main.check("openai: speech is heard again, whole, verbose and as a stream", this::speech);
         Main.check("openai: a file, and a batch of it", this::batch);
 
-        Main.check("responses: text, whole and as a stream", () -> both(response(Main.CAPITAL)));
+        Main.check("responses: text, whole and as a stream", () -> both(response(Main.CAPITAL), 0));
         Main.check("responses: reasoning, whole and as a stream",
-                () -> both(response(Main.ADDITION).putAdditionalBodyProperty("reasoning", reasoning)));
+                () -> both(response(Main.ADDITION).putAdditionalBodyProperty("reasoning", reasoning), 0));
         Main.check("responses: a call, whole and as a stream",
-                () -> both(response(Main.PARIS).putAdditionalBodyProperty("tools", tools)));
+                () -> both(response(Main.PARIS).putAdditionalBodyProperty("tools", tools), 1));
         Main.check("responses: stored, and in a conversation", () -> {
             var conversation = client.conversations().create(ConversationCreateParams.builder().build());
             conversation.validate();
@@ -104,13 +114,14 @@ final class OpenAiChecks {
     private void speech() throws Exception {
         var say = SpeechCreateParams.builder().model("tts-1").voice("nova").input("Good morning.");
         Path file = Files.createTempFile("morning", ".wav");
+        file.toFile().deleteOnExit();
         try (var spoken = client.audio().speech()
                 .create(say.responseFormat(SpeechCreateParams.ResponseFormat.WAV).build())) {
             Files.write(file, spoken.body().readAllBytes());
         }
         client.audio().transcriptions().create(recording(file).build()).validate();
         try (var stream = client.audio().transcriptions().createStreaming(recording(file).build())) {
-            stream.stream().forEach(event -> event.validate());
+            Main.all(stream.stream(), event -> event.validate());
         }
         var words = List.of(TranscriptionCreateParams.TimestampGranularity.WORD,
                 TranscriptionCreateParams.TimestampGranularity.SEGMENT);
@@ -125,6 +136,7 @@ final class OpenAiChecks {
 
     private void batch() throws Exception {
         Path lines = Files.createTempFile("lines", ".jsonl");
+        lines.toFile().deleteOnExit();
         Files.writeString(lines, """
                 {"custom_id": "a", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "svc-mini", \
                 "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 3}}
@@ -139,10 +151,12 @@ final class OpenAiChecks {
                 .build());
         batch.validate();
         client.batches().list().items().forEach(item -> item.validate());
-        while (batch.outputFileId().isEmpty()) {
+        var ended = List.of(Batch.Status.COMPLETED, Batch.Status.FAILED, Batch.Status.EXPIRED, Batch.Status.CANCELLED);
+        long deadline = System.nanoTime() + 60_000_000_000L;
+        while (!ended.contains(batch.status()) && System.nanoTime() < deadline) {
             Thread.sleep(50);
             batch = client.batches().retrieve(batch.id());
         }
-        batch.validate();
+        Main.same(batch.validate().status(), Batch.Status.COMPLETED);
     }
 }
