@@ -208,6 +208,24 @@ describe.each([
   });
 });
 
+test.each([
+  ["no other sequence id is left", { parallel: 1, sequences: 1 }],
+  ["its state cannot be copied", { canTrim: false }],
+])("a conversation that a line of a batch continues stays cached for its user when %s", (_case, more) => {
+  const engine = new FakeEngine({ ...withHost, ...more });
+  engine.add(1, 600, 20, "chat");
+  engine.run();
+  const { tokens = [] } = engine.jobs.get(1) ?? {};
+  engine.add(2, [...tokens, 1, 2, 3], 20, "batch", { background: true });
+  engine.run();
+  expect(engine.cached.get(2)).toBe(619);
+  engine.add(3, 10, 5, "chat");
+  engine.run();
+  engine.add(4, [...tokens, 5, 6, 7], 5, "chat");
+  engine.run();
+  expect(engine.cached.get(4)).toBe(619);
+});
+
 test("no stream waits while a large sequence is offloaded", () => {
   const engine = new FakeEngine({ ...withHost, offloadTokenMs: 1, stallBudgetMs: 50 });
   engine.add(1, 600, 2);
