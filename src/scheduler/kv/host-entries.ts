@@ -65,20 +65,15 @@ export class HostEntries {
 
   /** Returns whether a sequence fits and no entry holds all of it for as long as it is worth keeping. */
   wants(sequence: Computed & Partial<Left>): boolean {
-    const { length } = sequence.ids;
-    const found = this.find(sequence, length, !this.canTrim);
-    const holder = found?.length === length ? this.entries.get(found.entry.id) : undefined;
-    return this.fits(length) && (!holder || (holder.passing === true && !sequence.passing));
+    const complete = [...this.entries.values()].filter(({ id }) => this.index.get(id));
+    return this.fits(sequence.ids.length) && !complete.some((entry) => this.replaces(entry, sequence));
   }
 
-  /**
-   * Adds an entry, to be found once it is complete. It does not pass if it replaces one that does not. Returns undefined
-   * when it does not fit beside the pinned ones.
-   */
+  /** Adds an entry, to be found once it is complete. Returns undefined when it does not fit beside the pinned ones. */
   add(sequence: Prefix & Partial<Left>, now: number, pinned: Pinned = []): Added | undefined {
     const { ids, media, adapterKey, at = now, owner, passing } = sequence;
     const others = [...this.entries.values()].filter(({ id }) => !pinned.includes(id));
-    const replaced = others.filter((entry) => this.canTrim && isPrefix(entry, sequence));
+    const replaced = others.filter((entry) => this.replaces(sequence, entry));
     const rest = others.filter((entry) => !replaced.includes(entry)).toSorted(stalestFirst(now));
     const evicted: Entry[] = [];
     const bytes = this.bytesOf(ids.length);
@@ -91,8 +86,7 @@ export class HostEntries {
     }
     for (const entry of [...replaced, ...evicted]) this.remove(entry.id);
     const id = this.newId();
-    // A conversation is not lost with the line of a batch that continued it.
-    const left = { at, ...(owner && { owner }), passing: passing === true && replaced.every((one) => one.passing) };
+    const left = { at, ...(passing && { passing, ...(owner && { owner }) }) };
     this.entries.set(id, { id, ids, media, adapterKey, ...left, uses: 0, bytes: 0, written: 0 });
     this.tokens += ids.length;
     this.resize(id, bytes);
@@ -158,6 +152,12 @@ export class HostEntries {
     this.tokens -= this.entries.get(id)?.ids.length ?? 0;
     this.entries.delete(id);
     this.index.remove(id);
+  }
+
+  /** Returns whether `a` can be used wherever `b` can, and is kept as long. */
+  private replaces(a: Computed & Partial<Left>, b: Computed & Partial<Left>): boolean {
+    const serves = isPrefix(b, a) && (this.canTrim || a.ids.length === b.ids.length);
+    return serves && (!a.passing || b.passing === true);
   }
 
   private bytesOf(tokens: number): number {

@@ -26,16 +26,8 @@ interface Resident {
 /** How a request reuses tokens that were computed before. */
 type Reuse = Resident | { readonly how: "restore"; readonly length: number; readonly entry: CachedPrefix };
 
-interface Running {
-  /** How many requests used the sequence before. */
-  readonly uses: number;
-  /** How long the conversation was that the request took over: a background request leaves it as it was; 0: none. */
-  readonly conversation: number;
-}
-
 /** Fewer shared tokens than this are not worth reusing. */
 const FEWEST_SHARED = 16;
-const NEW: Running = { uses: 0, conversation: 0 };
 /** At least this many cells are freed at a time, so that freeing is not needed in every step. */
 const TRIM_GRAIN = 64;
 
@@ -46,8 +38,8 @@ export class KvCache {
   readonly host: HostCache;
   private readonly tree = new PrefixTree();
   private readonly idle = new IdleSequences();
-  /** Running sequences by id. */
-  private readonly running = new Map<number, Running>();
+  /** How many requests used each running sequence before, by sequence id. */
+  private readonly running = new Map<number, number>();
   private readonly ids: SequenceIds;
   private commands: KvCommand[] = [];
   /** Cells of the chunk that is being computed in slices: its tokens do not count as computed yet. */
@@ -115,16 +107,18 @@ export class KvCache {
   /** Gives a request a sequence id, with as many of its tokens as are cached. Throws when every sequence is running. */
   acquire(sequence: Sequence, now: number): void {
     const reuse = this.find(sequence, now);
-    const uses = reuse && reuse.how !== "restore" ? this.usesOf(reuse.holder.id) + 1 : 0;
-    const taken = reuse?.how === "take over" ? this.idle.get(reuse.holder.id) : undefined;
-    const conversation = reuse && taken && !taken.passing && this.limits.canTrim ? reuse.length : 0;
+    const resident = reuse?.how === "restore" ? undefined : reuse;
+    const uses = resident ? this.usesOf(resident.holder.id) + 1 : 0;
+    // What a background request leaves is lost first, and with it the conversation if it holds nearly all of that.
+    const takesAll = resident && resident.holder.length - resident.length < FEWEST_OFFLOADED;
+    if (takesAll && this.borrows(sequence, resident.holder)) this.offload(resident.holder.id, now);
     if (!reuse) sequence.id = this.freeId(sequence.adapterKey, now);
     else if (reuse.how === "restore") sequence.id = this.restore(reuse.entry, reuse.length, now);
     else sequence.id = reuse.how === "copy" ? this.fork(reuse, sequence, now) : this.takeOver(reuse, sequence, now);
     if (!this.tree.has(sequence.id)) this.tree.add(sequence.id, sequence.adapterKey);
     sequence.computed = reuse?.length ?? 0;
     this.extend(sequence);
-    this.running.set(sequence.id, { uses, conversation });
+    this.running.set(sequence.id, uses);
   }
 
   /**
@@ -151,7 +145,7 @@ export class KvCache {
     if (spare !== undefined && this.idle.has(spare)) this.lose(spare, now);
     if (this.idle.has(to)) this.moveIdle(to);
     this.move(from, to);
-    this.running.set(to, this.running.get(from) ?? NEW);
+    this.running.set(to, this.usesOf(from));
     this.running.delete(from);
     sequence.id = to;
   }
@@ -191,17 +185,11 @@ export class KvCache {
   /** Makes the sequence of a request idle; `keep`: its cells stay until others need them, else they are freed. */
   release(sequence: Sequence, now: number, keep: boolean): void {
     const { id, media, preempted, background } = sequence;
-    const { uses, conversation } = this.running.get(id) ?? NEW;
+    const uses = this.running.get(id) ?? 0;
     this.running.delete(id);
     sequence.id = -1;
-    const continues = conversation > 0;
-    if (background && continues && !preempted) {
-      const length = Math.min(conversation, this.tree.lengthOf(id));
-      this.clear(id, length, positionAt(media, length));
-    }
     const worth = this.limits.reuse && keep && this.tree.lengthOf(id) >= FEWEST_SHARED;
-    const passing = background && !continues;
-    this.idle.set(id, { media, at: now, uses, passing, ...(preempted && { owner: sequence }) });
+    this.idle.set(id, { media, at: now, uses, passing: background, ...(preempted && { owner: sequence }) });
     // A sequence without exclusive cells is held by others in full.
     if (!worth || this.tree.exclusive(id) === 0) this.drop(id);
   }
@@ -356,9 +344,24 @@ export class KvCache {
     const length = boundaryBefore(sequence.media, match.length);
     if (length < FEWEST_SHARED || (length < match.length && !canTrim)) return undefined;
     const idle = match.holders.find(({ id }) => isIdle(id));
-    if (idle && this.canTakeOver(idle, length, now)) return { how: "take over", length, holder: idle };
+    const canCopy = canTrim && this.copyPays(length);
+    // A background request leaves a conversation to its user.
+    const leaves = canCopy && idle && this.borrows(sequence, idle) && this.hasSpareId(now);
+    if (idle && !leaves && this.canTakeOver(idle, length, now)) return { how: "take over", length, holder: idle };
     const [nearest] = match.holders;
-    return nearest && canTrim && this.copyPays(length) ? { how: "copy", length, holder: idle ?? nearest } : undefined;
+    return nearest && canCopy ? { how: "copy", length, holder: idle ?? nearest } : undefined;
+  }
+
+  /** Whether a background request would continue an idle conversation, which its user may continue too. */
+  private borrows({ background }: Sequence, { id }: Holder): boolean {
+    const idle = this.idle.get(id);
+    return background && idle !== undefined && !idle.passing;
+  }
+
+  /** Whether a request can have an id without the loss of a sequence that somebody may use again. */
+  private hasSpareId(now: number): boolean {
+    const next = this.ids.unused() ?? this.ids.leastValuable(now);
+    return next !== undefined && (!this.idle.has(next) || this.isPassing(next));
   }
 
   private canTakeOver(idle: Holder, length: number, now: number): boolean {
@@ -400,7 +403,7 @@ export class KvCache {
   }
 
   private usesOf(id: number): number {
-    return this.idle.get(id)?.uses ?? this.running.get(id)?.uses ?? 0;
+    return this.idle.get(id)?.uses ?? this.running.get(id) ?? 0;
   }
 
   private freeId(adapterKey: string, now: number, except?: number): number {

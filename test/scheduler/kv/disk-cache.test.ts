@@ -95,6 +95,24 @@ describe.each([
     expect(disk.files.size).toBe(13);
   });
 
+  test("is written without what preempted lines of a batch added to it", () => {
+    const disk = new FakeDisk();
+    const engine = new FakeEngine({ ...limits, parallel: 2 }, undefined, disk);
+    engine.add(1, 450, 5, "chat");
+    engine.run();
+    const { tokens = [] } = engine.jobs.get(1) ?? {};
+    for (let line = 10; line < 70; line += 10) {
+      engine.now += 10_000;
+      engine.add(line, [...tokens, ...ids(400, line * 10_000)], 20, "batch", { background: true });
+      while (engine.output(line).length < 3) engine.step();
+      for (const chat of [line + 2, line + 3]) engine.add(chat, 450, 5, "chat");
+      engine.run();
+    }
+    expect(engine.scheduler.preemptions).toBe(6);
+    engine.end();
+    expect([...disk.files.values()].map((file) => file.ids.length)).toEqual(Array.from({ length: 13 }, () => 454));
+  });
+
   test("is written with the time when it was last used, whatever evicts it and when", () => {
     const disk = new FakeDisk();
     const engine = new FakeEngine({ ...limits, hostBytes: 3000 }, undefined, disk);

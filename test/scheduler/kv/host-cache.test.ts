@@ -55,10 +55,29 @@ describe("an entry of the host cache", () => {
     entries.complete(entries.add(line, 0)?.id ?? 0);
     expect(entries.wants(line)).toBe(false);
     expect(entries.wants(text(300, 1))).toBe(true);
-    entries.add(text(300, 1), 0);
-    expect(entries.add(line, 0)?.replaced.length).toBe(2);
+    const user = entries.add(text(300, 1), 0)?.id ?? 0;
+    const last = entries.add(line, 0);
+    expect(last?.replaced.length).toBe(1);
     const other = entries.add({ ...text(300, 5000), passing }, 5000)?.id ?? 0;
-    expect(entries.add(text(500, 2000), 10_000)?.evicted.map(({ id }) => id)).toEqual([other]);
+    expect(entries.add(text(500, 2000), 10_000)?.evicted.map(({ id }) => id)).toEqual([last?.id ?? 0, other]);
+    expect(entries.get(user)).toBeDefined();
+  });
+
+  test("is not wanted again when a shorter one of a batch line has the same prefix", () => {
+    const entries = new HostEntries(1000, 1);
+    const line = { ids: Int32Array.from([...tokens(300, 1), 5]), adapterKey: "", media: [], passing: true };
+    for (const each of [text(400, 1), line]) entries.complete(entries.add(each, 0)?.id ?? 0);
+    expect(entries.wants(text(300, 1))).toBe(false);
+  });
+
+  test("that a batch line left is replaced by the same one of a user, even when sequences cannot be trimmed", () => {
+    const entries = new HostEntries(1000, 1, false);
+    for (const each of [{ ...text(300, 1), passing: true }, text(300, 1)]) {
+      expect(entries.wants(each)).toBe(true);
+      entries.complete(entries.add(each, 0)?.id ?? 0);
+    }
+    expect(entries.wants(text(300, 1))).toBe(false);
+    expect(entries.tokens).toBe(300);
   });
 });
 
@@ -187,6 +206,24 @@ describe.each([
     expect(engine.cached.get(4)).toBe(0);
     expect(engine.output(4).length).toBe(5);
   });
+});
+
+test.each([
+  ["no other sequence id is left", { parallel: 1, sequences: 1 }],
+  ["its state cannot be copied", { canTrim: false }],
+])("a conversation that a line of a batch continues stays cached for its user when %s", (_case, more) => {
+  const engine = new FakeEngine({ ...withHost, ...more });
+  engine.add(1, 600, 20, "chat");
+  engine.run();
+  const { tokens = [] } = engine.jobs.get(1) ?? {};
+  engine.add(2, [...tokens, 1, 2, 3], 20, "batch", { background: true });
+  engine.run();
+  expect(engine.cached.get(2)).toBe(619);
+  engine.add(3, 10, 5, "chat");
+  engine.run();
+  engine.add(4, [...tokens, 5, 6, 7], 5, "chat");
+  engine.run();
+  expect(engine.cached.get(4)).toBe(619);
 });
 
 test("no stream waits while a large sequence is offloaded", () => {

@@ -69,6 +69,23 @@ describe.each(LAYOUTS)("%s: a prompt that shares a prefix with an earlier one", 
     },
   );
 
+  test.each([
+    ["every sequence id is in use", 4],
+    ["sequence ids are unused", 16],
+  ])("is computed once for the lines of a batch that share more with each other, when %s", (_case, sequences) => {
+    const engine = new FakeEngine({ ...limits, cells: sequences * 1024, sequences, parallel: 1 });
+    for (const prompt of [header, 500, 500, 500]) {
+      engine.add(engine.jobs.size + 1, prompt, 1, "chat");
+      engine.run();
+      engine.now += 1000;
+    }
+    for (let line = 11; line < 19; line++) {
+      engine.add(line, [...header, ...range(500, 2_000_000), line, 1, 2], 5, "batch", { background: true });
+    }
+    engine.run();
+    expect(engine.prefilled).toBe(300 + 3 * 500 + 500 + 8 * 3);
+  });
+
   test("is computed from there even while the earlier request runs", () => {
     const engine = new FakeEngine(limits);
     engine.add(1, [...header, 1, 2, 3], 50);
