@@ -10,8 +10,10 @@ import type { NormalizeTables } from "./tables.ts";
 /** Groups of digits with a space at which no line breaks: "12 000". */
 const DIGIT_GROUP = /(?<=\p{Nd})[\xa0\u2009\u202f](?=\p{Nd}{3}(?!\p{Nd}))/gu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
-/** What follows a title without a dot: words that are also something else need a name, unlike "Gen Z" or "10 Ft Wave". */
-const UNDOTTED = String.raw`(?<!\p{Nd} (?:Ft|Rep))(?:(?<!Gen|Rep|Rev|Col|Hon|Fr)|(?= (?!Alpha|Beta|[A-Z]ers?(?!\p{L}))\p{Lu}(?:'\p{Lu}|\p{Ll})))`;
+/** Titles only with a dot: "10 Ft Wave", "3rd Gen Ryzen", "Rep Count", "Rev B". */
+const NO_TITLE = String.raw`\p{Nd} Ft|(?:\p{Nd}(?:st|nd|rd|th)|First|Second|Third|Fourth|Fifth|[Nn]ext|[Ll]ast|[Cc]urrent)[ \-]Gen|Rep|Rev|Hon|Fr`;
+/** What follows a title without a dot: some need a name, unlike "Gen Z". */
+const UNDOTTED = String.raw`(?<!${NO_TITLE})(?:(?<!Gen|Col)|(?= (?!Alpha|Beta|[A-Z](?:ers?|s)(?!\p{L}))\p{Lu}(?:'\p{Lu}|\p{Ll})))`;
 /** Words where they end a sentence, unless they stand like an abbreviation: "the Sun." and "by Sun.", "special ed." */
 const WORD_AT_END =
   /(?<!^|(?:\b(?:on|by|in|until|till|since|next|last|every)|,|\p{Nd}(?:st|nd|rd|th)) )(?:Mon|Sat|Sun|Jan|ed|fig)\.$/u;
