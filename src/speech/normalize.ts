@@ -39,8 +39,9 @@ const BETWEEN = "=<>~";
 
 /** A lone C or L is a letter: "Type C". */
 const ROMAN = String.raw`((?=[IVX]|[LC][IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))`;
-/** What follows the letter in "I told Mark I was late" and "the part I like"; but not in "type I diabetes". */
-const AFTER_PRONOUN = String.raw`(?<=(?:(?<!\b(?:[Tt]he|[Aa]) )Mark|\b(?:the|every|each|any|first|last|most|only) \p{Ll}{1,9}) I) \p{Ll}`;
+/** The I is the pronoun behind these words: "a book I bought", "the class I took"; but not in "type I diabetes". */
+const BEFORE_PRONOUN = String.raw`(?<!\b(?:[Tt]he|[Aa]) )Mark|\b(?:article|book|chapter|part|round|section|volume|(?:[Tt]he|[Ee]very|[Ee]ach|[Aa]ny|first|last|only) (?:class|grade|level|stage))`;
+const AFTER_PRONOUN = String.raw`(?<=(?:${BEFORE_PRONOUN}) I) \p{Ll}`;
 /** What follows the letter in "James V. Brooks". */
 const AFTER_INITIAL = String.raw`(?<= \p{L})\. \p{Lu}`;
 const DIGITS: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 };
