@@ -132,8 +132,13 @@ test.skipIf(!reader)("the dot of a unit or of a part of a book is no stop", () =
   expect(phonemes("a 12-oz. can, 1,200 sq. ft. of it")).toBe(phonemes("a 12 ounce can, 1,200 square feet of it"));
   expect(phonemes("He ran 5 km. We ran 6.")).toBe(phonemes("He ran 5 kilometers. We ran 6."));
   expect(phonemes("Op. 9, Eq. 3")).toBe(phonemes("Opus 9, Equation 3"));
-  const whole = "He is 5 ft. 3 in. tall, est. 1990, see Op. 9, Eq. 3.";
-  expect(reader?.sentences(whole)).toEqual([whole]);
+  const whole = [
+    "He is 5 ft. 3 in. tall, est. 1990, see Op. 9, Eq. 3.",
+    "It took 2 hrs. 30 minutes for 10 lbs. 8 ounces.",
+    "He is 6 ft. 2.",
+  ];
+  expect(whole.flatMap((line) => reader?.sentences(line))).toEqual(whole);
+  expect(phonemes("He is 6 ft. 2.")).toBe(phonemes("He is 6 feet 2."));
   expect(phonemes("2 hrs. 30 min. later")).toBe(phonemes("2 hours 30 minutes later"));
   expect(reader?.sentences("It took 5 hrs. 20 people came.")).toEqual(["It took 5 hrs.", "20 people came."]);
 });
