@@ -10,8 +10,10 @@ import type { NormalizeTables } from "./tables.ts";
 /** Groups of digits with a space at which no line breaks: "12 000". */
 const DIGIT_GROUP = /(?<=\p{Nd})[\xa0\u2009\u202f](?=\p{Nd}{3}(?!\p{Nd}))/gu;
 const SPACES = new RegExp(`[${SPACE}]+`, "gu");
-/** What follows a title without a dot: words that are also something else need a name, unlike "Gen Z" or "10 Ft Wave". */
-const UNDOTTED = String.raw`(?<!\p{Nd} (?:Ft|Rep))(?:(?<!Gen|Rep|Rev|Col|Hon|Fr)|(?= (?!Alpha|Beta|[A-Z]ers?(?!\p{L}))\p{Lu}(?:'\p{Lu}|\p{Ll})))`;
+/** Titles only with a dot: "10 Ft Wave", "3rd Gen Ryzen", "Rep Count", "Rev B". */
+const NO_TITLE = String.raw`\p{Nd} Ft|(?:\p{Nd}(?:st|nd|rd|th)|First|Second|Third|Fourth|Fifth|[Nn]ext|[Ll]ast|[Cc]urrent)[ \-]Gen|Rep|Rev|Hon|Fr`;
+/** What follows a title without a dot: some need a name, unlike "Gen Z". */
+const UNDOTTED = String.raw`(?<!${NO_TITLE})(?:(?<!Gen|Col)|(?= (?!Alpha|Beta|[A-Z](?:ers?|s)(?!\p{L}))\p{Lu}(?:'\p{Lu}|\p{Ll})))`;
 /** Words where they end a sentence, unless they stand like an abbreviation: "the Sun." and "by Sun.", "special ed." */
 const WORD_AT_END =
   /(?<!^|(?:\b(?:on|by|in|until|till|since|next|last|every)|,|\p{Nd}(?:st|nd|rd|th)) )(?:Mon|Sat|Sun|Jan|ed|fig)\.$/u;
@@ -37,8 +39,9 @@ const BETWEEN = "=<>~";
 
 /** A lone C or L is a letter: "Type C". */
 const ROMAN = String.raw`((?=[IVX]|[LC][IVXLC])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))`;
-/** What follows the letter in "I told Mark I was late" and "the part I like"; but not in "type I diabetes". */
-const AFTER_PRONOUN = String.raw`(?<=(?:(?<!\b(?:[Tt]he|[Aa]) )Mark|\b(?:the|every|each|any|first|last|most|only) \p{Ll}{1,9}) I) \p{Ll}`;
+/** The I is the pronoun behind these words: "a book I bought", "the class I took"; but not in "type I diabetes". */
+const BEFORE_PRONOUN = String.raw`(?<!\b(?:[Tt]he|[Aa]) )Mark|\b(?:article|book|chapter|part|round|section|volume|(?:[Tt]he|[Ee]very|[Ee]ach|[Aa]ny|first|last|only) (?:class|grade|level|stage))`;
+const AFTER_PRONOUN = String.raw`(?<=(?:${BEFORE_PRONOUN}) I) \p{Ll}`;
 /** What follows the letter in "James V. Brooks". */
 const AFTER_INITIAL = String.raw`(?<= \p{L})\. \p{Lu}`;
 const DIGITS: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 };

@@ -13,8 +13,10 @@ const NUMBER = String.raw`\p{Nd}+(?:,\p{Nd}{3})*(?:\.\p{Nd}+)?`;
 const AMOUNT = String.raw`(?<![${WORD}.])(?<!\p{Nd},(?=\p{Nd}{3}(?!\p{Nd})))(-?${NUMBER}) ?`;
 /** What follows the letter of a scale: it is none in "a $20 T-shirt". */
 export const SCALE_END = String.raw`(?![${WORD}]|(?<= \p{L})[\-&']\p{L})`;
-/** What follows "5 ft." in "5 ft. 3 in.", and "2 hrs." in "2 hrs. 30 min." */
-export const SMALLER_PART = String.raw`\p{Nd}[\p{Nd}.]*[ \-]?(?:in(?:ches)?|oz|mins?|secs?)(?![${WORD}])`;
+/** What follows "5 ft." in "5 ft. 3 in." and "He is 5 ft. 3.", and "2 hrs." in "2 hrs. 30 minutes". */
+export const SMALLER_PART =
+  String.raw`\p{Nd}(?:[\p{Nd}.]*[ \-]?(?:in(?:ch(?:es)?)?|oz|ounces?|min(?:ute)?s?|sec(?:ond)?s?)(?![${WORD}])` +
+  String.raw`|\p{Nd}?[.!?]?$)`;
 const MAGNITUDE = String.raw`(hundred|thousand|million|billion|trillion|(?:[kKmMbBtT]|[mbtMBT]n)${SCALE_END})`;
 
 const LARGE_MONEY = new RegExp(String.raw`([$£€])(${NUMBER}) ?${MAGNITUDE}`, "gu");

@@ -22,9 +22,9 @@ const BEFORE_PART = new RegExp(`^${SMALLER_PART}`, "u");
 const NEVER_LAST = /^(?:vs|e\.g|i\.e|cf|viz)$/i;
 /** Like titles, these end a sentence only before a usual beginning: "Jr.", "9 a.m.", "J. Smith", "the U.S. Senate". */
 const SELDOM_LAST = /^(?:Jr|Sr|Inc|Ltd|Co|Corp|al|[ap]\.m|\p{Lu}(?:\.\p{Lu})*)$/u;
-/** Words with which sentences begin, and names do not; not the initial of "J. A. Smith". */
+/** Words, and highways, with which sentences begin, and names do not; not the initial of "J. A. Smith". */
 const BEGINNING = new RegExp(
-  "^[\"“'‘(]?(?:I|An?|The|This|That|These|Those|He|She|It|We|You|They|There|Here|My|His|Her|Our|Your|Their|Its|But|And|Or|So" +
+  "^[\"“'‘(]?(?:I(?:-[0-9]+)?|An?|The|This|That|These|Those|He|She|It|We|You|They|There|Here|My|His|Her|Our|Your|Their|Its|But|And|Or|So" +
     String.raw`|Then|Now|If|When|While|As|At|In|On|For|From|With|After|Before|However|What|Why|How|Where|All|Some|Many` +
     String.raw`|(?:Every|Some|No)(?:one|body)|No one|Yes|Please|Let)(?![\p{L}.\-])`,
   "u",

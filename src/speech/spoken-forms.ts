@@ -12,8 +12,10 @@ const SCALE = String.raw` ?(?:hundred|thousand|million|billion|trillion|[kKmMbBt
 const CLOCK = String.raw`\p{Nd}{1,2}(?::\p{Nd}{2})?`;
 const HALF_DAY = String.raw` ?[AaPp]\.?[Mm]\.?(?![${WORD}])`;
 const TOP_DOMAINS = "com|org|net|edu|gov|io|co|uk|de|fr|info|biz|ca|au|tv|ai|dev|app";
-/** Behind the words with which telephone numbers are given: "Call us at 570-1200". */
-const CALL = String.raw`(?<=\b(?:[Cc]all|[Dd]ial|[Pp]hone|[Tt]el)[.:]?(?: us| me)?(?: at)? )`;
+/** Before telephone numbers behind the words that give them: "Call us at 570-1200"; but not "call 500-1000 people". */
+const CALL =
+  String.raw`(?<=\b(?:[Cc]all|[Dd]ial|[Pp]hone|[Tt]el)[.:]?(?: us| me)?(?: at)? )` +
+  String.raw`(?![\p{Nd}\-]+ (?:people|\p{Ll}{3,}[^sy]s)\b)`;
 /** Nothing of a word, and no dot inside one, may follow. */
 const END = String.raw`(?![${WORD}\-]|\.[${WORD}])`;
 

@@ -40,8 +40,10 @@ test("an abbreviation that can be last ends a sentence before a usual beginning"
     "Washington, D.C. Mayor Smith met Apple Inc. CEO Cook on Martin Luther King Jr. Day at 9 a.m. Monday.",
     "Smith et al. (2020) and J. A. Smith agree.",
     "The U.S. All-Star team met Dr. No.",
+    "The U.S. A-10 flew.",
   ];
   expect(split("It was 9 a.m. Everyone left the U.S. No one saw it.")).toHaveLength(3);
+  expect(split("Open until 9 a.m. I-95 was closed.")).toEqual(["Open until 9 a.m.", "I-95 was closed."]);
   expect(whole.flatMap(split)).toEqual(whole);
 });
 

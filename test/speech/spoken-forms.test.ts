@@ -23,6 +23,9 @@ test("telephone numbers are read digit by digit in all usual notations", () => {
     "+5": "+5",
     "call 570-1200, Tel. 350-1550": "call 5 7 0, 1 2 0 0, Tel. 3 5 0, 1 5 5 0",
     "Call us at 570-1200.": "Call us at 5 7 0, 1 2 0 0.",
+    "Call 570-1200 as soon as this week": "Call 5 7 0, 1 2 0 0 as soon as this week",
+    "We call 500-1000 people.": "We call 500-1000 people.",
+    "phone 100-1500 users": "phone 100-1500 users",
     "500-1000 words, $500-1000": "500-1000 words, 500 to $1000",
     "800-555-1230, 800-1230": "8 0 0, 5 5 5, 1 2 3 0, 8 0 0, 1 2 3 0",
   });
