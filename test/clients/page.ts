@@ -335,7 +335,9 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.goto(`${url}/#watch`);
     await page.waitForSelector(".watch tbody tr");
     await isAccessible(page, "phone-watch");
+    // Loads the page again, since it is no phone any more.
     await page.setViewport({ width: 1280, height: 820 });
+    await page.waitForSelector(".button.new");
   });
   await checkMishaps(page, url);
   await check("nothing went wrong meanwhile, and nothing was asked of anybody else", async () => same(wrong, []));
