@@ -1,5 +1,5 @@
-// Options that have no effect on a server because of another one. They are reported, but are no errors, since a config file may
-// hold them for other calls.
+// Options that have no effect on a server because of another one. They are reported, but are no errors, since a config
+// file may hold them for other calls.
 
 import type { Config } from "./config.ts";
 import { isGiven, type Values } from "./parse.ts";

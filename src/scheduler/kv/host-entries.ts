@@ -65,8 +65,7 @@ export class HostEntries {
 
   /** Returns whether a sequence fits and no entry holds all of it for as long as it is worth keeping. */
   wants(sequence: Computed & Partial<Left>): boolean {
-    const complete = [...this.entries.values()].filter(({ id }) => this.index.get(id));
-    return this.fits(sequence.ids.length) && !complete.some((entry) => this.replaces(entry, sequence));
+    return this.fits(sequence.ids.length) && !this.findable().some((entry) => this.replaces(entry, sequence));
   }
 
   /** Adds an entry, to be found once it is complete. Returns undefined when it does not fit beside the pinned ones. */
@@ -118,8 +117,7 @@ export class HostEntries {
 
   /** Removes and returns the complete entry that is most likely to be used again. */
   takeBest(now: number): Evicted | undefined {
-    const complete = [...this.entries.values()].filter(({ id }) => this.index.get(id));
-    const [best] = complete.toSorted((a, b) => staleness(a, now) - staleness(b, now));
+    const [best] = this.findable().toSorted((a, b) => staleness(a, now) - staleness(b, now));
     if (best) this.remove(best.id);
     return best;
   }
@@ -132,7 +130,7 @@ export class HostEntries {
 
   /** Returns the complete entries that are prefixes of these tokens. */
   prefixesOf(prefix: Computed): CachedPrefix[] {
-    return [...this.entries.values()].filter((entry) => this.index.get(entry.id) && isPrefix(entry, prefix));
+    return this.findable().filter((entry) => isPrefix(entry, prefix));
   }
 
   /** Records that an entry served a request. */
@@ -152,6 +150,11 @@ export class HostEntries {
     this.tokens -= this.entries.get(id)?.ids.length ?? 0;
     this.entries.delete(id);
     this.index.remove(id);
+  }
+
+  /** Returns the complete entries. */
+  private findable(): Entry[] {
+    return [...this.entries.values()].filter(({ id }) => this.index.get(id));
   }
 
   /** Returns whether `a` can be used wherever `b` can, and is kept as long. */

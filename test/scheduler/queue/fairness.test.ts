@@ -10,6 +10,17 @@ const firstTokenMs = (engine: FakeEngine, key: number) => {
   return (job?.tokenAt[0] ?? Number.NaN) - (job?.addedAt ?? 0);
 };
 
+/** The client "steady" was served for long and asks again, as request 3; a background request of `batch` waits. */
+function servedForLong(batch: string): FakeEngine {
+  const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
+  engine.add(1, 20, 300, "steady");
+  engine.step();
+  engine.add(2, 20, 10, batch, { background: true });
+  while (engine.output(1).length < 250) engine.step();
+  engine.add(3, 20, 5, "steady");
+  return engine;
+}
+
 describe("clients take turns", () => {
   test("and a flood of one client does not hold back the single request of another", () => {
     const engine = new FakeEngine(ROOMY, cost);
@@ -83,12 +94,7 @@ describe("clients take turns", () => {
   });
 
   test("and while a batch waits, newcomers do not go one after the other before a client that was served for long", () => {
-    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
-    engine.add(1, 20, 300, "steady");
-    engine.step();
-    engine.add(2, 20, 10, "batch", { background: true });
-    while (engine.output(1).length < 250) engine.step();
-    engine.add(3, 20, 5, "steady");
+    const engine = servedForLong("batch");
     engine.add(10, 20, 50, "newcomer 10");
     engine.onFinish = (key) => {
       if (key >= 10 && key < 30) engine.add(key + 1, 20, 50, `newcomer ${key + 1}`);
@@ -99,12 +105,7 @@ describe("clients take turns", () => {
 
   // The server gives the lines of a batch a client of their own; the queue does not rely on that.
   test("and a client with a batch that waits has no claim to the time of others", () => {
-    const engine = new FakeEngine({ ...ROOMY, parallel: 1 }, cost);
-    engine.add(1, 20, 300, "steady");
-    engine.step();
-    engine.add(2, 20, 10, "both", { background: true });
-    while (engine.output(1).length < 250) engine.step();
-    engine.add(3, 20, 5, "steady");
+    const engine = servedForLong("both");
     for (let key = 10; key < 20; key++) engine.add(key, 20, 20, "both");
     engine.run(100_000);
     expect(engine.jobs.get(3)?.tokenAt[0]).toBeLessThan(engine.jobs.get(12)?.tokenAt[0] ?? 0);
