@@ -76,7 +76,8 @@ export async function answerLine(
     } finally {
       release();
     }
-    hasCrashed = known.code === "engine_crashed";
+    // Until its next attempt, the engine may be unavailable.
+    hasCrashed ||= known.code === "engine_crashed";
     const waits = !isSuspicious(known);
     if (waits ? !isTransient(known) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
     if (waits) onWait(true);

@@ -104,9 +104,12 @@ test("a server answers all batches that were created on it, and keeps others fro
 
 test("lines that crash the engine at each attempt fail alone, however many they are", async () => {
   const crash = new SvcError("engine_crashed", "The engine crashed.");
+  const restarting = new SvcError("engine_unavailable", "The engine is restarting.");
   const computed = new Set<(error: SvcError) => void>();
+  let calls = 0;
   const { batches } = start(
     async (body) => {
+      if (++calls % 3 === 0) throw restarting;
       const { promise, resolve, reject } = Promise.withResolvers<typeof ANSWER>();
       computed.add(reject);
       const isBad = Number(body["id"]) % 2 === 1;
