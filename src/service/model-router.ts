@@ -68,8 +68,8 @@ export type Served = { readonly [C in Capability]?: Backends[C] | undefined };
 
 /** A group of backends, such as the local engines, other servers, or a cluster. */
 export interface ModelSource {
-  /** Returns the models to list, in a stable order. */
-  models(): readonly ListedModel[];
+  /** Returns the models to list, in a stable order. With a capability, models without it may be left out. */
+  models(capability?: Capability): readonly ListedModel[];
   /** Returns the backends of a model of this name, the same objects at every call; undefined if the name is unknown. */
   find(model: string): Served | undefined;
   /** Returns the name of the model that a name means which no source has. */
@@ -259,7 +259,7 @@ export class ModelRouter {
    * compared, so other capabilities never fall back to remote models.
    */
   private listed(capability: Capability): ListedModel[] {
-    const all = this.sources.flatMap((source) => source.models());
+    const all = this.sources.flatMap((source) => source.models(capability));
     const able = all.filter(({ capabilities }) => capabilities.includes(capability));
     const local = able.filter(({ remote }) => !remote);
     return capability === "chat" ? [...local, ...able.filter(({ remote }) => remote).toSorted(byLoaded)] : local;

@@ -30,8 +30,9 @@ export class OfferedModels implements ModelSource {
     this.served = served;
   }
 
-  models(): readonly ListedModel[] {
-    return this.offered.map(({ describe }) => describe());
+  models(capability?: Capability): readonly ListedModel[] {
+    const able = this.offered.filter(({ served }) => capability === undefined || served[capability]);
+    return able.map(({ describe }) => describe());
   }
 
   find(model: string): Served | undefined {
