@@ -2,7 +2,16 @@
 // others no longer than until it is cancelled.
 
 import { beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { Llama } from "../../ffi/llama/api.ts";
 import { KvCommands } from "../../src/engine/text/child/kv-commands.ts";
@@ -70,6 +79,12 @@ describe("the folder", () => {
     for (const name of [old, "a", ".hidden"]) utimesSync(join(path, name), 1, 1);
     await folder().removeAbandoned();
     expect(readdirSync(path).sort()).toEqual([young, "a", ".hidden"].sort());
+  });
+
+  test("may be gone when the model is loaded: only saving fails then", async () => {
+    rmSync(path, { recursive: true });
+    await folder().removeAbandoned();
+    expect(await rejection(folder().write("a", entry, parts))).toEqual(["storage_unavailable", undefined]);
   });
 });
 

@@ -17,12 +17,13 @@ export class SlotFolder {
     private readonly fingerprint: Uint8Array,
   ) {}
 
-  /** Removes what dead processes have left behind. */
+  /** Removes what dead processes have left behind, as far as the folder lets it. */
   async removeAbandoned(): Promise<void> {
-    for (const name of (await readdir(this.path)).filter((one) => PART.test(one))) {
+    for (const name of await readdir(this.path).catch(() => [])) {
+      if (!PART.test(name)) continue;
       const path = join(this.path, name);
-      const found = await lstat(path).catch(ignoreMissing);
-      if (found && Date.now() - found.mtimeMs > ABANDONED_MS) await unlink(path).catch(ignoreMissing);
+      const found = await lstat(path).catch(() => {});
+      if (found && Date.now() - found.mtimeMs > ABANDONED_MS) await unlink(path).catch(() => {});
     }
   }
 
