@@ -180,7 +180,8 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
 
   /** Ends the process; the next job loads the model again. Resolves when the process is gone. */
   async unload(reason: UnloadReason = "idle"): Promise<void> {
-    if (this.state !== "ready" && this.state !== "loading") return;
+    // Without a process it waits for a download or memory, and remains unloaded if no job is left then.
+    if (!this.process || (this.state !== "ready" && this.state !== "loading")) return;
     this.log.verbose("engine unloaded", { ...this.name, reason, bytes: this.memory.resident });
     const gone = this.giveUp(this.endProcess());
     this.state = "unloaded";

@@ -73,6 +73,26 @@ describe("where memory is short", () => {
     expect(decisions).toEqual(["engine loaded: requested", "engine unloaded: idle"]);
   });
 
+  test("an engine whose download outlasts the idle time claims its memory once, for the next job", async () => {
+    const engines: Counter[] = [];
+    // Memory for two of the engines.
+    const memory = new MemoryBudget(() => 2 - engines.filter((one) => one.status().state === "ready").length);
+    const idle = start({ memory, needBytes: 1 });
+    const download = Promise.withResolvers<void>();
+    const coming = start({ memory, needBytes: 1, idleMs: 10, prepare: () => download.promise });
+    engines.push(idle, coming);
+    await count(idle, { to: 1 });
+    const leave = new AbortController();
+    const left = rejectionCode(count(coming, { to: 1 }, leave.signal));
+    leave.abort("gone");
+    expect(await left).toBe("gone");
+    await Bun.sleep(40);
+    const counted = count(coming, { to: 2 });
+    download.resolve();
+    expect((await counted).at(-1)).toMatchObject({ count: 2 });
+    expect(idle.status().state).toBe("ready");
+  });
+
   test("a process that replaces a dead one needs free memory, too", async () => {
     let free = 1e9;
     const counter = start({ memory: new MemoryBudget(() => free), needBytes: 1 });
