@@ -115,7 +115,7 @@ export function renamed<Refusal extends About>(refusal: Refusal, names: Readonly
 }
 
 /** Renames the fields in an SvcError; returns any other value unchanged. */
-export function withFieldNames(error: unknown, names: Readonly<Record<string, string>> | undefined): unknown {
+export function withFieldNames<T>(error: T, names: Readonly<Record<string, string>> | undefined): T | SvcError {
   if (!names || !(error instanceof SvcError)) return error;
   const { message, ...details } = renamed({ ...error.details, message: error.message }, names);
   return new SvcError(error.code, message, details);

@@ -26,7 +26,7 @@ function refusal({ running, waiting, waitingTokens = 0, tokens = 1, ...timed }: 
 }
 
 test("a deadline that will be missed is refused at once, except by an idle engine, whose estimate it may correct", () => {
-  const missed = { code: "server_busy", busy: "deadline" };
+  const missed = { code: "server_busy", details: { busy: "deadline" } };
   expect(refusal({ running: 1, waiting: 0, deadline: 1000 })).toMatchObject(missed);
   expect(refusal({ running: 0, waiting: 1, deadline: 1000 })).toMatchObject(missed);
   expect(refusal({ running: 0, waiting: 0, deadline: 1000 })).toBeUndefined();
@@ -34,7 +34,7 @@ test("a deadline that will be missed is refused at once, except by an idle engin
 });
 
 test("a prompt is refused when too many tokens wait before it, however long it is itself", () => {
-  const full = { code: "server_busy", busy: "queue_tokens" };
+  const full = { code: "server_busy", details: { busy: "queue_tokens" } };
   expect(refusal({ running: 4, waiting: 2, waitingTokens: 900, tokens: 200 })).toMatchObject(full);
   expect(refusal({ running: 4, waiting: 2, waitingTokens: 900, tokens: 100 })).toBeUndefined();
   // Only lines of a batch wait.

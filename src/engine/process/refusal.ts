@@ -5,10 +5,11 @@ import { SvcError } from "../../domain/errors.ts";
 import type { FromEngine, JobKey, Refusal } from "./protocol.ts";
 
 /** Returns what the front process needs to know of an error. */
-export const asRefusal = ({ code, message, details: { param } }: SvcError): Refusal => ({
+export const asRefusal = ({ code, message, details: { param, busy } }: SvcError): Refusal => ({
   code,
   message,
   ...(param !== undefined && { param }),
+  ...(busy && { busy }),
 });
 
 /** Refuses a job: an SvcError is sent as it is; for anything else `message` is sent, and the error goes to the log. */

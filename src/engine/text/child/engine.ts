@@ -6,13 +6,15 @@ import type { Media } from "../../../../ffi/media/api.ts";
 import { adapterKey } from "../../../domain/adapters.ts";
 import { cancelledReason, type CancelCause } from "../../../domain/cancel.ts";
 import type { Clock } from "../../../domain/clock.ts";
+import type { SvcError } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
 import { nextTurn } from "../../../domain/next-turn.ts";
 import type { FinishReason } from "../../../domain/usage.ts";
 import type { Sampled } from "../../../scheduler/plan.ts";
 import { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
-import type { Refusal, JobKey } from "../../process/protocol.ts";
+import type { JobKey } from "../../process/protocol.ts";
+import { asRefusal } from "../../process/refusal.ts";
 import type { AnswerValue, EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
 import { Intake, type ReadyPrompt } from "./intake.ts";
@@ -89,7 +91,7 @@ export class Engine {
     this.intake = new Intake(llama, media, options, {
       ready: (prompt) => this.accept(prompt),
       encoded: (prompt) => this.schedule(prompt),
-      refused: (key, refusal) => this.refuse(key, refusal),
+      refused: (key, error) => this.refuse(key, error),
       answered: (key, answer) => this.answer(key, answer),
       warn,
     });
@@ -126,7 +128,7 @@ export class Engine {
           // The number of cached tokens has changed.
           this.sendStep([]);
         },
-        refused: (key, refusal) => send({ type: "rejected", key, ...refusal }),
+        refused: (key, error) => this.refuse(key, error),
       });
   }
 
@@ -225,9 +227,9 @@ export class Engine {
 
   private accept(prompt: ReadyPrompt): boolean {
     const { key, request, tokens, format } = prompt;
-    const refusal = overload(prompt, this.sequenceOf(prompt), this.scheduler, this.options, this.clock);
-    if (refusal) {
-      this.refuse(key, refusal);
+    const error = overload(prompt, this.sequenceOf(prompt), this.scheduler, this.options, this.clock);
+    if (error) {
+      this.refuse(key, error);
       return false;
     }
     this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock, () => this.readers));
@@ -239,10 +241,10 @@ export class Engine {
     return true;
   }
 
-  private refuse(key: JobKey, refusal: Refusal): void {
+  private refuse(key: JobKey, error: SvcError): void {
     const request = this.active.get(key);
     if (request) this.close(request, "cancelled");
-    this.send({ type: "rejected", key, ...refusal });
+    this.send({ type: "rejected", key, ...asRefusal(error) });
   }
 
   private schedule(prompt: ReadyPrompt): void {

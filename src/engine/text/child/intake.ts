@@ -13,13 +13,12 @@ import {
 } from "../../../../ffi/llama/api.ts";
 import { MediaError, type Media as MediaLibrary, type MediaFailure } from "../../../../ffi/media/api.ts";
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
-import { renamed, type ErrorCode } from "../../../domain/errors.ts";
+import { fieldError, SvcError, withFieldNames, type ErrorCode } from "../../../domain/errors.ts";
 import { mediaOf, type GenerateRequest, type TokenIds } from "../../../domain/generate.ts";
 import { nextTurn } from "../../../domain/next-turn.ts";
 import { fieldOfPrompt, tooManyTokens, type PromptLimits } from "../../../domain/prompt-size.ts";
 import { joinTurns } from "../../../domain/turns.ts";
-import type { Refusal, JobKey } from "../../process/protocol.ts";
-import { asRefusal } from "../../process/refusal.ts";
+import type { JobKey } from "../../process/protocol.ts";
 import type { TokenPiece } from "../port.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf, withoutGrammars } from "./prompt.ts";
@@ -47,7 +46,7 @@ interface IntakeHandlers {
   ready(prompt: ReadyPrompt): boolean;
   encoded(prompt: ReadyPrompt): void;
   /** May also follow `ready`, when the media cannot be encoded. */
-  refused(key: JobKey, refusal: Refusal): void;
+  refused(key: JobKey, error: SvcError): void;
   /** Delivers the result of a job that generates nothing. */
   answered(key: JobKey, answer: Int32Array | string): void;
   warn(text: string): void;
@@ -70,33 +69,26 @@ const DETOKENIZED_AT_ONCE = 4096;
 const MEDIUM = "<__media__>";
 
 /** Refusals of prompts that are impossible because of the request itself. */
-const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, Refusal>>> = {
-  "no-infill": {
-    code: "unsupported_parameter",
-    message: "'suffix': the loaded model cannot fill gaps.",
-    param: "suffix",
-  },
-  "bad-grammar": {
-    code: "invalid_value",
-    message: "'grammar' must be a GBNF grammar with a rule named root.",
-    param: "grammar",
-  },
-  "prefill-too-deep": {
-    code: "invalid_value",
-    message: "The last message has more than 200 values inside one another; the answer cannot go on from it.",
-    param: "messages",
-  },
-  "prefill-ambiguous": {
-    code: "invalid_value",
-    message: "The schema can be read in too many ways behind the last message; the answer cannot go on from it.",
-    param: "messages",
-  },
-  "prompt-too-slow": {
-    code: "invalid_value",
-    message: "This prompt takes more than 20 seconds to be rendered and tokenized.",
-    param: "messages",
-  },
-};
+const REFUSALS: Readonly<Partial<Record<LlamaErrorCode, readonly [code: ErrorCode, param: string, message: string]>>> =
+  {
+    "no-infill": ["unsupported_parameter", "suffix", "'suffix': the loaded model cannot fill gaps."],
+    "bad-grammar": ["invalid_value", "grammar", "'grammar' must be a GBNF grammar with a rule named root."],
+    "prefill-too-deep": [
+      "invalid_value",
+      "messages",
+      "The last message has more than 200 values inside one another; the answer cannot go on from it.",
+    ],
+    "prefill-ambiguous": [
+      "invalid_value",
+      "messages",
+      "The schema can be read in too many ways behind the last message; the answer cannot go on from it.",
+    ],
+    "prompt-too-slow": [
+      "invalid_value",
+      "messages",
+      "This prompt takes more than 20 seconds to be rendered and tokenized.",
+    ],
+  };
 
 export class Intake {
   /** Grows with each generation that is received and each prompt that is finished. */
@@ -181,8 +173,8 @@ export class Intake {
     const limits = counts ? { ...this.limits, mostPromptBytes: Infinity } : this.limits;
     const tooMuch = tooMuchToRender(request, limits);
     const unenforced = this.options.constrain ? undefined : withoutGrammars(request);
-    const refusal = tooMuch ?? unknownTokenOf(request, this.vocabulary) ?? unenforced;
-    if (refusal) return this.handlers.refused(key, refusal);
+    const error = tooMuch ?? unknownTokenOf(request, this.vocabulary) ?? unenforced;
+    if (error) return this.handlers.refused(key, error);
     const sampler = samplerConfig(request, this.options.sampling, this.samplerDefaults);
     const prompt = promptOf(request, sampler, this.options.constrain, this.marker);
     this.start(prompt, { kind: "generate", key, request, counts }, request.client);
@@ -270,35 +262,36 @@ export class Intake {
   /** Hands over a computable prompt, or its number of tokens if only counted. Returns whether it was accepted. */
   private check(prompt: Prepared): boolean {
     const { key, tokens, counts } = prompt;
-    const refusal = this.refusalOf(prompt);
-    if (!refusal && !counts && this.handlers.ready(prompt)) return true;
+    const error = this.errorOf(prompt);
+    if (!error && !counts && this.handlers.ready(prompt)) return true;
     this.llama.freeSampler(prompt.sampler);
-    if (refusal) this.handlers.refused(key, refusal);
+    if (error) this.handlers.refused(key, error);
     else if (counts) this.handlers.answered(key, String(tokens.length));
     return false;
   }
 
   /** Returns why a prompt cannot be computed. A prompt that is only counted may have any length. */
-  private refusalOf({ request, tokens, media, counts }: Prepared): Refusal | undefined {
+  private errorOf({ request, tokens, media, counts }: Prepared): SvcError | undefined {
     const { maxModelLen: limit, microBatch } = this.options;
-    const param = fieldOfPrompt(request);
-    if (!counts && tokens.length === 0) {
-      return { code: "invalid_value", message: `'${param}' has no tokens.`, param };
-    }
+    if (!counts && tokens.length === 0) return fieldError("invalid_value", fieldOfPrompt(request), "has no tokens");
     const tooMany = counts ? undefined : tooManyTokens(request, tokens.length, limit);
-    if (tooMany) return asRefusal(tooMany);
+    if (tooMany) return tooMany;
     const block = Math.max(0, ...(media?.spans ?? []).filter(({ whole }) => whole).map((span) => span.tokens));
     if (block <= microBatch) return undefined;
     const message =
       `An image of ${block} tokens does not fit a step of this server, which is ${microBatch} tokens.` +
       " Send it smaller, or start svc with a larger --batch and --micro-batch.";
-    return { code: "invalid_value", message, param: "messages" };
+    return new SvcError("invalid_value", message, { param: "messages" });
   }
 
   private refuseRendering(job: PromptJob, { error, code }: NativeFailure<LlamaErrorCode>): void {
     const { key } = job;
     const refusal = REFUSALS[code];
-    if (refusal) return this.handlers.refused(key, "request" in job ? aboutPrompt(refusal, job.request) : refusal);
+    if (refusal) {
+      const [type, param, message] = refusal;
+      const names = "request" in job ? { messages: fieldOfPrompt(job.request) } : undefined;
+      return this.handlers.refused(key, withFieldNames(new SvcError(type, message, { param }), names));
+    }
     if ("request" in job) {
       const joined = withJoinedTurns(job.request);
       if (joined) return job.kind === "show" ? this.show(key, joined) : this.render(key, joined, job.counts);
@@ -314,14 +307,14 @@ export class Intake {
     if (!accepted) this.llama.freeSampler(sampler);
     if (code === "bad-medium") {
       const { param } = request.messages.flatMap(mediaOf)[medium] ?? { param: "messages" };
-      return this.handlers.refused(key, { code: "invalid_value", message: `'${param}': ${error}.`, param });
+      return this.handlers.refused(key, new SvcError("invalid_value", `'${param}': ${error}.`, { param }));
     }
     this.handlers.warn(`media could not be prepared: ${error}`);
     this.refuse(key, "The media of this request could not be prepared for the model.");
   }
 
   private refuse(key: JobKey, message: string, code: ErrorCode = "invalid_value"): void {
-    this.handlers.refused(key, { code, message, param: "messages" });
+    this.handlers.refused(key, new SvcError(code, message, { param: "messages" }));
   }
 }
 
@@ -336,9 +329,6 @@ function withJoinedTurns(request: GenerateRequest): GenerateRequest | undefined 
     messages.every(({ role }, at) => role === request.messages[at]?.role);
   return isSame ? undefined : { ...request, messages };
 }
-
-const aboutPrompt = (refusal: Refusal, request: GenerateRequest) =>
-  renamed(refusal, { messages: fieldOfPrompt(request) });
 
 const strictDecoder = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
 

@@ -1,10 +1,10 @@
 // Overload fails fast: a prompt is refused when too many tokens wait already, or when its deadline cannot be met.
 
 import type { Clock } from "../../../domain/clock.ts";
+import { SvcError } from "../../../domain/errors.ts";
 import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
 import type { EngineOptions } from "../protocol.ts";
-import type { Refusal } from "../../process/protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
 
 /** Returns why the scheduler should not take a request now; undefined if it should. */
@@ -14,7 +14,7 @@ export function overload(
   scheduler: Scheduler,
   { parallel, maxQueueTokens: limit }: Pick<EngineOptions, "parallel" | "maxQueueTokens">,
   clock: Clock,
-): Refusal | undefined {
+): SvcError | undefined {
   const { id, group = id, deadline } = request;
   // Only the first of several answers to a request is checked: the others belong to work that has begun.
   if (group !== id) return undefined;
@@ -24,7 +24,7 @@ export function overload(
   // A prompt that is longer than the limit is taken when no other waits; lines of a batch do not count.
   if (queues && waitingTokens > 0 && waitingTokens + sequence.prompt.length > limit) {
     const message = `The server is at capacity: ${waitingTokens} prompt tokens wait in the queue; the limit is ${limit}.`;
-    return { code: "server_busy", message, busy: "queue_tokens" };
+    return new SvcError("server_busy", message, { busy: "queue_tokens" });
   }
   if (deadline === undefined) return undefined;
   // On an idle engine the request costs nobody anything, and shows whether the estimate is right.
@@ -32,5 +32,5 @@ export function overload(
   const expectedMs = isIdle ? 0 : scheduler.firstTokenMs(sequence, clock.now());
   if (clock.wall() + expectedMs <= deadline) return undefined;
   const message = "The server is too busy to begin an answer before the deadline of X-Svc-Deadline-Ms.";
-  return { code: "server_busy", message, busy: "deadline" };
+  return new SvcError("server_busy", message, { busy: "deadline" });
 }

@@ -2,10 +2,9 @@
 // Templates scan all messages repeatedly, and llama.cpp's JSON scans all earlier keys to find one.
 
 import type { Llama } from "../../../../ffi/llama/api.ts";
+import { invalidValue, type SvcError } from "../../../domain/errors.ts";
 import type { GenerateRequest } from "../../../domain/generate.ts";
 import { tooLargePrompt, tooLongPrompt, type PromptLimits } from "../../../domain/prompt-size.ts";
-import type { Refusal } from "../../process/protocol.ts";
-import { asRefusal } from "../../process/refusal.ts";
 import type { EngineOptions } from "../protocol.ts";
 
 /** Most names in one object that templates receive. */
@@ -23,9 +22,9 @@ export function promptLimits(llama: Llama, { maxModelLen }: Pick<EngineOptions, 
 }
 
 /** Returns why a prompt is not rendered; undefined if it is. */
-export function tooMuchToRender(request: GenerateRequest, limits: PromptLimits): Refusal | undefined {
+export function tooMuchToRender(request: GenerateRequest, limits: PromptLimits): SvcError | undefined {
   const tooLarge = tooLargePrompt(request, limits);
-  if (tooLarge) return asRefusal(tooLarge);
+  if (tooLarge) return tooLarge;
   const { messages, tools, templateKwargs } = request;
   const schemas = tools.map(({ parameters }) => parameters);
   for (const [param, value, most] of [
@@ -42,15 +41,11 @@ export function tooMuchToRender(request: GenerateRequest, limits: PromptLimits):
     if (called > MOST_NAMES)
       return tooMany("messages", MOST_NAMES, "names in one object of a call's arguments", called);
   }
-  const tooLong = tooLongPrompt(request, limits, (text) => Buffer.byteLength(text));
-  return tooLong && asRefusal(tooLong);
+  return tooLongPrompt(request, limits, (text) => Buffer.byteLength(text));
 }
 
-const tooMany = (param: string, most: number, what: string, got: number): Refusal => ({
-  code: "invalid_value",
-  message: `'${param}' must have at most ${most} ${what}; got ${got}.`,
-  param,
-});
+const tooMany = (param: string, most: number, what: string, got: number): SvcError =>
+  invalidValue(param, `have at most ${most} ${what}`, got);
 
 const membersOf = (value: unknown): readonly unknown[] =>
   typeof value === "object" && value !== null ? Object.values(value) : [];

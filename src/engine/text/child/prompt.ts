@@ -2,19 +2,19 @@
 // that llama.cpp renders are written.
 
 import type { ChatPrompt, PromptRequest, SamplerConfig } from "../../../../ffi/llama/api.ts";
+import { fieldError, type SvcError } from "../../../domain/errors.ts";
 import type { ChatMessage, GenerateRequest, Tool } from "../../../domain/generate.ts";
-import type { Refusal } from "../../process/protocol.ts";
 
 /**
  * Returns why a request cannot be answered without grammars: the prompt cannot state what it asks for. Nothing is added
  * to raw prompts, and to others only schemas.
  */
-export function withoutGrammars({ constraint, prompt }: GenerateRequest): Refusal | undefined {
+export function withoutGrammars({ constraint, prompt }: GenerateRequest): SvcError | undefined {
   const isRawWithSchema = constraint?.schema !== undefined && prompt !== undefined;
   if (constraint?.grammar === undefined && !isRawWithSchema) return undefined;
   const param = isRawWithSchema ? "response_format" : "grammar";
-  const message = `'${param}' is not supported on this server: it runs with --no-grammar-constraints.`;
-  return { code: "unsupported_parameter", message, param };
+  const sentence = "is not supported on this server: it runs with --no-grammar-constraints";
+  return fieldError("unsupported_parameter", param, sentence);
 }
 
 /** `constrain`: whether grammars are used at all. `marker`: placeholder text of a medium. */

@@ -5,8 +5,7 @@ import type { Clock } from "../../../domain/clock.ts";
 import { SvcError } from "../../../domain/errors.ts";
 import type { SlotAction, SlotOutcome } from "../../../domain/slots.ts";
 import type { Scheduler } from "../../../scheduler/scheduler.ts";
-import type { JobKey, Refusal } from "../../process/protocol.ts";
-import { asRefusal } from "../../process/refusal.ts";
+import type { JobKey } from "../../process/protocol.ts";
 import type { Prefix } from "../../../scheduler/kv/prefix-index.ts";
 import type { KvCommands } from "./kv-commands.ts";
 import { fileBytes } from "./kv-file.ts";
@@ -18,7 +17,7 @@ interface SlotHandlers {
   /** Called when the action starts: if the process dies from here on, the action is the cause. */
   started(key: JobKey): void;
   answered(key: JobKey, outcome: SlotOutcome): void;
-  refused(key: JobKey, refusal: Refusal): void;
+  refused(key: JobKey, error: SvcError): void;
 }
 
 /** What is saved for an empty slot. */
@@ -65,7 +64,7 @@ export class SlotFiles {
       this.handlers.answered(key, { ...done, ms: this.clock.now() - begun });
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
-      this.handlers.refused(key, asRefusal(error));
+      this.handlers.refused(key, error);
     }
     this.wanted.delete(key);
   }
