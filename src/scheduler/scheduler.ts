@@ -63,7 +63,7 @@ export class Scheduler {
     this.slots = new Slots(kv, limits.parallel);
     const budget = new PrefillBudget(limits, cost);
     this.speculation = new Speculation(limits, kv);
-    const tiles = new Tiles(limits, kv, cost);
+    const tiles = new Tiles(limits, kv, cost.tiles);
     this.slices = new Slices(limits.chunk, kv, cost, budget, interlude, tiles);
     this.queue = new RunQueue(limits, kv, cost, (sequence) => {
       if (sequence.preempted) preempted(sequence.key);

@@ -19,9 +19,10 @@ export interface CellsInUse {
 
 /** Moving averages of measured steps, in milliseconds. */
 export class StepCost {
-  private readonly cellCost = new CellCost();
-  private readonly promptCellCost = new PromptCellCost();
-  private readonly tileCost = new TileCost();
+  /** What the cells in use cost streams and a prompt, and what a prompt's tiles cost. */
+  readonly streams = new CellCost();
+  readonly prompts = new PromptCellCost();
+  readonly tiles = new TileCost();
   private decodeStep: number | undefined;
   /** Milliseconds per prompt token when no stream is in the batch. */
   private prefillToken: number | undefined;
@@ -31,7 +32,7 @@ export class StepCost {
   record(decodeRows: number, prefillRows: number, ms: number, { running, idle }: CellsInUse): void {
     if (prefillRows === 0) {
       this.decodeStep = blendSteady(this.decodeStep, ms);
-      this.cellCost.record(decodeRows, running + idle, ms);
+      this.streams.record(decodeRows, running + idle, ms);
       return;
     }
     const token = Math.max(0, ms - (decodeRows === 0 ? 0 : (this.decodeStep ?? 0))) / prefillRows;
@@ -47,28 +48,8 @@ export class StepCost {
   /** Records a step of one prompt while no other request runs. */
   recordAlone(rows: number, ms: number, { running, idle }: CellsInUse): void {
     if (rows < FEWEST_PROMPT_ROWS) return;
-    this.promptCellCost.record(rows, running + rows / 2, idle, ms);
-    this.tileCost.record(rows, running + rows / 2, ms);
-  }
-
-  /** Returns whether `rows` rows of a prompt with `cells` cells are computed faster in a whole tile of `tile` rows. */
-  tilePays(rows: number, tile: number, cells: number): boolean {
-    return this.tileCost.pays(rows, tile, cells);
-  }
-
-  /** Returns how many milliseconds one idle cell adds to a prompt with `tokens` tokens left; 0 while unknown. */
-  idleCellMs(tokens: number): number {
-    return this.promptCellCost.idleCellMs(tokens);
-  }
-
-  /** Returns how many idle cells a prompt with `tokens` tokens left and `cells` cells of its own tolerates. */
-  affordableBesidePrompt(tokens: number, cells: number): number {
-    return this.promptCellCost.affordable(tokens, cells + tokens / 2);
-  }
-
-  /** Returns how many idle cells a step of `rows` rows, which have `cells` cells of their own, tolerates. */
-  affordableCells(rows: number, cells: number): number {
-    return this.cellCost.affordable(rows, cells);
+    this.prompts.record(rows, running + rows / 2, idle, ms);
+    this.tiles.record(rows, running + rows / 2, ms);
   }
 
   /** Milliseconds per prompt token when no stream is in the batch; undefined until a prompt has been measured. */

@@ -57,7 +57,7 @@ export class StepPlanner {
     const speculating = own.length === ready.length ? decoding : [];
     const speculativeRows = prefillRows === 0 ? this.speculation.add(rows, speculating, now) : 0;
     if (prefillRows === 0) {
-      this.kv.offloadBeyond(this.cost.affordableCells(decoding.length, this.kv.runningCells), now);
+      this.kv.offloadBeyond(this.cost.streams.affordable(decoding.length, this.kv.runningCells), now);
     } else if (this.queue.streams.length === 0) this.clearFor(prompts, now);
     // No prompt, whatever its adapters, may wait for several decode steps.
     const alone = prompts.length + speculativeRows === 0 && !this.speculation.drafting;
@@ -115,9 +115,9 @@ export class StepPlanner {
   /** Offloads or evicts idle cells if they slow down a long prompt by more time than offloading takes. */
   private clearFor(prompts: readonly Sequence[], now: number): void {
     const tokens = prompts.reduce((sum, { uncomputed }) => sum + uncomputed, 0);
-    const cellMs = this.cost.idleCellMs(tokens);
+    const cellMs = this.cost.prompts.idleCellMs(tokens);
     if (cellMs <= this.kv.host.roundTripTokenMs) return;
-    const limit = this.cost.affordableBesidePrompt(tokens, this.kv.runningCells);
+    const limit = this.cost.prompts.affordable(tokens, this.kv.runningCells + tokens / 2);
     this.kv.clearBeyond(limit, now, cellMs > RETURNING * (this.cost.prefillTokenMs ?? cellMs));
   }
 

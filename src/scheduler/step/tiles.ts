@@ -3,7 +3,7 @@
 // micro-batch, in which all sequences have equally many. Where sequences lie apart, a short prompt behind a long cached one
 // therefore costs less if it begins a tile before its end.
 
-import type { StepCost } from "../cost/step-cost.ts";
+import type { TileCost } from "../cost/cell-cost.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
 import type { SchedulerLimits } from "../limits.ts";
 import type { Sequence } from "../sequence.ts";
@@ -15,7 +15,7 @@ export class Tiles {
   constructor(
     readonly limits: SchedulerLimits,
     private readonly kv: Pick<KvCache, "cut">,
-    private readonly cost: Pick<StepCost, "tilePays">,
+    private readonly cost: Pick<TileCost, "pays">,
   ) {}
 
   /** Returns whether a prompt that is computed up to `end` is to have exactly one tile of rows. */
@@ -23,7 +23,7 @@ export class Tiles {
     const { tile } = this.limits;
     const begin = end - tile;
     if (tile === 0 || begin <= 0 || begin > prompt.computed || prompt.scored || prompt.media.length > 0) return false;
-    return begin === prompt.computed || this.cost.tilePays(end - prompt.computed, tile, end);
+    return begin === prompt.computed || this.cost.pays(end - prompt.computed, tile, end);
   }
 
   /** Makes such a prompt begin a tile before `end`: its cached tokens after that are cleared, to be computed again. */
