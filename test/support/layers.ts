@@ -27,7 +27,7 @@ export const layers: Layers = {
     "src/scheduler/media-span.ts",
     "src/scheduler/cost",
   ],
-  "src/scheduler/queue": ["src/domain", "src/scheduler/kv"],
+  "src/scheduler/queue": ["src/domain", "src/scheduler/media-span.ts", "src/scheduler/kv"],
   "src/scheduler/speculation": ["src/domain", "src/scheduler/plan.ts", "src/scheduler/cost"],
   "src/scheduler/step": ["src/domain", "src/scheduler/plan.ts", "src/scheduler/cost"],
   "src/service": [

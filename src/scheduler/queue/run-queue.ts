@@ -3,9 +3,11 @@
 
 import { nobodyWaits, type Waiting, type WaitReason } from "../../domain/waiting.ts";
 import type { StepCost } from "../cost/step-cost.ts";
-import { DiskPrefetch } from "../kv/disk-prefetch.ts";
+import { FEWEST_OFFLOADED } from "../kv/host-cache.ts";
+import type { HostId } from "../kv/host-entries.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
 import type { SchedulerLimits } from "../limits.ts";
+import { boundaryBefore } from "../media-span.ts";
 import { sharesCells } from "../../domain/kv-layout.ts";
 import type { Sequence } from "../sequence.ts";
 import { FairQueue } from "./fair-queue.ts";
@@ -22,17 +24,14 @@ export class RunQueue {
   readonly running: Sequence[] = [];
   /** Preemptions so far. */
   preemptions = 0;
-  private readonly prefetch: DiskPrefetch;
 
   constructor(
     private readonly limits: SchedulerLimits,
     private readonly kv: KvCache,
-    cost: StepCost,
+    private readonly cost: Pick<StepCost, "prefillExceeds">,
     /** Called before a request stops running, while the request still has its sequence id. */
     private readonly stopping: (sequence: Sequence) => void,
-  ) {
-    this.prefetch = new DiskPrefetch(limits, kv, cost);
-  }
+  ) {}
 
   /** Running requests that decode, whatever their adapters. */
   get streams(): Sequence[] {
@@ -100,7 +99,24 @@ export class RunQueue {
 
   /** Returns whether a prefix is being read from disk. Preempted requests' tokens are in a faster cache, if in any. */
   private waitsForDisk(sequence: Sequence, now: number): boolean {
-    return sequence.cached === undefined && this.prefetch.isReading(sequence, now);
+    if (sequence.cached !== undefined) return false;
+    // The disk cache is searched once for each request.
+    sequence.diskRead ??= this.readFromDisk(sequence, now) ?? "none";
+    return sequence.diskRead !== "none" && this.kv.disk.isReading(sequence.diskRead);
+  }
+
+  /** Begins to read a prefix from disk if that is faster than computing it; returns the id of its entry. */
+  private readFromDisk(sequence: Sequence, now: number): HostId | undefined {
+    const { host, disk } = this.kv;
+    const { hasDisk, reuse, layout, cells, sequences } = this.limits;
+    if (!hasDisk || !reuse || sequence.fresh) return undefined;
+    const found = disk.find(sequence, sequence.length - 1);
+    const capacity = sharesCells(layout) ? cells : Math.floor(cells / sequences);
+    if (!found || found.entry.ids.length > capacity) return undefined;
+    const gain = boundaryBefore(sequence.media, found.length) - this.kv.reusable(sequence, now);
+    const ms = disk.readMs(found.entry) + host.restoreMs(found.entry);
+    if (gain < FEWEST_OFFLOADED || !this.cost.prefillExceeds(gain, ms)) return undefined;
+    return host.read(found.entry, now);
   }
 
   /** Returns whether the cache has enough cells for a request beside these running requests and their growth. */
