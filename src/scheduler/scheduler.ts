@@ -156,16 +156,14 @@ export class Scheduler {
     this.queue.remove(sequence, now);
   }
 
-  /** Returns how many prompt tokens of a request were cached when it was first admitted; 0 until then. */
-  cachedTokens(key: Key): number {
-    return this.byKey.get(key)?.cached ?? 0;
-  }
-
-  /** Returns how many prompt tokens of a request are in the cache, and how many were there before it was computed. */
-  progress(key: Key): { readonly processed: number; readonly cached: number } {
-    const { computed = 0, cached = 0, promptLength = 0 } = this.byKey.get(key) ?? {};
+  /**
+   * Returns how many prompt tokens of a request are in the cache, how many were there when it was first admitted (0 until
+   * then), and how many tokens were dropped because its context was full.
+   */
+  progress(key: Key): { readonly processed: number; readonly cached: number; readonly dropped: number } {
+    const { computed = 0, cached = 0, promptLength = 0, dropped = 0 } = this.byKey.get(key) ?? {};
     // Some cached tokens may be computed again.
-    return { processed: Math.min(Math.max(computed, cached), promptLength), cached };
+    return { processed: Math.min(Math.max(computed, cached), promptLength), cached, dropped };
   }
 
   /** Records that a sequence of the KV cache had to be cleared: its request, if any, is computed again in full. */
@@ -247,11 +245,6 @@ export class Scheduler {
         : this.results.apply(plan, tokens, ms, this.pricedAs(plan));
     for (const sequence of this.queue.running) if (sequence.isFull) this.shift(sequence);
     return sampled;
-  }
-
-  /** Returns how many tokens of a request were dropped because its context was full. */
-  droppedTokens(key: Key): number {
-    return this.byKey.get(key)?.dropped ?? 0;
   }
 
   /** Preempts a request after the native cache refused a batch that should have fitted; false if only one runs. */

@@ -20,7 +20,8 @@ function start() {
 test("an admission is logged with the waiting time and the cached share of the prompt", () => {
   const { lines, log, accept } = start();
   accept(1, "ada", 100);
-  log.started([1], 140.4, { runningCount: 2, waitingCount: 1, cachedTokens: () => 30 });
+  const progress = () => ({ processed: 40, cached: 30, dropped: 0 });
+  log.started([1], 140.4, { runningCount: 2, waitingCount: 1, progress });
   expect(lines).toEqual([["admitted", { id: "ada", waited_ms: 40, prompt: 50, cached: 30, running: 2, waiting: 1 }]]);
 });
 

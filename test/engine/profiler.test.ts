@@ -27,7 +27,7 @@ async function run(contents: readonly (readonly [string, boolean])[], cancelled?
   const messages: FromTextEngine[] = [];
   const llama = new FakeLlama(256, 40);
   const profiler = new Profiler({ ...llama.model(), bytes: 1_000_000, kvTokenBytes: 1000 }, systemClock);
-  const engine = new Engine(llama, OPTIONS, (message) => messages.push(message), systemClock, undefined, profiler);
+  const engine = new Engine(llama, OPTIONS, (message) => messages.push(message), systemClock, undefined, [profiler]);
   engine.run().catch((error) => expect.unreachable(String(error)));
   contents.forEach(([content, profile], key) => {
     engine.submit(key, { type: "generate", request: plainRequest(content, profile ? { profile: true } : {}) });

@@ -166,7 +166,7 @@ export class FakeEngine {
   }
 
   remove(key: number): void {
-    this.cached.set(key, this.scheduler.cachedTokens(key));
+    this.cached.set(key, this.scheduler.progress(key).cached);
     this.scheduler.remove(key, this.now);
   }
 

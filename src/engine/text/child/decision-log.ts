@@ -30,7 +30,7 @@ export class DecisionLog implements EngineObserver {
       if (!request) continue;
       const { id, promptTokens: prompt, since } = request;
       const { runningCount: running, waitingCount: waiting } = levels;
-      const cached = levels.cachedTokens(key);
+      const { cached } = levels.progress(key);
       this.write("admitted", { id, waited_ms: Math.round(now - since), prompt, cached, running, waiting });
     }
   }

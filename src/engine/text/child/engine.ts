@@ -74,7 +74,7 @@ export class Engine {
     private readonly send: (message: FromTextEngine) => void,
     private readonly clock: Clock,
     private readonly media?: Media,
-    private readonly observer?: EngineObserver,
+    private readonly observers: readonly EngineObserver[] = [],
     folders: KvFolders = {},
   ) {
     const model = llama.model();
@@ -83,7 +83,7 @@ export class Engine {
     this.scheduler = new Scheduler(
       limits,
       (adapters) => adapterKey(adapters, options.kvOrigin?.adapterHashes),
-      (key) => observer?.preempted?.(key, clock.now()),
+      (key) => observers.forEach((one) => one.preempted?.(key, clock.now())),
     );
     const { host, disk } = this.scheduler.kv;
     this.disk = folders.cache && new KvDisk(folders.cache, disk, { changed: () => this.sendStep([]), warn });
@@ -116,7 +116,7 @@ export class Engine {
       clock,
       hooks,
       media,
-      observer,
+      observers,
     );
     this.slots =
       folders.slots &&
@@ -233,7 +233,7 @@ export class Engine {
       return false;
     }
     this.active.set(key, new ActiveRequest(prompt, this.llama, this.clock, () => this.readers));
-    this.observer?.accepted?.(prompt, this.clock.now());
+    for (const one of this.observers) one.accepted?.(prompt, this.clock.now());
     if (!prompt.media) this.schedule(prompt);
     const downgraded = this.isDowngraded(request, format);
     const event = { type: "accepted", promptTokens: tokens.length, downgraded } as const;
@@ -323,7 +323,7 @@ export class Engine {
       this.output.hold(key, events);
       return events.length > 0;
     });
-    this.observer?.started?.(keys, now, this.scheduler);
+    for (const one of this.observers) one.started?.(keys, now, this.scheduler);
     this.send({ type: "started", keys, report: this.report() });
     // Sent before the computation begins, because afterwards it would be outdated.
     if (reported.includes(true)) this.sendStep([]);
@@ -331,8 +331,7 @@ export class Engine {
 
   private close(request: ActiveRequest, reason: FinishReason): StepFinish {
     const now = this.clock.now();
-    const cached = this.scheduler.cachedTokens(request.key);
-    const dropped = this.scheduler.droppedTokens(request.key);
+    const { cached, dropped } = this.scheduler.progress(request.key);
     this.active.delete(request.key);
     this.scheduler.remove(request.key, now);
     this.slots?.ended();
@@ -343,7 +342,7 @@ export class Engine {
     if (prompt) this.media?.release(prompt.job);
     this.mediaPrompts.delete(request.key);
     const finish = request.finish(reason, cached, dropped, now);
-    return this.observer?.finished(finish, now, this.scheduler) ?? finish;
+    return this.observers.reduce((reported, one) => one.finished(reported, now, this.scheduler), finish);
   }
 
   private sampleMemory(now: number): void {

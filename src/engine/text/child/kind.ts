@@ -24,7 +24,7 @@ import { DecisionLog } from "./decision-log.ts";
 import { Engine, type KvFolders } from "./engine.ts";
 import { kvFingerprint } from "./kv-fingerprint.ts";
 import { KvFolder } from "./kv-folder.ts";
-import { Observers, type EngineObserver } from "./observer.ts";
+import type { EngineObserver } from "./observer.ts";
 import { promptLimits } from "./prompt-bounds.ts";
 import { Profiler } from "./profiler.ts";
 import { SlotFolder } from "./slot-folder.ts";
@@ -96,16 +96,16 @@ function observers(
   llama: Llama,
   { kvTokenBytes, traceFile, logsDecisions }: EngineOptions,
   send: Send,
-): EngineObserver {
+): EngineObserver[] {
   const counter = new StepCounter((steps) => send({ type: "report", report: { steps } }));
   const all: EngineObserver[] = [new Profiler({ ...llama.model(), kvTokenBytes }, systemClock), counter];
   if (logsDecisions) all.push(new DecisionLog((text, fields) => send({ type: "log", level: "verbose", text, fields })));
-  if (traceFile === undefined) return new Observers(all);
+  if (traceFile === undefined) return all;
   const file = new TraceFile(traceFile, (reason) => {
     send({ type: "log", level: "warn", text: `the trace ends here: ${reason}` });
   });
   process.on("exit", () => file.flush());
-  return new Observers([...all, new Tracer(file, systemClock, process.pid)]);
+  return [...all, new Tracer(file, systemClock, process.pid)];
 }
 
 /** Returns the folders of `--kv-dir` and `--slot-save-path`, where they are set. */

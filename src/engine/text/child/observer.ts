@@ -1,28 +1,22 @@
 // The engine's observers: profiles, the trace and the step counts. The engine reports the same events to all of them.
 
 import type { ChunkResult } from "../../../../ffi/llama/api.ts";
-import type { SpeculationCounts } from "../../../domain/speculation.ts";
 import type { StepKind } from "../../../domain/steps.ts";
 import type { KvCache } from "../../../scheduler/kv/kv-cache.ts";
 import type { MediaStep, StepPlan } from "../../../scheduler/plan.ts";
+import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { DraftJob } from "../../../scheduler/speculation/drafts.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { StepFinish } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
 
 /** The scheduler as observers see it. Its levels are computed when they are read. */
-export interface SchedulerLevels {
-  readonly runningCount: number;
-  readonly waitingCount: number;
+export interface SchedulerLevels extends Pick<Scheduler, "runningCount" | "waitingCount" | "speculated"> {
   readonly kv: Pick<KvCache, "runningCells">;
-  readonly speculated: SpeculationCounts;
 }
 
 /** The scheduler at the time of an admission. */
-export interface AdmissionLevels extends Pick<SchedulerLevels, "runningCount" | "waitingCount"> {
-  /** Returns how many of a request's prompt tokens were cached when it was admitted. */
-  cachedTokens(key: JobKey): number;
-}
+export type AdmissionLevels = Pick<Scheduler, "runningCount" | "waitingCount" | "progress">;
 
 /** A decode call and its result; times are in milliseconds of the engine's clock. */
 export interface Decoded {
@@ -53,32 +47,4 @@ export function kindOf(step: Decoded["step"]): StepKind {
   if (!("rows" in step)) return "media";
   if (step.prefillRows === 0) return "decode";
   return step.decodeRows === 0 ? "prefill" : "mixed";
-}
-
-export class Observers implements EngineObserver {
-  constructor(private readonly all: readonly EngineObserver[]) {}
-
-  accepted(prompt: ReadyPrompt, now: number): void {
-    for (const one of this.all) one.accepted?.(prompt, now);
-  }
-
-  started(keys: readonly JobKey[], now: number, levels: AdmissionLevels): void {
-    for (const one of this.all) one.started?.(keys, now, levels);
-  }
-
-  preempted(key: JobKey, now: number): void {
-    for (const one of this.all) one.preempted?.(key, now);
-  }
-
-  decoded(decoded: Decoded, levels: SchedulerLevels): void {
-    for (const one of this.all) one.decoded(decoded, levels);
-  }
-
-  drafted(jobs: readonly DraftJob[], before: number, after: number): void {
-    for (const one of this.all) one.drafted?.(jobs, before, after);
-  }
-
-  finished(finish: StepFinish, now: number, levels: SchedulerLevels): StepFinish {
-    return this.all.reduce((reported, one) => one.finished(reported, now, levels), finish);
-  }
 }

@@ -61,8 +61,8 @@ export class StepRunner {
     private readonly requests: Requests,
     private readonly clock: Clock,
     private readonly hooks: StepHooks,
-    private readonly media?: Media,
-    private readonly observer?: EngineObserver,
+    private readonly media: Media | undefined,
+    private readonly observers: readonly EngineObserver[],
   ) {
     const column = () => new Int32Array(llama.model().batch);
     this.canTrim = llama.model().canRemovePartial;
@@ -116,7 +116,7 @@ export class StepRunner {
     const before = this.clock.now();
     const drafted = this.llama.draft(jobs);
     const after = this.clock.now();
-    this.observer?.drafted?.(jobs, before, after);
+    for (const one of this.observers) one.drafted?.(jobs, before, after);
     this.scheduler.applyDrafts({ jobs, rounds: 0, ...drafted, ms: after - before });
   }
 
@@ -182,7 +182,7 @@ export class StepRunner {
   private count(call: Omit<Decoded, "after">): number {
     const after = this.clock.now();
     this.steps += call.made;
-    this.observer?.decoded({ ...call, after }, this.scheduler);
+    for (const one of this.observers) one.decoded({ ...call, after }, this.scheduler);
     return after;
   }
 
