@@ -10,7 +10,6 @@ import {
   PROTOCOL_VERSION,
   type FromEngine,
   type JobKey,
-  type Part,
   type ProcessMemory,
   type ToEngine,
 } from "./protocol.ts";
@@ -81,22 +80,21 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
   process.on("disconnect", exit);
   // Terminals and service managers signal all processes of a group: the parent drains first and then ends this process.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
-  type Message = ToEngine<Options, Job>;
-  const early: Message[] = [];
-  let receive = (message: Message): void => void early.push(message);
   let end: () => void = exit;
   const options = await new Promise<Options>((resolve) => {
-    process.on("message", (message: Message) => {
+    process.on("message", (message: ToEngine<Options, Job>) => {
       if (message.type === "end") return end();
-      if (message.type !== "load") return receive(message);
+      if (message.type !== "load") return;
       if (message.version !== PROTOCOL_VERSION) process.exit(EXIT_STALE);
       resolve(message.options);
     });
   });
   const memory = reportMemory((memory) => send({ type: "memory", memory }));
-  const { ready, worker } = await kind.load(options, send).catch((error: unknown) => {
+  const { ready, worker } = await kind.load(options, send).catch(async (error: unknown) => {
     send({ type: "load-failed", message: errorMessage(error) });
-    return endUnloaded();
+    // The parent reads the reason and ends this process: what is sent just before an exit may be lost.
+    await Bun.sleep(PATIENCE_MS);
+    return process.exit(1);
   });
   if (worker.end) end = () => void worker.end?.().finally(exit);
   const arriving = new Map<JobKey, Uint8Array[]>();
@@ -105,27 +103,22 @@ export async function runEngine<Options, Ready, Job, Event, Report>(
     arriving.delete(key);
     return contents;
   };
-  receive = (message) => {
+  // There are no jobs before `ready`.
+  process.on("message", (message: ToEngine<Options, Job>) => {
     if (message.type === "submit") worker.submit(message.key, message.job, takeContents(message.key));
     else if (message.type === "part") {
-      const { key } = message;
-      arriving.set(key, withPart(arriving.get(key) ?? [], message));
+      const { key, index, length, from, bytes } = message;
+      const contents = arriving.getOrInsert(key, []);
+      (contents[index] ??= new Uint8Array(length)).set(bytes, from);
       send({ type: "taken", key });
     } else if (message.type === "cancel") {
       arriving.delete(message.key);
       worker.cancel(message.key, message.cause);
     } else if (message.type === "hold") worker.hold?.(message.key, message.held);
-  };
-  early.forEach(receive);
+  });
   memory.loaded();
   send({ type: "ready", ready });
   return worker.run();
-}
-
-function withPart(contents: Uint8Array[], { index, length, from, bytes }: Part): Uint8Array[] {
-  const content = (contents[index] ??= new Uint8Array(length));
-  content.set(bytes, from);
-  return contents;
 }
 
 /**
@@ -148,13 +141,4 @@ function reportMemory(send: (memory: ProcessMemory) => void) {
       look();
     },
   };
-}
-
-/**
- * Ends a process that could not load its model, after it has sent the reason. It waits for the parent to read the
- * reason and end it, because what is sent just before an exit may be lost.
- */
-async function endUnloaded(): Promise<never> {
-  await Bun.sleep(PATIENCE_MS);
-  return process.exit(1);
 }

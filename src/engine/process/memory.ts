@@ -1,10 +1,13 @@
-// Finds out how much memory and how many cores this process may use.
+// Finds out how much memory and how many cores this process may use, and what others use.
 
 import { readFileSync } from "node:fs";
-import { availableParallelism, freemem, totalmem } from "node:os";
+import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 
 /** Reads a file of the kernel; returns "" when there is no such file. */
 type ReadText = (path: string) => string;
+
+/** Cores of the whole machine, as the system counts them. */
+const CORES = cpus().length;
 
 /** Returns the bytes available without pushing out others: the kernel's estimate, within the container's limit. */
 export function availableMemory(read: ReadText = readText): number {
@@ -31,6 +34,17 @@ export function physicalCores(read: ReadText = readText): number {
   const logical = availableParallelism();
   const cores = process.platform === "linux" ? (fromTopology(read) ?? logical) : logical;
   return Math.max(1, Math.floor(Math.min(cores, logical, ...cpuShares(read))));
+}
+
+/**
+ * Returns the share of the machine, 0 to 1, that threads other than `own` want at this moment; 0 where the system does
+ * not say. Threads that wait for each other in every step, as ggml's do, nearly stop when one of them must wait for a
+ * core: it is better to use fewer threads than there are idle cores.
+ */
+export function othersShare(own: number): number {
+  // The threads of all programs that compute or wait for a core.
+  const running = /(\d+)\/\d+/.exec(readText("/proc/loadavg"))?.[1] ?? 0;
+  return Math.min(1, Math.max(0, Number(running) - own) / CORES);
 }
 
 /** Where versions 2 and 1 of cgroups state the limit, the use, and the part of the use that is idle file cache. */
@@ -81,7 +95,8 @@ function fromTopology(read: ReadText): number | undefined {
   return cores.size > 0 ? cores.size : undefined;
 }
 
-function readText(path: string): string {
+/** Returns a text of the kernel; "" when there is no such file. */
+export function readText(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {

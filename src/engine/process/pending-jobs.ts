@@ -198,12 +198,8 @@ export class PendingJobs<Job, Event extends {}> {
     if (!pending) return;
     this.due.delete(pending);
     setImmediate(() => this.sendNext());
-    this.send(pending);
-  }
-
-  /** A job that an ending process does not take waits for its successor. */
-  private send(pending: PendingJob<Job, Event>): void {
     const message = pending.next();
+    // A job that an ending process does not take waits for its successor.
     if (message && this.options.process()?.send(message)) pending.sent();
     else this.waitForModel(pending);
   }
@@ -219,14 +215,11 @@ export class PendingJobs<Job, Event extends {}> {
     const { clock, abortGraceMs, onOverdue } = this.options;
     if (abortGraceMs === undefined || this.ending.has(key)) return;
     const expire = () => {
-      if (!this.isComputing(key)) onOverdue();
+      const others = [...this.pending.values()].filter((other) => other.key !== key);
+      // What the process computes for others would be lost with it.
+      if (!others.some(({ progress }) => progress === "started")) onOverdue();
     };
     this.ending.set(key, clock.after(abortGraceMs, expire));
-  }
-
-  /** Returns whether the process computes another job, which would be lost with it. */
-  private isComputing(besides: JobKey): boolean {
-    return [...this.pending.values()].some(({ key, progress }) => key !== besides && progress === "started");
   }
 
   /** Called when the process reports the end of a job. */

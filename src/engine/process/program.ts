@@ -36,7 +36,8 @@ export async function* runProgram(
   signal?: AbortSignal,
   { input, env = {} }: ProgramInput = {},
 ): AsyncGenerator<Uint8Array> {
-  const child = start(command, input, env);
+  const stdin = input === undefined ? "ignore" : new TextEncoder().encode(input);
+  const child = spawned(() => Bun.spawn([...command], { stdio: [stdin, "pipe", "ignore"], env, detached: HAS_GROUPS }));
   const output = child.stdout.getReader();
   let isOver = false;
   const kill = () => {
@@ -103,11 +104,6 @@ export async function programOutput(
   }
   signal?.throwIfAborted();
   return Buffer.concat(parts);
-}
-
-function start(command: readonly string[], input: string | undefined, env: Readonly<Record<string, string>>) {
-  const stdin = input === undefined ? "ignore" : new TextEncoder().encode(input);
-  return spawned(() => Bun.spawn([...command], { stdio: [stdin, "pipe", "ignore"], env, detached: HAS_GROUPS }));
 }
 
 function spawned<T>(spawn: () => T): T {

@@ -408,7 +408,12 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
     this.lastError = wasLoading && exit.file ? `${exit.file} could not be loaded: ${reason}` : reason;
     this.loadFailure = undefined;
     this.loadFails ||= wasLoading;
-    if (start === "eager" && !this.isProven) return this.cannotLoad(this.lastError);
+    if (start === "eager" && !this.isProven) {
+      // A model that cannot be loaded at all needs the operator: there is no retry.
+      this.state = "failed";
+      this.jobs.failAll(this.unavailable());
+      return this.loaded.reject(new Error(this.lastError));
+    }
 
     const what = this.hang ?? `stopped ${how}`;
     this.jobs.lose(
@@ -441,13 +446,6 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
     }
   }
 
-  /** A model that cannot be loaded at all needs the operator: there is no retry. */
-  private cannotLoad(reason: string): void {
-    this.state = "failed";
-    this.jobs.failAll(couldNotLoad());
-    this.loaded.reject(new Error(reason));
-  }
-
   private processEnded(): void {
     this.watchdog?.stop();
     this.options.launch.memory.settle(this);
@@ -458,7 +456,9 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
   }
 
   private unavailable(): SvcError {
-    if (this.options.start === "eager" && !this.isProven) return couldNotLoad();
+    if (this.options.start === "eager" && !this.isProven) {
+      return new SvcError("engine_unavailable", "The model could not be loaded.");
+    }
     const retryAfterSeconds = Math.max(1, Math.ceil(this.restart.remainingMs / 1000));
     if (this.hindrance !== undefined) return new SvcError("engine_unavailable", this.hindrance, { retryAfterSeconds });
     const message = this.loadFails
@@ -467,8 +467,6 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
     return new SvcError("engine_unavailable", message, { retryAfterSeconds });
   }
 }
-
-const couldNotLoad = () => new SvcError("engine_unavailable", "The model could not be loaded.");
 
 const stalled = (ms: number) =>
   new SvcError("engine_unavailable", "The model engine does not answer at the moment.", {

@@ -32,7 +32,8 @@ export class Turns<Job extends Turn> {
   /** Calls `step` once for each turn while there is a job to run; never returns. */
   async run(step: () => Promise<void>): Promise<never> {
     for (;;) {
-      if (this.areOver) await new Promise<void>((resolve) => (this.wake = resolve));
+      const areOver = this.jobs.every(({ isHeld }) => isHeld);
+      if (areOver) await new Promise<void>((resolve) => (this.wake = resolve));
       await messagesRead();
       await step();
     }
@@ -69,11 +70,6 @@ export class Turns<Job extends Turn> {
     const rest = this.jobs.filter((other) => other !== job);
     const isOwn = (other: Job) => isSameClient(other, job);
     this.jobs = [...rest.filter((other) => !isOwn(other)), job, ...rest.filter(isOwn)];
-  }
-
-  /** Whether no job can take a turn. */
-  private get areOver(): boolean {
-    return this.jobs.every(({ isHeld }) => isHeld === true);
   }
 }
 

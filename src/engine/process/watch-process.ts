@@ -1,6 +1,6 @@
 // Decides how an engine's process is watched: how long it may be silent, what is logged, and when it is given up.
 
-import { readFileSync } from "node:fs";
+import { readText } from "./memory.ts";
 import type { EngineProcess } from "./process.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -61,11 +61,7 @@ const TICK_MS = 10;
 
 /** Returns the processor time of a process in milliseconds, all threads together; undefined except on Linux. */
 function processorTime(pid: number): number | undefined {
-  try {
-    // The program's name may contain anything; it ends at the last closing bracket.
-    const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)?.split(" ") ?? [];
-    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-  } catch {
-    return undefined;
-  }
+  // The program's name may contain anything; it ends at the last closing bracket.
+  const [user, kernel] = readText(`/proc/${pid}/stat`).split(") ").at(-1)?.split(" ").slice(11, 13) ?? [];
+  return kernel === undefined ? undefined : (Number(user) + Number(kernel)) * TICK_MS;
 }

@@ -41,7 +41,8 @@ export class Watchdog {
   work = "";
   /** Start of the stall in milliseconds since 1970; undefined while it is not stalled. */
   stalledSince: number | undefined;
-  private silent = 0;
+  /** Milliseconds since the last sign of life. */
+  silentMs = 0;
   /** The part of the silence in which the process had a processor. */
   private computing = 0;
   private processorMs: number | undefined;
@@ -55,26 +56,22 @@ export class Watchdog {
     this.cancel = options.clock.after(TICK_MS, this.tick);
   }
 
-  get silentMs(): number {
-    return this.silent;
-  }
-
   /** Returns the milliseconds after which clients may try a stalled engine again. */
   get retryMs(): number {
     const { limitMs, quietMs } = this.options;
-    return limitMs === 0 ? RETRY_MS : Math.min(RETRY_MS, quietMs + limitMs - this.silent);
+    return limitMs === 0 ? RETRY_MS : Math.min(RETRY_MS, quietMs + limitMs - this.silentMs);
   }
 
   /** Records a sign of life. */
   heard(): void {
     // A process that is being killed may still have sent something.
     if (this.gaveUp) return;
-    const { silent } = this;
-    this.silent = this.computing = 0;
+    const { silentMs } = this;
+    this.silentMs = this.computing = 0;
     this.looked = this.options.clock.now();
     if (this.stalledSince === undefined) return;
     this.stalledSince = undefined;
-    this.options.onRecovered(silent);
+    this.options.onRecovered(silentMs);
   }
 
   /** Stops watching: the process is gone, or about to be. */
@@ -87,7 +84,7 @@ export class Watchdog {
     const now = clock.now();
     // Time in which this process or the whole machine stood still says nothing about the other process.
     const passed = Math.min(now - this.looked, TICK_MS);
-    this.silent += passed;
+    this.silentMs += passed;
     // On a busy machine a computation may take ten times as long, which is not its fault.
     this.computing += Math.min(passed, this.computed() ?? passed);
     this.looked = now;
@@ -95,12 +92,12 @@ export class Watchdog {
     this.work = work;
     if (moved) this.heard();
     const stalledMs = quietMs + (limitMs === 0 ? STALLED_MS : Math.min(STALLED_MS, limitMs / 2));
-    if (this.silent >= stalledMs && this.stalledSince === undefined) {
-      this.stalledSince = clock.wall() - this.silent;
+    if (this.silentMs >= stalledMs && this.stalledSince === undefined) {
+      this.stalledSince = clock.wall() - this.silentMs;
       onStalled();
     }
     const hasComputed = this.computing >= longestComputingMs;
-    this.gaveUp = hasComputed || (limitMs > 0 && this.silent >= quietMs + limitMs);
+    this.gaveUp = hasComputed || (limitMs > 0 && this.silentMs >= quietMs + limitMs);
     if (this.gaveUp) return onTimeout(hasComputed);
     this.cancel = clock.after(TICK_MS, this.tick);
   };

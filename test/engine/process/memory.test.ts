@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { availableMemory, ownMemory, physicalCores } from "../../../src/engine/process/memory.ts";
+import { cpus } from "node:os";
+import { availableMemory, othersShare, ownMemory, physicalCores } from "../../../src/engine/process/memory.ts";
 
 const MIB = 2 ** 20;
 const kernel = (files: Readonly<Record<string, string>>) => (path: string) => files[path] ?? "";
@@ -59,4 +60,16 @@ describe("cores", () => {
     expect(physicalCores(kernel(version1))).toBe(here);
     expect(physicalCores(kernel({ "/sys/fs/cgroup/cpu.max": "100000000 100000\n" }))).toBe(here);
   });
+});
+
+test("the share of other processes is between 0 and 1", () => {
+  for (const own of [0, 1, cpus().length]) {
+    expect(othersShare(own)).toBeGreaterThanOrEqual(0);
+    expect(othersShare(own)).toBeLessThanOrEqual(1);
+  }
+  expect(othersShare(1_000_000)).toBe(0);
+});
+
+test.skipIf(process.platform !== "linux")("a running process counts as one that needs a core", () => {
+  expect(othersShare(0)).toBeGreaterThan(0);
 });

@@ -9,7 +9,7 @@ import type { TranscriptionModel } from "../../../domain/transcription.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { availableMemory } from "../../process/memory.ts";
-import { othersShare } from "../../process/others-share.ts";
+import { othersShare } from "../../process/memory.ts";
 import { findProgram, runProgram } from "../../process/program.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { TranscriberEvent, TranscriberJob, TranscriberOptions } from "../protocol.ts";
