@@ -57,7 +57,7 @@ export type Medium =
       /** Identifies exactly these bytes. */
       readonly id: string;
       /** A whole WAV, MP3 or FLAC file. */
-      readonly file: Uint8Array;
+      readonly bytes: Uint8Array;
     };
 
 interface TextChunk {

@@ -112,7 +112,7 @@ export class NativeMedia extends NativeLibrary<typeof symbols, MediaErrorCode> i
 
   private add(job: MediaJob, medium: Medium): void {
     const id = this.bytes(medium.id);
-    const bytes = medium.kind === "audio" ? medium.file : medium.rgb;
+    const bytes = medium.kind === "audio" ? medium.bytes : medium.rgb;
     const content = [addressable(bytes), bytes.length] as const;
     const result =
       medium.kind === "audio"

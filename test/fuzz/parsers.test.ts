@@ -166,7 +166,7 @@ const media: Readonly<Record<string, Parser>> = {
       // The library gets it, whatever is thought of it here.
       heardOrSeen(
         { kind: "audio", data: Buffer.from(input).toString("base64") },
-        { kind: "audio", id: String(Bun.hash(input)), file: input },
+        { kind: "audio", id: String(Bun.hash(input)), bytes: input },
       ),
   },
 };

@@ -106,7 +106,7 @@ function writeSamples(folder: string, audioFiles: readonly string[]): Sample[] {
     writeFileSync(path, pngFile(image));
     return { path, medium: { kind: "image", id: path, ...image } };
   });
-  const audio = (path: string, file: Uint8Array): Sample => ({ path, medium: { kind: "audio", id: path, file } });
+  const audio = (path: string, bytes: Uint8Array): Sample => ({ path, medium: { kind: "audio", id: path, bytes } });
   const sounds = [wavFile(2, 16_000), wavFile(35, 44_100)].map((file, index) => {
     const path = join(folder, `${index}.wav`);
     writeFileSync(path, file);

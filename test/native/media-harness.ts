@@ -96,7 +96,7 @@ export const image = (width = 48, height = 32, seed = 1): Medium => ({
 export const sound = (seconds: number): Medium => ({
   kind: "audio",
   id: `${seconds}s`,
-  file: wavFile(seconds, 16_000),
+  bytes: wavFile(seconds, 16_000),
 });
 
 /** Submits media in order, with text around each. */

@@ -164,7 +164,7 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
 
   test("with an invalid medium fails and blames the medium", async () => {
     await start(rig, "tiles", { audioSeconds: 2 });
-    const audio = (file: Uint8Array): Medium => ({ kind: "audio", id: "a", file });
+    const audio = (bytes: Uint8Array): Medium => ({ kind: "audio", id: "a", bytes });
     const wav = wavFile(1, 16_000);
     const stateOf = (medium: Medium) => rig.media.state(prepare(rig, medium));
     expect(stateOf(audio(Buffer.from("once upon a time")))).toEqual(bad("the audio is neither WAV, MP3 nor FLAC"));

@@ -1,6 +1,6 @@
 // Takes prompts with images or sound through the media library: split into text and media, then encoded.
 
-import type { Media as MediaLibrary, MediaChunk, MediaFailure, MediaJob, Medium } from "../../../../ffi/media/api.ts";
+import type { Media as MediaLibrary, MediaChunk, MediaFailure, MediaJob } from "../../../../ffi/media/api.ts";
 import type { Media } from "../../../domain/media.ts";
 import type { MediaSpan } from "../../../scheduler/media-span.ts";
 
@@ -9,7 +9,7 @@ export interface MediaPrompt {
   readonly job: MediaJob;
   /** One for each token; those of media are negative, and equal for equal content. */
   readonly tokens: Int32Array;
-  readonly spans: readonly (MediaSpan & { readonly chunk: number; readonly nonCausal: boolean })[];
+  readonly spans: readonly (MediaSpan & { readonly chunk: number })[];
 }
 
 /** The progress of a submitted prompt. `prepared`: its length is known; `encoded`: it can be computed. */
@@ -34,7 +34,7 @@ export class MediaPrompts<Tag> {
 
   /** Throws MediaError when a medium is invalid. */
   submit(text: string, media: readonly Media[], tag: Tag, client?: string): void {
-    this.waiting.set(this.library.submit(text, media.map(toMedium), client), { tag });
+    this.waiting.set(this.library.submit(text, media, client), { tag });
   }
 
   /**
@@ -86,8 +86,9 @@ export class MediaPrompts<Tag> {
     for (const [index, chunk] of chunks.entries()) {
       if (chunk.kind === "text") tokens.set(chunk.tokens, start);
       else {
-        spans.push({ ...spanOf(chunk, start), chunk: index, nonCausal: chunk.nonCausal });
-        for (let at = 0; at < chunk.tokens; at++) tokens[start + at] = tokenOf(chunk, at);
+        const { tokens: count, positions, nonCausal } = chunk;
+        spans.push({ start, tokens: count, positions, whole: nonCausal, chunk: index });
+        for (let at = 0; at < count; at++) tokens[start + at] = tokenOf(chunk, at);
       }
       start += sizeOf(chunk);
     }
@@ -101,16 +102,3 @@ const sizeOf = (chunk: { readonly tokens: number | Int32Array }): number =>
 /** Returns a token id that stands for one embedding of a medium. */
 const tokenOf = ({ id, part }: MediaChunk, at: number): number =>
   Number(Bun.hash.wyhash(`${id} ${part} ${at}`) & 0x7fffffffn) | SIGN;
-
-const spanOf = ({ tokens, positions, nonCausal }: MediaChunk, start: number): MediaSpan => ({
-  start,
-  tokens,
-  positions,
-  whole: nonCausal,
-});
-
-function toMedium(media: Media): Medium {
-  if (media.kind === "audio") return { kind: "audio", id: media.id, file: media.bytes };
-  const { id, width, height, rgb } = media;
-  return { kind: "image", id, width, height, rgb };
-}

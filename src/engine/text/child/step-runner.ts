@@ -166,7 +166,7 @@ export class StepRunner {
         positions: media.positions(prompt.job, span.chunk, step.position, step.offset, step.count),
         count: step.count,
         sequence: step.sequence,
-        nonCausal: span.nonCausal,
+        nonCausal: span.whole,
       },
       step.key,
     );
