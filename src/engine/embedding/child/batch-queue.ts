@@ -68,14 +68,10 @@ export class BatchQueue {
   /** Returns the next batch, empty when nothing waits. Requests served now go behind the others of their client. */
   next(): BatchItem[] {
     const batch: BatchItem[] = [];
-    this.fill(
-      batch,
-      this.jobs.filter(({ background }) => !background),
-    );
-    this.fill(
-      batch,
-      this.jobs.filter(({ background }) => background),
-    );
+    for (const background of [false, true]) {
+      const jobs = this.jobs.filter((job) => job.background === background);
+      this.fill(batch, jobs);
+    }
     this.putBehind(new Set(batch.map(({ job }) => job)));
     return batch;
   }

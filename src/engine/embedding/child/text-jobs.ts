@@ -4,6 +4,7 @@
 import { LlamaError } from "../../../../ffi/llama/api.ts";
 import type { Embedder } from "../../../../ffi/llama/embedder.ts";
 import { fieldError } from "../../../domain/errors.ts";
+import { lengthOf } from "../../../domain/prompt-size.ts";
 import type { JobKey } from "../../process/protocol.ts";
 
 export type Special = Parameters<Embedder["tokenize"]>[1];
@@ -79,8 +80,6 @@ export class TextJobs {
     return waiting.promise;
   }
 }
-
-export const lengthOf = (texts: readonly string[]): number => texts.reduce((sum, { length }) => sum + length, 0);
 
 function split(tokens: Int32Array, lengths: readonly number[]): Int32Array[] {
   let start = 0;
