@@ -26,7 +26,7 @@ export class FairQueue {
 
   /** Adds a new request. */
   add(sequence: Sequence): void {
-    const client = this.clients.get(sequence.client) ?? this.arrive(sequence.client);
+    const client = this.clients.getOrInsert(sequence.client, { waiting: [], live: 0, served: 0 });
     this.level(client, sequence);
     client.live++;
     client.waiting.push(sequence);
@@ -71,12 +71,6 @@ export class FairQueue {
     clients.sort((a, b) => a.served - b.served || keyOf(a) - keyOf(b));
     const order = clients.flatMap(({ waiting }) => waiting);
     return [...order.filter(({ background }) => !background), ...order.filter(({ background }) => background)];
-  }
-
-  private arrive(name: string): Client {
-    const client: Client = { waiting: [], live: 0, served: 0 };
-    this.clients.set(name, client);
-    return client;
   }
 
   /**

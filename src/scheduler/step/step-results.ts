@@ -38,12 +38,12 @@ export class StepResults {
       if (token !== -1) sequence.computed = row.index + 1;
       if (token !== undefined && token !== -1) {
         sequence.append(token);
+        this.queue.waiting.charge(sequence.client, 0, 1);
         const more = plan.rows[at + 1]?.key === row.key && tokens[next] !== -1;
         sampled.push({ key: row.key, token, more, last: sequence.generated >= sequence.maxTokens });
       }
       if (plan.rows[at + 1]?.key !== row.key) this.kv.extend(sequence);
     }
-    for (const { key } of sampled) this.queue.waiting.charge(this.requests.get(key)?.client ?? "", 0, 1);
     if (plan.prefillRows === 0) this.speculation.record(plan, (key) => this.requests.get(key), 1);
     else this.speculation.interrupted();
     return sampled;
