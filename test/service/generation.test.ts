@@ -116,8 +116,8 @@ describe("a generation", () => {
       seen.push(event.type === "text" ? event.choice : event.type);
       time.now += 10;
     }
-    expect(seen).toEqual(["accepted", 0, 0, 1, 0, 1, "finish", 1, "finish"]);
-    expect(metrics.pausesMs).toEqual([10, 20, 20, 20]);
+    expect(seen).toEqual(["accepted", 0, 1, 0, 1, 0, 1, "finish", "finish"]);
+    expect(metrics.pausesMs).toEqual([20, 20, 20, 20]);
     expect(report.firstTextMs).toBe(10);
   });
 
