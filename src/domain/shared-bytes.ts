@@ -24,25 +24,32 @@ export class SharedBytes {
    * Runs `work` once `bytes` bytes are free, or once all are free if it needs more. Throws the error of `work`, or the
    * signal's reason as soon as it is aborted; the bytes are not free again until `work` has really ended.
    */
-  run<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    return abortable(this.holding(Math.min(bytes, this.most), signal, work), signal).finally(() => {
-      // Work that leaves while it waits may have kept smaller work waiting.
-      if (signal.aborted) this.beginThoseThatFit();
-    });
+  async run<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const free = await this.take(bytes, signal);
+    return abortable(work().finally(free), signal);
   }
 
-  private async holding<T>(bytes: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await new Promise<void>((begin) => {
-      this.waiting = [...this.waiting, { bytes, signal, begin, overtaken: 0 }];
-      this.beginThoseThatFit();
-    });
+  /**
+   * Takes `bytes` bytes once they are free, or all once they are free if it needs more. Returns the function that gives
+   * them back. Throws the signal's reason when it is aborted first.
+   */
+  async take(bytes: number, signal: AbortSignal): Promise<() => void> {
+    let held = Math.min(bytes, this.most);
+    const turn = Promise.withResolvers<void>();
+    this.waiting = [...this.waiting, { bytes: held, signal, begin: turn.resolve, overtaken: 0 }];
+    this.beginThoseThatFit();
     try {
-      signal.throwIfAborted();
-      return await work();
-    } finally {
-      this.free += bytes;
+      await abortable(turn.promise, signal);
+    } catch (error) {
+      // It may have kept smaller work waiting.
       this.beginThoseThatFit();
+      throw error;
     }
+    return () => {
+      this.free += held;
+      held = 0;
+      this.beginThoseThatFit();
+    };
   }
 
   private beginThoseThatFit(): void {

@@ -96,25 +96,19 @@ async function* holding(
   { ends, stopped }: { readonly ends: AbortSignal; readonly stopped: AbortSignal },
   events: () => AsyncIterable<EngineEvent>,
 ): AsyncGenerator<EngineEvent, void, void> {
-  const [begin, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const work = () => {
-    begin.resolve();
-    return end.promise;
-  };
-  // A stopped answer needs no memory, because `events` never begins it.
-  memory.run(bytes, AbortSignal.any([ends, stopped]), work).catch((error: unknown) => {
-    if (ends.aborted) begin.reject(error);
-    else begin.resolve();
+  const free = await memory.take(bytes, AbortSignal.any([ends, stopped])).catch((error: unknown) => {
+    if (ends.aborted) throw error;
+    // A stopped answer needs no memory, because `events` never begins it.
+    return () => {};
   });
   try {
-    await begin.promise;
     for await (const event of events()) {
       if (event.type === "accepted") continue;
-      end.resolve();
+      free();
       yield event;
     }
   } finally {
-    end.resolve();
+    free();
   }
 }
 

@@ -16,7 +16,6 @@ import type { Logger } from "../../telemetry/log.ts";
 import type { AnswerLine } from "./answer-line.ts";
 import { BatchRun, type BatchRunDeps } from "./batch-run.ts";
 import type { JobFolder } from "./job-folder.ts";
-import { Semaphore } from "./semaphore.ts";
 
 /** `linesAtOnce` also limits the lines of all batches together. */
 interface BatchOptions extends Omit<BatchRunDeps, "store" | "places" | "suspects" | "memory"> {
@@ -64,8 +63,8 @@ export class BatchesService {
   private readonly own = new Set<string>();
   /** The locks of batches that were created or begun here, each held until the batch has ended if they are not many. */
   private readonly locks = new Map<string, () => void>();
-  private readonly places: Semaphore;
-  private readonly suspects = new Semaphore(1);
+  private readonly places: SharedBytes;
+  private readonly suspects = new SharedBytes(1);
   private readonly memory = new SharedBytes(LONG_LINES_BYTES);
   private readonly timers: ReturnType<typeof setInterval>[] = [];
   private takesOver = false;
@@ -74,7 +73,7 @@ export class BatchesService {
   private readonly stopping = new AbortController();
 
   constructor(private readonly options: BatchOptions) {
-    this.places = new Semaphore(options.linesAtOnce);
+    this.places = new SharedBytes(options.linesAtOnce);
   }
 
   /** Runs the batches that are created here. */

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { SharedBytes } from "../../../src/domain/shared-bytes.ts";
 import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
 import { answerLine } from "../../../src/service/batch/line-attempts.ts";
-import { Semaphore } from "../../../src/service/batch/semaphore.ts";
 
 const retryAfterSeconds = 5;
 const gone = new SvcError("upstream_unavailable", "cannot be reached", { retryAfterSeconds });
@@ -15,8 +15,8 @@ async function attempt(answers: readonly (SvcError | typeof answer)[], pauses: n
   let asked = 0;
   const waits: boolean[] = [];
   const deps = {
-    places: new Semaphore(1),
-    suspects: new Semaphore(1),
+    places: new SharedBytes(1),
+    suspects: new SharedBytes(1),
     pause: async (ms: number) => void pauses.push(ms),
     onWait: (begins: boolean) => void (begins && waits.push(true)),
     onUnexpected: (error: unknown) => {
@@ -29,8 +29,7 @@ async function attempt(answers: readonly (SvcError | typeof answer)[], pauses: n
     },
   };
   const { signal } = new AbortController();
-  const release = await deps.places.acquire(signal);
-  if (!release) throw new Error("no place");
+  const release = await deps.places.take(1, signal);
   const line = await answerLine(deps, { customId: "a", withBody: (use) => use({}) }, "batch", release, signal);
   return [line?.error?.code, asked, waits.length];
 }
