@@ -1,7 +1,7 @@
 // Computes several answers to a client's request: one engine request each, their events merged into one stream.
 
 import type { CancelCause } from "../domain/cancel.ts";
-import type { AcceptedEvent, EngineEvent, GenerateRequest } from "../domain/generate.ts";
+import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { contentOf } from "../domain/media.ts";
 import type { SharedBytes } from "../domain/shared-bytes.ts";
 import type { TextPort } from "../engine/text/port.ts";
@@ -69,13 +69,21 @@ async function* sideBySide(
   };
   const first = [...requests.keys()].filter((choice) => isFirst(requests[choice]));
   const others = [...requests.keys()].filter((choice) => !isFirst(requests[choice]));
-  const accepted = new Accepted(first.length);
+  // Events wait for the last prompt's acceptance, which settles the status.
+  const held: EngineEvent[] = [];
+  let [missing, promptTokens, downgraded] = [first.length, 0, false];
   try {
     first.forEach(begin);
     for await (const { source: choice, value: event } of merge.values()) {
-      if (event.type !== "accepted") yield* accepted.hold({ ...event, choice });
-      else if (isFirst(requests[choice]) && accepted.add(event)) {
-        yield* accepted.all();
+      if (event.type !== "accepted") {
+        if (missing > 0) held.push({ ...event, choice });
+        else yield { ...event, choice };
+      } else if (isFirst(requests[choice])) {
+        promptTokens += event.promptTokens;
+        downgraded ||= event.downgraded;
+        if (--missing > 0) continue;
+        yield { type: "accepted", promptTokens, downgraded };
+        yield* held;
         others.splice(0, parallel + AHEAD - first.length).forEach(begin);
       }
       if (event.type === "finish") others.splice(0, 1).forEach(begin);
@@ -114,32 +122,6 @@ async function* holding(
 
 /** Returns whether this is the first answer to its prompt, and so not a copy of another request. */
 const isFirst = (request: GenerateRequest | undefined) => request?.group === undefined || request.group === request.id;
-
-/** Joins the acceptances of all prompts into one, and holds other events until the last one settles the status. */
-class Accepted {
-  private readonly held: EngineEvent[] = [];
-  private promptTokens = 0;
-  private downgraded = false;
-
-  constructor(private missing: number) {}
-
-  /** Returns true for the last acceptance. */
-  add(event: AcceptedEvent): boolean {
-    this.promptTokens += event.promptTokens;
-    this.downgraded ||= event.downgraded;
-    return --this.missing === 0;
-  }
-
-  *all(): Generator<EngineEvent, void, void> {
-    yield { type: "accepted", promptTokens: this.promptTokens, downgraded: this.downgraded };
-    yield* this.held;
-  }
-
-  *hold(event: EngineEvent): Generator<EngineEvent, void, void> {
-    if (this.missing > 0) this.held.push(event);
-    else yield event;
-  }
-}
 
 /** Gives each answer its own seed, if there is one; the first answer equals that of a request for one answer. */
 function seeded({ sampling }: GenerateRequest, choice: number): GenerateRequest["sampling"] {
