@@ -6,6 +6,7 @@ import type { CancelCause } from "../domain/cancel.ts";
 import { withFieldNames } from "../domain/errors.ts";
 import {
   sampledFor,
+  type AcceptedEvent,
   type EngineEvent,
   type FinishEvent,
   type GenerateEvent,
@@ -205,6 +206,13 @@ export class GenerationService {
     const options = { limits: this.mediaLimits, hold, ...(readers && !asMedia && { readers }) };
     return Promise.all(requests.map((request) => withMedia(request, backend, options, signal)));
   }
+}
+
+/** Reads the first event of a generation. Throws what the generation throws. */
+export async function acceptance(events: AsyncIterator<GenerateEvent>): Promise<AcceptedEvent> {
+  const { value } = await events.next();
+  if (value?.type === "accepted") return value;
+  throw new Error("a generation without its acceptance");
 }
 
 /** Passes events on, and adds to the acceptance what was read from media. */

@@ -3,7 +3,7 @@
 import type { AcceptedEvent, GenerateEvent, Generation } from "../domain/generate.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { joinUsage, type Usage } from "../domain/usage.ts";
-import type { GenerationService } from "./generation.ts";
+import { acceptance, type GenerationService } from "./generation.ts";
 import type { HeldAnswer } from "./held-answer.ts";
 import { Merge } from "./merge.ts";
 import type { RequestReport } from "./request.ts";
@@ -123,9 +123,7 @@ export class MultiplexRun {
     const { signal } = this.options;
     const events = this.generate(item);
     try {
-      const { value: accepted } = await events.next();
-      if (accepted?.type !== "accepted") throw new Error("a generation without its acceptance");
-      yield* item.texts(events, accepted);
+      yield* item.texts(events, await acceptance(events));
     } catch (error) {
       if (signal.aborted) return;
       this.failed++;
