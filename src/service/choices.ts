@@ -3,7 +3,7 @@
 import type { CancelCause } from "../domain/cancel.ts";
 import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { contentOf } from "../domain/media.ts";
-import type { SharedBytes } from "../domain/shared-bytes.ts";
+import type { Semaphore } from "../domain/semaphore.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import { Merge } from "./merge.ts";
 import { neverBegun } from "./never-begun.ts";
@@ -29,7 +29,7 @@ interface SideBySide {
   /** Answers that the engine computes concurrently. */
   readonly parallel: number;
   /** Memory for copies of images and sounds: the engine receives them again with each answer but the first. */
-  readonly copies: SharedBytes;
+  readonly copies: Semaphore;
 }
 
 /** How many answers to queue in the engine beyond those being computed, so that it never waits for the next one. */
@@ -99,7 +99,7 @@ async function* sideBySide(
  * of `memory` from before the answer begins until the engine computes it, whether or not the events are read.
  */
 async function* holding(
-  memory: SharedBytes,
+  memory: Semaphore,
   bytes: number,
   { ends, stopped }: { readonly ends: AbortSignal; readonly stopped: AbortSignal },
   events: () => AsyncIterable<EngineEvent>,

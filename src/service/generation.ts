@@ -15,7 +15,7 @@ import {
   type ReadInput,
 } from "../domain/generate.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
-import { SharedBytes } from "../domain/shared-bytes.ts";
+import { Semaphore } from "../domain/semaphore.ts";
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { generateAll, splitChoices } from "./choices.ts";
@@ -59,11 +59,11 @@ const COPIES_BYTES = 100 * 2 ** 20;
 export class GenerationService {
   private readonly mediaLimits: MediaLimits;
   private readonly mediaBudget: ByteBudget;
-  private readonly copies = new SharedBytes(COPIES_BYTES);
+  private readonly copies = new Semaphore(COPIES_BYTES);
 
   constructor(private readonly deps: GenerationDeps) {
     const { mediaLimits, mediaBytes = MEDIA_BYTES } = deps;
-    this.mediaLimits = { ...mediaLimits, decoding: new SharedBytes(DECODING_BYTES) };
+    this.mediaLimits = { ...mediaLimits, decoding: new Semaphore(DECODING_BYTES) };
     this.mediaBudget = new ByteBudget(mediaBytes, "images and sounds of requests");
   }
 

@@ -7,7 +7,7 @@ import type { BatchOutputLine } from "../../contract/batches.ts";
 import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId } from "../../domain/ids.ts";
-import type { SharedBytes } from "../../domain/shared-bytes.ts";
+import type { Semaphore } from "../../domain/semaphore.ts";
 import type { BatchFault, BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
 import { Journal } from "../../store/journal.ts";
@@ -26,7 +26,7 @@ export interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "batchLineEnded">;
   /** Memory for the long lines of all batches. */
-  readonly memory: SharedBytes;
+  readonly memory: Semaphore;
   /** Maximum number of lines in a batch. */
   readonly maxLines: number;
   /** Maximum number of lines of this batch that are in progress, including those that wait for another attempt. */

@@ -6,7 +6,7 @@ import { unixSeconds } from "../../domain/clock.ts";
 import { fieldError, shuttingDown, SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
 import { pause } from "../../domain/pause.ts";
-import { SharedBytes } from "../../domain/shared-bytes.ts";
+import { Semaphore } from "../../domain/semaphore.ts";
 import type { PageRequest } from "../../domain/page-request.ts";
 import type { BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
@@ -63,9 +63,9 @@ export class BatchesService {
   private readonly own = new Set<string>();
   /** The locks of batches that were created or begun here, each held until the batch has ended if they are not many. */
   private readonly locks = new Map<string, () => void>();
-  private readonly places: SharedBytes;
-  private readonly suspects = new SharedBytes(1);
-  private readonly memory = new SharedBytes(LONG_LINES_BYTES);
+  private readonly places: Semaphore;
+  private readonly suspects = new Semaphore(1);
+  private readonly memory = new Semaphore(LONG_LINES_BYTES);
   private readonly timers: ReturnType<typeof setInterval>[] = [];
   private takesOver = false;
   private scanFails = false;
@@ -73,7 +73,7 @@ export class BatchesService {
   private readonly stopping = new AbortController();
 
   constructor(private readonly options: BatchOptions) {
-    this.places = new SharedBytes(options.linesAtOnce);
+    this.places = new Semaphore(options.linesAtOnce);
   }
 
   /** Runs the batches that are created here. */

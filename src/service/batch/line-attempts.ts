@@ -5,13 +5,13 @@ import { answeredLine, failedLine } from "../../dialect/batches/output-line.ts";
 import { typedError, type SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
 import type { Pause } from "../../domain/pause.ts";
-import type { SharedBytes } from "../../domain/shared-bytes.ts";
+import type { Semaphore } from "../../domain/semaphore.ts";
 import type { AnswerLine, LineBody } from "./answer-line.ts";
 
 export interface LineDeps {
-  readonly places: SharedBytes;
+  readonly places: Semaphore;
   /** The one place for lines that may have crashed the engine: tried together, one would fail the others again. */
-  readonly suspects: SharedBytes;
+  readonly suspects: Semaphore;
   readonly answer: AnswerLine;
   /** Waits before a line's next attempt. */
   readonly pause: Pause;

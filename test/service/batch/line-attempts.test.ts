@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
-import { SharedBytes } from "../../../src/domain/shared-bytes.ts";
+import { Semaphore } from "../../../src/domain/semaphore.ts";
 import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
 import { answerLine } from "../../../src/service/batch/line-attempts.ts";
 
@@ -15,8 +15,8 @@ async function attempt(answers: readonly (SvcError | typeof answer)[], pauses: n
   let asked = 0;
   const waits: boolean[] = [];
   const deps = {
-    places: new SharedBytes(1),
-    suspects: new SharedBytes(1),
+    places: new Semaphore(1),
+    suspects: new Semaphore(1),
     pause: async (ms: number) => void pauses.push(ms),
     onWait: (begins: boolean) => void (begins && waits.push(true)),
     onUnexpected: (error: unknown) => {

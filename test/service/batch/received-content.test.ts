@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ByteBudget } from "../../../src/domain/byte-budget.ts";
 import type { SvcError } from "../../../src/domain/errors.ts";
 import { nextTurn } from "../../../src/domain/next-turn.ts";
-import { SharedBytes } from "../../../src/domain/shared-bytes.ts";
+import { Semaphore } from "../../../src/domain/semaphore.ts";
 import { LinesFile } from "../../../src/store/json-lines.ts";
 import { receiveContent } from "../../../src/service/batch/received-content.ts";
 import { validateInput } from "../../../src/service/batch/validate-input.ts";
@@ -56,7 +56,7 @@ test("receiving thousands of short lines and making a batch of them does not blo
   await receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 50_000 }, () => {}, new ByteBudget(), "batch");
   const received = others.turns();
   const { total } = await validateInput(
-    new LinesFile(path, new SharedBytes(MB)),
+    new LinesFile(path, new Semaphore(MB)),
     "/v1/chat/completions",
     50_000,
     new AbortController().signal,
@@ -115,7 +115,7 @@ function countTurns() {
 test("a line of a batch that cannot be read is not called invalid", async () => {
   const path = join(temporaryFolder(), "content");
   writeFileSync(path, `${JSON.stringify("x".repeat(2 * MB))}\n`);
-  const file = new LinesFile(path, new SharedBytes(MB));
+  const file = new LinesFile(path, new Semaphore(MB));
   const read = file.read.bind(file);
   file.read = (...asked) => {
     rmSync(path);

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { SharedBytes } from "../../src/domain/shared-bytes.ts";
+import { Semaphore } from "../../src/domain/semaphore.ts";
 
 const live = new AbortController().signal;
 
 /** Runs named work of given sizes until it is released. */
 function setUp(most: number) {
-  const shared = new SharedBytes(most);
+  const shared = new Semaphore(most);
   const running = new Map<string, PromiseWithResolvers<string>>();
   const run = (name: string, bytes: number, signal = live) => {
     const result = shared.run(bytes, signal, () => {
@@ -134,7 +134,7 @@ test("work of equal size runs in order of arrival", async () => {
 });
 
 test("what was taken is free again once it is given back, and giving it back twice frees no more", async () => {
-  const shared = new SharedBytes(10);
+  const shared = new Semaphore(10);
   const free = await shared.take(10, live);
   const all = shared.take(Number.POSITIVE_INFINITY, live);
   free();
