@@ -3,7 +3,7 @@
 import type { Config } from "../config/config.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { App } from "../http/app.ts";
-import type { RequestService } from "../service/request.ts";
+import type { RequestHistory } from "../service/request-history.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { closeServices, startEngine } from "./open-server.ts";
@@ -27,7 +27,7 @@ export interface Api {
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
   /** Reports the progress of requests. */
-  readonly requests: Pick<RequestService, "live" | "progressOf">;
+  readonly requests: Pick<RequestHistory, "live" | "progressOf">;
 }
 
 /** Load timeout in milliseconds: long, since the user sees the progress and can interrupt. */
@@ -57,7 +57,7 @@ export async function withApi(
     if (runtime) startEngine(runtime);
     const { createApp } = await import("../http/app.ts");
     const { signal } = interrupt;
-    const api: Api = { ask: asking(createApp(services), signal), signal, requests: services.requests };
+    const api: Api = { ask: asking(createApp(services), signal), signal, requests: services.requests.history };
     await Promise.all([runtime && loaded(runtime.engine, progress), work(api)]);
     return exitCodes.ok.code;
   } catch (error) {

@@ -107,7 +107,7 @@ function warnOfDataFolder({ dataDir }: Pick<Config, "dataDir">, log: Logger): vo
 /** Shows the current work below the log, on a terminal. */
 function watch({ config, requests }: Services): void {
   if (config.logFormat === "json" || isQuiet(config) || !isTerminal()) return;
-  const line = new LiveLine({ live: () => requests.live(), output: progressOutput(config) });
+  const line = new LiveLine({ live: () => requests.history.live(), output: progressOutput(config) });
   process.once("exit", () => line.stop());
   line.start();
 }

@@ -1,5 +1,5 @@
 // Limits what all requests together may take for one purpose, in bytes: bodies that are being read, parsed bodies, media,
-// answers held in memory, uploaded files. Work that does not fit is refused (`SharedBytes` makes it wait).
+// answers held in memory, uploaded files. Work that does not fit is refused (`Semaphore` makes it wait).
 
 import { SvcError } from "./errors.ts";
 

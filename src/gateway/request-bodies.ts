@@ -3,7 +3,7 @@
 
 import { memoryOf } from "../domain/json-bounds.ts";
 import { jsonParts } from "../domain/json-parts.ts";
-import { SharedBytes } from "../domain/shared-bytes.ts";
+import { Semaphore } from "../domain/semaphore.ts";
 import { TurnLimit } from "../domain/turn-limit.ts";
 import { withWholePairs } from "../domain/whole-pairs.ts";
 
@@ -17,7 +17,7 @@ const CHARACTERS_IN_A_TURN = 128 * 1024;
 export class RequestBodies {
   private readonly turns = new TurnLimit(CHARACTERS_IN_A_TURN);
 
-  constructor(private readonly memory = new SharedBytes(LONG_BODIES_BYTES)) {}
+  constructor(private readonly memory = new Semaphore(LONG_BODIES_BYTES)) {}
 
   /**
    * Calls `post` with a body as JSON, once there is memory for it, and counts that memory until the returned promise

@@ -12,6 +12,7 @@ import { newResponseId } from "../domain/ids.ts";
 import { jsonParts } from "../domain/json-parts.ts";
 import { collectSpeech } from "../domain/transcription.ts";
 import type { AnswerLine, LineBody } from "../service/batch/answer-line.ts";
+import { acceptance } from "../service/generation.ts";
 import { fewerLogprobs, HeldAnswer } from "../service/held-answer.ts";
 import type { Capability, ModelRouter } from "../service/model-router.ts";
 import { chatExchange, completionExchange } from "./chat-exchange.ts";
@@ -51,8 +52,7 @@ const generated =
     const held = new HeldAnswer(deps.answerBudget, fewerLogprobs);
     try {
       const events = deps.generation.generate(requests, { ...own, background: true }, signal, {}, { held });
-      const { value } = await events.next();
-      return await json(events, { requestId: own.id, promptTokens: 0, ...(value?.type === "accepted" && value) });
+      return await json(events, { ...(await acceptance(events)), requestId: own.id });
     } finally {
       held.close();
     }

@@ -2,8 +2,9 @@
 
 import { streamed, type Put, type StreamedRequest, type StreamWriter } from "../dialect/stream/streamed.ts";
 import { SvcError } from "../domain/errors.ts";
-import type { AcceptedEvent, GenerateEvent, Generations } from "../domain/generate.ts";
+import type { GenerateEvent, Generations } from "../domain/generate.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
+import { acceptance } from "../service/generation.ts";
 import { HeldAnswer } from "../service/held-answer.ts";
 import type { RequestReport } from "../service/request.ts";
 import type { AppDeps } from "./deps.ts";
@@ -141,9 +142,8 @@ async function begin(
   context.logFields = () => reportFields(report);
   const origin = requestOrigin(deps, request);
   const events = deps.generation.generate(call.requests, origin, signal, report, { held });
-  const { value } = await events.next();
-  const accepted = value?.type === "accepted" ? value : undefined;
-  return { events, known: knownOf(context.id, accepted), headers: constraintHeaders(accepted) };
+  const { downgraded, ...accepted } = await acceptance(events);
+  return { events, known: { ...accepted, requestId: context.id }, headers: downgraded ? DOWNGRADED : {} };
 }
 
 /** Returns settings of a request's generations from its headers and connection. Throws SvcError `invalid_value`. */
@@ -162,15 +162,3 @@ export function requestOrigin({ clock, contexts }: AppDeps, request: Request): R
 
 /** Returns whether the answer is streamed, given whether the client wants a stream. */
 export const isStreamed = ({ config }: AppDeps, wanted: boolean): boolean => wanted && config.streaming;
-
-/** Returns what the writers of an answer know about its request. */
-const knownOf = (requestId: string, accepted: AcceptedEvent | undefined): StreamedRequest => ({
-  requestId,
-  promptTokens: accepted?.promptTokens ?? 0,
-  readInputs: accepted?.readInputs,
-});
-
-/** Returns the header that reports when a strict schema is not enforced. */
-function constraintHeaders(accepted: AcceptedEvent | undefined): Record<string, string> {
-  return accepted?.downgraded ? DOWNGRADED : {};
-}

@@ -1,7 +1,7 @@
 // Decodes image files: checks them, turns them upright, scales them, puts them on white, and returns plain pixels.
 
 import type { ImageMedia } from "../domain/media.ts";
-import { SharedBytes } from "../domain/shared-bytes.ts";
+import { Semaphore } from "../domain/semaphore.ts";
 import { systemErrorCode } from "../domain/system-error-code.ts";
 import { upright } from "./exif.ts";
 import { readImageHeader, type ImageHeader } from "./image-header.ts";
@@ -55,7 +55,7 @@ export const decodeOpacity = (bytes: Uint8Array, limits: MediaLimits, signal: Ab
 /** Checks the header, waits for memory, then calls `use` to decode the file. */
 async function opened<T>(
   bytes: Uint8Array,
-  { maxPixels, decoding = new SharedBytes(Number.POSITIVE_INFINITY) }: MediaLimits,
+  { maxPixels, decoding = new Semaphore(Number.POSITIVE_INFINITY) }: MediaLimits,
   signal: AbortSignal,
   use: (picture: Picture, alpha: boolean) => Promise<T>,
 ): Promise<T> {

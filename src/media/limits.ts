@@ -1,6 +1,6 @@
 // Limits on clients' media: how much, and from where.
 
-import type { SharedBytes } from "../domain/shared-bytes.ts";
+import type { Semaphore } from "../domain/semaphore.ts";
 
 export interface MediaLimits {
   /** Maximum number of images and audio clips in one request. */
@@ -12,7 +12,7 @@ export interface MediaLimits {
   /** Maximum number of pixels in one image (width times height), before it is scaled down. */
   readonly maxPixels: number;
   /** Memory for decoding images, shared by all requests; absent: unlimited. */
-  readonly decoding?: SharedBytes;
+  readonly decoding?: Semaphore;
   /** Longest side in pixels of an image for the engine, by the `detail` of the part. */
   readonly maxSide: { readonly low: number; readonly auto: number; readonly high: number };
   /** Maximum size of an audio file, in bytes. */

@@ -1,9 +1,9 @@
 // Computes several answers to a client's request: one engine request each, their events merged into one stream.
 
 import type { CancelCause } from "../domain/cancel.ts";
-import type { AcceptedEvent, EngineEvent, GenerateRequest } from "../domain/generate.ts";
+import type { EngineEvent, GenerateRequest } from "../domain/generate.ts";
 import { contentOf } from "../domain/media.ts";
-import type { SharedBytes } from "../domain/shared-bytes.ts";
+import type { Semaphore } from "../domain/semaphore.ts";
 import type { TextPort } from "../engine/text/port.ts";
 import { Merge } from "./merge.ts";
 import { neverBegun } from "./never-begun.ts";
@@ -29,7 +29,7 @@ interface SideBySide {
   /** Answers that the engine computes concurrently. */
   readonly parallel: number;
   /** Memory for copies of images and sounds: the engine receives them again with each answer but the first. */
-  readonly copies: SharedBytes;
+  readonly copies: Semaphore;
 }
 
 /** How many answers to queue in the engine beyond those being computed, so that it never waits for the next one. */
@@ -69,13 +69,21 @@ async function* sideBySide(
   };
   const first = [...requests.keys()].filter((choice) => isFirst(requests[choice]));
   const others = [...requests.keys()].filter((choice) => !isFirst(requests[choice]));
-  const accepted = new Accepted(first.length);
+  // Events wait for the last prompt's acceptance, which settles the status.
+  const held: EngineEvent[] = [];
+  let [missing, promptTokens, downgraded] = [first.length, 0, false];
   try {
     first.forEach(begin);
     for await (const { source: choice, value: event } of merge.values()) {
-      if (event.type !== "accepted") yield* accepted.hold({ ...event, choice });
-      else if (isFirst(requests[choice]) && accepted.add(event)) {
-        yield* accepted.all();
+      if (event.type !== "accepted") {
+        if (missing > 0) held.push({ ...event, choice });
+        else yield { ...event, choice };
+      } else if (isFirst(requests[choice])) {
+        promptTokens += event.promptTokens;
+        downgraded ||= event.downgraded;
+        if (--missing > 0) continue;
+        yield { type: "accepted", promptTokens, downgraded };
+        yield* held;
         others.splice(0, parallel + AHEAD - first.length).forEach(begin);
       }
       if (event.type === "finish") others.splice(0, 1).forEach(begin);
@@ -91,61 +99,29 @@ async function* sideBySide(
  * of `memory` from before the answer begins until the engine computes it, whether or not the events are read.
  */
 async function* holding(
-  memory: SharedBytes,
+  memory: Semaphore,
   bytes: number,
   { ends, stopped }: { readonly ends: AbortSignal; readonly stopped: AbortSignal },
   events: () => AsyncIterable<EngineEvent>,
 ): AsyncGenerator<EngineEvent, void, void> {
-  const [begin, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const work = () => {
-    begin.resolve();
-    return end.promise;
-  };
-  // A stopped answer needs no memory, because `events` never begins it.
-  memory.run(bytes, AbortSignal.any([ends, stopped]), work).catch((error: unknown) => {
-    if (ends.aborted) begin.reject(error);
-    else begin.resolve();
+  const free = await memory.take(bytes, AbortSignal.any([ends, stopped])).catch((error: unknown) => {
+    if (ends.aborted) throw error;
+    // A stopped answer needs no memory, because `events` never begins it.
+    return () => {};
   });
   try {
-    await begin.promise;
     for await (const event of events()) {
       if (event.type === "accepted") continue;
-      end.resolve();
+      free();
       yield event;
     }
   } finally {
-    end.resolve();
+    free();
   }
 }
 
 /** Returns whether this is the first answer to its prompt, and so not a copy of another request. */
 const isFirst = (request: GenerateRequest | undefined) => request?.group === undefined || request.group === request.id;
-
-/** Joins the acceptances of all prompts into one, and holds other events until the last one settles the status. */
-class Accepted {
-  private readonly held: EngineEvent[] = [];
-  private promptTokens = 0;
-  private downgraded = false;
-
-  constructor(private missing: number) {}
-
-  /** Returns true for the last acceptance. */
-  add(event: AcceptedEvent): boolean {
-    this.promptTokens += event.promptTokens;
-    this.downgraded ||= event.downgraded;
-    return --this.missing === 0;
-  }
-
-  *all(): Generator<EngineEvent, void, void> {
-    yield { type: "accepted", promptTokens: this.promptTokens, downgraded: this.downgraded };
-    yield* this.held;
-  }
-
-  *hold(event: EngineEvent): Generator<EngineEvent, void, void> {
-    if (this.missing > 0) this.held.push(event);
-    else yield event;
-  }
-}
 
 /** Gives each answer its own seed, if there is one; the first answer equals that of a request for one answer. */
 function seeded({ sampling }: GenerateRequest, choice: number): GenerateRequest["sampling"] {

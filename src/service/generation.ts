@@ -6,6 +6,7 @@ import type { CancelCause } from "../domain/cancel.ts";
 import { withFieldNames } from "../domain/errors.ts";
 import {
   sampledFor,
+  type AcceptedEvent,
   type EngineEvent,
   type FinishEvent,
   type GenerateEvent,
@@ -14,7 +15,7 @@ import {
   type ReadInput,
 } from "../domain/generate.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
-import { SharedBytes } from "../domain/shared-bytes.ts";
+import { Semaphore } from "../domain/semaphore.ts";
 import { usageOf } from "../domain/usage.ts";
 import type { MediaLimits } from "../media/limits.ts";
 import { generateAll, splitChoices } from "./choices.ts";
@@ -58,11 +59,11 @@ const COPIES_BYTES = 100 * 2 ** 20;
 export class GenerationService {
   private readonly mediaLimits: MediaLimits;
   private readonly mediaBudget: ByteBudget;
-  private readonly copies = new SharedBytes(COPIES_BYTES);
+  private readonly copies = new Semaphore(COPIES_BYTES);
 
   constructor(private readonly deps: GenerationDeps) {
     const { mediaLimits, mediaBytes = MEDIA_BYTES } = deps;
-    this.mediaLimits = { ...mediaLimits, decoding: new SharedBytes(DECODING_BYTES) };
+    this.mediaLimits = { ...mediaLimits, decoding: new Semaphore(DECODING_BYTES) };
     this.mediaBudget = new ByteBudget(mediaBytes, "images and sounds of requests");
   }
 
@@ -205,6 +206,13 @@ export class GenerationService {
     const options = { limits: this.mediaLimits, hold, ...(readers && !asMedia && { readers }) };
     return Promise.all(requests.map((request) => withMedia(request, backend, options, signal)));
   }
+}
+
+/** Reads the first event of a generation. Throws what the generation throws. */
+export async function acceptance(events: AsyncIterator<GenerateEvent>): Promise<AcceptedEvent> {
+  const { value } = await events.next();
+  if (value?.type === "accepted") return value;
+  throw new Error("a generation without its acceptance");
 }
 
 /** Passes events on, and adds to the acceptance what was read from media. */

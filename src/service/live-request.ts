@@ -20,6 +20,12 @@ interface LiveContext extends Pick<RequestDeps, "clock" | "queueTimeoutMs"> {
 }
 
 export class LiveRequest {
+  /** Aborted, with the reason, when the answer is no longer wanted. */
+  readonly signal: AbortSignal;
+  /** Ids of the request's jobs in the engine. */
+  readonly keys: readonly string[];
+  /** Aborted with the cause when the request is cancelled; an engine that does not have it yet must not get it. */
+  readonly stopped: AbortSignal;
   readonly metrics: RequestMetrics;
   readonly admittedAt: number;
   /** Prompt tokens, as far as known. */
@@ -47,7 +53,9 @@ export class LiveRequest {
     this.admittedAt = this.acceptedAt = this.seenAt = clock.now();
     const fail = (_key: string, cause: CancelCause) => this.limits.fail(failureOf(cause));
     const registration = (this.registration = registry.add({ id, client: owner }, cancel ?? fail, places));
-    registration.stopped.addEventListener("abort", () => this.settled(), { once: true });
+    this.keys = registration.keys;
+    this.stopped = registration.stopped;
+    this.stopped.addEventListener("abort", () => this.settled(), { once: true });
     report.cancel = () => registration.stop("id");
     this.limits = new TimeLimits(client, {
       clock,
@@ -56,23 +64,9 @@ export class LiveRequest {
       retryAfterSeconds: () => admission.retryAfterSeconds(),
       cut: () => registration.stop("deadline"),
     });
+    this.signal = this.limits.signal;
     this.entry = history.begin({ id, kind, model, client: owner }, this, report);
     metrics.started();
-  }
-
-  /** Aborted, with the reason, when the answer is no longer wanted. */
-  get signal(): AbortSignal {
-    return this.limits.signal;
-  }
-
-  /** Ids of the request's jobs in the engine. */
-  get keys(): readonly string[] {
-    return this.registration.keys;
-  }
-
-  /** Aborted with the cause when the request is cancelled; an engine that does not have it yet must not get it. */
-  get stopped(): AbortSignal {
-    return this.registration.stopped;
   }
 
   /** Marks the request as no longer cancellable. Its keys may be another's from now on, so no deadline may use them. */

@@ -21,7 +21,8 @@ export class Merge<T> {
 
   /**
    * Emits the values of all streams in order of arrival, until all have ended; throws the first failure in its turn. At
-   * most one value of each stream waits, so a slow consumer applies backpressure.
+   * most one value of each stream waits, so a slow consumer applies backpressure: a stream continues when the consumer
+   * asks for what follows its value.
    */
   async *values(): AsyncGenerator<Merged<T>, void, void> {
     const { ready } = this;
@@ -30,8 +31,8 @@ export class Merge<T> {
       for (let next = ready.shift(); next; next = ready.shift()) {
         if ("failure" in next) throw next.failure;
         const { values, ...merged } = next;
-        this.pull(merged.source, values);
         yield merged;
+        this.pull(merged.source, values);
       }
     }
   }

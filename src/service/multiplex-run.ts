@@ -3,8 +3,9 @@
 import type { AcceptedEvent, GenerateEvent, Generation } from "../domain/generate.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { joinUsage, type Usage } from "../domain/usage.ts";
-import type { GenerationService } from "./generation.ts";
+import { acceptance, type GenerationService } from "./generation.ts";
 import type { HeldAnswer } from "./held-answer.ts";
+import { Merge } from "./merge.ts";
 import type { RequestReport } from "./request.ts";
 import { neverBegun } from "./never-begun.ts";
 
@@ -39,24 +40,15 @@ interface LiveItem extends MultiplexItem {
   cancelled: boolean;
 }
 
-/** A text, and the callback that lets its item continue. */
-interface Delivery {
-  readonly text: ItemText;
-  readonly taken: () => void;
-}
-
 export class MultiplexRun {
   /** Number of items that failed. */
   failed = 0;
   usage: Usage | undefined;
   /** Items not yet begun, in order. */
   private readonly waiting: Set<LiveItem>;
-  private readonly running = new Set<LiveItem>();
+  private readonly running = new Map<LiveItem, AsyncGenerator<ItemText, void, void>>();
   private answers = 0;
-  /** At most one text of each item, so a slow reader applies backpressure to the items. */
-  private readonly ready: Delivery[] = [];
-  private updates = Promise.withResolvers<void>();
-  private isRead = true;
+  private readonly merge = new Merge<ItemText>();
 
   constructor(
     private readonly id: string,
@@ -70,23 +62,10 @@ export class MultiplexRun {
   async *texts(): AsyncGenerator<ItemText, void, void> {
     try {
       this.beginMore();
-      while (this.running.size > 0 || this.ready.length > 0) {
-        const next = this.ready.shift();
-        if (next) {
-          try {
-            yield next.text;
-          } finally {
-            next.taken();
-          }
-        } else {
-          await this.updates.promise;
-          this.updates = Promise.withResolvers();
-        }
-      }
+      for await (const { value } of this.merge.values()) yield value;
     } finally {
-      this.isRead = false;
       this.waiting.clear();
-      for (const { taken } of this.ready) taken();
+      for (const texts of this.running.values()) void texts.return();
       this.options.onEnd();
     }
   }
@@ -118,7 +97,7 @@ export class MultiplexRun {
 
   /** Returns the items whose generation has not ended; the answers of others may still wait for the reader. */
   private live(): LiveItem[] {
-    return [...[...this.running].filter(({ report }) => report.cancel), ...this.waiting];
+    return [...[...this.running.keys()].filter(({ report }) => report.cancel), ...this.waiting];
   }
 
   private beginMore(): void {
@@ -133,32 +112,30 @@ export class MultiplexRun {
   }
 
   private start(item: LiveItem): void {
-    this.running.add(item);
+    const texts = this.textsOf(item);
+    this.running.set(item, texts);
     this.answers += item.request.choices;
-    void this.run(item).finally(() => {
-      this.running.delete(item);
-      this.answers -= item.request.choices;
-      this.beginMore();
-      this.updates.resolve();
-    });
+    this.merge.add(0, texts);
   }
 
-  private async run(item: LiveItem): Promise<void> {
+  /** Emits the texts of an item, which keeps its place until the reader has taken the last one. */
+  private async *textsOf(item: LiveItem): AsyncGenerator<ItemText, void, void> {
     const { signal } = this.options;
     const events = this.generate(item);
     try {
-      const { value: accepted } = await events.next();
-      if (accepted?.type !== "accepted") throw new Error("a generation without its acceptance");
-      for await (const text of item.texts(events, accepted)) if (!(await this.deliver(text))) return;
+      yield* item.texts(events, await acceptance(events));
     } catch (error) {
       if (signal.aborted) return;
       this.failed++;
-      await this.deliver(item.failure(error));
+      yield item.failure(error);
     } finally {
       await events.return();
       item.held?.close();
       const { usage } = item.report;
       if (usage) this.usage = this.usage ? joinUsage(this.usage, usage) : usage;
+      this.running.delete(item);
+      this.answers -= item.request.choices;
+      this.beginMore();
     }
   }
 
@@ -166,15 +143,5 @@ export class MultiplexRun {
     if (cancelled) return neverBegun(request.choices, "id");
     const { generation, signal } = this.options;
     return generation.generate([request], origin, signal, report, { assured: true, held });
-  }
-
-  /** Resolves when the reader has taken the text: true if the reader continues, false if not. */
-  private async deliver(text: ItemText): Promise<boolean> {
-    if (!this.isRead) return false;
-    const { promise, resolve: taken } = Promise.withResolvers<void>();
-    this.ready.push({ text, taken });
-    this.updates.resolve();
-    await promise;
-    return this.isRead;
   }
 }

@@ -24,7 +24,6 @@ interface RealtimeDeps {
 
 export class RealtimeService {
   private readonly sessions = new Set<LiveSession>();
-  private readonly gone = new Set<() => void>();
 
   constructor(private readonly deps: RealtimeDeps) {}
 
@@ -54,7 +53,7 @@ export class RealtimeService {
     const detach = requests.attach(origin, (cause) => session.fail(endedBy(cause), END[cause]));
     const onEnd = (how: LiveEnd) => {
       detach();
-      this.left(session);
+      this.sessions.delete(session);
       listener.onEnd(how);
     };
     const session: LiveSession = new LiveSession({
@@ -72,17 +71,10 @@ export class RealtimeService {
   }
 
   /** Makes all sessions recognise the speech received so far, and end; resolves when they have. */
-  drain(): Promise<void> {
-    for (const session of this.sessions) session.finish("shutdown", endedBy("shutdown"));
-    if (this.sessions.size === 0) return Promise.resolve();
-    return new Promise((resolve) => this.gone.add(resolve));
-  }
-
-  private left(session: LiveSession): void {
-    this.sessions.delete(session);
-    if (this.sessions.size > 0) return;
-    for (const resolve of this.gone) resolve();
-    this.gone.clear();
+  async drain(): Promise<void> {
+    const sessions = [...this.sessions];
+    for (const session of sessions) session.finish("shutdown", endedBy("shutdown"));
+    await Promise.all(sessions.map(({ ended }) => ended));
   }
 }
 

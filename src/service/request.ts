@@ -6,11 +6,12 @@ import { shuttingDown, SvcError, type ErrorCode } from "../domain/errors.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { ServedBy } from "../domain/upstream.ts";
 import type { FinishReason, Usage } from "../domain/usage.ts";
-import type { Progress, RequestRecord } from "../domain/request-record.ts";
+import type { Progress } from "../domain/request-record.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
 import { LiveRequest } from "./live-request.ts";
+import type { Backend } from "./model-router.ts";
 import { RequestHistory } from "./request-history.ts";
 
 export interface RequestDeps {
@@ -24,20 +25,11 @@ export interface RequestDeps {
   readonly subject: MetricSubject;
 }
 
-/** What admission needs to know about a backend. */
-export interface Admitting {
-  /** Requests to one engine share its places. `placeFreeMs` returns the milliseconds until one is free, if known. */
-  readonly engine: object & { readonly placeFreeMs?: () => number | undefined };
-  readonly parallel: number;
-  readonly subject?: MetricSubject;
-  /** The model's name in answers, if different from the subject's. */
-  readonly model?: string;
-  /**
-   * Set if clients may have invented that name: such requests share the places of this object, and are recorded under
-   * the subject's name.
-   */
-  readonly unlistedAt?: object;
-}
+/** What admission needs to know about a backend. `placeFreeMs`: milliseconds until its engine has a free place, if known. */
+export type Admitting = Pick<
+  Backend<object & { readonly placeFreeMs?: () => number | undefined }>,
+  "model" | "engine" | "parallel" | "subject" | "unlistedAt"
+>;
 
 export interface RequestSpec extends RequestOrigin {
   readonly backend: Admitting;
@@ -88,30 +80,15 @@ interface Work<Event> {
 export class RequestService {
   /** Number of jobs that are admitted and have not ended. */
   activeCount = 0;
+  readonly history: RequestHistory;
   private readonly admissions = new WeakMap<object, Admission>();
   private readonly registry = new CancelRegistry();
-  private readonly history: RequestHistory;
   private readonly idle = new Set<() => void>();
   private draining = false;
   private over = false;
 
   constructor(private readonly deps: RequestDeps) {
     this.history = new RequestHistory(deps.clock);
-  }
-
-  /** Returns running requests in order of admission, then ended ones, the newest first. */
-  list(): RequestRecord[] {
-    return this.history.list();
-  }
-
-  /** Returns requests that are admitted and have not ended. */
-  live(): RequestRecord[] {
-    return this.history.live();
-  }
-
-  /** Returns the progress of the running request of this id, of several the newest; undefined while unknown. */
-  progressOf(id: string): Progress | undefined {
-    return this.history.progressOf(id);
   }
 
   /** Number of entries in the cancel registry; zero when nothing runs. */
@@ -132,7 +109,8 @@ export class RequestService {
   ): AsyncGenerator<Exclude<Event, Internal>, void, void> {
     const { backend, places = 1, background } = spec;
     const { kind, model: subject } = backend.subject ?? this.deps.subject;
-    const model = (report.model = (backend.unlistedAt ? undefined : backend.model) ?? subject);
+    // Clients may have invented the name of an unlisted model.
+    const model = (report.model = backend.unlistedAt ? subject : backend.model);
     const metrics = this.metricsOf(backend);
     const admission = this.admit(spec, metrics);
     const { registry, history } = this;

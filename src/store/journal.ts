@@ -3,7 +3,7 @@
 
 import { open, type FileHandle } from "node:fs/promises";
 import { jsonParts } from "../domain/json-parts.ts";
-import type { SharedBytes } from "../domain/shared-bytes.ts";
+import type { Semaphore } from "../domain/semaphore.ts";
 import { isBadJson, LinesFile } from "./json-lines.ts";
 
 /** Characters of a line to write at a time: an answer may have hundreds of megabytes. */
@@ -23,7 +23,7 @@ export class Journal {
   ) {}
 
   /** Opens the file, and creates it if missing. Calls `recall` with every line in it; `memory`: for long ones. Throws system errors. */
-  static async open(path: string, memory: SharedBytes, recall: (line: unknown) => void): Promise<Journal> {
+  static async open(path: string, memory: Semaphore, recall: (line: unknown) => void): Promise<Journal> {
     const handle = await open(path, "a+", 0o600);
     try {
       const size = await recallLines(new LinesFile(path, memory), recall);

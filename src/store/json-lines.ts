@@ -1,7 +1,7 @@
 // Splits chunks of bytes into the lines of JSON Lines, and reads files of them within a limit of memory.
 
 import { parseJson } from "../domain/json-pieces.ts";
-import type { SharedBytes } from "../domain/shared-bytes.ts";
+import type { Semaphore } from "../domain/semaphore.ts";
 import { TurnLimit } from "../domain/turn-limit.ts";
 
 export interface Line {
@@ -117,7 +117,7 @@ export class LinesFile {
   /** `memory`: for the long lines of several files. */
   constructor(
     private readonly path: string,
-    private readonly memory: SharedBytes,
+    private readonly memory: Semaphore,
   ) {}
 
   lines(): AsyncGenerator<Line, void, void> {

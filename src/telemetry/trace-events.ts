@@ -13,21 +13,20 @@ const event = (phase: string, name: string, { process: pid, thread: tid }: Track
   JSON.stringify({ ph: phase, name, pid, tid, ts, ...rest });
 
 const micros = (ms: number): number => Math.round(ms * 1000);
-const withArguments = (args: TraceArguments | undefined) => args && { args };
 
 /** Returns a slice, an event with a duration. Slices of one track may be nested, but must not overlap otherwise. */
 export function slice(track: Track, name: string, from: number, to: number, args?: TraceArguments): string {
   const start = micros(from);
-  return event("X", name, track, start, { dur: micros(to) - start, ...withArguments(args) });
+  return event("X", name, track, start, { dur: micros(to) - start, args });
 }
 
 /** Returns the start of a slice that lasts until `end`; slices begun later on the track are nested in it. */
 export const begin = (track: Track, name: string, at: number, args?: TraceArguments): string =>
-  event("B", name, track, micros(at), { ...withArguments(args) });
+  event("B", name, track, micros(at), { args });
 
 /** Returns the end of the slice that was begun last on the track. */
 export const end = (track: Track, name: string, at: number, args?: TraceArguments): string =>
-  event("E", name, track, micros(at), { ...withArguments(args) });
+  event("E", name, track, micros(at), { args });
 
 /** Returns a point of a stacked graph of numbers. */
 export const counter = (track: Track, name: string, at: number, values: Readonly<Record<string, number>>): string =>

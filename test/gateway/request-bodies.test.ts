@@ -2,7 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { nextTurn } from "../../src/domain/next-turn.ts";
-import { SharedBytes } from "../../src/domain/shared-bytes.ts";
+import { Semaphore } from "../../src/domain/semaphore.ts";
 import { RequestBodies } from "../../src/gateway/request-bodies.ts";
 import { fixtureServer, helloStream } from "./fixture-server.ts";
 import { generate, remote, textOf } from "./remote.ts";
@@ -37,7 +37,7 @@ test("writing long bodies does not block the event loop", async () => {
 });
 
 test("long bodies wait for memory until earlier requests are answered or left, and short ones do not", async () => {
-  const bodies = new RequestBodies(new SharedBytes(2.5 * MB));
+  const bodies = new RequestBodies(new Semaphore(2.5 * MB));
   const sent: number[] = [];
   const ends = Array.from({ length: 4 }, () => Promise.withResolvers<void>());
   const leave = new AbortController();

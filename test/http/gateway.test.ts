@@ -195,7 +195,7 @@ describe("a model of another server", () => {
   test("is cancelled by the id of the request", async () => {
     const { server, far } = await gatewayServer(() => eventStream([delta({ content: "Hi" })], { hold: true }));
     const answer = server.chat({ model: "up/far" }, { "x-request-id": "mine" });
-    await until(() => server.requests.live().some(({ firstTextMs }) => firstTextMs !== undefined));
+    await until(() => server.requests.history.live().some(({ firstTextMs }) => firstTextMs !== undefined));
     expect((await server.post("/v1/chat/completions/mine/cancel", {})).status).toBe(200);
     expect(await body(await answer)).toMatchObject({
       choices: [{ finish_reason: "cancelled", message: { content: "Hi" } }],
@@ -209,7 +209,7 @@ describe("a model of another server", () => {
     const server = serve(hello, {}, [(await remote([far.url])).gateway]);
     const answer = server.chat({ model: "up/far" }, { "x-request-id": "mine" });
     const running = async () => (await body(await fetch(`${server.url}/v1/requests`)))["data"][0];
-    await until(() => server.requests.live().some(({ processedTokens }) => processedTokens === 8));
+    await until(() => server.requests.history.live().some(({ processedTokens }) => processedTokens === 8));
     expect(await running()).toMatchObject({ prompt_tokens: 12, processed_prompt_tokens: 8 });
     await server.post("/v1/chat/completions/mine/cancel", {});
     expect((await body(await answer))["usage"]).toMatchObject({ prompt_tokens: 12, completion_tokens: 0 });

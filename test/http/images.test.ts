@@ -314,10 +314,10 @@ describe("while an image is generated", () => {
     const steps = [Promise.resolve(), never];
     Object.defineProperty(drawer, "gate", { get: () => steps.shift() });
     const answer = post(PATH, { prompt }, { "x-svc-deadline-ms": "60000", "x-request-id": "late" });
-    await until(() => requests.progressOf("late")?.step === 1);
+    await until(() => requests.history.progressOf("late")?.step === 1);
     clock.pass(60_000);
     expect(await fault(await answer)).toEqual([504, "deadline_exceeded", null]);
-    expect(requests.progressOf("late")).toBeUndefined();
+    expect(requests.history.progressOf("late")).toBeUndefined();
   });
 
   test("a request that finds the queue full gets a Retry-After from the engine's estimate", async () => {

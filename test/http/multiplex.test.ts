@@ -413,7 +413,7 @@ describe("cancelling", () => {
     await until(() => server.engine.live === 4);
     client.leave();
     await isIdle(server);
-    expect(server.requests.list()).toHaveLength(4);
+    expect(server.requests.history.list()).toHaveLength(4);
     expect((await cancel(server, "leaver")).status).toBe(404);
   });
 

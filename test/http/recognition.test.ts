@@ -399,10 +399,10 @@ test("the progress of a request is available until its end", async () => {
   server.reader.gate = gate.promise;
   const running = server.post(PATH, { data }, { "x-request-id": "mine" });
   await until(() => server.reader.told === 1);
-  expect(server.requests.progressOf("mine")).toEqual({ done: 1, of: 2 });
+  expect(server.requests.history.progressOf("mine")).toEqual({ done: 1, of: 2 });
   gate.resolve();
   expect((await running).status).toBe(200);
-  expect(server.requests.progressOf("mine")).toBeUndefined();
+  expect(server.requests.history.progressOf("mine")).toBeUndefined();
 });
 
 test("the recognition model is listed", async () => {

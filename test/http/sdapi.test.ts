@@ -373,7 +373,7 @@ describe("progress", () => {
     server.drawer.stepSeconds = 2;
     expect(await get(server, "progress")).toMatchObject({ progress: 0, state: { job_count: 0 } });
     const answer = draw(server, { prompt, steps: 4 }, { "x-request-id": "one" });
-    await until(() => server.requests.progressOf("one")?.step === 1);
+    await until(() => server.requests.history.progressOf("one")?.step === 1);
     const told = checker(SdapiProgress)(await get(server, "progress"));
     expect(told).toMatchObject({
       progress: 0.25,

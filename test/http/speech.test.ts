@@ -47,11 +47,11 @@ describe("POST /v1/audio/speech", () => {
     const gate = Promise.withResolvers<void>();
     speaker.gate = gate.promise;
     const response = await post(PATH, { input }, id);
-    await until(() => requests.progressOf("golden") !== undefined);
-    expect(requests.progressOf("golden")).toEqual({ done: 12, of: 24 });
+    await until(() => requests.history.progressOf("golden") !== undefined);
+    expect(requests.history.progressOf("golden")).toEqual({ done: 12, of: 24 });
     gate.resolve();
     expect(await response.text()).toBe("[Hello there.][It is late.]");
-    expect(requests.progressOf("golden")).toBeUndefined();
+    expect(requests.history.progressOf("golden")).toBeUndefined();
   });
 
   test("can send events", async () => {

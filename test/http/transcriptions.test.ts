@@ -350,10 +350,10 @@ test("the progress of a request is available until its end, even when another re
   }
   gates[0]?.resolve();
   await until(() => server.requests.activeCount === 1);
-  expect(server.requests.progressOf(id["x-request-id"])).toEqual({ done: 3 });
+  expect(server.requests.history.progressOf(id["x-request-id"])).toEqual({ done: 3 });
   gates[1]?.resolve();
   expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200]);
-  expect(server.requests.progressOf(id["x-request-id"])).toBeUndefined();
+  expect(server.requests.history.progressOf(id["x-request-id"])).toBeUndefined();
 });
 
 test("a request whose headers are refused leaves nothing behind", async () => {

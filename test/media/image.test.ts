@@ -1,7 +1,7 @@
 // Images of every kind become upright RGB of the right size; incomplete ones are refused.
 
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { SharedBytes } from "../../src/domain/shared-bytes.ts";
+import { Semaphore } from "../../src/domain/semaphore.ts";
 import { jpegOfScans } from "../hostile/hostile-pictures.ts";
 import {
   animatedWebp,
@@ -280,7 +280,7 @@ describe("a BMP with a palette", () => {
 });
 
 test("an image waits for the memory that decoding needs, which is free again afterwards", async () => {
-  const decoding = new SharedBytes(64 * 32 * 11);
+  const decoding = new Semaphore(64 * 32 * 11);
   const limits = limitsWith({ decoding });
   const held = Promise.withResolvers<void>();
   void decoding.run(1, new AbortController().signal, () => held.promise);

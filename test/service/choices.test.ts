@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
-import { SharedBytes } from "../../src/domain/shared-bytes.ts";
+import { Semaphore } from "../../src/domain/semaphore.ts";
 import { generateAll, splitChoices } from "../../src/service/choices.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { plainRequest } from "../support/request.ts";
@@ -29,7 +29,7 @@ function start(
     signal = new AbortController().signal,
     stopped = new AbortController().signal,
     parallel = 4,
-    memory = new SharedBytes(100),
+    memory = new Semaphore(100),
   } = {},
 ) {
   const engine = new FakeEngine(({ id }) => scripts[id] ?? { steps: [] });
@@ -123,7 +123,7 @@ describe("several answers", () => {
     const requests = splitChoices([plainRequest("a", { choices: 5, media: [image] })], ids);
     const end = Promise.withResolvers<void>();
     const scripts = Object.fromEntries(ids.map((id) => [id, { steps: [{ wait: end.promise }] }]));
-    const { events, engine } = start(requests, scripts, { memory: new SharedBytes(70) });
+    const { events, engine } = start(requests, scripts, { memory: new Semaphore(70) });
     const all = Array.fromAsync(events);
     await Bun.sleep(5);
     expect(engine.requests.map(({ id }) => id)).toEqual(["a 0", "a 1", "a 2"]);
@@ -134,7 +134,7 @@ describe("several answers", () => {
   test("free the memory of their images once they are computed, whether or not they have been read", async () => {
     const requests = splitChoices([plainRequest("a", { choices: 4, media: [image] })], ["a 0", "a 1", "a 2", "a 3"]);
     const scripts = Object.fromEntries(requests.map(({ id }) => [id, talking]));
-    const { events, engine } = start(requests, scripts, { memory: new SharedBytes(30) });
+    const { events, engine } = start(requests, scripts, { memory: new Semaphore(30) });
     for (let read = 0; read < 2; read++) await events[Symbol.asyncIterator]().next();
     await Bun.sleep(5);
     expect(engine.requests).toHaveLength(4);
@@ -144,7 +144,7 @@ describe("several answers", () => {
     const requests = splitChoices([plainRequest("a", { choices: 3, media: [image] })], ["a 0", "a 1", "a 2"]);
     const leave = new AbortController();
     const scripts = { "a 0": hanging, "a 1": hanging };
-    const { events, engine } = start(requests, scripts, { signal: leave.signal, memory: new SharedBytes(30) });
+    const { events, engine } = start(requests, scripts, { signal: leave.signal, memory: new Semaphore(30) });
     const over = Array.fromAsync(events).catch((reason: unknown) => reason);
     await Bun.sleep(5);
     leave.abort("left");
@@ -154,7 +154,7 @@ describe("several answers", () => {
   test("that wait for memory end at once when the request is cancelled", async () => {
     const requests = splitChoices([plainRequest("a", { choices: 3, media: [image] })], ["a 0", "a 1", "a 2"]);
     const cancel = new AbortController();
-    const memory = new SharedBytes(30);
+    const memory = new Semaphore(30);
     void memory.run(30, new AbortController().signal, () => never);
     const { events, engine } = start(requests, { "a 0": { steps: [] } }, { stopped: cancel.signal, memory });
     const all = Array.fromAsync(events);

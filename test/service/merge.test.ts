@@ -43,8 +43,8 @@ test("the first failure is thrown after the values before it, and later failures
   await first;
   await b.writer.write("b1");
   await Bun.sleep(0);
-  await a.writer.abort(new Error("first"));
-  await c.writer.abort(new Error("second"));
+  await c.writer.abort(new Error("first"));
+  await a.writer.abort(new Error("second"));
   await Bun.sleep(0);
   expect((await merged.next()).value).toEqual({ source: 1, value: "b1" });
   await expect(merged.next()).rejects.toThrow("first");

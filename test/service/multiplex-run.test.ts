@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { ByteBudget } from "../../src/domain/byte-budget.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { GenerationService } from "../../src/service/generation.ts";
+import { HeldAnswer } from "../../src/service/held-answer.ts";
 import { localRouter } from "../../src/service/local-model.ts";
 import { MultiplexRun, type MultiplexItem } from "../../src/service/multiplex-run.ts";
 import { RequestService } from "../../src/service/request.ts";
@@ -9,8 +11,10 @@ import { RecordingMetrics } from "../http/harness.ts";
 import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { plainRequest } from "../support/request.ts";
 
+const MB = 2 ** 20;
+
 /** Sets up a batch of one item, with an engine that follows this script. */
-function setUp(script: FakeScript) {
+function setUp(script: FakeScript, held?: HeldAnswer) {
   const engine = new FakeEngine(() => script);
   const subject = { kind: "text", model: "fake-model" };
   const clock = systemClock;
@@ -22,7 +26,7 @@ function setUp(script: FakeScript) {
     customId: "mine",
     request: plainRequest("hi"),
     origin: { id: "batch/0" },
-    held: undefined,
+    held,
     async *texts(events) {
       for await (const event of events) if (event.type === "finish") yield event.reason;
     },
@@ -41,4 +45,15 @@ test("an item can be cancelled until it has ended, even if its answer is not rea
   const cut = endless.texts().next();
   expect([endless.cancel("mine"), endless.cancel("mine")]).toEqual([true, false]);
   expect((await cut).value).toBe("cancelled");
+});
+
+test("an answer that is sent whole takes memory until the client has read it", async () => {
+  const budget = new ByteBudget(4 * MB);
+  const texts = setUp({ steps: [{ text: "a".repeat(2 * MB) }] }, new HeldAnswer(budget)).texts();
+  const reserve = () => budget.open().hold(4 * MB);
+  await texts.next();
+  await Bun.sleep(0);
+  expect(reserve).toThrow("at capacity");
+  expect((await texts.next()).done).toBe(true);
+  expect(reserve).not.toThrow();
 });

@@ -44,7 +44,7 @@ function setUp(limits: Partial<RequestDeps> = {}) {
   const clock = { ...systemClock, now: () => time.ms, wall: () => 5 * time.ms };
   const subject = { kind: "text", model: "main" };
   const service = new RequestService({ metrics, clock, maxQueue: 1, queueTimeoutMs: 0, subject, ...limits });
-  const main: Admitting = { engine: {}, parallel: 1 };
+  const main: Admitting = { model: "main", engine: {}, parallel: 1 };
 
   /** Begins a request. Its work performs each step when `step` is called. */
   function begin(spec: Partial<RequestSpec> = {}, client = new AbortController()) {
@@ -125,7 +125,7 @@ describe("a place in the queue", () => {
 
   test("belongs to an engine, whichever of its models a request names", async () => {
     const { begin, counted, main } = setUp({ maxQueue: 0 });
-    const other = { engine: main.engine, parallel: 1, subject: { kind: "text", model: "other" } };
+    const other = { ...main, model: "other", subject: { kind: "text", model: "other" } };
     const running = begin();
     expect(await begin({ backend: other }).ended).toBe("server_busy");
     const elsewhere = begin({ backend: { ...other, engine: {} } });
@@ -373,7 +373,7 @@ describe("cancelling", () => {
     await events.next();
     await events.return();
     expect(report.reason).toBe("cancelled");
-    expect(service.list()).toMatchObject([{ state: "ended", reason: "cancelled" }]);
+    expect(service.history.list()).toMatchObject([{ state: "ended", reason: "cancelled" }]);
     expect(counted).toEqual(["main: started", "main: cancelled, 0 tokens, 0 ms"]);
   });
 });

@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Journal } from "../../src/store/journal.ts";
-import { SharedBytes } from "../../src/domain/shared-bytes.ts";
+import { Semaphore } from "../../src/domain/semaphore.ts";
 import { isBlank, LinesFile, linesOf } from "../../src/store/json-lines.ts";
 import { tryLock } from "../../src/store/process-lock.ts";
 import { sharedFolder } from "../support/folders.ts";
 
 const folder = sharedFolder();
 let files = 0;
-const memory = new SharedBytes(2 ** 20);
+const memory = new Semaphore(2 ** 20);
 const newPath = () => join(folder, `file-${++files}`);
 
 async function recalled(path: string): Promise<unknown[]> {
@@ -112,7 +112,7 @@ describe("long lines of a file", () => {
   test("are not in memory when they are found, and have the value of their bytes when they are read", async () => {
     const path = newPath();
     writeFileSync(path, `\ufeff${long("first")}\n{"name":"short"}\n${long("last")}`);
-    const file = new LinesFile(path, new SharedBytes(MB));
+    const file = new LinesFile(path, new Semaphore(MB));
     const found: unknown[] = [];
     for await (const line of file.lines()) {
       const name = await file.read(line, signal, (value) => (value as { name: string }).name);
@@ -126,7 +126,7 @@ describe("long lines of a file", () => {
   });
 
   test("of several files wait for the memory of one another, and short ones for none", async () => {
-    const memory = new SharedBytes(3 * MB);
+    const memory = new Semaphore(3 * MB);
     const files = ["a", "b"].map((name) => {
       const path = newPath();
       writeFileSync(path, `${long(name)}\n{"name":"short"}\n`);

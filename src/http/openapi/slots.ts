@@ -1,6 +1,6 @@
 // API description: slots, in the form of llama.cpp's server.
 
-import { MOST_SLOT_ACTIONS } from "../../service/slots.ts";
+import { MOST_SLOT_ACTIONS } from "../../service/few-at-once.ts";
 import { badRequest, tooLarge, type Operations } from "./operation.ts";
 
 export const slotsOperations: Operations = {

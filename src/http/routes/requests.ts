@@ -16,7 +16,7 @@ export const requestRoutes = ({ requests, config, contexts }: AppDeps) =>
     "/v1/requests",
     ({ request }) => {
       const { apiKey } = contexts.of(request);
-      const all = requests.list();
+      const all = requests.history.list();
       const own = apiKey === undefined ? all : all.filter(({ client }) => client === apiKey);
       return Response.json(encodeRequests(own, apiKey !== undefined || isLocal(request.headers, config)));
     },

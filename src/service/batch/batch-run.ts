@@ -7,7 +7,7 @@ import type { BatchOutputLine } from "../../contract/batches.ts";
 import { unixSeconds, type Clock } from "../../domain/clock.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId } from "../../domain/ids.ts";
-import type { SharedBytes } from "../../domain/shared-bytes.ts";
+import type { Semaphore } from "../../domain/semaphore.ts";
 import type { BatchFault, BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
 import { Journal } from "../../store/journal.ts";
@@ -26,7 +26,7 @@ export interface BatchRunDeps extends Omit<LineDeps, "onWait" | "answer"> {
   readonly clock: Clock;
   readonly metrics: Pick<Metrics, "batchLineEnded">;
   /** Memory for the long lines of all batches. */
-  readonly memory: SharedBytes;
+  readonly memory: Semaphore;
   /** Maximum number of lines in a batch. */
   readonly maxLines: number;
   /** Maximum number of lines of this batch that are in progress, including those that wait for another attempt. */
@@ -159,11 +159,12 @@ export class BatchRun {
         // Fails before a line is computed if there is no space for its output.
         if (!signal.aborted) await store.quota.claim(1);
         this.lines++;
-        const release = await places.acquire(signal);
-        if (!release) break;
+        const release = await places.take(1, signal);
         const work = answerLine({ ...this.deps, answer, onWait }, line, this.id, release, signal)
-          .then((output) => output && this.write(output, journal, tally))
-          .catch((error: unknown) => this.giveUp(error))
+          .then((output) => this.write(output, journal, tally))
+          .catch((error: unknown) => {
+            if (error !== signal.reason) this.giveUp(error);
+          })
           .finally(() => {
             this.lines--;
             underWay.delete(work);
@@ -172,7 +173,7 @@ export class BatchRun {
         if (underWay.size >= linesAtOnce) await Promise.race(underWay);
       }
     } catch (error) {
-      // Reading a long line ends with the signal's reason when the run ends.
+      // Waiting for a place or for memory ends with the signal's reason when the run ends.
       if (!signal.aborted) this.giveUp(error);
     }
     await Promise.all(underWay);

@@ -6,7 +6,7 @@ import { unixSeconds } from "../../domain/clock.ts";
 import { fieldError, shuttingDown, SvcError } from "../../domain/errors.ts";
 import { newBatchId, newFileId } from "../../domain/ids.ts";
 import { pause } from "../../domain/pause.ts";
-import { SharedBytes } from "../../domain/shared-bytes.ts";
+import { Semaphore } from "../../domain/semaphore.ts";
 import type { PageRequest } from "../../domain/page-request.ts";
 import type { BatchRecord } from "../../store/batch-records.ts";
 import type { JobStore } from "../../store/job-store.ts";
@@ -16,7 +16,6 @@ import type { Logger } from "../../telemetry/log.ts";
 import type { AnswerLine } from "./answer-line.ts";
 import { BatchRun, type BatchRunDeps } from "./batch-run.ts";
 import type { JobFolder } from "./job-folder.ts";
-import { Semaphore } from "./semaphore.ts";
 
 /** `linesAtOnce` also limits the lines of all batches together. */
 interface BatchOptions extends Omit<BatchRunDeps, "store" | "places" | "suspects" | "memory"> {
@@ -66,7 +65,7 @@ export class BatchesService {
   private readonly locks = new Map<string, () => void>();
   private readonly places: Semaphore;
   private readonly suspects = new Semaphore(1);
-  private readonly memory = new SharedBytes(LONG_LINES_BYTES);
+  private readonly memory = new Semaphore(LONG_LINES_BYTES);
   private readonly timers: ReturnType<typeof setInterval>[] = [];
   private takesOver = false;
   private scanFails = false;

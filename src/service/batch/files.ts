@@ -55,8 +55,7 @@ export class FilesService {
     const id = newFileId();
     const { limits, bodyBudget } = this.options;
     const claim = (more: number) => store.quota.claim(more);
-    const isLines = purpose === undefined ? "maybe" : purpose === "batch" ? "yes" : "no";
-    const received = receiveContent(chunks, store.partPath(id), limits, claim, bodyBudget, isLines);
+    const received = receiveContent(chunks, store.partPath(id), limits, claim, bodyBudget, purpose);
     const { bytes, fault } = await received.catch((error: unknown) => {
       throw storageError(error);
     });

@@ -5,8 +5,8 @@ import { answeredLine, failedLine } from "../../dialect/batches/output-line.ts";
 import { typedError, type SvcError } from "../../domain/errors.ts";
 import { newBatchAnswerId, newRequestId } from "../../domain/ids.ts";
 import type { Pause } from "../../domain/pause.ts";
+import type { Semaphore } from "../../domain/semaphore.ts";
 import type { AnswerLine, LineBody } from "./answer-line.ts";
-import type { Release, Semaphore } from "./semaphore.ts";
 
 export interface LineDeps {
   readonly places: Semaphore;
@@ -50,20 +50,20 @@ const TRANSIENT = new Set<string>([
 const isTransient = ({ code, details }: SvcError): boolean => TRANSIENT.has(code) || details.needsOperator === true;
 
 /**
- * Returns the output line for a line of the batch `client`, whatever the outcome; undefined when the signal is aborted
+ * Returns the output line for a line of the batch `client`, whatever the outcome; throws the signal's reason when it is aborted
  * first. Begins in the place that `first` releases; a line that waits for another attempt holds no place.
  */
 export async function answerLine(
   deps: LineDeps,
   { customId, withBody }: WaitingLine,
   client: string,
-  first: Release,
+  first: () => void,
   signal: AbortSignal,
-): Promise<BatchOutputLine | undefined> {
+): Promise<BatchOutputLine> {
   const { answer, pause, onWait, onUnexpected } = deps;
   let suspicions = 0;
   let hasCrashed = false;
-  for (let release: Release | undefined = first; release; release = await turn(deps, suspicions, hasCrashed, signal)) {
+  for (let release = first; ; release = await turn(deps, suspicions, hasCrashed, signal)) {
     const ids = { id: newBatchAnswerId(), customId, requestId: newRequestId() };
     let known: SvcError;
     try {
@@ -71,7 +71,7 @@ export async function answerLine(
       const answered = withBody(({ stream: _stream, ...body }) => answer(body, { id: ids.requestId, client }, signal));
       return answeredLine(ids, await answered);
     } catch (error) {
-      if (signal.aborted) return undefined;
+      signal.throwIfAborted();
       known = typedError(error, (unexpected) => onUnexpected(unexpected, ids.requestId));
     } finally {
       release();
@@ -81,31 +81,33 @@ export async function answerLine(
     const waits = !isSuspicious(known);
     if (waits ? !isTransient(known) : ++suspicions === MOST_SUSPICIONS) return failedLine(ids, known);
     if (waits) onWait(true);
-    // After an abort, `turn` returns undefined.
-    await pause(1000 * pauseSeconds(known), signal).catch(() => {});
+    await pause(1000 * pauseSeconds(known), signal);
     if (waits) onWait(false);
   }
-  return undefined;
 }
 
 /**
- * Waits for a place to try a line again, a suspected one until no other is tried; undefined when aborted first. The last
- * attempt after a crash is made alone, since lines that are tried for the first time may crash the engine, too.
+ * Waits for a place to try a line again, a suspected one until no other is tried. The last attempt after a
+ * crash is made alone, since lines that are tried for the first time may crash the engine, too.
  */
 async function turn(
   { places, suspects }: LineDeps,
   suspicions: number,
   hasCrashed: boolean,
   signal: AbortSignal,
-): Promise<Release | undefined> {
-  const leave = suspicions > 0 ? await suspects.acquire(signal) : () => {};
+): Promise<() => void> {
+  const leave = suspicions > 0 ? await suspects.take(1, signal) : () => {};
   const isAlone = hasCrashed && suspicions === MOST_SUSPICIONS - 1;
-  const release = leave && (await (isAlone ? places.acquireAll(signal) : places.acquire(signal)));
-  if (!release) return void leave?.();
-  return () => {
-    release();
+  try {
+    const release = await places.take(isAlone ? Number.POSITIVE_INFINITY : 1, signal);
+    return () => {
+      release();
+      leave();
+    };
+  } catch (error) {
     leave();
-  };
+    throw error;
+  }
 }
 
 const pauseSeconds = ({ details: { needsOperator, retryAfterSeconds } }: SvcError): number =>

@@ -3,6 +3,7 @@
 import { open, rm } from "node:fs/promises";
 import type { ByteAccount, ByteBudget } from "../../domain/byte-budget.ts";
 import { SvcError } from "../../domain/errors.ts";
+import type { UploadPurpose } from "../../domain/file-purpose.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { isBlank, LineCutter, LineTurns, parseLine, type Line } from "../../store/json-lines.ts";
 
@@ -17,19 +18,17 @@ const LONGEST_LINE = 100 * MB;
 /** Most lines of a file in all, per line that may have a request: blank ones cost time as well. */
 const BLANK_SHARE = 2;
 
-/** Whether content must be JSON Lines; `maybe`: that will be known later. */
-export type IsLines = "yes" | "no" | "maybe";
-
-export interface ReceivedContent {
+interface ReceivedContent {
   readonly bytes: number;
-  /** With `maybe`: why the content is not JSON Lines; absent: it is. */
+  /** Without a purpose: why the content cannot be that of a batch; absent: it can. */
   readonly fault?: SvcError;
 }
 
 /**
- * Writes content to `path`. `claim` reserves space for each piece. Throws SvcError `payload_too_large`, `invalid_json`
- * or `invalid_value` about the content, `server_busy` when `budget` is used up, what the system throws, or what `chunks`
- * or `claim` throws; then nothing is left behind.
+ * Writes content to `path`, and checks it if it is for a batch, or may be: `purpose` is undefined if it comes later.
+ * `claim` reserves space for each piece. Throws SvcError `payload_too_large`, `invalid_json` or `invalid_value` about
+ * the content, `server_busy` when `budget` is used up, what the system throws, or what `chunks` or `claim` throws; then
+ * nothing is left behind.
  */
 export async function receiveContent(
   chunks: AsyncIterable<Uint8Array>,
@@ -37,20 +36,20 @@ export async function receiveContent(
   limits: ContentLimits,
   claim: (bytes: number) => void | Promise<void>,
   budget: ByteBudget,
-  isLines: IsLines,
+  purpose: UploadPurpose | undefined,
 ): Promise<ReceivedContent> {
   const handle = await open(path, "wx", 0o600);
   const account = budget.open();
   try {
     let bytes = 0;
-    let lines = isLines === "no" ? undefined : new CheckedLines(limits.lines, account);
+    let lines = purpose === "ocr" ? undefined : new CheckedLines(limits.lines, account);
     let fault: SvcError | undefined;
     const checking = async (work: (checked: CheckedLines) => Promise<void>): Promise<void> => {
       if (!lines) return;
       try {
         await work(lines);
       } catch (error) {
-        if (isLines === "yes" || !isAboutFile(error)) throw error;
+        if (purpose || !isAboutFile(error)) throw error;
         fault = error;
         lines = undefined;
         account.hold(0);

@@ -47,6 +47,8 @@ interface Queued {
 }
 
 export class LiveSession {
+  /** Resolves when the session has ended. */
+  readonly ended: Promise<void>;
   private settings: LiveSettings;
   private readonly abort = new AbortController();
   private readonly buffer = new SoundBuffer();
@@ -70,7 +72,7 @@ export class LiveSession {
     this.lastAt = clock.now();
     this.expectSomething(IDLE_MS);
     if (origin.deadline !== undefined) this.after(origin.deadline - clock.wall(), () => this.fail(tooLate(), "limit"));
-    void this.run();
+    this.ended = this.run();
   }
 
   /** Seconds of sound received. */
@@ -180,7 +182,7 @@ export class LiveSession {
     }
     if (!this.finishing) return new Promise((resolve) => (this.wake = resolve));
     this.turns.finish(this.settings);
-    await this.utterances.whenIdle();
+    await this.utterances.idle;
     this.end(this.finishing);
   }
 

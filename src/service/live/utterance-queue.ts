@@ -24,10 +24,10 @@ interface UtteranceQueueDeps {
 }
 
 export class UtteranceQueue {
-  private readonly pieces: Piece[] = [];
   /** The piece being recognised, and the controller that ends its recognition. */
   private current: { readonly utterance: Utterance; readonly abort: AbortController } | undefined;
-  private readonly idle = new Set<() => void>();
+  /** Resolves when no piece is left to recognise. */
+  idle = Promise.resolve();
   /** Bytes of all pieces that wait or are being recognised. */
   waitingBytes = 0;
   /** Tokens of all text so far. */
@@ -37,9 +37,8 @@ export class UtteranceQueue {
 
   add(piece: Piece): void {
     piece.utterance.pieceAdded();
-    this.pieces.push(piece);
     this.waitingBytes += piece.sound.bytes.length;
-    if (this.pieces.length === 1 && !this.current) void this.run();
+    this.idle = this.idle.then(() => this.recognise(piece));
   }
 
   /** Drops an utterance and ends its recognition. */
@@ -48,25 +47,15 @@ export class UtteranceQueue {
     if (this.current?.utterance === utterance) this.current.abort.abort();
   }
 
-  /** Resolves when no piece is left to recognise. */
-  whenIdle(): Promise<void> {
-    if (this.pieces.length === 0 && !this.current) return Promise.resolve();
-    return new Promise((resolve) => this.idle.add(resolve));
-  }
-
-  private async run(): Promise<void> {
-    for (let piece = this.pieces.shift(); piece; piece = this.pieces.shift()) {
-      const { utterance, sound } = piece;
-      const isWanted = utterance.isWanted && !this.deps.signal.aborted;
-      const abort = new AbortController();
-      this.current = { utterance, abort };
-      const failure = isWanted ? await this.transcribe(piece, abort.signal) : undefined;
-      this.current = undefined;
-      this.waitingBytes -= sound.bytes.length;
-      utterance.pieceEnded(failure);
-    }
-    for (const resolve of this.idle) resolve();
-    this.idle.clear();
+  private async recognise(piece: Piece): Promise<void> {
+    const { utterance, sound } = piece;
+    const isWanted = utterance.isWanted && !this.deps.signal.aborted;
+    const abort = new AbortController();
+    this.current = { utterance, abort };
+    const failure = isWanted ? await this.transcribe(piece, abort.signal) : undefined;
+    this.current = undefined;
+    this.waitingBytes -= sound.bytes.length;
+    utterance.pieceEnded(failure);
   }
 
   private async transcribe({ utterance, sound, settings }: Piece, dropped: AbortSignal): Promise<SvcError | undefined> {

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { encoded, withText } from "../../../src/engine/image/child/encode.ts";
 import { composed, maskFor, readSources, resized } from "../../../src/engine/image/child/sources.ts";
-import { SharedBytes } from "../../../src/domain/shared-bytes.ts";
+import { Semaphore } from "../../../src/domain/semaphore.ts";
 import { sharedFolder } from "../../support/folders.ts";
 import { rejection } from "../../support/thrown.ts";
 import { transparentPng } from "../../support/transparent-png.ts";
@@ -19,7 +19,7 @@ const pixels = {
     at % 3 === (Math.floor(at / 3) % 40 < 20 ? 0 : 2) ? 255 : 0,
   ),
 };
-const memory = new SharedBytes(2 ** 30);
+const memory = new Semaphore(2 ** 30);
 const png = { format: "png", withParameters: false } as const;
 
 async function file(name: string, bytes: Uint8Array) {

@@ -164,3 +164,20 @@ test("cancelling a batch whose lines are being checked fails with shutting_down 
   await batches.stop();
   expect(await cancelled).toMatchObject({ code: "shutting_down" });
 });
+
+test("a server stops without a failure while lines are computed, or wait for a place or for another attempt", async () => {
+  const unreachable = new SvcError("upstream_unavailable", "The upstream cannot be reached.");
+  let computed = 0;
+  const ids = ["unreachable", "a", "b", "c", "d", "e", "f"];
+  const { batches } = start(async ({ id }, _, signal) => {
+    if (id === "unreachable") throw unreachable;
+    computed++;
+    await pause(PATIENCE_MS, signal);
+    return ANSWER;
+  }, ids);
+  const created = await Promise.all([1, 2].map(() => batches.create(CALL, "m")));
+  const statuses = () => created.map(({ id }) => batches.get(id).status);
+  await until(() => computed === 4 && statuses().every((status) => status === "in_progress"), PATIENCE_MS);
+  await batches.stop();
+  expect(statuses()).toEqual(["in_progress", "in_progress"]);
+});

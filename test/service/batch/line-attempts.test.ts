@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { Semaphore } from "../../../src/domain/semaphore.ts";
 import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
 import { answerLine } from "../../../src/service/batch/line-attempts.ts";
-import { Semaphore } from "../../../src/service/batch/semaphore.ts";
 
 const retryAfterSeconds = 5;
 const gone = new SvcError("upstream_unavailable", "cannot be reached", { retryAfterSeconds });
@@ -29,8 +29,7 @@ async function attempt(answers: readonly (SvcError | typeof answer)[], pauses: n
     },
   };
   const { signal } = new AbortController();
-  const release = await deps.places.acquire(signal);
-  if (!release) throw new Error("no place");
+  const release = await deps.places.take(1, signal);
   const line = await answerLine(deps, { customId: "a", withBody: (use) => use({}) }, "batch", release, signal);
   return [line?.error?.code, asked, waits.length];
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ByteBudget } from "../../../src/domain/byte-budget.ts";
 import type { SvcError } from "../../../src/domain/errors.ts";
 import { nextTurn } from "../../../src/domain/next-turn.ts";
-import { SharedBytes } from "../../../src/domain/shared-bytes.ts";
+import { Semaphore } from "../../../src/domain/semaphore.ts";
 import { LinesFile } from "../../../src/store/json-lines.ts";
 import { receiveContent } from "../../../src/service/batch/received-content.ts";
 import { validateInput } from "../../../src/service/batch/validate-input.ts";
@@ -20,7 +20,7 @@ test("a line may not be longer than a request body, however large the file may b
     yield most;
     yield Buffer.from(" ");
   }
-  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new ByteBudget(), "yes");
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new ByteBudget(), "batch");
   await expect(received).rejects.toMatchObject({
     code: "payload_too_large",
     message: "Line 2 of the file is too long: a line may have at most 100 MiB.",
@@ -37,7 +37,7 @@ test("checking a long line does not block the event loop", async () => {
   const others = countTurns();
   let untilChecked = 0;
   const checked = () => void (untilChecked = others.turns());
-  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, checked, new ByteBudget(), "yes");
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, checked, new ByteBudget(), "batch");
   expect(await received).toEqual({ bytes: line.length });
   await others.end();
   expect(untilChecked).toBeGreaterThan(60);
@@ -53,10 +53,10 @@ test("receiving thousands of short lines and making a batch of them does not blo
     yield Buffer.from(lines.join("\n"));
   }
   const others = countTurns();
-  await receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 50_000 }, () => {}, new ByteBudget(), "yes");
+  await receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 50_000 }, () => {}, new ByteBudget(), "batch");
   const received = others.turns();
   const { total } = await validateInput(
-    new LinesFile(path, new SharedBytes(MB)),
+    new LinesFile(path, new Semaphore(MB)),
     "/v1/chat/completions",
     50_000,
     new AbortController().signal,
@@ -79,7 +79,7 @@ test("a file of nothing but line breaks is refused before they are all read", as
     { bytes: 1000 * MB, lines: 50_000 },
     () => {},
     new ByteBudget(),
-    "yes",
+    "batch",
   );
   expect(await received.catch((error: SvcError) => error.message)).toContain(
     "more than 100000 lines, blank ones included",
@@ -93,7 +93,7 @@ test("a megabyte of blanks is no blank line", async () => {
   async function* chunks() {
     yield Buffer.concat([Buffer.from("{}\n"), Buffer.alloc(2 * MB, " ")]);
   }
-  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new ByteBudget(), "yes");
+  const received = receiveContent(chunks(), path, { bytes: 1000 * MB, lines: 10 }, () => {}, new ByteBudget(), "batch");
   expect(await received.catch((error: SvcError) => error.code)).toBe("invalid_json");
 });
 
@@ -115,7 +115,7 @@ function countTurns() {
 test("a line of a batch that cannot be read is not called invalid", async () => {
   const path = join(temporaryFolder(), "content");
   writeFileSync(path, `${JSON.stringify("x".repeat(2 * MB))}\n`);
-  const file = new LinesFile(path, new SharedBytes(MB));
+  const file = new LinesFile(path, new Semaphore(MB));
   const read = file.read.bind(file);
   file.read = (...asked) => {
     rmSync(path);

@@ -1,6 +1,6 @@
 // Decodes the image files of a request and brings them to the size that is drawn.
 
-import type { SharedBytes } from "../../../domain/shared-bytes.ts";
+import type { Semaphore } from "../../../domain/semaphore.ts";
 import { fieldError } from "../../../domain/errors.ts";
 import type { ImageEdit, ImageSize, EditFile } from "../../../domain/image.ts";
 import { decodePixels, decodeOpacity } from "../../../media/image.ts";
@@ -21,10 +21,7 @@ const LONGEST_SIDE = 4096;
 const LONGEST_REFERENCE = 1024;
 
 /** `decoding`: memory for images that are decoded. Throws SvcError about a file that is no complete image or too large. */
-export async function readSources(
-  { image, references = [], mask }: ImageEdit,
-  decoding: SharedBytes,
-): Promise<Sources> {
+export async function readSources({ image, references = [], mask }: ImageEdit, decoding: Semaphore): Promise<Sources> {
   const limits = { ...defaultMediaLimits, decoding };
   const pixels = await decode(image, LONGEST_SIDE, limits);
   const others: Pixels[] = [];

@@ -3,7 +3,7 @@
 import { ImageError } from "../../../../ffi/image/api.ts";
 import { fieldError, SvcError } from "../../../domain/errors.ts";
 import type { ImageSize, ImageWork } from "../../../domain/image.ts";
-import { SharedBytes } from "../../../domain/shared-bytes.ts";
+import { Semaphore } from "../../../domain/semaphore.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
 import { isSameClient, Turns } from "../../process/turns.ts";
@@ -34,7 +34,7 @@ export class ImageWorker {
   private current: QueuedImage | undefined;
   /** Client and milliseconds of the last turn. Not the job, which would keep its source images in memory. */
   private last: { readonly client?: string; readonly ms: number } | undefined;
-  private readonly decoding = new SharedBytes(DECODING_BYTES);
+  private readonly decoding = new Semaphore(DECODING_BYTES);
 
   constructor(
     private readonly tools: Tools,

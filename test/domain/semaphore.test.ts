@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { SharedBytes } from "../../src/domain/shared-bytes.ts";
+import { Semaphore } from "../../src/domain/semaphore.ts";
 
 const live = new AbortController().signal;
 
 /** Runs named work of given sizes until it is released. */
 function setUp(most: number) {
-  const shared = new SharedBytes(most);
+  const shared = new Semaphore(most);
   const running = new Map<string, PromiseWithResolvers<string>>();
   const run = (name: string, bytes: number, signal = live) => {
     const result = shared.run(bytes, signal, () => {
@@ -120,4 +120,31 @@ test("work that fails frees its bytes", async () => {
   await expect(first).rejects.toBe("a");
   await Bun.sleep(0);
   expect(running()).toEqual(["b"]);
+});
+
+test("work of equal size runs in order of arrival", async () => {
+  const { run, end, running } = setUp(1);
+  const names = ["a", "b", "c"];
+  for (const name of names) void run(name, 1);
+  for (const name of names) {
+    await Bun.sleep(0);
+    expect(running()).toEqual([name]);
+    await end(name);
+  }
+});
+
+test("what was taken is free again once it is given back, and giving it back twice frees no more", async () => {
+  const shared = new Semaphore(10);
+  const free = await shared.take(10, live);
+  const all = shared.take(Number.POSITIVE_INFINITY, live);
+  free();
+  free();
+  const freeAll = await all;
+  let taken = 0;
+  for (const bytes of [6, 6]) void shared.take(bytes, live).then(() => taken++);
+  await Bun.sleep(0);
+  expect(taken).toBe(0);
+  freeAll();
+  await Bun.sleep(0);
+  expect(taken).toBe(1);
 });
