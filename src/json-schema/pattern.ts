@@ -16,7 +16,7 @@ import {
 import type { Spend } from "./budget.ts";
 import { MAX_REPETITION } from "./limits.ts";
 import { patternAlternatives } from "./pattern-alternatives.ts";
-import { matchLengths, partsOf, type Regex } from "./regex.ts";
+import { matchLengths, partsOf, possible, type Regex } from "./regex.ts";
 import { withLengths } from "./regex-length.ts";
 import { canBeEmpty, wholeAlternatives, type Sequence } from "./regex-normal.ts";
 import { parseRegex } from "./regex-parser.ts";
@@ -114,23 +114,6 @@ const isAnything = (regex: Regex): boolean =>
   regex.max === Infinity &&
   regex.item.kind === "set" &&
   complement(regex.item.set).length === 0;
-
-/** Returns the expression without characters that no JSON string can hold; undefined when nothing is left. */
-function possible(regex: Regex): Regex | undefined {
-  if (regex.kind === "set") return intersect(regex.set, SPELLABLE).length > 0 ? regex : undefined;
-  if (regex.kind === "sequence") {
-    const items = regex.items.map(possible);
-    return items.every((item) => item !== undefined) ? { kind: "sequence", items } : undefined;
-  }
-  if (regex.kind === "choice") {
-    const items = regex.items.map(possible).filter((item) => item !== undefined);
-    return items.length > 0 ? { kind: "choice", items } : undefined;
-  }
-  if (regex.kind !== "repeat") return regex;
-  const item = possible(regex.item);
-  if (item) return { ...regex, item };
-  return regex.min === 0 ? { kind: "sequence", items: [] } : undefined;
-}
 
 const isAllowed = (sequence: Sequence): boolean => sequence.every((item) => nested(item) <= MAX_REPETITION_PRODUCT);
 

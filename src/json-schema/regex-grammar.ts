@@ -1,13 +1,18 @@
 // Writes the texts that an answer may be as GBNF: a list of texts, or all that match a regular expression.
 
 import { intersect, SPELLABLE, type CharSet } from "./char-set.ts";
-import type { Regex } from "./regex.ts";
+import { possible, type Regex } from "./regex.ts";
 import { wholeAlternatives } from "./regex-normal.ts";
-import { parseRegex } from "./regex-parser.ts";
+import { isRegex, parseRegex } from "./regex-parser.ts";
 
-/** Returns GBNF for texts that match `source` as a whole; undefined when it is too large or cannot be expressed. */
+/**
+ * Returns GBNF for texts that match `source` as a whole; undefined when it is no regular expression, too large, matches
+ * nothing or cannot be expressed.
+ */
 export function regexGrammar(source: string): string | undefined {
-  const regex = parseRegex(source);
+  const parsed = isRegex(source) ? parseRegex(source) : undefined;
+  // llama.cpp reads `[]` as nothing at all, which would allow the rest of the sequence.
+  const regex = parsed && possible(parsed);
   if (!regex) return undefined;
   const alternatives = wholeAlternatives({ kind: "sequence", items: [{ kind: "start" }, regex, { kind: "end" }] });
   if (!alternatives || alternatives.length === 0) return undefined;

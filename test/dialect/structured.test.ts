@@ -80,6 +80,7 @@ describe("refused by name", () => {
     [{ guided_json: "{" }, "invalid_value", "guided_json"],
     [{ guided_json: "[]" }, "invalid_value", "guided_json"],
     [{ guided_regex: "(?=a)" }, "invalid_value", "guided_regex"],
+    [{ guided_regex: "a++" }, "invalid_value", "guided_regex"],
     [{ structured_outputs: { regex: "\\bx" } }, "invalid_value", "structured_outputs.regex"],
     [{ guided_choice: ["a", "b\ud800"] }, "invalid_value", "guided_choice.1"],
     [{ structured_outputs: { choice: ["\udc00"] } }, "invalid_value", "structured_outputs.choice.0"],
@@ -126,6 +127,8 @@ describe("a regular expression as a grammar", () => {
     ["[a-z]{2,3}\\.", "root ::= [a-z]{2,3} [\\x2e]"],
     ["\\u00e9", "root ::= [\\xe9]"],
     ["(?<year>\\d{4})", "root ::= [0-9]{4,4}"],
+    ["[^\\s\\S]a|b", "root ::= [b]"],
+    ["a[]", undefined],
   ])("%s", (source, expected) => expect(regexGrammar(source)).toBe(expected));
 
   test("texts of a choice cannot end their quotes", () => {
