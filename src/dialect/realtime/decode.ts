@@ -18,7 +18,7 @@ import { JsonBounds } from "../../domain/json-bounds.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
 import type { LiveChanges, LiveCommand, TurnDetection } from "../../domain/live.ts";
 import type { RawFormat } from "../../domain/transcription.ts";
-import { always, notEmpty, refuseUnsupported, type Unsupported } from "../fields/unsupported.ts";
+import { always, each, notEmpty, refuseUnsupported, type Unsupported } from "../fields/unsupported.ts";
 import { own } from "../../domain/own.ts";
 
 /** An event before its fields are decoded. */
@@ -45,23 +45,13 @@ const CONVERSATION: ReadonlySet<string> = new Set([
   "output_audio_buffer.clear",
 ]);
 
+const notText = (value: unknown): boolean => !(Array.isArray(value) && value.every((one) => one === "text"));
+
 const CONVERSATION_FIELDS: Unsupported = {
-  include: notEmpty,
-  instructions: notEmpty,
-  max_output_tokens: always,
-  max_response_output_tokens: always,
-  modalities: (value) => !(Array.isArray(value) && value.every((one) => one === "text")),
-  model: notEmpty,
-  output_audio_format: always,
-  output_modalities: (value) => !(Array.isArray(value) && value.every((one) => one === "text")),
-  prompt: always,
-  speed: always,
-  temperature: always,
-  tool_choice: always,
-  tools: notEmpty,
-  tracing: always,
-  truncation: always,
-  voice: always,
+  ...each(notEmpty, "include instructions model tools"),
+  ...each(notText, "modalities output_modalities"),
+  ...each(always, "max_output_tokens max_response_output_tokens output_audio_format prompt speed temperature"),
+  ...each(always, "tool_choice tracing truncation voice"),
 };
 const TRANSCRIPTION_FIELDS: Unsupported = { delay: always, keywords: notEmpty, languages: notEmpty };
 /** What to send instead of fields of the other form, which would not be looked at. */
