@@ -13,10 +13,11 @@ import {
   type TurnDetectionSettings,
 } from "../../contract/realtime.ts";
 import { checker, received, type Static } from "../../contract/schema.ts";
+import { given } from "../../domain/defined.ts";
 import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
-import type { LiveChanges, LiveCommand, TurnDetection } from "../../domain/live.ts";
+import type { LiveChanges, LiveCommand } from "../../domain/live.ts";
 import type { RawFormat } from "../../domain/transcription.ts";
 import { always, each, notEmpty, refuseUnsupported, type Unsupported } from "../fields/unsupported.ts";
 import { own } from "../../domain/own.ts";
@@ -212,12 +213,7 @@ function turnChanges(settings: TurnDetectionSettings | null | undefined, path: s
   }
   refuseUnsupported(settings, TURN_FIELDS, `${path}.`);
   const { threshold, prefix_padding_ms, silence_duration_ms } = settings;
-  const turns: Partial<TurnDetection> = {
-    ...(threshold != null && { threshold }),
-    ...(prefix_padding_ms != null && { prefixMs: prefix_padding_ms }),
-    ...(silence_duration_ms != null && { silenceMs: silence_duration_ms }),
-  };
-  return { turns };
+  return { turns: given({ threshold, prefixMs: prefix_padding_ms, silenceMs: silence_duration_ms }) };
 }
 
 function jsonIn(text: string): unknown {

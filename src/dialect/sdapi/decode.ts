@@ -3,6 +3,7 @@
 import { MOST_IMAGES } from "../../contract/images.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { ImageToImageRequest, SdapiOptionsRequest, TextToImageRequest } from "../../contract/sdapi.ts";
+import { given } from "../../domain/defined.ts";
 import { fieldError, invalidValue, shownName } from "../../domain/errors.ts";
 import type { ImageAdapter, ImageSize, ImageWork } from "../../domain/image.ts";
 import { checkPrompt, checkSize, decodeSeed } from "../images/decode.ts";
@@ -127,9 +128,7 @@ function callOf(body: TextToImageRequest): SdapiCall {
       ...(negative_prompt && cfg_scale == null && { takesNoNegative: true as const }),
       ...(size && { size }),
       count,
-      ...(seed !== undefined && { seed }),
-      ...(steps != null && { steps }),
-      ...(cfg_scale != null && { guidance: cfg_scale }),
+      ...given({ seed, steps, guidance: cfg_scale }),
       ...(sampler && { sampler }),
       ...(scheduler && { scheduler }),
       ...(adapters.length > 0 && { adapters }),
