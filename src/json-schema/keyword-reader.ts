@@ -1,8 +1,9 @@
 // Reads the plain keywords of one subschema and checks their types.
 
 import { defined } from "../domain/defined.ts";
+import { isObject, type JsonObject } from "../domain/json.ts";
 import { fault, UnusableKeyword } from "./fault.ts";
-import { isObject, kindOf, valueKey, ValueList, type JsonObject } from "./json-value.ts";
+import { kindOf, valueKey, ValueList } from "./json-value.ts";
 import { KIND, TYPE_KINDS, type Kinds } from "./kinds.ts";
 import { MAX_NAME_LENGTH } from "./limits.ts";
 import { isRegex } from "./regex-parser.ts";

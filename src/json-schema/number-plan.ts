@@ -1,9 +1,10 @@
 // Plans the numbers of a case for the converter.
 
+import type { JsonObject } from "../domain/json.ts";
 import type { Spend } from "./budget.ts";
 import { KIND, type Kinds } from "./kinds.ts";
 import { MAX_ENUMERATED } from "./limits.ts";
-import { isMultiple, kindOf, valuesSchema, type JsonObject } from "./json-value.ts";
+import { isMultiple, kindOf, valuesSchema } from "./json-value.ts";
 import { isEmptyRange, numberRange, type NumberRange, type PlacedBound } from "./merge.ts";
 import { under, type SchemaNode } from "./schema-node.ts";
 

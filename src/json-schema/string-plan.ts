@@ -1,9 +1,9 @@
 // Plans the strings of a case for the converter.
 
+import type { JsonObject } from "../domain/json.ts";
 import { once } from "../domain/once.ts";
 import type { Spend } from "./budget.ts";
 import { formatPattern, isKnownFormat } from "./formats.ts";
-import type { JsonObject } from "./json-value.ts";
 import { MAX_NAME_LENGTH, MAX_REPETITION } from "./limits.ts";
 import { lengthRange } from "./merge.ts";
 import { lengthPattern, patternTranslator, type Lengths, type Translated } from "./pattern.ts";

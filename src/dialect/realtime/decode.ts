@@ -15,6 +15,7 @@ import {
 import { checker, received, type Static } from "../../contract/schema.ts";
 import { given } from "../../domain/defined.ts";
 import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
+import { isObject, jsonOf } from "../../domain/json.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
 import type { LiveChanges, LiveCommand } from "../../domain/live.ts";
@@ -73,11 +74,14 @@ export function parseEvent(text: string): ClientEvent {
   const excess =
     text.length > SHORT_TEXT ? new JsonBounds(MOST_VALUES, MOST_VALUES).push(Buffer.from(text)) : undefined;
   if (excess) throw new SvcError("invalid_json", `The event ${excess}.`);
-  const body = jsonIn(text);
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+  const body = jsonOf(text);
+  if (body === undefined) {
+    throw new SvcError("invalid_json", `An event must be JSON; got a text of length ${text.length} that is not.`);
+  }
+  if (!isObject(body)) {
     throw new SvcError("invalid_type", `An event must be a JSON object; got ${received(body)}.`);
   }
-  const { type, event_id } = body as { readonly type?: unknown; readonly event_id?: unknown };
+  const { type, event_id } = body;
   const id = typeof event_id === "string" && event_id.length <= LONGEST_ID ? event_id : undefined;
   return { type: typeof type === "string" ? type : "", id, body };
 }
@@ -214,12 +218,4 @@ function turnChanges(settings: TurnDetectionSettings | null | undefined, path: s
   refuseUnsupported(settings, TURN_FIELDS, `${path}.`);
   const { threshold, prefix_padding_ms, silence_duration_ms } = settings;
   return { turns: given({ threshold, prefixMs: prefix_padding_ms, silenceMs: silence_duration_ms }) };
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new SvcError("invalid_json", `An event must be JSON; got a text of length ${text.length} that is not.`);
-  }
 }
