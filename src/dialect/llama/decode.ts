@@ -10,19 +10,10 @@ import { checker } from "../../contract/schema.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
 import { PLAIN, type Generation } from "../../domain/generate.ts";
 import { tooLongToTokenize } from "../../domain/prompt-size.ts";
-import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
-import { decodeAdapters } from "../fields/adapters.ts";
+import { decodeRunning, type RunningReports } from "../chat/running-reports.ts";
+import { decodeControls } from "../fields/controls.ts";
 import { fieldNames } from "../fields/field-names.ts";
-import {
-  checkAlternatives,
-  checkAnswers,
-  decodeIdSlot,
-  decodeMaxTokens,
-  decodeModel,
-  decodeStop,
-  limitOf,
-} from "../fields/limits.ts";
-import { decodeSampling } from "../fields/sampling.ts";
+import { checkAlternatives, checkAnswers, decodeIdSlot, decodeMaxTokens, limitOf } from "../fields/limits.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { LLAMA_SHIFT_UNSUPPORTED, LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
@@ -88,11 +79,9 @@ function common(
   checkAlternatives(body.n_probs ?? 0, settings.maxLogprobs, "n_probs");
   const [limit, limitParam] = limitOf(body, ["n_predict", "max_tokens"], settings.maxTokens);
   const structure = decodeStructure(body);
-  const { t_max_predict_ms: predictMs } = body;
   const running = decodeRunning(body, false);
   return {
     request: {
-      ...decodeModel(body.model),
       ...PLAIN,
       parseSpecial: true,
       ...(structure && { constraint: structure.constraint }),
@@ -102,18 +91,12 @@ function common(
         top_logprobs: "n_probs",
         ...structureNames(structure?.param),
       }),
-      sampling: decodeSampling(body, LlamaCompletionRequest),
-      ...decodeAdapters(body, settings),
-      stop: decodeStop(body.stop ?? [], settings.stop),
+      ...decodeControls(body, LlamaCompletionRequest, settings, running),
       ...decodeMaxTokens(limit === 0 ? 1 : limit, limitParam),
       ...(body.n_keep && settings.contextShift && { keepTokens: body.n_keep }),
       ...(body.n_probs && { topLogprobs: body.n_probs }),
-      ...(body.cache_prompt === false && { fresh: true as const }),
-      ...decodeIdSlot(body),
-      ...(predictMs && { maxPredictMs: predictMs }),
       // Needed by streams, too, to count tokens.
       returnTokens: true,
-      ...runningFields(running),
       choices: made,
     },
     stream: body.stream ?? false,
