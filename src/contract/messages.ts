@@ -177,7 +177,6 @@ export const MessagesResponse = t.Object({
   ...readInputs,
 });
 
-export type MessagesRequest = Static<typeof MessagesRequest>;
 export type MessagesPrompt = Static<typeof CountMessageTokensRequest>;
 export type MessagesBlock = Static<typeof Block>;
 export type MessagesResponse = Static<typeof MessagesResponse>;

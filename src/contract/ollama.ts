@@ -136,7 +136,6 @@ export const OllamaAnswer = t.Object({
 });
 
 export type OllamaChatRequest = Static<typeof OllamaChatRequest>;
-export type OllamaGenerateRequest = Static<typeof OllamaGenerateRequest>;
 export type OllamaAnswer = Static<typeof OllamaAnswer>;
 
 const Details = t.Object({

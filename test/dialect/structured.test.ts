@@ -1,21 +1,15 @@
 // A constraint on the answer has the same effect under every field name that clients use for it.
 
 import { describe, expect, test } from "bun:test";
-import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
+import { decodeChat } from "../../src/dialect/chat/decode.ts";
+import type { GenerationSettings } from "../../src/dialect/fields/settings.ts";
 import { decodeCompletion } from "../../src/dialect/completions/decode.ts";
 import { choiceGrammar, regexGrammar } from "../../src/json-schema/regex-grammar.ts";
 import { hello, serve } from "../http/harness.ts";
+import { settings } from "../support/generation-settings.ts";
 import { thrown } from "../support/thrown.ts";
 
-const settings: ChatSettings = {
-  stop: [],
-  lora: [],
-  maxLogprobs: 20,
-  templateKwargs: {},
-  think: true,
-  constrain: true,
-};
-const chat = (fields: object, overrides: Partial<ChatSettings> = {}) =>
+const chat = (fields: object, overrides: Partial<GenerationSettings> = {}) =>
   decodeChat({ messages: [{ role: "user", content: "hi" }], ...fields }, { ...settings, ...overrides }).request;
 const completion = (fields: object) => decodeCompletion({ prompt: "a", ...fields }, settings).requests[0];
 

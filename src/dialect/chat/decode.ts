@@ -20,8 +20,6 @@ import { decodeMessages } from "./messages.ts";
 import { decodeRunning, type RunningReports } from "./running-reports.ts";
 import { decodeTools } from "./tools.ts";
 
-export type ChatSettings = Omit<GenerationSettings, "contextShift">;
-
 export interface ChatCall {
   readonly request: Generation;
   readonly stream: boolean;
@@ -41,7 +39,7 @@ const UNSUPPORTED = {
 };
 
 /** Decodes a request body. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
+export function decodeChat(body: unknown, settings: GenerationSettings): ChatCall {
   const chat = check(body);
   refuseUnsupported(body, UNSUPPORTED);
   const topLogprobs = decodeLogprobs(chat, settings.maxLogprobs);

@@ -15,8 +15,6 @@ import { COMPLETION_FOREIGN, COMPLETION_PEER_UNSUPPORTED, decodeForeign } from "
 import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
-type CompletionSettings = Pick<GenerationSettings, "lora" | "stop" | "maxLogprobs" | "maxTokens">;
-
 export interface CompletionCall extends Omit<ChatCall, "request"> {
   readonly requests: Generations;
   /** Answers returned for each prompt: the likeliest of those that are generated (`made`). */
@@ -33,7 +31,7 @@ const check = checker(CompletionRequest);
 const UNSUPPORTED = { ...STRUCTURE_UNSUPPORTED, ...COMPLETION_PEER_UNSUPPORTED };
 
 /** Decodes a request body. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeCompletion(raw: unknown, settings: CompletionSettings): CompletionCall {
+export function decodeCompletion(raw: unknown, settings: GenerationSettings): CompletionCall {
   const body = check(raw);
   refuseUnsupported(body, UNSUPPORTED);
   const [limit, limitParam] = limitOf(body, ["max_tokens", "n_predict"], settings.maxTokens);

@@ -19,8 +19,6 @@ import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames } from "../field
 import { LLAMA_SHIFT_UNSUPPORTED, LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 
-type LlamaSettings = Pick<GenerationSettings, "lora" | "stop" | "maxLogprobs" | "maxTokens" | "contextShift">;
-
 /** A text, or a mix of texts and tokens; the texts have yet to be tokenized. */
 export type RawPrompt = string | readonly (string | number)[];
 
@@ -46,7 +44,7 @@ const checkCompletion = checker(LlamaCompletionRequest);
 const checkInfill = checker(LlamaInfillRequest);
 
 /** Decodes a completion. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeLlamaCompletion(raw: unknown, settings: LlamaSettings): LlamaCall {
+export function decodeLlamaCompletion(raw: unknown, settings: GenerationSettings): LlamaCall {
   const body = checkCompletion(raw);
   const prompts = splitPrompts(body.prompt);
   checkTexts(prompts);
@@ -57,7 +55,7 @@ export function decodeLlamaCompletion(raw: unknown, settings: LlamaSettings): Ll
 const INFILL_FIELDS = { messages: "input_prefix", prompt: "input_prefix", suffix: "input_suffix" };
 
 /** Decodes an infill request. Throws like `decodeLlamaCompletion`. */
-export function decodeLlamaInfill(raw: unknown, settings: LlamaSettings): LlamaCall {
+export function decodeLlamaInfill(raw: unknown, settings: GenerationSettings): LlamaCall {
   const body = checkInfill(raw);
   const call = common(body, 1, settings);
   const files = (body.input_extra ?? []).map(({ filename, text }) => ({ filename: filename ?? "tmp", text }));
@@ -70,7 +68,7 @@ export function decodeLlamaInfill(raw: unknown, settings: LlamaSettings): LlamaC
 function common(
   body: Omit<Completion, "prompt"> | Omit<Infill, "prompt">,
   prompts: number,
-  settings: LlamaSettings,
+  settings: GenerationSettings,
 ): Omit<LlamaCall, "prompts"> {
   refuseUnsupported(body, settings.contextShift ? LLAMA_SHIFT_UNSUPPORTED : LLAMA_UNSUPPORTED);
   refuseUnsupported(body, STRUCTURE_UNSUPPORTED);
