@@ -91,5 +91,5 @@ export const samplingFields = {
   ),
 };
 
-const SamplingFields = t.Object(samplingFields);
+export const SamplingFields = t.Object(samplingFields);
 export type SamplingFields = Static<typeof SamplingFields>;
