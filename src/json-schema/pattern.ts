@@ -10,6 +10,7 @@ import {
   intersect,
   size,
   SPELLABLE,
+  spellRanges,
   union,
   type CharSet,
 } from "./char-set.ts";
@@ -182,7 +183,7 @@ const text = (characters: string): Sequence => Array.from(characters, (char) => 
 function render(regex: Regex): string {
   switch (regex.kind) {
     case "set":
-      return size(regex.set) === 1 ? character(Number(regex.set[0]?.[0])) : `[${regex.set.map(renderRange).join("")}]`;
+      return size(regex.set) === 1 ? spellRanges(regex.set) : `[${spellRanges(regex.set)}]`;
     case "sequence":
       return regex.items.map(render).join("");
     case "choice":
@@ -200,17 +201,6 @@ function render(regex: Regex): string {
 }
 
 const braces = (min: number, max: number): string => `{${min === max ? min : `${min},${max === Infinity ? "" : max}`}}`;
-
-const renderRange = ([from, to]: readonly [number, number]): string =>
-  from === to ? character(from) : `${character(from)}-${character(to)}`;
-
-/** Writes letters and digits as they are, everything else as an escape that the converter passes on to the grammar. */
-function character(char: number): string {
-  if (/^[0-9A-Za-z]$/.test(String.fromCodePoint(char))) return String.fromCodePoint(char);
-  const hex = char.toString(16).toUpperCase();
-  if (char <= 0xff) return `\\x${hex.padStart(2, "0")}`;
-  return char <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
-}
 
 /** Every character as it is written between the quotes of a JSON string. */
 const ANY_SPELLED = group(spellSet(EVERY_CHAR));

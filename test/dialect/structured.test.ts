@@ -118,15 +118,15 @@ describe("a regular expression as a grammar", () => {
     ["abc", "root ::= [a] [b] [c]"],
     ["^a$|b", "root ::= [a] | [b]"],
     ["(a|bc)*", "root ::= ([a] | ([b] [c])){0,}"],
-    ["[a-z]{2,3}\\.", "root ::= [a-z]{2,3} [\\x2e]"],
-    ["\\u00e9", "root ::= [\\xe9]"],
+    ["[a-z]{2,3}\\.", "root ::= [a-z]{2,3} [\\x2E]"],
+    ["\\u00e9", "root ::= [\\xE9]"],
     ["(?<year>\\d{4})", "root ::= [0-9]{4,4}"],
     ["[^\\s\\S]a|b", "root ::= [b]"],
     ["a[]", undefined],
   ])("%s", (source, expected) => expect(regexGrammar(source)).toBe(expected));
 
   test("texts of a choice cannot end their quotes", () => {
-    expect(choiceGrammar(['a"\\\n', "é😀"])).toBe('root ::= "a\\x22\\x5c\\x0a" | "\\xe9\\U0001f600"');
+    expect(choiceGrammar(['a"\\\n', "é😀"])).toBe('root ::= "a\\x22\\x5C\\x0A" | "\\xE9\\U0001F600"');
   });
 });
 
