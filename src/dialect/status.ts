@@ -1,7 +1,7 @@
 // Encodes what the server reports about itself: its models, its LoRA adapters and its health.
 
 import type { Health, OpenHealth } from "../contract/health.ts";
-import type { ModelList } from "../contract/model.ts";
+import { CONTEXT_KEYS, type ModelList } from "../contract/model.ts";
 import type { OfferedAdapter } from "../domain/adapters.ts";
 import { defined } from "../domain/defined.ts";
 import type { ListedModel } from "../domain/model.ts";
@@ -38,13 +38,7 @@ function encodeEntry({
     ...(aliases && { aliases: [...aliases] }),
     loaded,
     status: { value: loaded ? "loaded" : isLoading ? "loading" : "unloaded" },
-    ...(contextLength !== undefined && {
-      max_context_length: contextLength,
-      max_model_len: contextLength,
-      context_length: contextLength,
-      context_window: contextLength,
-      n_ctx: contextLength,
-    }),
+    ...defined(Object.fromEntries(CONTEXT_KEYS.map((name) => [name, contextLength]))),
     ...(file && { meta: encodeMeta(file, contextLength) }),
   };
 }

@@ -8,6 +8,7 @@ import { textAlternatives, tooMany } from "../../json-schema/alternatives.ts";
 import { MAX_CHARACTERS } from "../../json-schema/limits.ts";
 import { choiceGrammar, regexGrammar } from "../../json-schema/regex-grammar.ts";
 import { grammarConstraint } from "./grammar.ts";
+import { needText } from "./need-text.ts";
 import type { ChosenTools } from "./tools.ts";
 import { always, refuseUnsupported, unless } from "./unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
@@ -112,8 +113,7 @@ function formatOf(format: StructuredFields["response_format"]): GivenField[] {
   const make = (): Decoded => {
     if (format.type === "grammar") {
       const param = "response_format.grammar";
-      if (format.grammar != null) return grammar(format.grammar, param);
-      throw missing(param, "a string");
+      return grammar(needText(format.grammar, param), param);
     }
     if (format.schema != null) return schema(format.schema as JsonSchema, "response_format.schema");
     if (format.type === "json_object") return schema(ANY_OBJECT, "response_format");
