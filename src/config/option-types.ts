@@ -1,6 +1,6 @@
 // The types of options. Each function makes a row of the table and infers the type of the row's field in Config.
 
-import { isObject } from "../json-schema/json-value.ts";
+import { isObject, jsonOf } from "../domain/json.ts";
 import type { Environment } from "./environment.ts";
 import type { Description, Kind, OptionValue, Row } from "./option.ts";
 
@@ -126,7 +126,7 @@ export const json = <V = Readonly<Record<string, unknown>>, O = undefined>(
       type: "json",
       wanted: "a JSON object",
       read: (given) => {
-        const value = typeof given === "string" ? tryJson(given) : given;
+        const value = typeof given === "string" ? jsonOf(given) : given;
         return isObject(value) ? value : undefined;
       },
     },
@@ -135,13 +135,5 @@ export const json = <V = Readonly<Record<string, unknown>>, O = undefined>(
 
 /** Splits at commas. Items with commas, or with blanks at either end, need the JSON form. */
 function splitList(text: string): unknown {
-  return text.trimStart().startsWith("[") ? tryJson(text) : text.split(",").map((item) => item.trim());
-}
-
-function tryJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return text.trimStart().startsWith("[") ? jsonOf(text) : text.split(",").map((item) => item.trim());
 }

@@ -107,7 +107,6 @@ export const BatchOutputLine = t.Object({
   error: nullable(t.Object({ code: t.String(), message: t.String() })),
 });
 
-export type BatchRequest = Static<typeof BatchRequest>;
 export type Batch = Static<typeof Batch>;
 export type BatchList = Static<typeof BatchList>;
 export type BatchOutputLine = Static<typeof BatchOutputLine>;

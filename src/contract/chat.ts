@@ -1,14 +1,13 @@
 // POST /v1/chat/completions: request, response and stream chunk.
 
 import { FINISH_REASONS } from "../domain/usage.ts";
-import { lora } from "./lora.ts";
+import { controlFields } from "./controls.ts";
 import { modelName } from "./model.ts";
 import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
-import { Counts, PromptProgress, runningFields, streamOptions } from "./running.ts";
-import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
+import { Counts, PromptProgress, streamOptions } from "./running.ts";
+import { outputLimit } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
-import { structuredFields } from "./structured.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
 /** How much the model reasons; `none` turns reasoning off. */
@@ -86,14 +85,10 @@ const ToolChoice = t.Object({
 export const ChatCompletionRequest = t.Object({
   model: modelName,
   messages: t.Array(ChatMessage, { minItems: 1 }),
-  ...samplingFields,
-  lora,
+  ...controlFields,
   max_tokens: opt(outputLimit("Maximum output tokens; -1: no limit.")),
   max_completion_tokens: opt(outputLimit("Used when max_tokens is absent.")),
   n_predict: opt(outputLimit("Used when max_tokens and max_completion_tokens are absent.")),
-  t_max_predict_ms: predictMs,
-  cache_prompt: cachePrompt,
-  id_slot: idSlot,
   continue_final_message: opt(
     t.Boolean({
       description:
@@ -108,12 +103,9 @@ export const ChatCompletionRequest = t.Object({
   ),
   logprobs: opt(t.Boolean()),
   top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
-  stop,
-  stream: opt(t.Boolean()),
   stream_options: streamOptions(
     "Whether the stream ends with a usage chunk. Default true; with --stream-usage requested, default false.",
   ),
-  ...runningFields,
   user: opt(t.String()),
   tools: opt(t.Array(Tool, { maxItems: MOST_TOOLS })),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
@@ -125,7 +117,6 @@ export const ChatCompletionRequest = t.Object({
     }),
   ),
   function_call: opt(t.Union([oneOf("auto", "none"), t.Object({ name: t.String() })])),
-  ...structuredFields,
   chat_template_kwargs: opt(JsonObject),
   reasoning_effort: opt(Effort),
   reasoning: opt(

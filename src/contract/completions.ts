@@ -1,12 +1,11 @@
 // POST /v1/completions: request, response and stream chunk.
 
 import { Timings, Usage, origin } from "./chat.ts";
-import { lora } from "./lora.ts";
+import { controlFields } from "./controls.ts";
 import { modelName } from "./model.ts";
-import { Counts, PromptProgress, runningFields, streamOptions } from "./running.ts";
-import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
+import { Counts, PromptProgress, streamOptions } from "./running.ts";
+import { outputLimit } from "./sampling.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
-import { structuredFields } from "./structured.ts";
 import { TokenIds } from "./token-ids.ts";
 
 /** Most answers of one request, for all its prompts together. */
@@ -28,12 +27,7 @@ export const CompletionRequest = t.Object({
     outputLimit("Maximum output tokens; -1: no limit. 0 is only accepted with echo and returns the prompt alone."),
   ),
   n_predict: opt(outputLimit("Used when max_tokens is absent.")),
-  ...samplingFields,
-  lora,
-  stop,
-  t_max_predict_ms: predictMs,
-  cache_prompt: cachePrompt,
-  id_slot: idSlot,
+  ...controlFields,
   n: opt(
     t.Integer({
       minimum: 1,
@@ -63,10 +57,7 @@ export const CompletionRequest = t.Object({
       description: "Used when logprobs is absent; 0: no log probabilities.",
     }),
   ),
-  ...structuredFields,
-  stream: opt(t.Boolean()),
   stream_options: streamOptions("Whether the stream ends with a usage chunk; default false."),
-  ...runningFields,
   user: opt(t.String()),
 });
 

@@ -91,8 +91,6 @@ export const RerankRequest = t.Object({
   truncation: opt(Truncation),
 });
 
-export type RerankRequest = Static<typeof RerankRequest>;
-
 export const RerankList = t.Object({
   object: t.Literal("list"),
   model: t.String(),

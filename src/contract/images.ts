@@ -165,8 +165,6 @@ export const Images = t.Object({
 const { created, data, output_format, size } = Images.properties;
 export const Upscaled = t.Object({ created, data: t.Array(t.Omit(data.items, ["seed"])), output_format, size });
 
-export type UpscaleRequest = Static<typeof UpscaleRequest>;
 export type Upscaled = Static<typeof Upscaled>;
 export type ImageRequest = Static<typeof ImageRequest>;
-export type ImageEditRequest = Static<typeof ImageEditRequest>;
 export type Images = Static<typeof Images>;

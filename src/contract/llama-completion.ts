@@ -2,12 +2,11 @@
 
 import { Timings } from "./chat.ts";
 import { MOST_ANSWERS } from "./completions.ts";
-import { lora } from "./lora.ts";
+import { controlFields } from "./controls.ts";
 import { modelName } from "./model.ts";
-import { PromptProgress, runningFields } from "./running.ts";
-import { cachePrompt, idSlot, outputLimit, predictMs, samplingFields, stop } from "./sampling.ts";
+import { PromptProgress } from "./running.ts";
+import { outputLimit } from "./sampling.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
-import { structuredFields } from "./structured.ts";
 import { TokenId } from "./token-ids.ts";
 
 const TextOrTokens = t.Array(t.Union([t.String(), TokenId]), { minItems: 1 });
@@ -16,7 +15,7 @@ const PromptObject = t.Object({ prompt_string: t.String(), multimodal_data: opt(
 /** Fields of both routes. */
 const common = {
   model: modelName,
-  ...samplingFields,
+  ...controlFields,
   n_predict: opt(outputLimit("Maximum output tokens; -1: no limit, 0: compute only the prompt.")),
   max_tokens: opt(outputLimit("Used when n_predict is absent.")),
   n_cmpl: opt(
@@ -27,8 +26,6 @@ const common = {
     }),
   ),
   n: opt(t.Integer({ minimum: 1, maximum: 128, description: "Used when n_cmpl is absent." })),
-  stream: opt(t.Boolean()),
-  stop,
   n_keep: opt(
     t.Integer({
       minimum: -1,
@@ -49,13 +46,7 @@ const common = {
       description: "Number of alternatives for each token; 0: no log probabilities.",
     }),
   ),
-  ...structuredFields,
-  lora,
-  id_slot: idSlot,
-  t_max_predict_ms: predictMs,
-  cache_prompt: cachePrompt,
   return_tokens: opt(t.Boolean()),
-  ...runningFields,
   response_fields: opt(
     t.Array(t.String({ maxLength: 200 }), {
       maxItems: 64,

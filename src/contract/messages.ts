@@ -2,7 +2,7 @@
 
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
-import { stopSequences } from "./sampling.ts";
+import { SamplingFields, stopSequences } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
 
@@ -110,16 +110,13 @@ export const MessagesRequest = t.Object({
   }),
   stop_sequences: opt(stopSequences),
   stream: opt(t.Boolean()),
-  temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
-  top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
-  top_k: opt(t.Integer({ minimum: -1 })),
+  ...t.Pick(SamplingFields, ["temperature", "top_p", "top_k"]).properties,
   metadata: opt(JsonObject),
 });
 
 export const CountMessageTokensRequest = t.Object(prompt);
 export const CountMessageTokensResponse = t.Object({ input_tokens: t.Integer(), model: t.String() });
 
-const TextBlockOut = t.Object({ type: t.Literal("text"), text: t.String() });
 const ThinkingBlockOut = t.Object({ type: t.Literal("thinking"), thinking: t.String(), signature: t.String() });
 const ToolUseBlockOut = t.Object({
   type: t.Literal("tool_use"),
@@ -170,14 +167,13 @@ export const MessagesResponse = t.Object({
   type: t.Literal("message"),
   role: t.Literal("assistant"),
   model: t.String(),
-  content: t.Array(t.Union([TextBlockOut, ThinkingBlockOut, ToolUseBlockOut])),
+  content: t.Array(t.Union([TextBlock, ThinkingBlockOut, ToolUseBlockOut])),
   ...MessagesEnd.properties,
   diagnostics: t.Null(),
   usage: MessagesUsage,
   ...readInputs,
 });
 
-export type MessagesRequest = Static<typeof MessagesRequest>;
 export type MessagesPrompt = Static<typeof CountMessageTokensRequest>;
 export type MessagesBlock = Static<typeof Block>;
 export type MessagesResponse = Static<typeof MessagesResponse>;

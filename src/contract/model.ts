@@ -5,13 +5,7 @@ import { nullable, oneOf, opt, t, type Static } from "./schema.ts";
 const Tokens = t.Integer({ minimum: 1, description: "Maximum tokens of the prompt plus the output of one request." });
 
 /** Several names for the same number: clients look for different ones. */
-const contextKeys = {
-  max_context_length: Tokens,
-  max_model_len: Tokens,
-  context_length: Tokens,
-  context_window: Tokens,
-  n_ctx: Tokens,
-};
+export const CONTEXT_KEYS = ["max_context_length", "max_model_len", "context_length", "context_window", "n_ctx"];
 
 /** The field `model` of requests. */
 export const modelName = opt(
@@ -48,7 +42,7 @@ export const Model = t.Object({
       },
     ),
   ),
-  ...Object.fromEntries(Object.entries(contextKeys).map(([name, schema]) => [name, t.Optional(schema)])),
+  ...Object.fromEntries(CONTEXT_KEYS.map((name) => [name, t.Optional(Tokens)])),
 });
 
 const ModelDetails = t.Object({

@@ -57,5 +57,4 @@ export const MultiplexEvent = t.Union([
   t.Composite([t.Object(tag), ChatProfileEvent]),
 ]);
 
-export type MultiplexEvent = Static<typeof MultiplexEvent>;
 export type MultiplexFailure = Static<typeof MultiplexFailure>;

@@ -26,7 +26,7 @@ export const OcrRequest = t.Object({
   pages: opt(
     t.Union([t.Array(t.Integer({ minimum: 0 }), { minItems: 1, maxItems: MOST_PAGES }), t.String()], {
       description:
-        "Page numbers counted from 0, as a list or as ranges such as `0-2,5`, at most 1000; default: all pages.",
+        "Page numbers counted from 0, as a list or as ranges such as `0-2,5` or `5-`, at most 1000; default: all pages.",
     }),
   ),
   include_image_base64: opt(

@@ -27,5 +27,4 @@ export const OllamaPullStatus = t.Object({
   completed: t.Optional(t.Integer({ description: "Bytes received so far." })),
 });
 
-export type OllamaPullRequest = Static<typeof OllamaPullRequest>;
 export type OllamaPullStatus = Static<typeof OllamaPullStatus>;

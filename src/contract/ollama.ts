@@ -3,7 +3,7 @@
 import { TokenLogprob } from "./chat.ts";
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
-import { samplingFields, stop } from "./sampling.ts";
+import { SamplingFields, stop } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { TokenId } from "./token-ids.ts";
 import { MOST_TOOLS } from "./tools.ts";
@@ -48,18 +48,9 @@ export const OllamaOptions = t.Object({
     }),
   ),
   num_predict: opt(t.Integer({ description: "Maximum output tokens; 0 or negative: the remaining context." })),
-  temperature: opt(t.Number({ minimum: 0, maximum: 5 })),
-  top_k: opt(t.Integer({ minimum: -1 })),
-  top_p: opt(t.Number({ minimum: 0, maximum: 1 })),
-  min_p: opt(t.Number({ minimum: 0, maximum: 1 })),
-  typical_p: opt(t.Number({ minimum: 0, maximum: 1 })),
-  repeat_penalty: opt(t.Number({ minimum: 0.01, maximum: 10 })),
-  repeat_last_n: opt(t.Integer({ minimum: -1, maximum: 1_048_576 })),
-  presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
-  mirostat: samplingFields.mirostat,
-  mirostat_tau: samplingFields.mirostat_tau,
-  mirostat_eta: samplingFields.mirostat_eta,
-  seed: opt(t.Integer()),
+  ...t.Pick(SamplingFields, ["temperature", "top_k", "top_p", "min_p", "typical_p", "repeat_penalty"]).properties,
+  ...t.Pick(SamplingFields, ["repeat_last_n", "presence_penalty", "mirostat", "mirostat_tau", "mirostat_eta", "seed"])
+    .properties,
   stop,
 });
 
@@ -136,7 +127,6 @@ export const OllamaAnswer = t.Object({
 });
 
 export type OllamaChatRequest = Static<typeof OllamaChatRequest>;
-export type OllamaGenerateRequest = Static<typeof OllamaGenerateRequest>;
 export type OllamaAnswer = Static<typeof OllamaAnswer>;
 
 const Details = t.Object({

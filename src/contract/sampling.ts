@@ -16,27 +16,6 @@ export const grammar = opt(
 /** A limit in tokens. Several clients send -1 for no limit; routes that cannot answer with 0 tokens refuse 0. */
 export const outputLimit = (description: string) => t.Integer({ minimum: -1, description });
 
-export const predictMs = opt(
-  t.Integer({
-    minimum: 0,
-    maximum: 86_400_000,
-    description:
-      "Milliseconds after the first token; when they have passed, the answer ends once it contains a line break. 0: off.",
-  }),
-);
-
-export const cachePrompt = opt(
-  t.Boolean({ description: "false: compute the whole prompt, without the prefix cache. Default true." }),
-);
-
-export const idSlot = opt(
-  t.Integer({
-    minimum: -1,
-    description:
-      "Number of the slot that holds the request's tokens afterwards, for POST /slots; -1 means 0. Cached prefixes are found whatever the slot.",
-  }),
-);
-
 const Bias = t.Number({ minimum: -100, maximum: 100 });
 const RepetitionPenalty = t.Number({ minimum: 0.01, maximum: 10 });
 const Window = t.Integer({
@@ -112,5 +91,5 @@ export const samplingFields = {
   ),
 };
 
-const SamplingFields = t.Object(samplingFields);
+export const SamplingFields = t.Object(samplingFields);
 export type SamplingFields = Static<typeof SamplingFields>;

@@ -3,6 +3,7 @@
 import { Type, type Static, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler, type TypeCheck } from "@sinclair/typebox/compiler";
 import { ValueErrorType, type ValueError } from "@sinclair/typebox/errors";
+import { isObject } from "../domain/json.ts";
 import { missing, shownName, SvcError } from "../domain/errors.ts";
 
 export { Type as t };
@@ -94,7 +95,7 @@ export function alternatives(schema: TSchema): TSchema[] {
 function hasType(schema: TSchema, value: unknown): boolean {
   if (schema["type"] === "integer") return Number.isInteger(value);
   if (schema["type"] === "array") return Array.isArray(value);
-  if (schema["type"] === "object") return typeof value === "object" && value !== null && !Array.isArray(value);
+  if (schema["type"] === "object") return isObject(value);
   return schema["type"] === typeof value;
 }
 

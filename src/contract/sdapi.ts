@@ -105,7 +105,6 @@ export const SdapiProgress = t.Object({
 });
 
 export type TextToImageRequest = Static<typeof TextToImageRequest>;
-export type ImageToImageRequest = Static<typeof ImageToImageRequest>;
 export type SdapiImages = Static<typeof SdapiImages>;
 export type SdapiModels = Static<typeof SdapiModels>;
 export type SdapiProgress = Static<typeof SdapiProgress>;

@@ -32,8 +32,6 @@ export const SpeechRequest = t.Object({
   stream_format: opt(oneOf("audio", "sse")),
 });
 
-export type SpeechRequest = Static<typeof SpeechRequest>;
-
 export const VoiceList = t.Object({
   voices: t.Array(
     t.Object({

@@ -25,11 +25,7 @@ export const TokenizeResponse = t.Object({
   max_model_len: t.Optional(t.Integer({ description: "Maximum tokens of the prompt plus the output of one request." })),
 });
 
-export type TokenizeResponse = Static<typeof TokenizeResponse>;
-
 export const CountTokensResponse = t.Object({ input_tokens: t.Integer(), model: t.String() });
-
-export type CountTokensResponse = Static<typeof CountTokensResponse>;
 
 export const DetokenizeRequest = t.Object({
   model: opt(t.String()),

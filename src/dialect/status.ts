@@ -1,8 +1,9 @@
 // Encodes what the server reports about itself: its models, its LoRA adapters and its health.
 
 import type { Health, OpenHealth } from "../contract/health.ts";
-import type { ModelList } from "../contract/model.ts";
+import { CONTEXT_KEYS, type ModelList } from "../contract/model.ts";
 import type { OfferedAdapter } from "../domain/adapters.ts";
+import { defined } from "../domain/defined.ts";
 import type { ListedModel } from "../domain/model.ts";
 import { isOut, upstreamState, type UpstreamStatus } from "../domain/upstream.ts";
 import type { ProcessStatus } from "../domain/process-status.ts";
@@ -37,13 +38,7 @@ function encodeEntry({
     ...(aliases && { aliases: [...aliases] }),
     loaded,
     status: { value: loaded ? "loaded" : isLoading ? "loading" : "unloaded" },
-    ...(contextLength !== undefined && {
-      max_context_length: contextLength,
-      max_model_len: contextLength,
-      context_length: contextLength,
-      context_window: contextLength,
-      n_ctx: contextLength,
-    }),
+    ...defined(Object.fromEntries(CONTEXT_KEYS.map((name) => [name, contextLength]))),
     ...(file && { meta: encodeMeta(file, contextLength) }),
   };
 }
@@ -51,12 +46,7 @@ function encodeEntry({
 const encodeMeta = (
   { trainedContext, parameters, bytes }: NonNullable<ListedModel["file"]>,
   contextLength: number | undefined,
-) => ({
-  ...(contextLength !== undefined && { n_ctx: contextLength }),
-  ...(trainedContext !== undefined && { n_ctx_train: trainedContext }),
-  ...(parameters !== undefined && { n_params: parameters }),
-  ...(bytes !== undefined && { size: bytes }),
-});
+) => defined({ n_ctx: contextLength, n_ctx_train: trainedContext, n_params: parameters, size: bytes });
 
 function encodeDetails({ id, capabilities, file, isDemo }: ListedModel): ModelList["models"][number] {
   const { architecture, description, parameters, bytes, trainedContext, dimensions, device } = file ?? {};
@@ -64,13 +54,7 @@ function encodeDetails({ id, capabilities, file, isDemo }: ListedModel): ModelLi
     name: id,
     model: id,
     capabilities: [...capabilities],
-    ...(architecture !== undefined && { architecture }),
-    ...(description !== undefined && { description }),
-    ...(parameters !== undefined && { parameters }),
-    ...(bytes !== undefined && { bytes }),
-    ...(trainedContext !== undefined && { trained_context: trainedContext }),
-    ...(dimensions !== undefined && { dimensions }),
-    ...(device !== undefined && { device }),
+    ...defined({ architecture, description, parameters, bytes, trained_context: trainedContext, dimensions, device }),
     ...(isDemo && { demonstration: true }),
   };
 }
@@ -149,6 +133,5 @@ const stateOf = ({ state, restarts, progress, stalledSince, lastError, device }:
   restarts,
   ...(progress !== undefined && { progress: Math.round(progress * 1000) / 1000 }),
   ...(stalledSince !== undefined && { stalled_since: Math.round(stalledSince) / 1000 }),
-  ...(lastError !== undefined && { last_error: lastError }),
-  ...(device !== undefined && { device }),
+  ...defined({ last_error: lastError, device }),
 });

@@ -77,10 +77,11 @@ const VLLM_SGLANG = {
   minTokens: "min_tokens",
 } as const;
 
-const same = (...names: readonly string[]): Record<string, string> =>
-  Object.fromEntries(names.map((name) => [name, name]));
+/** Returns fields that have the server's names already; each list has its names separated by spaces. */
+const same = (...lists: readonly string[]): Record<string, string> =>
+  Object.fromEntries(lists.flatMap((names) => names.split(" ")).map((name) => [name, name]));
 
-const LLAMA_FOREIGN = same("n_indent", "n_cache_reuse", "min_keep", "n_keep", "n_discard", "adaptive_target");
+const LLAMA_FOREIGN = same("n_indent n_cache_reuse min_keep n_keep n_discard adaptive_target");
 
 const LLAMA_SERVER = {
   sampling: LLAMA,
@@ -123,38 +124,14 @@ const TRAITS: Readonly<Record<ServerKind, ServerTraits>> = {
     reports: "usage",
     sampling: VLLM_SGLANG,
     foreign: same(
-      "watermarking",
-      "stop_token_ids",
-      "include_stop_str_in_output",
-      "skip_special_tokens",
-      "spaces_between_special_tokens",
-      "truncate_prompt_tokens",
-      "truncation_side",
-      "logprob_token_ids",
-      "allowed_token_ids",
-      "bad_words",
-      "priority",
-      "cache_salt",
-      "vllm_xargs",
-      "repetition_detection",
-      "stream_interval",
-      "include_reasoning",
-      "add_special_tokens",
-      "documents",
-      "chat_template",
-      "media_io_kwargs",
-      "mm_processor_kwargs",
+      "watermarking stop_token_ids include_stop_str_in_output skip_special_tokens spaces_between_special_tokens",
+      "truncate_prompt_tokens truncation_side logprob_token_ids allowed_token_ids bad_words priority cache_salt",
+      "vllm_xargs repetition_detection stream_interval include_reasoning add_special_tokens documents chat_template",
+      "media_io_kwargs mm_processor_kwargs",
     ),
     foreignOfVectors: same(
-      "truncate_prompt_tokens",
-      "truncation_side",
-      "padding",
-      "add_special_tokens",
-      "priority",
-      "cache_salt",
-      "mm_processor_kwargs",
-      "use_activation",
-      "normalize",
+      "truncate_prompt_tokens truncation_side padding add_special_tokens priority cache_salt mm_processor_kwargs",
+      "use_activation normalize",
     ),
     templateKwargs: true,
     grammar: "structured_outputs",
@@ -172,27 +149,13 @@ const TRAITS: Readonly<Record<ServerKind, ServerTraits>> = {
     sampling: VLLM_SGLANG,
     foreign: {
       ...same(
-        "stop_token_ids",
-        "stop_regex",
-        "no_stop_trim",
-        "skip_special_tokens",
-        "lora_path",
-        "custom_params",
-        "custom_labels",
-        "images_config",
-        "extra_key",
-        "ngram_corpus_id",
-        "priority",
-        "cache_salt",
-        "stream_reasoning",
-        "task",
-        "max_dynamic_patch",
-        "min_dynamic_patch",
+        "stop_token_ids stop_regex no_stop_trim skip_special_tokens lora_path custom_params custom_labels images_config",
+        "extra_key ngram_corpus_id priority cache_salt stream_reasoning task max_dynamic_patch min_dynamic_patch",
         "use_audio_in_video",
       ),
       include_stop_str_in_output: "no_stop_trim",
     },
-    foreignOfVectors: same("priority", "lora_path"),
+    foreignOfVectors: same("priority lora_path"),
     templateKwargs: true,
     grammar: "ebnf",
     rawSchema: "response_format",

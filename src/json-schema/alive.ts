@@ -1,10 +1,10 @@
 // Finds which parts of a schema have any values: an object that must contain itself has none.
 
 import type { Spend } from "./budget.ts";
-import type { ArrayShape, Graph, ObjectShape, Part, Unit } from "./graph.ts";
+import { DEAD, type ArrayShape, type Graph, type ObjectShape, type Part, type Unit } from "./graph.ts";
 import { valueKey } from "./json-value.ts";
 import { KIND, NUMBER, type Kinds } from "./kinds.ts";
-import { lengthRange, sizeRange } from "./merge.ts";
+import { sizeRange } from "./merge.ts";
 import { numberPlan } from "./number-plan.ts";
 
 /** Marks every part and unit of the graph that has at least one value that can be written out. */
@@ -78,14 +78,13 @@ function contents({ object, array }: Unit): ReadonlySet<Part> {
 
 const contentCount = ({ object, array }: Unit): number => (object?.members.size ?? 0) + (array?.prefix.length ?? 0);
 
+/** Returns the kinds that a unit allows. Those of which the bounds leave nothing are not among its own. */
 function possibleKinds({ nodes, kinds, values }: Unit, spend: Spend): Kinds {
   if (values) return values.length > 0 ? kinds : 0;
   let possible = kinds;
   const excludes = (value: unknown) => nodes.some(({ excluded }) => excluded?.byKey.has(valueKey(value)));
   if (excludes(null)) possible &= ~KIND.null;
   if (excludes(true) && excludes(false)) possible &= ~KIND.boolean;
-  const [minLength, maxLength] = lengthRange(nodes);
-  if (minLength > maxLength) possible &= ~KIND.string;
   if ((kinds & NUMBER) !== 0 && !numberPlan(nodes, kinds, spend)) possible &= ~NUMBER;
   return possible;
 }
@@ -119,10 +118,8 @@ function objectIsAlive(
   [min, max]: readonly [number, number],
   isRelaxed: boolean,
 ): boolean {
-  const isAlive = ({ alive }: Part = rest?.part ?? NONE) => alive;
+  const isAlive = ({ alive }: Part = rest?.part ?? DEAD) => alive;
   if (![...required].every((name) => isAlive(members.get(name)?.part))) return false;
   const possible = rest?.part.alive ? Infinity : [...members.values()].filter(({ part }) => part.alive).length;
-  return (isRelaxed || min <= possible) && required.size <= max && min <= max;
+  return (isRelaxed || min <= possible) && required.size <= max;
 }
-
-const NONE: Part = { nodes: [], cases: [], alive: false };

@@ -1,9 +1,9 @@
 // Counts how many alternatives of a grammar are open at once. llama.cpp compares each with all others at every
 // character, while every other request waits.
 
+import { isObject, type JsonObject } from "../domain/json.ts";
 import { once } from "../domain/once.ts";
 import { fault } from "./fault.ts";
-import { isObject, type JsonObject } from "./json-value.ts";
 import { MAX_BEGINNING, MAX_FLAT_VALUES, MAX_OPEN } from "./limits.ts";
 import { openTogether } from "./pattern-alternatives.ts";
 

@@ -56,6 +56,18 @@ export const chars = (text: string): CharSet => union(...[...text].map((char) =>
 
 export const single = (char: number): CharSet => [[char, char]];
 
+/** Writes a set as it stands between brackets, in GBNF and in patterns that the converter passes on to it. */
+export const spellRanges = (set: CharSet): string =>
+  set.map(([from, to]) => (from === to ? spellChar(from) : `${spellChar(from)}-${spellChar(to)}`)).join("");
+
+/** Writes letters and digits as they are and all else by number, so that it has no meaning of its own. */
+export function spellChar(char: number): string {
+  if (/^[0-9A-Za-z]$/.test(String.fromCodePoint(char))) return String.fromCodePoint(char);
+  const hex = char.toString(16).toUpperCase();
+  if (char <= 0xff) return `\\x${hex.padStart(2, "0")}`;
+  return char <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
+}
+
 const DIGIT: CharSet = [[0x30, 0x39]];
 const WORD: CharSet = union(DIGIT, [[0x41, 0x5a]], [[0x5f, 0x5f]], [[0x61, 0x7a]]);
 const LINE_ENDS: CharSet = chars("\n\r\u2028\u2029");

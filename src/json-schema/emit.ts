@@ -1,12 +1,13 @@
 // Turns the graph of a schema into a schema for the converter.
 
+import type { JsonObject } from "../domain/json.ts";
 import { once } from "../domain/once.ts";
 import { checkAlternatives } from "./alternatives.ts";
 import type { ArrayForm } from "./array-plan.ts";
 import { TEXT_A_STEP, type Spend } from "./budget.ts";
 import { fault } from "./fault.ts";
 import { notesOf, type Notes, type Part, type Unit, type Use } from "./graph.ts";
-import { valueKey, valuesSchema, type JsonObject } from "./json-value.ts";
+import { valueKey, valuesSchema } from "./json-value.ts";
 import { EVERY_KIND, KIND, NUMBER } from "./kinds.ts";
 import { MAX_EXPANSION_DEPTH, MAX_LOST, MAX_PATH_NAMES, MAX_SAME_NAMES } from "./limits.ts";
 import type { ObjectForm } from "./object-plan.ts";

@@ -215,4 +215,4 @@ export const notesOf = (nodes: readonly SchemaNode[]): Notes =>
 const NO_NOTES: Notes = {};
 
 /** A part that has no values. */
-const DEAD: Part = { nodes: [], cases: [], alive: false };
+export const DEAD: Part = { nodes: [], cases: [], alive: false };

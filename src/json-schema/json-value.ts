@@ -1,8 +1,7 @@
 // Compares JSON values as JSON Schema does.
 
+import { isObject, type JsonObject } from "../domain/json.ts";
 import { KIND, type Kinds } from "./kinds.ts";
-
-export type JsonObject = Record<string, unknown>;
 
 /** Returns the same text for equal values: property order does not count, and 1 and 1.0 are the same number. */
 export function valueKey(value: unknown): string {
@@ -13,9 +12,6 @@ export function valueKey(value: unknown): string {
   }
   return value === 0 ? "0" : JSON.stringify(value);
 }
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function firstByKey(values: readonly unknown[]): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>();

@@ -1,7 +1,9 @@
 // Reads the plain keywords of one subschema and checks their types.
 
+import { defined } from "../domain/defined.ts";
+import { isObject, type JsonObject } from "../domain/json.ts";
 import { fault, UnusableKeyword } from "./fault.ts";
-import { isObject, kindOf, valueKey, ValueList, type JsonObject } from "./json-value.ts";
+import { kindOf, valueKey, ValueList } from "./json-value.ts";
 import { KIND, TYPE_KINDS, type Kinds } from "./kinds.ts";
 import { MAX_NAME_LENGTH } from "./limits.ts";
 import { isRegex } from "./regex-parser.ts";
@@ -157,12 +159,6 @@ export class KeywordReader {
     return notes.length > 0 ? { notes: Object.fromEntries(notes) } : {};
   }
 }
-
-/** Returns the object without its undefined fields. */
-export const defined = <T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
-  };
 
 export function typeName(value: unknown): string {
   if (value === null) return "null";

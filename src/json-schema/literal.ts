@@ -1,8 +1,9 @@
 // Checks whether a literal value in a schema satisfies a subschema.
 
+import { isObject } from "../domain/json.ts";
 import { formatPattern, isKnownFormat } from "./formats.ts";
 import type { Spend } from "./budget.ts";
-import { codePoints, isMultiple, isObject, kindOf, valueKey } from "./json-value.ts";
+import { codePoints, isMultiple, kindOf, valueKey } from "./json-value.ts";
 import type { RegexCache } from "./regex-cache.ts";
 import type { ArrayFacts, NumberFacts, ObjectFacts, SchemaNode, StringFacts } from "./schema-node.ts";
 

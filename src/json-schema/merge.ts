@@ -52,7 +52,7 @@ export function numberRange(nodes: Nodes): NumberRange {
   return { ...(min && { min }), ...(max && { max }) };
 }
 
-export const isEmptyRange = ({ min, max }: NumberRange): boolean =>
+const isEmptyRange = ({ min, max }: NumberRange): boolean =>
   min !== undefined &&
   max !== undefined &&
   (min.value > max.value || (min.value === max.value && (min.exclusive || max.exclusive)));

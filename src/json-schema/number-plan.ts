@@ -1,10 +1,11 @@
 // Plans the numbers of a case for the converter.
 
+import type { JsonObject } from "../domain/json.ts";
 import type { Spend } from "./budget.ts";
 import { KIND, type Kinds } from "./kinds.ts";
 import { MAX_ENUMERATED } from "./limits.ts";
-import { isMultiple, kindOf, valuesSchema, type JsonObject } from "./json-value.ts";
-import { isEmptyRange, numberRange, type NumberRange, type PlacedBound } from "./merge.ts";
+import { isMultiple, kindOf, valuesSchema } from "./json-value.ts";
+import { numberRange, type NumberRange, type PlacedBound } from "./merge.ts";
 import { under, type SchemaNode } from "./schema-node.ts";
 
 export interface NumberPlan {
@@ -26,7 +27,6 @@ export function numberPlan(nodes: readonly SchemaNode[], kinds: Kinds, spend: Sp
   const steps = nodes.flatMap(({ number, at }): Step[] =>
     number?.multipleOf === undefined ? [] : [{ value: number.multipleOf, at: under(at, "multipleOf") }],
   );
-  if (isEmptyRange(range)) return undefined;
   const isWhole = (kinds & KIND.fraction) === 0 || steps.some(({ value }) => Number.isInteger(value));
   if (isWhole) return (kinds & KIND.integer) === 0 ? undefined : wholeNumbers(range, steps, spend);
   const { min, max } = range;

@@ -1,8 +1,9 @@
 // Parses a client's schema into nodes and checks every keyword. References are only collected: see references.ts.
 
+import { defined } from "../domain/defined.ts";
+import { isObject, type JsonObject } from "../domain/json.ts";
 import { fault, UnusableKeyword } from "./fault.ts";
-import { isObject, type JsonObject } from "./json-value.ts";
-import { defined, KeywordReader, typeName } from "./keyword-reader.ts";
+import { KeywordReader, typeName } from "./keyword-reader.ts";
 import { MAX_DEPTH, MAX_LOST } from "./limits.ts";
 import type { NodeMaker } from "./node-maker.ts";
 import {

@@ -10,13 +10,14 @@ import {
   intersect,
   size,
   SPELLABLE,
+  spellRanges,
   union,
   type CharSet,
 } from "./char-set.ts";
 import type { Spend } from "./budget.ts";
 import { MAX_REPETITION } from "./limits.ts";
 import { patternAlternatives } from "./pattern-alternatives.ts";
-import { matchLengths, partsOf, type Regex } from "./regex.ts";
+import { matchLengths, partsOf, possible, type Regex } from "./regex.ts";
 import { withLengths } from "./regex-length.ts";
 import { canBeEmpty, wholeAlternatives, type Sequence } from "./regex-normal.ts";
 import { parseRegex } from "./regex-parser.ts";
@@ -115,23 +116,6 @@ const isAnything = (regex: Regex): boolean =>
   regex.item.kind === "set" &&
   complement(regex.item.set).length === 0;
 
-/** Returns the expression without characters that no JSON string can hold; undefined when nothing is left. */
-function possible(regex: Regex): Regex | undefined {
-  if (regex.kind === "set") return intersect(regex.set, SPELLABLE).length > 0 ? regex : undefined;
-  if (regex.kind === "sequence") {
-    const items = regex.items.map(possible);
-    return items.every((item) => item !== undefined) ? { kind: "sequence", items } : undefined;
-  }
-  if (regex.kind === "choice") {
-    const items = regex.items.map(possible).filter((item) => item !== undefined);
-    return items.length > 0 ? { kind: "choice", items } : undefined;
-  }
-  if (regex.kind !== "repeat") return regex;
-  const item = possible(regex.item);
-  if (item) return { ...regex, item };
-  return regex.min === 0 ? { kind: "sequence", items: [] } : undefined;
-}
-
 const isAllowed = (sequence: Sequence): boolean => sequence.every((item) => nested(item) <= MAX_REPETITION_PRODUCT);
 
 /** Returns the product of nested repetitions; Infinity when a single one exceeds llama.cpp's limit. */
@@ -199,7 +183,7 @@ const text = (characters: string): Sequence => Array.from(characters, (char) => 
 function render(regex: Regex): string {
   switch (regex.kind) {
     case "set":
-      return size(regex.set) === 1 ? character(Number(regex.set[0]?.[0])) : `[${regex.set.map(renderRange).join("")}]`;
+      return size(regex.set) === 1 ? spellRanges(regex.set) : `[${spellRanges(regex.set)}]`;
     case "sequence":
       return regex.items.map(render).join("");
     case "choice":
@@ -217,17 +201,6 @@ function render(regex: Regex): string {
 }
 
 const braces = (min: number, max: number): string => `{${min === max ? min : `${min},${max === Infinity ? "" : max}`}}`;
-
-const renderRange = ([from, to]: readonly [number, number]): string =>
-  from === to ? character(from) : `${character(from)}-${character(to)}`;
-
-/** Writes letters and digits as they are, everything else as an escape that the converter passes on to the grammar. */
-function character(char: number): string {
-  if (/^[0-9A-Za-z]$/.test(String.fromCodePoint(char))) return String.fromCodePoint(char);
-  const hex = char.toString(16).toUpperCase();
-  if (char <= 0xff) return `\\x${hex.padStart(2, "0")}`;
-  return char <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
-}
 
 /** Every character as it is written between the quotes of a JSON string. */
 const ANY_SPELLED = group(spellSet(EVERY_CHAR));

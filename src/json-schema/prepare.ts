@@ -66,16 +66,7 @@ function living(node: SchemaNode, maker: NodeMaker, spend: Spend, param: string,
 }
 
 /** Returns a short name for a text. The converter tells definitions of a request's tools apart by name alone. */
-function tagOf(text: string): string {
-  let [high, low] = [0xdeadbeef, 0x41c6ce57];
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    high = Math.imul(high ^ unit, 0x9e3779b1);
-    low = Math.imul(low ^ unit, 0x5f356495);
-  }
-  high = Math.imul(high ^ (high >>> 16), 0x85ebca6b) ^ Math.imul(low ^ (low >>> 13), 0xc2b2ae35);
-  return (high >>> 0).toString(36) + (low >>> 0).toString(36);
-}
+const tagOf = (text: string): string => Bun.hash.xxHash64(text).toString(36);
 
 /** Checks the size of a schema and that it has a JSON form. Returns the number of its values. Throws SvcError. */
 function checkSize(schema: unknown, param: string): number {

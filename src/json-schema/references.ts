@@ -1,7 +1,7 @@
 // Follows `$ref`, `$dynamicRef` and `$recursiveRef` inside one schema.
 
+import { isObject } from "../domain/json.ts";
 import { fault, UnusableKeyword } from "./fault.ts";
-import { isObject } from "./json-value.ts";
 import { MAX_IN_PLACE } from "./limits.ts";
 import type { Naming, Resource, SchemaParser } from "./parse.ts";
 import { inPlace, under, type SchemaNode } from "./schema-node.ts";

@@ -1,6 +1,6 @@
 // Syntax trees of regular expressions, and questions about them.
 
-import { includes, type CharSet } from "./char-set.ts";
+import { includes, intersect, SPELLABLE, type CharSet } from "./char-set.ts";
 
 export type Regex =
   | { readonly kind: "set"; readonly set: CharSet }
@@ -36,6 +36,23 @@ export const partsOf = (regex: Regex): readonly Regex[] =>
 
 export const hasAnchor = (regex: Regex): boolean =>
   regex.kind === "start" || regex.kind === "end" || partsOf(regex).some(hasAnchor);
+
+/** Returns the expression without surrogates, which no text has as characters; undefined when nothing is left. */
+export function possible(regex: Regex): Regex | undefined {
+  if (regex.kind === "set") return intersect(regex.set, SPELLABLE).length > 0 ? regex : undefined;
+  if (regex.kind === "sequence") {
+    const items = regex.items.map(possible);
+    return items.every((item) => item !== undefined) ? { kind: "sequence", items } : undefined;
+  }
+  if (regex.kind === "choice") {
+    const items = regex.items.map(possible).filter((item) => item !== undefined);
+    return items.length > 0 ? { kind: "choice", items } : undefined;
+  }
+  if (regex.kind !== "repeat") return regex;
+  const item = possible(regex.item);
+  if (item) return { ...regex, item };
+  return regex.min === 0 ? { kind: "sequence", items: [] } : undefined;
+}
 
 /** A budget of steps, shared by several calls. */
 interface Steps {

@@ -1,9 +1,9 @@
 // Plans the strings of a case for the converter.
 
+import type { JsonObject } from "../domain/json.ts";
 import { once } from "../domain/once.ts";
 import type { Spend } from "./budget.ts";
 import { formatPattern, isKnownFormat } from "./formats.ts";
-import type { JsonObject } from "./json-value.ts";
 import { MAX_NAME_LENGTH, MAX_REPETITION } from "./limits.ts";
 import { lengthRange } from "./merge.ts";
 import { lengthPattern, patternTranslator, type Lengths, type Translated } from "./pattern.ts";
@@ -16,11 +16,6 @@ export interface StringPlan {
   readonly open: number;
   /** Counted repetitions that the grammar will contain. */
   readonly repetitions: number;
-}
-
-interface Constraint {
-  readonly source: string | undefined;
-  readonly at: string;
 }
 
 const ANY_STRING: StringPlan = { schema: { type: "string" }, lost: [], open: 1, repetitions: 0 };
@@ -43,11 +38,15 @@ export class StringPlanner {
 /** Plans strings of the right lengths that match one pattern or format; further ones are reported as lost. */
 function stringPlan(nodes: readonly SchemaNode[], translate: Translate): StringPlan {
   const [min, max] = lengthRange(nodes);
-  const constraints = [...patterns(nodes), ...formats(nodes)];
+  const formats = firstOfEach(nodes, "format").filter(([format]) => isKnownFormat(format));
+  const constraints = [
+    ...firstOfEach(nodes, "pattern"),
+    ...formats.map(([format, at]) => [formatPattern(format), at] as const),
+  ];
   const lost: string[] = [];
   const format = nodes.map(({ string }) => string?.format).find((name) => name !== undefined);
   const notes = format === undefined || format.length > MAX_NAME_LENGTH ? {} : { format };
-  for (const [index, { source, at }] of constraints.entries()) {
+  for (const [index, [source, at]] of constraints.entries()) {
     const translated = source === undefined ? undefined : translate(source, { min, max });
     if (!translated) {
       lost.push(at);
@@ -55,7 +54,7 @@ function stringPlan(nodes: readonly SchemaNode[], translate: Translate): StringP
     }
     if (translated === "anything") continue;
     const { pattern, open, repetitions } = translated;
-    lost.push(...constraints.slice(index + 1).map((other) => other.at));
+    lost.push(...constraints.slice(index + 1).map(([, other]) => other));
     if (!translated.lengths) lost.push(...lengthPaths(nodes, true, true));
     return { schema: { type: "string", ...notes, pattern }, lost, open, repetitions };
   }
@@ -81,24 +80,14 @@ function plainString(nodes: readonly SchemaNode[], min: number, max: number): St
   return { schema, lost, open: 1, repetitions };
 }
 
-function patterns(nodes: readonly SchemaNode[]): Constraint[] {
-  const known = new Set<string>();
-  return nodes.flatMap(({ string, at }) => {
-    const source = string?.pattern;
-    if (source === undefined || known.has(source)) return [];
-    known.add(source);
-    return [{ source, at: under(at, "pattern") }];
-  });
-}
-
-function formats(nodes: readonly SchemaNode[]): Constraint[] {
-  const known = new Set<string>();
-  return nodes.flatMap(({ string, at }) => {
-    const format = string?.format;
-    if (format === undefined || known.has(format) || !isKnownFormat(format)) return [];
-    known.add(format);
-    return [{ source: formatPattern(format), at: under(at, "format") }];
-  });
+/** Returns the different values of a keyword with their paths. */
+function firstOfEach(nodes: readonly SchemaNode[], keyword: "pattern" | "format"): [value: string, at: string][] {
+  const found = new Map<string, string>();
+  for (const { string, at } of nodes) {
+    const value = string?.[keyword];
+    if (value !== undefined && !found.has(value)) found.set(value, under(at, keyword));
+  }
+  return [...found];
 }
 
 const lengthPaths = (nodes: readonly SchemaNode[], min: boolean, max: boolean): string[] =>

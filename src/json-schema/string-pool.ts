@@ -1,8 +1,8 @@
 // Collects the strings with patterns and lengths of a whole schema.
 
+import type { JsonObject } from "../domain/json.ts";
 import { TEXT_A_STEP, type Spend } from "./budget.ts";
 import { MAX_COPIES, MAX_TOTAL_REPETITION } from "./limits.ts";
-import type { JsonObject } from "./json-value.ts";
 
 interface Occurrence {
   readonly written: JsonObject;

@@ -1,30 +1,23 @@
 // Completes a JSON text that was cut off.
 
+import { jsonOf } from "../domain/json.ts";
+
 /**
  * Returns the shortest plausible ending that makes `text` valid JSON: closes an open string, adds null for a key
  * without a value, closes brackets. Returns "" for a complete text, undefined when no ending helps.
  */
 export function closeJson(text: string): string | undefined {
-  if (isJson(text)) return "";
+  if (jsonOf(text) !== undefined) return "";
   const open = scan(text);
   const ends = open.inString ? [`${escapeEnd(open.pending)}"`] : ["", "null", ...literalEnds(text)];
   const brackets = open.brackets.toReversed().join("");
   for (const end of ends) {
     for (const value of ["", ":null", "null"]) {
       const ending = end + value + brackets;
-      if (isJson(text + ending)) return ending;
+      if (jsonOf(text + ending) !== undefined) return ending;
     }
   }
   return undefined;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 interface Open {

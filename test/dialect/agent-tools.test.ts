@@ -4,9 +4,9 @@ import { describe, expect, test } from "bun:test";
 import { decodeMessages } from "../../src/dialect/messages/decode.ts";
 import { decodeResponses } from "../../src/dialect/responses/decode.ts";
 import { serve } from "../http/harness.ts";
+import { settings } from "../support/generation-settings.ts";
 import { toolCall } from "../support/tool-call.ts";
 
-const settings = { stop: [], lora: [], templateKwargs: {}, think: true, constrain: true, maxLogprobs: 20 };
 const schema = { type: "object", properties: { city: { type: "string" } } };
 const names = (tools: readonly { name: string; described?: true }[]) =>
   tools.map(({ name, described }) => (described ? `${name}, described` : name));

@@ -1,17 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
+import { decodeChat } from "../../src/dialect/chat/decode.ts";
+import type { GenerationSettings } from "../../src/dialect/fields/settings.ts";
+import { settings } from "../support/generation-settings.ts";
 import { thrown } from "../support/thrown.ts";
 
-const settings: ChatSettings = {
-  stop: [],
-  lora: [],
-  maxLogprobs: 20,
-  templateKwargs: {},
-  think: true,
-  constrain: true,
-};
 const user = { role: "user", content: "hi" };
-const decode = (fields: Record<string, unknown>, overrides: Partial<ChatSettings> = {}) =>
+const decode = (fields: Record<string, unknown>, overrides: Partial<GenerationSettings> = {}) =>
   decodeChat({ messages: [user], ...fields }, { ...settings, ...overrides }).request;
 const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
 const tool = (name: string, more: object = {}) => ({

@@ -3,10 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import { decodeResponses } from "../../src/dialect/responses/decode.ts";
 import { serve } from "../http/harness.ts";
+import { settings } from "../support/generation-settings.ts";
 import { assembleResponse } from "../support/streams/responses.ts";
 import { toolCall } from "../support/tool-call.ts";
 
-const settings = { stop: [], lora: [], templateKwargs: {}, think: true, constrain: true, maxLogprobs: 20 };
 const history = { upTo: () => undefined, items: () => undefined, item: () => undefined };
 const decode = (fields: object) => decodeResponses({ input: "hi", ...fields }, settings, history).request;
 const names = (fields: object) => decode(fields).tools.map(({ name }) => name);

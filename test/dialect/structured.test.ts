@@ -1,21 +1,15 @@
 // A constraint on the answer has the same effect under every field name that clients use for it.
 
 import { describe, expect, test } from "bun:test";
-import { decodeChat, type ChatSettings } from "../../src/dialect/chat/decode.ts";
+import { decodeChat } from "../../src/dialect/chat/decode.ts";
+import type { GenerationSettings } from "../../src/dialect/fields/settings.ts";
 import { decodeCompletion } from "../../src/dialect/completions/decode.ts";
 import { choiceGrammar, regexGrammar } from "../../src/json-schema/regex-grammar.ts";
 import { hello, serve } from "../http/harness.ts";
+import { settings } from "../support/generation-settings.ts";
 import { thrown } from "../support/thrown.ts";
 
-const settings: ChatSettings = {
-  stop: [],
-  lora: [],
-  maxLogprobs: 20,
-  templateKwargs: {},
-  think: true,
-  constrain: true,
-};
-const chat = (fields: object, overrides: Partial<ChatSettings> = {}) =>
+const chat = (fields: object, overrides: Partial<GenerationSettings> = {}) =>
   decodeChat({ messages: [{ role: "user", content: "hi" }], ...fields }, { ...settings, ...overrides }).request;
 const completion = (fields: object) => decodeCompletion({ prompt: "a", ...fields }, settings).requests[0];
 
@@ -80,6 +74,7 @@ describe("refused by name", () => {
     [{ guided_json: "{" }, "invalid_value", "guided_json"],
     [{ guided_json: "[]" }, "invalid_value", "guided_json"],
     [{ guided_regex: "(?=a)" }, "invalid_value", "guided_regex"],
+    [{ guided_regex: "a++" }, "invalid_value", "guided_regex"],
     [{ structured_outputs: { regex: "\\bx" } }, "invalid_value", "structured_outputs.regex"],
     [{ guided_choice: ["a", "b\ud800"] }, "invalid_value", "guided_choice.1"],
     [{ structured_outputs: { choice: ["\udc00"] } }, "invalid_value", "structured_outputs.choice.0"],
@@ -123,13 +118,15 @@ describe("a regular expression as a grammar", () => {
     ["abc", "root ::= [a] [b] [c]"],
     ["^a$|b", "root ::= [a] | [b]"],
     ["(a|bc)*", "root ::= ([a] | ([b] [c])){0,}"],
-    ["[a-z]{2,3}\\.", "root ::= [a-z]{2,3} [\\x2e]"],
-    ["\\u00e9", "root ::= [\\xe9]"],
+    ["[a-z]{2,3}\\.", "root ::= [a-z]{2,3} [\\x2E]"],
+    ["\\u00e9", "root ::= [\\xE9]"],
     ["(?<year>\\d{4})", "root ::= [0-9]{4,4}"],
+    ["[^\\s\\S]a|b", "root ::= [b]"],
+    ["a[]", undefined],
   ])("%s", (source, expected) => expect(regexGrammar(source)).toBe(expected));
 
   test("texts of a choice cannot end their quotes", () => {
-    expect(choiceGrammar(['a"\\\n', "é😀"])).toBe('root ::= "a\\x22\\x5c\\x0a" | "\\xe9\\U0001f600"');
+    expect(choiceGrammar(['a"\\\n', "é😀"])).toBe('root ::= "a\\x22\\x5C\\x0A" | "\\xE9\\U0001F600"');
   });
 });
 

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import type { FakeScript } from "../support/fake-text-engine.ts";
+import { settings } from "../support/generation-settings.ts";
 import { toolCall } from "../support/tool-call.ts";
 import { serve } from "../http/harness.ts";
 import { fixtureServer } from "./fixture-server.ts";
@@ -130,7 +131,6 @@ test("template values of a request are refused, and those of a launch option are
   const { hidden } = ollamaOnly({ steps: [{ text: "Hi" }] });
   const far = await remote([hidden.url]);
   const asked = (fields: object, templateKwargs: object) => {
-    const settings = { stop: [], maxLogprobs: 20, constrain: true, think: true, lora: [] };
     const messages = [{ role: "user", content: "hi" }];
     return decodeChat({ messages, ...fields }, { ...settings, templateKwargs: { ...templateKwargs } }).request;
   };

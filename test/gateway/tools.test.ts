@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { GenerateRequest, Tool } from "../../src/domain/generate.ts";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import { prefixKey } from "../../src/gateway/prefix-key.ts";
+import { settings } from "../support/generation-settings.ts";
 import { plainRequest } from "../support/request.ts";
 import { chatServer, delta, eventStream, fixtureServer, serverOf, helloStream } from "./fixture-server.ts";
 import { conversationsOf, generate, remote, textOf } from "./remote.ts";
@@ -14,7 +15,6 @@ const wire = (name: string, strict?: boolean) => ({
   function: { name, description: "", parameters, ...(strict && { strict }) },
 });
 const tools = [wire("get_weather", true), wire("get_time")];
-const settings = { stop: [], maxLogprobs: 20, constrain: true, templateKwargs: {}, think: true, lora: [] };
 const asked = (fields: Record<string, unknown>): Partial<GenerateRequest> =>
   decodeChat({ messages: [{ role: "user", content: "hi" }], tools, ...fields }, settings).request;
 const named = { type: "function", function: { name: "get_weather" } };

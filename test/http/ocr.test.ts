@@ -69,7 +69,7 @@ test("images are accepted as documents, pages count from 0, and languages are th
     expect((await server.post(PATH, { document: { type: "image_url", image_url } })).status).toBe(200);
   }
   await server.post(PATH, { document, pages: [0, 3], languages: ["de"] });
-  await server.post(PATH, { document, pages: "1-2, 5" });
+  await server.post(PATH, { document, pages: "1-2, 5,8-" });
   expect(server.reader.asked.slice(2)).toMatchObject([
     {
       pages: [
@@ -80,10 +80,7 @@ test("images are accepted as documents, pages count from 0, and languages are th
       task: { text: { languages: [{ name: "deu" }] } },
     },
     {
-      pages: [
-        { first: 2, last: 3 },
-        { first: 6, last: 6 },
-      ],
+      pages: [{ first: 2, last: 3 }, { first: 6, last: 6 }, { first: 9 }],
     },
   ]);
 });

@@ -11,6 +11,7 @@ import { encodeOllama } from "../../src/gateway/ollama/encode-request.ts";
 import { encodeEmbeddings } from "../../src/gateway/openai/embeddings.ts";
 import { encodeOpenAi } from "../../src/gateway/openai/encode-request.ts";
 import { serverKinds, type ServerKind } from "../../src/gateway/server-kind.ts";
+import { settings } from "../support/generation-settings.ts";
 import { paddedTable } from "../support/markdown.ts";
 import { begun, messages, tools, type PeerField } from "./peer-field.ts";
 import { peerRoutes, withField } from "./peers.ts";
@@ -35,15 +36,6 @@ export interface FieldRow {
   readonly fates: Readonly<Record<ServerKind, Fate>>;
 }
 
-const settings = {
-  stop: [],
-  maxLogprobs: 20,
-  constrain: true,
-  templateKwargs: {},
-  think: true,
-  adapters: [],
-  lora: [],
-};
 /** Returns a request as the server receives it. */
 const TRANSLATE: Readonly<Record<Route, (body: Body, kind: ServerKind) => Body>> = {
   chat: (body, kind) => encode(kind, decodeChat(body, settings).request),

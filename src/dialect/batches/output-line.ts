@@ -3,6 +3,7 @@
 import type { BatchOutputLine } from "../../contract/batches.ts";
 import { chatErrors, errorObject } from "../../contract/errors.ts";
 import type { SvcError } from "../../domain/errors.ts";
+import { isObject, type JsonObject } from "../../domain/json.ts";
 import type { BatchUsage } from "../../store/batch-records.ts";
 
 /** The ids of an output line; `customId` is that of the input line. */
@@ -75,6 +76,5 @@ function usageIn(body: unknown): BatchUsage {
   };
 }
 
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+const fieldsOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const count = (value: unknown): number => (typeof value === "number" ? value : 0);

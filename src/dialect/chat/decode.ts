@@ -7,21 +7,18 @@ import type { GenerateRequest, Generation } from "../../domain/generate.ts";
 import { hintsOf } from "../../domain/hints.ts";
 import { withInstruction } from "../../domain/instruction.ts";
 import { type Reasoning, type ReasoningSettings, resolveReasoning } from "../../domain/reasoning.ts";
-import { decodeAdapters } from "../fields/adapters.ts";
+import { decodeControls } from "../fields/controls.ts";
 import { fieldNames } from "../fields/field-names.ts";
-import { decodeIdSlot, decodeLogprobs, decodeMaxTokens, decodeModel, decodeStop, limitOf } from "../fields/limits.ts";
+import { decodeLogprobs, decodeMaxTokens, limitOf } from "../fields/limits.ts";
 import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
-import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
 import { decodeConstraint, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { withTools } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeMessages } from "./messages.ts";
-import { decodeRunning, runningFields, type RunningReports } from "./running-reports.ts";
+import { decodeRunning, type RunningReports } from "./running-reports.ts";
 import { decodeTools } from "./tools.ts";
-
-export type ChatSettings = Omit<GenerationSettings, "contextShift">;
 
 export interface ChatCall {
   readonly request: Generation;
@@ -42,7 +39,7 @@ const UNSUPPORTED = {
 };
 
 /** Decodes a request body. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
+export function decodeChat(body: unknown, settings: GenerationSettings): ChatCall {
   const chat = check(body);
   refuseUnsupported(body, UNSUPPORTED);
   const topLogprobs = decodeLogprobs(chat, settings.maxLogprobs);
@@ -55,7 +52,6 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
   const running = decodeRunning(chat, includeUsage);
   return {
     request: {
-      ...decodeModel(chat.model),
       messages: settings.constrain ? messages : withInstruction(messages, schema, tools.toolChoice),
       ...withTools(tools, chat.parallel_tool_calls ?? true, constraint),
       ...reasoning,
@@ -64,18 +60,12 @@ export function decodeChat(body: unknown, settings: ChatSettings): ChatCall {
         thinking_token_budget: reasoning.budgetField,
         ...structureNames(param ?? (tools.tools.length > 0 ? "tools" : undefined)),
       }),
-      sampling: decodeSampling(chat, ChatCompletionRequest),
+      ...decodeControls(chat, ChatCompletionRequest, settings, running),
       ...decodeForeign(body, CHAT_FOREIGN),
       ...hintsOf(chat),
-      ...decodeAdapters(chat, settings),
-      stop: decodeStop(chat.stop ?? [], settings.stop),
       ...decodeTurn(chat),
       ...decodeMaxTokens(limit, limitParam),
       ...(topLogprobs !== undefined && { topLogprobs }),
-      ...(chat.cache_prompt === false && { fresh: true }),
-      ...decodeIdSlot(chat),
-      ...(chat.t_max_predict_ms && { maxPredictMs: chat.t_max_predict_ms }),
-      ...runningFields(running),
       choices: chat.n ?? 1,
     },
     stream: chat.stream ?? false,

@@ -6,6 +6,7 @@ import { fieldError, missing } from "../../domain/errors.ts";
 import { textOf, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
 import { fileParts, imagePart } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
+import { needText } from "../fields/need-text.ts";
 import { withOrderedResults } from "../../domain/turns.ts";
 
 /**
@@ -82,11 +83,9 @@ function decodePart(part: WirePart, path: string): ContentPart[] {
   const absent = (field: string, what: string) => missing(`${path}.${field}`, what);
   switch (part.type) {
     case "text":
-      if (part.text == null) throw absent("text", "a string");
-      return [{ type: "text", text: part.text }];
+      return [{ type: "text", text: needText(part.text, `${path}.text`) }];
     case "refusal":
-      if (part.refusal == null) throw absent("refusal", "a string");
-      return [{ type: "text", text: part.refusal }];
+      return [{ type: "text", text: needText(part.refusal, `${path}.refusal`) }];
     case "image_url": {
       if (part.image_url == null) throw absent("image_url", "an object");
       const param = `${path}.image_url`;

@@ -6,25 +6,14 @@ import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 import { hintsOf } from "../../domain/hints.ts";
 import { PLAIN, type Generation, type Generations } from "../../domain/generate.ts";
 import type { ChatCall } from "../chat/decode.ts";
-import { decodeRunning, runningFields } from "../chat/running-reports.ts";
-import { decodeAdapters } from "../fields/adapters.ts";
-import {
-  checkAlternatives,
-  checkAnswers,
-  decodeIdSlot,
-  decodeMaxTokens,
-  decodeModel,
-  decodeStop,
-  limitOf,
-} from "../fields/limits.ts";
+import { decodeRunning } from "../chat/running-reports.ts";
+import { decodeControls } from "../fields/controls.ts";
+import { checkAlternatives, checkAnswers, decodeMaxTokens, limitOf } from "../fields/limits.ts";
 import { fieldNames } from "../fields/field-names.ts";
-import { decodeSampling } from "../fields/sampling.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
 import { COMPLETION_FOREIGN, COMPLETION_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
-
-type CompletionSettings = Pick<GenerationSettings, "lora" | "stop" | "maxLogprobs" | "maxTokens">;
 
 export interface CompletionCall extends Omit<ChatCall, "request"> {
   readonly requests: Generations;
@@ -42,7 +31,7 @@ const check = checker(CompletionRequest);
 const UNSUPPORTED = { ...STRUCTURE_UNSUPPORTED, ...COMPLETION_PEER_UNSUPPORTED };
 
 /** Decodes a request body. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeCompletion(raw: unknown, settings: CompletionSettings): CompletionCall {
+export function decodeCompletion(raw: unknown, settings: GenerationSettings): CompletionCall {
   const body = check(raw);
   refuseUnsupported(body, UNSUPPORTED);
   const [limit, limitParam] = limitOf(body, ["max_tokens", "n_predict"], settings.maxTokens);
@@ -66,7 +55,6 @@ export function decodeCompletion(raw: unknown, settings: CompletionSettings): Co
   const isList = Array.isArray(body.prompt) && typeof body.prompt[0] !== "number";
   // Decoded once: all prompts share it, however much there is.
   const common: Generation = {
-    ...decodeModel(body.model),
     ...PLAIN,
     ...(suffix !== undefined && { suffix }),
     ...(constraint && { constraint }),
@@ -76,18 +64,12 @@ export function decodeCompletion(raw: unknown, settings: CompletionSettings): Co
       top_logprobs: alternativesParam,
       ...structureNames(structureParam),
     }),
-    sampling: decodeSampling(body, CompletionRequest),
+    ...decodeControls(body, CompletionRequest, settings, running),
     ...decodeForeign(body, COMPLETION_FOREIGN),
     ...hintsOf(body, ["user"]),
-    ...decodeAdapters(body, settings),
-    stop: decodeStop(body.stop ?? [], settings.stop),
     ...decodeMaxTokens(echoAlone ? 1 : limit, limitParam),
     ...(topLogprobs !== undefined && { topLogprobs }),
     ...(body.echo === true && withLogprobs && { promptLogprobs: true as const }),
-    ...(body.cache_prompt === false && { fresh: true as const }),
-    ...decodeIdSlot(body),
-    ...(body.t_max_predict_ms && { maxPredictMs: body.t_max_predict_ms }),
-    ...runningFields(running),
     choices: made,
   };
   const requests = prompts.map((prompt, at): Generation => ({

@@ -1,6 +1,7 @@
 // Turns the fields of a form into the equivalent JSON body.
 
 import { alternatives, type TSchema } from "../../contract/schema.ts";
+import { jsonOf } from "../../domain/json.ts";
 import { own } from "../../domain/own.ts";
 
 /**
@@ -47,11 +48,11 @@ function read(kind: Kind | undefined, value: string): unknown {
   if (kind === "number" || kind === "integer")
     return value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value;
   if (kind === "boolean") return BOOLEANS.get(value.toLowerCase()) ?? value;
-  return kind === "object" && /^[{[]/.test(value) ? objectIn(value) : value;
+  return kind === "object" && /^[{[]/.test(value) ? (jsonOf(value) ?? value) : value;
 }
 
 function itemsOf(value: string): readonly unknown[] {
-  const list = value.startsWith("[") ? objectIn(value) : undefined;
+  const list = value.startsWith("[") ? jsonOf(value) : undefined;
   return Array.isArray(list) ? list : value.split(",").map((item) => item.trim());
 }
 
@@ -59,11 +60,3 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ["true", true],
   ["false", false],
 ]);
-
-function objectIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}

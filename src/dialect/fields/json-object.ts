@@ -1,18 +1,15 @@
 // Arguments of a tool call: as an object for dialects that have no text form, and as text for templates.
 
 import { SvcError } from "../../domain/errors.ts";
+import { isObject, jsonOf, type JsonObject } from "../../domain/json.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { lengthOf } from "../../domain/prompt-size.ts";
 import { withWholePairs } from "../../domain/whole-pairs.ts";
 
 /** Parses `json` as an object; returns an empty object for other text, such as JSON cut off by the token limit. */
-export function objectOf(json: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
-  } catch {
-    return {};
-  }
+export function objectOf(json: string): JsonObject {
+  const value = jsonOf(json);
+  return isObject(value) ? value : {};
 }
 
 /** Most characters of all arguments of a conversation. */
@@ -58,11 +55,5 @@ export function jsonArguments(text: string, bounds = new JsonBounds()): string {
 
 function isReadable(text: string, bounds: JsonBounds): boolean {
   bounds.next();
-  if (bounds.push(new TextEncoder().encode(text))) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return !bounds.push(new TextEncoder().encode(text)) && jsonOf(text) !== undefined;
 }

@@ -4,7 +4,7 @@
 // upstreams that know them (test/parity/UPSTREAMS.md).
 
 import type { EmbedWork } from "../../domain/embedding.ts";
-import { always, notEmpty, unless, type Unsupported } from "./unsupported.ts";
+import { always, each, notEmpty, unless, type Unsupported } from "./unsupported.ts";
 
 const above =
   (least: number) =>
@@ -19,58 +19,34 @@ export const setsAdaptiveTarget = (value: unknown): boolean =>
 
 /** llama.cpp's fields of chat completions and completions that an upstream may support. */
 const FOREIGN_LLAMA: Unsupported = {
-  n_indent: above(0),
-  n_cache_reuse: above(0),
-  min_keep: above(0),
-  n_keep: above(0),
-  n_discard: above(0),
+  ...each(above(0), "n_indent n_cache_reuse min_keep n_keep n_discard"),
   adaptive_target: setsAdaptiveTarget,
 };
 
 /** SGLang's fields of this kind. */
 const FOREIGN_SGLANG: Unsupported = {
-  stop_regex: notEmpty,
+  ...each(notEmpty, "stop_regex lora_path"),
+  ...each(always, "custom_params images_config extra_key ngram_corpus_id"),
   no_stop_trim: unless(false),
-  lora_path: notEmpty,
-  custom_params: always,
-  images_config: always,
-  extra_key: always,
-  ngram_corpus_id: always,
 };
 
 const FOREIGN: Unsupported = {
   ...FOREIGN_LLAMA,
   ...FOREIGN_SGLANG,
-  watermarking: unless(false),
-  stop_token_ids: notEmpty,
-  include_stop_str_in_output: unless(false),
-  skip_special_tokens: unless(true),
-  spaces_between_special_tokens: unless(true),
-  truncate_prompt_tokens: always,
-  truncation_side: always,
-  logprob_token_ids: notEmpty,
-  allowed_token_ids: notEmpty,
-  bad_words: notEmpty,
+  ...each(always, "truncate_prompt_tokens truncation_side cache_salt vllm_xargs repetition_detection"),
+  ...each(notEmpty, "stop_token_ids logprob_token_ids allowed_token_ids bad_words"),
+  ...each(unless(false), "watermarking include_stop_str_in_output"),
+  ...each(unless(true), "skip_special_tokens spaces_between_special_tokens"),
   priority: unless(0),
-  cache_salt: always,
-  vllm_xargs: always,
-  repetition_detection: always,
   stream_interval: unless(1),
 };
 
 export const CHAT_FOREIGN: Unsupported = {
   ...FOREIGN,
-  include_reasoning: unless(true),
-  add_special_tokens: unless(false),
+  ...each(always, "chat_template media_io_kwargs mm_processor_kwargs task max_dynamic_patch min_dynamic_patch"),
+  ...each(unless(false), "add_special_tokens use_audio_in_video"),
+  ...each(unless(true), "include_reasoning stream_reasoning"),
   documents: notEmpty,
-  chat_template: always,
-  media_io_kwargs: always,
-  mm_processor_kwargs: always,
-  stream_reasoning: unless(true),
-  task: always,
-  max_dynamic_patch: always,
-  min_dynamic_patch: always,
-  use_audio_in_video: unless(false),
 };
 
 export const COMPLETION_FOREIGN: Unsupported = {
@@ -104,31 +80,17 @@ const LLAMA_FORM: Unsupported = {
 
 /** vLLM's fields of chat completions, completions and responses. */
 const VLLM: Unsupported = {
-  use_beam_search: unless(false),
+  ...each(always, "prompt_logprobs request_id kv_transfer_params ec_transfer_params"),
+  ...each(unless(false), "use_beam_search return_tokens_as_token_ids return_token_ids"),
   length_penalty: unless(1),
-  prompt_logprobs: always,
-  request_id: always,
-  return_tokens_as_token_ids: unless(false),
-  return_token_ids: unless(false),
   logits_processors: notEmpty,
-  kv_transfer_params: always,
-  ec_transfer_params: always,
 };
 
 /** SGLang's fields of these routes: other answer formats, code to execute, fields between SGLang and its router. */
 const SGLANG: Unsupported = {
-  custom_logit_processor: always,
-  session_params: always,
-  rid: always,
-  return_hidden_states: unless(false),
-  return_routed_experts: unless(false),
-  return_cached_tokens_details: unless(false),
-  bootstrap_host: always,
-  bootstrap_port: always,
-  bootstrap_room: always,
-  routed_dp_rank: always,
-  data_parallel_rank: always,
-  disagg_prefill_dp_rank: always,
+  ...each(always, "custom_logit_processor session_params rid bootstrap_host bootstrap_port bootstrap_room"),
+  ...each(always, "routed_dp_rank data_parallel_rank disagg_prefill_dp_rank"),
+  ...each(unless(false), "return_hidden_states return_routed_experts return_cached_tokens_details"),
 };
 
 /** Ollama's field on all routes that generate: return the prompt instead of an answer. */
@@ -139,17 +101,12 @@ export const CHAT_PEER_UNSUPPORTED: Unsupported = {
   ...VLLM,
   ...SGLANG,
   ...OLLAMA,
+  ...each(unless(false), "reasoning_control echo return_prompt_text return_prompt_token_ids return_meta_info"),
+  ...each(unless(true), "parse_tool_calls separate_reasoning"),
   n_cmpl: unless(1),
   n_probs: above(0),
   reasoning_format: (value) => !REASONING_FORMATS.includes(value),
-  reasoning_control: unless(false),
   generation_prompt: notEmpty,
-  parse_tool_calls: unless(true),
-  echo: unless(false),
-  return_prompt_text: unless(false),
-  return_prompt_token_ids: unless(false),
-  return_meta_info: unless(false),
-  separate_reasoning: unless(true),
   input_ids: always,
 };
 
@@ -174,28 +131,17 @@ export const COMPLETION_PEER_UNSUPPORTED: Unsupported = {
 
 /** Fields of vLLM, SGLang and llama.cpp for embeddings that an upstream may support. */
 export const EMBEDDING_FOREIGN: Unsupported = {
-  truncate_prompt_tokens: always,
-  truncation_side: always,
+  ...each(always, "truncate_prompt_tokens truncation_side cache_salt mm_processor_kwargs"),
+  ...each(unless(true), "add_special_tokens use_activation normalize"),
   padding: unless("do_not_pad"),
-  add_special_tokens: unless(true),
   priority: unless(0),
-  cache_salt: always,
-  mm_processor_kwargs: always,
   lora_path: notEmpty,
-  use_activation: unless(true),
-  normalize: unless(true),
   embd_normalize: unless(2),
 };
 
 /** Fields of vLLM and SGLang for embeddings, and of the services that Jina and Voyage offer. */
 export const EMBEDDING_PEER_UNSUPPORTED: Unsupported = {
-  request_id: always,
-  rid: always,
-  embed_overrides: always,
-  embed_override_token_id: always,
-  chat_template: always,
-  chat_template_kwargs: always,
-  messages: always,
+  ...each(always, "request_id rid embed_overrides embed_override_token_id chat_template chat_template_kwargs messages"),
   embed_dtype: unless("float32"),
   endianness: unless("native"),
   normalized: unless(true),
@@ -209,31 +155,18 @@ export const RERANK_PEER_UNSUPPORTED: Unsupported = {
   ...EMBEDDING_PEER_UNSUPPORTED,
   max_tokens_per_doc: above(0),
   // Cohere's fields.
-  max_chunks_per_doc: always,
-  rank_fields: notEmpty,
-  relevant_spans: always,
-  instruction: notEmpty,
-  instruct: notEmpty,
+  ...each(always, "max_chunks_per_doc relevant_spans"),
+  ...each(notEmpty, "rank_fields instruction instruct"),
 };
 
 /** vLLM's fields for transcriptions and translations. */
 export const SPEECH_PEER_UNSUPPORTED: Unsupported = {
-  top_p: unless(1),
-  top_k: above(0),
-  min_p: above(0),
-  seed: always,
-  frequency_penalty: unless(0),
-  presence_penalty: unless(0),
-  repetition_penalty: unless(1),
-  max_completion_tokens: always,
-  use_beam_search: unless(false),
-  n: unless(1),
-  length_penalty: unless(1),
-  include_stop_str_in_output: unless(false),
-  hotwords: notEmpty,
-  to_language: notEmpty,
-  stream_continuous_usage_stats: unless(false),
-  vllm_xargs: always,
+  ...each(unless(1), "top_p repetition_penalty n length_penalty"),
+  ...each(above(0), "top_k min_p"),
+  ...each(unless(0), "frequency_penalty presence_penalty"),
+  ...each(always, "seed max_completion_tokens vllm_xargs"),
+  ...each(unless(false), "use_beam_search include_stop_str_in_output stream_continuous_usage_stats"),
+  ...each(notEmpty, "hotwords to_language"),
 };
 
 /** Returns Ollama's fields. `shifts`: the server drops older tokens of a full context. */
@@ -242,7 +175,5 @@ export const ollamaUnsupported = (shifts: boolean): Unsupported => ({
   template: notEmpty,
   truncate: unless(false),
   shift: unless(shifts),
-  width: always,
-  height: always,
-  steps: always,
+  ...each(always, "width height steps"),
 });

@@ -3,10 +3,12 @@
 import type { StructuredFields } from "../../contract/structured.ts";
 import { fieldError, invalidValue, missing, SvcError } from "../../domain/errors.ts";
 import type { Constraint, JsonSchema } from "../../domain/generate.ts";
+import { isObject, jsonOf } from "../../domain/json.ts";
 import { textAlternatives, tooMany } from "../../json-schema/alternatives.ts";
 import { MAX_CHARACTERS } from "../../json-schema/limits.ts";
 import { choiceGrammar, regexGrammar } from "../../json-schema/regex-grammar.ts";
 import { grammarConstraint } from "./grammar.ts";
+import { needText } from "./need-text.ts";
 import type { ChosenTools } from "./tools.ts";
 import { always, refuseUnsupported, unless } from "./unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
@@ -111,8 +113,7 @@ function formatOf(format: StructuredFields["response_format"]): GivenField[] {
   const make = (): Decoded => {
     if (format.type === "grammar") {
       const param = "response_format.grammar";
-      if (format.grammar != null) return grammar(format.grammar, param);
-      throw missing(param, "a string");
+      return grammar(needText(format.grammar, param), param);
     }
     if (format.schema != null) return schema(format.schema as JsonSchema, "response_format.schema");
     if (format.type === "json_object") return schema(ANY_OBJECT, "response_format");
@@ -138,18 +139,9 @@ const schema = (own: JsonSchema, param: string, strict = false): Decoded => ({
 
 function json(value: JsonSchema | string | object, param: string): Decoded {
   if (typeof value !== "string") return schema(value as JsonSchema, param);
-  const parsed = parsedObject(value);
-  if (parsed) return schema(parsed, param);
+  const parsed = jsonOf(value);
+  if (isObject(parsed)) return schema(parsed, param);
   throw invalidValue(param, "be a JSON schema", `a string of length ${value.length} that is not a JSON object`);
-}
-
-function parsedObject(text: string): JsonSchema | undefined {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return typeof parsed === "object" && parsed !== null && !Array.isArray(parsed) ? (parsed as JsonSchema) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const grammar = (text: string, param: string): Decoded => ({ constraint: grammarConstraint(text, param) });

@@ -2,6 +2,7 @@
 
 import { ImageEditRequest, ImageRequest, SIDES, UpscaleRequest } from "../../contract/images.ts";
 import { checker, received } from "../../contract/schema.ts";
+import { given } from "../../domain/defined.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
 import { LARGEST_SEED, type ImageEncoding, type ImageSize, type ImageWork } from "../../domain/image.ts";
 import { formFields } from "../fields/form-body.ts";
@@ -58,7 +59,7 @@ export function decodeEdit(form: object): ImageEditCall {
   refuseTexts(form, ["image", "mask"]);
   const body = checkEdit(form);
   refuseUnknown(body, ImageEditRequest);
-  return { ...callOf(body), ...(body.strength != null && { strength: body.strength }) };
+  return { ...callOf(body), ...given({ strength: body.strength }) };
 }
 
 /** Decodes the fields of an upscaling form, without its image. Throws SvcError naming the invalid field. */
@@ -74,7 +75,7 @@ export function decodeUpscale(form: object): ImageCall {
       count: 1,
       seed: 0,
       previews: 0,
-      upscale: { ...(scale != null && { scale }) },
+      upscale: given({ scale }),
       encoding: { ...decodeEncoding(body), withParameters: false },
     },
     answer: response_format ?? "b64_json",
@@ -108,11 +109,8 @@ function callOf(body: ImageRequest): ImageCall {
       ...(negative_prompt && { negativePrompt: negative_prompt }),
       ...(size && { size }),
       count,
-      ...(seed !== undefined && { seed }),
       ...steps,
-      ...(cfg_scale != null && { guidance: cfg_scale }),
-      ...(sampler != null && { sampler }),
-      ...(scheduler != null && { scheduler }),
+      ...given({ seed, guidance: cfg_scale, sampler, scheduler }),
       ...(lora && lora.length > 0 && { adapters: lora.map(({ name, scale }) => ({ name, scale: scale ?? 1 })) }),
       previews: body.partial_images ?? 0,
       encoding: decodeEncoding(body),
@@ -190,7 +188,7 @@ function decodeEncoding({
   }
   return {
     format,
-    ...(output_compression != null && { quality: output_compression }),
+    ...given({ quality: output_compression }),
     withParameters: metadata ?? true,
   };
 }

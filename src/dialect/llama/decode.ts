@@ -10,25 +10,14 @@ import { checker } from "../../contract/schema.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
 import { PLAIN, type Generation } from "../../domain/generate.ts";
 import { tooLongToTokenize } from "../../domain/prompt-size.ts";
-import { decodeRunning, runningFields, type RunningReports } from "../chat/running-reports.ts";
-import { decodeAdapters } from "../fields/adapters.ts";
+import { decodeRunning, type RunningReports } from "../chat/running-reports.ts";
+import { decodeControls } from "../fields/controls.ts";
 import { fieldNames } from "../fields/field-names.ts";
-import {
-  checkAlternatives,
-  checkAnswers,
-  decodeIdSlot,
-  decodeMaxTokens,
-  decodeModel,
-  decodeStop,
-  limitOf,
-} from "../fields/limits.ts";
-import { decodeSampling } from "../fields/sampling.ts";
+import { checkAlternatives, checkAnswers, decodeIdSlot, decodeMaxTokens, limitOf } from "../fields/limits.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { LLAMA_SHIFT_UNSUPPORTED, LLAMA_UNSUPPORTED } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
-
-type LlamaSettings = Pick<GenerationSettings, "lora" | "stop" | "maxLogprobs" | "maxTokens" | "contextShift">;
 
 /** A text, or a mix of texts and tokens; the texts have yet to be tokenized. */
 export type RawPrompt = string | readonly (string | number)[];
@@ -55,7 +44,7 @@ const checkCompletion = checker(LlamaCompletionRequest);
 const checkInfill = checker(LlamaInfillRequest);
 
 /** Decodes a completion. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeLlamaCompletion(raw: unknown, settings: LlamaSettings): LlamaCall {
+export function decodeLlamaCompletion(raw: unknown, settings: GenerationSettings): LlamaCall {
   const body = checkCompletion(raw);
   const prompts = splitPrompts(body.prompt);
   checkTexts(prompts);
@@ -66,7 +55,7 @@ export function decodeLlamaCompletion(raw: unknown, settings: LlamaSettings): Ll
 const INFILL_FIELDS = { messages: "input_prefix", prompt: "input_prefix", suffix: "input_suffix" };
 
 /** Decodes an infill request. Throws like `decodeLlamaCompletion`. */
-export function decodeLlamaInfill(raw: unknown, settings: LlamaSettings): LlamaCall {
+export function decodeLlamaInfill(raw: unknown, settings: GenerationSettings): LlamaCall {
   const body = checkInfill(raw);
   const call = common(body, 1, settings);
   const files = (body.input_extra ?? []).map(({ filename, text }) => ({ filename: filename ?? "tmp", text }));
@@ -79,7 +68,7 @@ export function decodeLlamaInfill(raw: unknown, settings: LlamaSettings): LlamaC
 function common(
   body: Omit<Completion, "prompt"> | Omit<Infill, "prompt">,
   prompts: number,
-  settings: LlamaSettings,
+  settings: GenerationSettings,
 ): Omit<LlamaCall, "prompts"> {
   refuseUnsupported(body, settings.contextShift ? LLAMA_SHIFT_UNSUPPORTED : LLAMA_UNSUPPORTED);
   refuseUnsupported(body, STRUCTURE_UNSUPPORTED);
@@ -88,11 +77,9 @@ function common(
   checkAlternatives(body.n_probs ?? 0, settings.maxLogprobs, "n_probs");
   const [limit, limitParam] = limitOf(body, ["n_predict", "max_tokens"], settings.maxTokens);
   const structure = decodeStructure(body);
-  const { t_max_predict_ms: predictMs } = body;
   const running = decodeRunning(body, false);
   return {
     request: {
-      ...decodeModel(body.model),
       ...PLAIN,
       parseSpecial: true,
       ...(structure && { constraint: structure.constraint }),
@@ -102,18 +89,12 @@ function common(
         top_logprobs: "n_probs",
         ...structureNames(structure?.param),
       }),
-      sampling: decodeSampling(body, LlamaCompletionRequest),
-      ...decodeAdapters(body, settings),
-      stop: decodeStop(body.stop ?? [], settings.stop),
+      ...decodeControls(body, LlamaCompletionRequest, settings, running),
       ...decodeMaxTokens(limit === 0 ? 1 : limit, limitParam),
       ...(body.n_keep && settings.contextShift && { keepTokens: body.n_keep }),
       ...(body.n_probs && { topLogprobs: body.n_probs }),
-      ...(body.cache_prompt === false && { fresh: true as const }),
-      ...decodeIdSlot(body),
-      ...(predictMs && { maxPredictMs: predictMs }),
       // Needed by streams, too, to count tokens.
       returnTokens: true,
-      ...runningFields(running),
       choices: made,
     },
     stream: body.stream ?? false,

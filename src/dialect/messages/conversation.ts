@@ -2,10 +2,11 @@
 
 import type { MessagesBlock, MessagesPrompt } from "../../contract/messages.ts";
 import { received } from "../../contract/schema.ts";
-import { fieldError, missing, SvcError } from "../../domain/errors.ts";
+import { fieldError, SvcError } from "../../domain/errors.ts";
 import { joinedParts, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
 import { documentPart, imagePart } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
+import { needText } from "../fields/need-text.ts";
 import { joinTurns, withOrderedResults } from "../../domain/turns.ts";
 import { toolDescriptions, type DescribeTool } from "./deferred-tools.ts";
 
@@ -67,10 +68,10 @@ function decodeAssistant(blocks: readonly Placed[], inputs: CallArguments): Chat
   const thoughts: string[] = [];
   const calls: ToolCall[] = [];
   for (const { block, path } of blocks) {
-    if (block.type === "text") texts.push(need(block.text, `${path}.text`));
-    else if (block.type === "thinking") thoughts.push(need(block.thinking, `${path}.thinking`));
+    if (block.type === "text") texts.push(needText(block.text, `${path}.text`));
+    else if (block.type === "thinking") thoughts.push(needText(block.thinking, `${path}.thinking`));
     else if (block.type === "tool_use") {
-      const [id, name] = [need(block.id, `${path}.id`), need(block.name, `${path}.name`)];
+      const [id, name] = [needText(block.id, `${path}.id`), needText(block.name, `${path}.name`)];
       calls.push({ id, name, arguments: inputs.object(block.input) });
     } else if (!IGNORED.test(block.type)) throw unknownBlock(path);
   }
@@ -83,7 +84,7 @@ function decodeAssistant(blocks: readonly Placed[], inputs: CallArguments): Chat
 }
 
 function decodeResult(block: MessagesBlock, path: string, describe: DescribeTool): ChatMessage {
-  const toolCallId = need(block.tool_use_id, `${path}.tool_use_id`);
+  const toolCallId = needText(block.tool_use_id, `${path}.tool_use_id`);
   const content = decodeResultContent(block.content, `${path}.content`, describe);
   return { role: "tool", toolCallId, content: block.is_error === true ? failed(content) : content };
 }
@@ -103,7 +104,7 @@ function decodeResultContent(
     content.flatMap((block, index) => {
       const at = `${path}.${index}`;
       return block.type === "tool_reference"
-        ? [describe(need(block.tool_name, `${at}.tool_name`))]
+        ? [describe(needText(block.tool_name, `${at}.tool_name`))]
         : decodePart(block, at, "user");
     }),
   );
@@ -111,7 +112,7 @@ function decodeResultContent(
 
 /** Decodes the text of a user or system turn, its images, documents and search results. */
 function decodePart(block: MessagesBlock, path: string, role: string): ContentPart[] {
-  if (block.type === "text") return [{ type: "text", text: need(block.text, `${path}.text`) }];
+  if (block.type === "text") return [{ type: "text", text: needText(block.text, `${path}.text`) }];
   if (block.type === "image" && role === "user") return [decodeImage(block, path)];
   if (block.type === "document" && role === "user") return decodeDocument(block, path);
   if (block.type === "search_result" && role === "user") return [decodeSearchResult(block, path)];
@@ -122,17 +123,17 @@ function decodePart(block: MessagesBlock, path: string, role: string): ContentPa
 function decodeSearchResult({ source, title, content }: MessagesBlock, path: string): ContentPart {
   const origin = typeof source === "string" ? source : undefined;
   const texts = Array.isArray(content)
-    ? content.map(({ text }, index) => need(text, `${path}.content.${index}.text`))
-    : [need(content, `${path}.content`)];
+    ? content.map(({ text }, index) => needText(text, `${path}.content.${index}.text`))
+    : [needText(content, `${path}.content`)];
   return { type: "text", text: [title, origin, ...texts].filter((line) => line != null && line !== "").join("\n") };
 }
 
 function decodeImage({ source: given }: MessagesBlock, path: string): ContentPart {
   const source = typeof given === "string" ? undefined : given;
   const param = `${path}.source`;
-  if (source?.type === "url") return imagePart(need(source.url, `${param}.url`), `${param}.url`);
+  if (source?.type === "url") return imagePart(needText(source.url, `${param}.url`), `${param}.url`);
   if (source?.type === "base64") {
-    const data = need(source.data, `${param}.data`);
+    const data = needText(source.data, `${param}.data`);
     return imagePart(`data:${source.media_type ?? "image/png"};base64,${data}`, `${param}.data`);
   }
   throw fieldError("invalid_value", param, "must be of type base64 or url");
@@ -147,20 +148,13 @@ function decodeDocument({ source, title, context }: MessagesBlock, path: string)
 
 function documentOf(given: MessagesBlock["source"], param: string): ContentPart {
   const source = typeof given === "string" ? undefined : given;
-  if (source?.type === "text") return { type: "text", text: need(source.data, `${param}.data`) };
-  if (source?.type === "url") return documentPart(need(source.url, `${param}.url`), `${param}.url`);
+  if (source?.type === "text") return { type: "text", text: needText(source.data, `${param}.data`) };
+  if (source?.type === "url") return documentPart(needText(source.url, `${param}.url`), `${param}.url`);
   if (source?.type === "base64") {
-    return documentPart(`data:;base64,${need(source.data, `${param}.data`)}`, `${param}.data`);
+    return documentPart(`data:;base64,${needText(source.data, `${param}.data`)}`, `${param}.data`);
   }
   const message = `'${param}': only documents of type text, base64 or url are supported.`;
   throw new SvcError("unsupported_parameter", message, { param });
-}
-
-function need(value: unknown, param: string): string {
-  if (typeof value === "string") return value;
-  throw value == null
-    ? missing(param, "a string")
-    : fieldError("invalid_type", param, `must be a string; got ${received(value)}`);
 }
 
 function unknownBlock(path: string): SvcError {

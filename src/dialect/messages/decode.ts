@@ -22,8 +22,6 @@ import { callableTools } from "./deferred-tools.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 import type { PreparedSchemas } from "../../json-schema/prepared-schemas.ts";
 
-type MessagesSettings = Omit<GenerationSettings, "contextShift" | "streamUsage" | "maxLogprobs" | "maxTokens">;
-
 interface MessagesCall {
   readonly request: Generation;
   readonly stream: boolean;
@@ -40,7 +38,7 @@ const checkCount = checker(CountMessageTokensRequest);
 const UNSUPPORTED = { container: always, mcp_servers: notEmpty, ...MESSAGES_PEER_UNSUPPORTED };
 
 /** Decodes a request. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeMessages(raw: unknown, settings: MessagesSettings): MessagesCall {
+export function decodeMessages(raw: unknown, settings: GenerationSettings): MessagesCall {
   const body = checkMessages(raw);
   refuseUnsupported(body, UNSUPPORTED);
   refuseVendorTools(body);
@@ -62,11 +60,11 @@ export function decodeMessages(raw: unknown, settings: MessagesSettings): Messag
 }
 
 /** Decodes the prompt of a request to count tokens. Throws like `decodeMessages`. */
-export function decodeMessagesPrompt(raw: unknown, settings: MessagesSettings): Generation {
+export function decodeMessagesPrompt(raw: unknown, settings: GenerationSettings): Generation {
   return { ...decodePrompt(checkCount(raw), settings), sampling: {}, stop: [] };
 }
 
-function decodePrompt(body: MessagesPrompt, settings: MessagesSettings): Omit<Generation, "sampling" | "stop"> {
+function decodePrompt(body: MessagesPrompt, settings: GenerationSettings): Omit<Generation, "sampling" | "stop"> {
   refuseThread(body);
   const conversation = decodeConversation(body);
   const tools = decodeTools(body, settings.preparedSchemas);

@@ -1,11 +1,12 @@
 // Decodes requests of /v1/ocr.
 
 import { OcrRequest } from "../../contract/ocr.ts";
-import { checker, received } from "../../contract/schema.ts";
-import { invalidValue, missing } from "../../domain/errors.ts";
+import { checker } from "../../contract/schema.ts";
+import { missing } from "../../domain/errors.ts";
 import type { FileSource } from "../../domain/file-source.ts";
 import type { PageRange } from "../../domain/recognition.ts";
 import { always, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
+import { decodePages } from "../recognition/page-ranges.ts";
 import { refuseSeveral, urlSource } from "../recognition/sources.ts";
 
 /** A file from an earlier upload. */
@@ -38,7 +39,6 @@ const UNSUPPORTED = {
   include_blocks: isTrue,
   confidence_scores_granularity: always,
 };
-const RANGE = /^(\d{1,6})(?:-(\d{1,6}))?$/;
 /** The same as the most pages in a list. */
 const MOST_RANGES = 1000;
 /** The URL that GET /v1/files/{id}/url returns, on any host. */
@@ -54,7 +54,9 @@ export function decodeOcr(body: unknown): OcrCall {
     ...(model && { model }),
     source: sourceOf(document),
     languages: languages ?? [],
-    ...(pages != null && { pages: typeof pages === "string" ? rangesOf(pages) : pages.map(single) }),
+    ...(pages != null && {
+      pages: typeof pages === "string" ? decodePages(pages, { from: 0, most: MOST_RANGES }) : pages.map(single),
+    }),
     ...(table_format != null && { tableFormat: table_format }),
   };
 }
@@ -76,17 +78,3 @@ function addressed(url: string, field: string): OcrCall["source"] {
 
 /** Returns the range for a page number that counts from 0. */
 const single = (index: number): PageRange => ({ first: index + 1, last: index + 1 });
-
-function rangesOf(text: string): PageRange[] {
-  const refusal = () => {
-    const must = `be numbers of pages, from 0, and ranges of them, as 0-2,5, at most ${MOST_RANGES}`;
-    return invalidValue("pages", must, received(text));
-  };
-  const parts = text.split(",", MOST_RANGES + 1);
-  if (parts.length > MOST_RANGES) throw refusal();
-  return parts.map((part) => {
-    const [, first, last = first] = RANGE.exec(part.trim()) ?? [];
-    if (first === undefined || Number(first) > Number(last)) throw refusal();
-    return { first: Number(first) + 1, last: Number(last) + 1 };
-  });
-}

@@ -20,8 +20,6 @@ import { ollamaUnsupported } from "../fields/peer-fields.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
-type OllamaSettings = Omit<GenerationSettings, "streamUsage" | "guidedJson">;
-
 interface OllamaCall {
   /** The model that the request names; absent: none. */
   readonly model?: string;
@@ -43,7 +41,7 @@ const checkChat = checker(OllamaChatRequest);
 const checkGenerate = checker(OllamaGenerateRequest);
 
 /** Decodes a chat request. Throws SvcError with a code of the 400 family, naming the field. */
-export function decodeOllamaChat(raw: unknown, settings: OllamaSettings): OllamaCall {
+export function decodeOllamaChat(raw: unknown, settings: GenerationSettings): OllamaCall {
   const body = checkChat(raw);
   refuseUnsupported(body, ollamaUnsupported(settings.contextShift));
   const call = { ...decodeModel(body.model), stream: body.stream ?? true, unloads: unloads(body.keep_alive) };
@@ -63,7 +61,7 @@ export function decodeOllamaChat(raw: unknown, settings: OllamaSettings): Ollama
 }
 
 /** Decodes a generate request. Throws like `decodeOllamaChat`. */
-export function decodeOllamaGenerate(raw: unknown, settings: OllamaSettings): OllamaCall {
+export function decodeOllamaGenerate(raw: unknown, settings: GenerationSettings): OllamaCall {
   const body = checkGenerate(raw);
   refuseUnsupported(body, ollamaUnsupported(settings.contextShift));
   const call = { ...decodeModel(body.model), stream: body.stream ?? true, unloads: unloads(body.keep_alive) };
@@ -98,7 +96,7 @@ const withoutTemplate = (param: string, why: string): SvcError =>
 function common(
   body: Common,
   messages: readonly ChatMessage[],
-  settings: OllamaSettings,
+  settings: GenerationSettings,
   tools: ReturnType<typeof chooseTools>,
 ): Omit<Generation, "choices"> {
   const options = body.options ?? {};

@@ -13,12 +13,14 @@ import {
   type TurnDetectionSettings,
 } from "../../contract/realtime.ts";
 import { checker, received, type Static } from "../../contract/schema.ts";
+import { given } from "../../domain/defined.ts";
 import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
+import { isObject, jsonOf } from "../../domain/json.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { spokenLanguage } from "../../domain/languages.ts";
-import type { LiveChanges, LiveCommand, TurnDetection } from "../../domain/live.ts";
+import type { LiveChanges, LiveCommand } from "../../domain/live.ts";
 import type { RawFormat } from "../../domain/transcription.ts";
-import { always, notEmpty, refuseUnsupported, type Unsupported } from "../fields/unsupported.ts";
+import { always, each, notEmpty, refuseUnsupported, type Unsupported } from "../fields/unsupported.ts";
 import { own } from "../../domain/own.ts";
 
 /** An event before its fields are decoded. */
@@ -45,23 +47,13 @@ const CONVERSATION: ReadonlySet<string> = new Set([
   "output_audio_buffer.clear",
 ]);
 
+const notText = (value: unknown): boolean => !(Array.isArray(value) && value.every((one) => one === "text"));
+
 const CONVERSATION_FIELDS: Unsupported = {
-  include: notEmpty,
-  instructions: notEmpty,
-  max_output_tokens: always,
-  max_response_output_tokens: always,
-  modalities: (value) => !(Array.isArray(value) && value.every((one) => one === "text")),
-  model: notEmpty,
-  output_audio_format: always,
-  output_modalities: (value) => !(Array.isArray(value) && value.every((one) => one === "text")),
-  prompt: always,
-  speed: always,
-  temperature: always,
-  tool_choice: always,
-  tools: notEmpty,
-  tracing: always,
-  truncation: always,
-  voice: always,
+  ...each(notEmpty, "include instructions model tools"),
+  ...each(notText, "modalities output_modalities"),
+  ...each(always, "max_output_tokens max_response_output_tokens output_audio_format prompt speed temperature"),
+  ...each(always, "tool_choice tracing truncation voice"),
 };
 const TRANSCRIPTION_FIELDS: Unsupported = { delay: always, keywords: notEmpty, languages: notEmpty };
 /** What to send instead of fields of the other form, which would not be looked at. */
@@ -82,11 +74,14 @@ export function parseEvent(text: string): ClientEvent {
   const excess =
     text.length > SHORT_TEXT ? new JsonBounds(MOST_VALUES, MOST_VALUES).push(Buffer.from(text)) : undefined;
   if (excess) throw new SvcError("invalid_json", `The event ${excess}.`);
-  const body = jsonIn(text);
-  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+  const body = jsonOf(text);
+  if (body === undefined) {
+    throw new SvcError("invalid_json", `An event must be JSON; got a text of length ${text.length} that is not.`);
+  }
+  if (!isObject(body)) {
     throw new SvcError("invalid_type", `An event must be a JSON object; got ${received(body)}.`);
   }
-  const { type, event_id } = body as { readonly type?: unknown; readonly event_id?: unknown };
+  const { type, event_id } = body;
   const id = typeof event_id === "string" && event_id.length <= LONGEST_ID ? event_id : undefined;
   return { type: typeof type === "string" ? type : "", id, body };
 }
@@ -222,18 +217,5 @@ function turnChanges(settings: TurnDetectionSettings | null | undefined, path: s
   }
   refuseUnsupported(settings, TURN_FIELDS, `${path}.`);
   const { threshold, prefix_padding_ms, silence_duration_ms } = settings;
-  const turns: Partial<TurnDetection> = {
-    ...(threshold != null && { threshold }),
-    ...(prefix_padding_ms != null && { prefixMs: prefix_padding_ms }),
-    ...(silence_duration_ms != null && { silenceMs: silence_duration_ms }),
-  };
-  return { turns };
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new SvcError("invalid_json", `An event must be JSON; got a text of length ${text.length} that is not.`);
-  }
+  return { turns: given({ threshold, prefixMs: prefix_padding_ms, silenceMs: silence_duration_ms }) };
 }

@@ -1,6 +1,7 @@
 // Encodes updates of a live session as events of /v1/realtime, in both forms of OpenAI's API.
 
 import { chatErrors } from "../../contract/errors.ts";
+import { defined } from "../../domain/defined.ts";
 import { renamed, type SvcError } from "../../domain/errors.ts";
 import { newEventId, newSessionId } from "../../domain/ids.ts";
 import type { ClientSecret, LiveEvent, LiveSettings, TurnDetection } from "../../domain/live.ts";
@@ -98,7 +99,7 @@ function committed(id: string, previous_item_id: string | null, { isFlat }: Form
 
 function sessionOf(settings: LiveSettings, { isFlat }: Pick<Form, "isFlat">, id: string): object {
   const { model, language, prompt, format, turns } = settings;
-  const transcription = { model, ...(language !== undefined && { language }), ...(prompt !== undefined && { prompt }) };
+  const transcription = { model, ...defined({ language, prompt }) };
   const turn_detection = turns && detectionOf(turns);
   const known = { id, object: "realtime.transcription_session" };
   // Noise is not reduced: the model and the detector were trained with it.

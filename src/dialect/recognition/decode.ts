@@ -2,9 +2,10 @@
 
 import { RecognitionForm, RecognitionRequest } from "../../contract/recognition.ts";
 import { checker, received } from "../../contract/schema.ts";
-import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
+import { fieldError, invalidValue } from "../../domain/errors.ts";
 import type { PageRange, RecognitionMode, RecognitionTask, TextWish } from "../../domain/recognition.ts";
 import { formFields } from "../fields/form-body.ts";
+import { decodePages } from "./page-ranges.ts";
 import { decodeSources, type NamedSource } from "./sources.ts";
 
 export interface RecognitionCall {
@@ -26,6 +27,7 @@ export interface RecognitionCall {
 
 const USUAL_MAX_PAGES = 50;
 const USUAL_MAX_LABELS = 5;
+const MOST_RANGES = 100;
 
 /** Types of the form fields that are not strings. */
 export const FORM_FIELDS = formFields(RecognitionForm);
@@ -54,7 +56,7 @@ function callOf(body: RecognitionRequest): RecognitionCall {
   if (format !== "json" && !isTextual) {
     throw invalidValue("response_format", `be json with mode ${mode}`, received(format));
   }
-  const ranges = pages ? decodePages(pages) : undefined;
+  const ranges = pages ? decodePages(pages, { from: 1, most: MOST_RANGES }) : undefined;
   const wanted = mode === "classify" ? firstOf(ranges) : ranges;
   return {
     mode,
@@ -91,33 +93,8 @@ function modeOf({ debug, mode, table }: RecognitionRequest): RecognitionMode {
   return mode ?? (table ? "table" : "text");
 }
 
-const MOST_RANGES = 100;
-const RANGE = /^(\d{1,6})(?:(-)(\d{1,6})?)?$/;
-
-/** Decodes ranges of pages. Throws SvcError when the text is not a list of pages. */
-function decodePages(text: string): PageRange[] {
-  const parts = text.split(",", MOST_RANGES + 1);
-  if (parts.length > MOST_RANGES) throw refusal(text);
-  return parts.map((part) => {
-    const [, first, dash, last] = RANGE.exec(part.replaceAll(/\s/g, "")) ?? [];
-    if (first === undefined || Number(first) < 1) throw refusal(text);
-    if (dash === undefined) return { first: Number(first), last: Number(first) };
-    if (last === undefined) return { first: Number(first) };
-    if (Number(last) < Number(first)) throw refusal(text);
-    return { first: Number(first), last: Number(last) };
-  });
-}
-
 /** Returns the first of these pages; only that one gets labels. */
 function firstOf(pages: readonly PageRange[] = [{ first: 1 }]): PageRange[] {
   const first = Math.min(...pages.map((range) => range.first));
   return [{ first, last: first }];
-}
-
-function refusal(text: string): SvcError {
-  return invalidValue(
-    "pages",
-    `be numbers of pages, from 1, and ranges of them, as 1-3,7 or 5-, at most ${MOST_RANGES}`,
-    received(text),
-  );
 }

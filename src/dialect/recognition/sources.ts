@@ -4,6 +4,7 @@ import type { RecognitionRequest } from "../../contract/recognition.ts";
 import { received } from "../../contract/schema.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
 import type { FileSource } from "../../domain/file-source.ts";
+import { isObject, type JsonObject } from "../../domain/json.ts";
 
 export interface NamedSource {
   readonly source: FileSource;
@@ -49,11 +50,8 @@ export function urlSource(url: string, field: string): FileSource {
   throw invalidValue(field, "be a data: URL, or a path in the server's media folder", what);
 }
 
-type Json = Readonly<Record<string, unknown>>;
-const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null;
-
 /** Returns the images and files in messages of any API. */
-function messageSources(messages: readonly Json[]): NamedSource[] {
+function messageSources(messages: readonly JsonObject[]): NamedSource[] {
   const found = messages.flatMap(({ content, images }, at) => [
     ...partSources(content, `messages.${at}.content`),
     ...imageSources(images, `messages.${at}.images`),
@@ -92,7 +90,7 @@ function partSource(part: unknown, path: string): NamedSource[] {
 }
 
 /** Returns an image or document of the Messages API; text documents need no recognition. */
-function blockSource({ type, url, data }: Json, title: unknown, path: string): NamedSource[] {
+function blockSource({ type, url, data }: JsonObject, title: unknown, path: string): NamedSource[] {
   if (type === "url" && typeof url === "string") return [inMessage(urlSource(url, `${path}.source.url`), path, title)];
   if (type !== "base64" || typeof data !== "string") return [];
   return [inMessage(inline(data, `${path}.source.data`), path, title)];

@@ -5,6 +5,7 @@ import { fieldError } from "../../domain/errors.ts";
 import type { GenerateEvent, Generation } from "../../domain/generate.ts";
 import { newItemId } from "../../domain/ids.ts";
 import { joinTurns } from "../../domain/turns.ts";
+import { objectOf } from "../fields/json-object.ts";
 import { asIs, collect, CollectedAnswer } from "../stream/collect.ts";
 import { encodeUsage } from "./resource.ts";
 
@@ -40,11 +41,7 @@ export async function encodeCompacted(
 
 /** Returns what the model reads in place of the conversation. Throws SvcError `invalid_value` about a foreign item. */
 export function summaryOf(content: string | null | undefined, param: string): string {
-  try {
-    const { summary } = JSON.parse(Buffer.from(content ?? "", "base64").toString()) as { summary?: unknown };
-    if (typeof summary === "string") return BEFORE + summary;
-  } catch {
-    // The error is thrown below.
-  }
+  const { summary } = objectOf(Buffer.from(content ?? "", "base64").toString());
+  if (typeof summary === "string") return BEFORE + summary;
   throw fieldError("invalid_value", param, "must be what POST /v1/responses/compact gave");
 }

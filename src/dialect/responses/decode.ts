@@ -36,8 +36,6 @@ import { decodeInput, type FindItem } from "./input.ts";
 import { conversationId } from "./resource.ts";
 import { schemaConstraint } from "../../json-schema/constraint.ts";
 
-type ResponsesSettings = Omit<GenerationSettings, "contextShift" | "streamUsage">;
-
 /** The stored responses and conversations of this process. */
 export interface History {
   /** Returns the conversation up to and including a stored response; undefined when it is no longer stored. */
@@ -69,7 +67,7 @@ const UNSUPPORTED = {
 };
 
 /** Throws SvcError with a code of the 400 family, naming the field, or 404 `not_found` for a response not stored. */
-export function decodeResponses(raw: unknown, settings: ResponsesSettings, history: History): ResponsesCall {
+export function decodeResponses(raw: unknown, settings: GenerationSettings, history: History): ResponsesCall {
   const body = checkRequest(raw);
   refuseUnsupported(body, UNSUPPORTED);
   refuseBackground(body);
@@ -99,7 +97,7 @@ export function decodeResponses(raw: unknown, settings: ResponsesSettings, histo
 }
 
 /** Decodes the prompt of a request to count tokens. Throws like `decodeResponses`. */
-export function decodeResponsesPrompt(raw: unknown, settings: ResponsesSettings, history: History): Generation {
+export function decodeResponsesPrompt(raw: unknown, settings: GenerationSettings, history: History): Generation {
   return { ...decodePrompt(checkCount(raw), settings, history, null).prompt, sampling: {}, stop: [] };
 }
 
@@ -138,7 +136,7 @@ function decodeLogprobs({ top_logprobs: alternatives, include }: ResponsesReques
 
 function decodePrompt(
   body: ResponsesPrompt,
-  settings: ResponsesSettings,
+  settings: GenerationSettings,
   history: History,
   budget: number | null | undefined,
 ) {

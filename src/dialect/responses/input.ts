@@ -7,6 +7,7 @@ import { fieldError, invalidValue, missing, SvcError } from "../../domain/errors
 import { textOf, type ChatMessage, type ContentPart, type ToolCall } from "../../domain/generate.ts";
 import { documentPart, fileParts, imagePart } from "../fields/file-parts.ts";
 import { CallArguments } from "../fields/json-object.ts";
+import { needText } from "../fields/need-text.ts";
 import { summaryOf } from "./compact.ts";
 import { flatName } from "./functions.ts";
 
@@ -51,11 +52,11 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
       return;
     }
     case "function_call": {
-      const text = need(item.arguments ?? "", `${path}.arguments`);
+      const text = needText(item.arguments ?? "", `${path}.arguments`);
       return turns.call({ ...calledTool(item, path), arguments: turns.texts.json(text) });
     }
     case "custom_tool_call": {
-      const input = need(item.input, `${path}.input`);
+      const input = needText(item.input, `${path}.input`);
       return turns.call({ ...calledTool(item, path), arguments: turns.texts.object({ input }) });
     }
     case "function_call_output":
@@ -74,7 +75,7 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
       });
     case "item_reference": {
       const param = `${path}.id`;
-      const referred = refer(need(item.id, param), param);
+      const referred = refer(needText(item.id, param), param);
       if (referred) decodeItem(referred, path, turns, refer);
       return;
     }
@@ -175,14 +176,14 @@ function decodeMessage({ role, content }: Item, path: string): OpenTurn {
 }
 
 function calledTool({ call_id, namespace, name }: Item, path: string): Pick<ToolCall, "id" | "name"> {
-  const id = need(call_id, `${path}.call_id`);
-  return { id, name: flatName({ namespace, name: need(name, `${path}.name`) }) };
+  const id = needText(call_id, `${path}.call_id`);
+  return { id, name: flatName({ namespace, name: needText(name, `${path}.name`) }) };
 }
 
 /** Returns the call that a result answers: by its id, or by its tool alone. */
 function answeredCall({ call_id: id, namespace, name }: Item, path: string): Pick<ChatMessage, "toolCallId" | "name"> {
   if (id == null && name != null) return { name: flatName({ namespace, name }) };
-  return { toolCallId: need(id, `${path}.call_id`) };
+  return { toolCallId: needText(id, `${path}.call_id`) };
 }
 
 function decodeContent(content: unknown, path: string, role: ChatMessage["role"]): ChatMessage["content"] {
@@ -222,12 +223,12 @@ function decodePart(value: unknown, path: string): ContentPart[] {
     case "output_text":
     case "text":
     case "summary_text":
-      return [{ type: "text", text: need(part.text, `${path}.text`) }];
+      return [{ type: "text", text: needText(part.text, `${path}.text`) }];
     case "refusal":
-      return [{ type: "text", text: need(part.refusal, `${path}.refusal`) }];
+      return [{ type: "text", text: needText(part.refusal, `${path}.refusal`) }];
     case "input_image": {
       const param = `${path}.image_url`;
-      const url = need(part.image_url, param);
+      const url = needText(part.image_url, param);
       const { detail: named } = part;
       const detail = named === "original" ? "high" : named === "low" || named === "high" ? named : "auto";
       const written = part.languages == null ? {} : { languages: tags(part.languages, `${path}.languages`) };
@@ -237,17 +238,17 @@ function decodePart(value: unknown, path: string): ContentPart[] {
       const { data, language } = part.input_audio ?? {};
       const [sound, field] = part.audio_url == null ? [data, "input_audio.data"] : [part.audio_url, "audio_url"];
       const param = `${path}.${field}`;
-      const spoken = language == null ? {} : { language: need(language, `${path}.input_audio.language`) };
-      return [{ type: "media", source: { kind: "audio", data: need(sound, param), ...spoken }, param }];
+      const spoken = language == null ? {} : { language: needText(language, `${path}.input_audio.language`) };
+      return [{ type: "media", source: { kind: "audio", data: needText(sound, param), ...spoken }, param }];
     }
     case "input_file": {
       if (part.file_url == null) {
         const param = `${path}.file_data`;
-        const data = need(part.file_data, param, "a data: URL, as files are not taken by id");
+        const data = needText(part.file_data, param, "a data: URL, as files are not taken by id");
         return fileParts(data, part.filename, param);
       }
       const param = `${path}.file_url`;
-      return [documentPart(need(part.file_url, param), param)];
+      return [documentPart(needText(part.file_url, param), param)];
     }
     case "encrypted_content":
       return [];
@@ -261,11 +262,4 @@ function tags(value: unknown, param: string): readonly string[] {
   const isList = Array.isArray(value) && value.length > 0 && value.length <= MOST_LANGUAGES;
   if (isList && value.every((tag) => typeof tag === "string" && tag !== "")) return value;
   throw invalidValue(param, `be 1 to ${MOST_LANGUAGES} language tags`, received(value));
-}
-
-function need(value: unknown, param: string, what = "a string"): string {
-  if (typeof value === "string") return value;
-  const code = value == null ? "missing_required_parameter" : "invalid_type";
-  const rule = value == null ? `is required: ${what}` : `must be a string; got ${received(value)}`;
-  throw fieldError(code, param, rule);
 }

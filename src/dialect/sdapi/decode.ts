@@ -3,6 +3,7 @@
 import { MOST_IMAGES } from "../../contract/images.ts";
 import { checker, received } from "../../contract/schema.ts";
 import { ImageToImageRequest, SdapiOptionsRequest, TextToImageRequest } from "../../contract/sdapi.ts";
+import { given } from "../../domain/defined.ts";
 import { fieldError, invalidValue, shownName } from "../../domain/errors.ts";
 import type { ImageAdapter, ImageSize, ImageWork } from "../../domain/image.ts";
 import { checkPrompt, checkSize, decodeSeed } from "../images/decode.ts";
@@ -36,47 +37,23 @@ const checkImage = checker(ImageToImageRequest);
  * Fields ignored whatever their value: they concern the client itself, files and pages of the web interface, or features
  * that are off.
  */
-const IGNORED: ReadonlySet<string> = new Set([
-  "save_images",
-  "do_not_save_samples",
-  "do_not_save_grid",
-  "override_settings_restore_afterwards",
-  "script_args",
-  "force_task_id",
-  "comments",
-  // SillyTavern sends the address and password that it uses along with the form.
-  "url",
-  "auth",
-  // Only InstructPix2Pix has this second guidance.
-  "image_cfg_scale",
-  // Parameters of a second pass or of another model for the last steps; the fields that enable these are refused.
-  "denoising_strength",
-  "refiner_switch_at",
-  "subseed",
-  "seed_resize_from_h",
-  "seed_resize_from_w",
-  "firstphase_width",
-  "firstphase_height",
-  "hr_scale",
-  "hr_upscaler",
-  "hr_second_pass_steps",
-  "hr_resize_x",
-  "hr_resize_y",
-  "hr_checkpoint_name",
-  "hr_sampler_name",
-  "hr_scheduler",
-  "hr_prompt",
-  "hr_negative_prompt",
-  "inpainting_fill",
-  "inpaint_full_res",
-  "inpaint_full_res_padding",
-  "inpainting_mask_invert",
-  "mask_blur",
-  "mask_blur_x",
-  "mask_blur_y",
-  "mask_round",
-  "include_init_images",
-]);
+const IGNORED: ReadonlySet<string> = new Set(
+  [
+    "save_images do_not_save_samples do_not_save_grid override_settings_restore_afterwards script_args force_task_id",
+    "comments include_init_images",
+    // SillyTavern sends the address and password that it uses along with the form.
+    "url auth",
+    // Only InstructPix2Pix has this second guidance.
+    "image_cfg_scale",
+    // Parameters of a second pass or of another model for the last steps; the fields that enable these are refused.
+    "denoising_strength refiner_switch_at subseed seed_resize_from_h seed_resize_from_w firstphase_width",
+    "firstphase_height hr_scale hr_upscaler hr_second_pass_steps hr_resize_x hr_resize_y hr_checkpoint_name",
+    "hr_sampler_name hr_scheduler hr_prompt hr_negative_prompt",
+    // How a mask is applied.
+    "inpainting_fill inpaint_full_res inpaint_full_res_padding inpainting_mask_invert mask_blur mask_blur_x mask_blur_y",
+    "mask_round",
+  ].flatMap((names) => names.split(" ")),
+);
 /**
  * Values that are not off, but change nothing: clients send the web interface's defaults in every request. They send an
  * `eta` of 1 for all samplers; those that add noise in each step have it here too.
@@ -151,9 +128,7 @@ function callOf(body: TextToImageRequest): SdapiCall {
       ...(negative_prompt && cfg_scale == null && { takesNoNegative: true as const }),
       ...(size && { size }),
       count,
-      ...(seed !== undefined && { seed }),
-      ...(steps != null && { steps }),
-      ...(cfg_scale != null && { guidance: cfg_scale }),
+      ...given({ seed, steps, guidance: cfg_scale }),
       ...(sampler && { sampler }),
       ...(scheduler && { scheduler }),
       ...(adapters.length > 0 && { adapters }),

@@ -8,7 +8,7 @@ import type { FileSource } from "../../domain/file-source.ts";
 import type { SpeechDetection, TranscriptionWork } from "../../domain/transcription.ts";
 import { formFields, type FormFields } from "../fields/form-body.ts";
 import { SPEECH_PEER_UNSUPPORTED } from "../fields/peer-fields.ts";
-import { notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
+import { each, notEmpty, refuseUnsupported } from "../fields/unsupported.ts";
 
 export interface TranscriptionCall {
   readonly model?: string;
@@ -97,15 +97,6 @@ export const FORM_FIELDS: FormFields = {
   ...formFields(TranscriptionRequest),
   include: "list",
   // Refused unless they have their default values.
-  top_p: "number",
-  top_k: "number",
-  min_p: "number",
-  frequency_penalty: "number",
-  presence_penalty: "number",
-  repetition_penalty: "number",
-  use_beam_search: "boolean",
-  n: "number",
-  length_penalty: "number",
-  include_stop_str_in_output: "boolean",
-  stream_continuous_usage_stats: "boolean",
+  ...each("number", "top_p top_k min_p frequency_penalty presence_penalty repetition_penalty n length_penalty"),
+  ...each("boolean", "use_beam_search include_stop_str_in_output stream_continuous_usage_stats"),
 };
