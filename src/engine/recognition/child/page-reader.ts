@@ -80,8 +80,9 @@ export class PageReader {
     return this.options.documents.read(document, number, async (page) => {
       this.options.check();
       const { width, height } = page;
+      if (task.text) checkCount(page.words, document.field);
       const { words, tables, source, notes } = await this.text(page, task);
-      if (words.length > MOST_WORDS) throw tooManyWords(document.field, words.length);
+      checkCount(words, document.field);
       return {
         number,
         width,
@@ -203,10 +204,11 @@ export class PageReader {
   }
 }
 
-const tooManyWords = (field: string, count: number) => {
-  const sentence = `must have pages of at most ${MOST_WORDS} words; got one of ${count}`;
-  return fieldError("unprocessable_media", field, sentence);
-};
+function checkCount({ length }: readonly RecognizedWord[], field: string): void {
+  if (length <= MOST_WORDS) return;
+  const sentence = `must have pages of at most ${MOST_WORDS} words; got one of ${length}`;
+  throw fieldError("unprocessable_media", field, sentence);
+}
 
 const tablesIn = ({ tables }: PageContent, by: number): RecognizedTable[] =>
   tables.map((table) => ({ ...table, box: scaled(table.box, by) }));
