@@ -26,21 +26,21 @@ const RGBA_BYTES = 4;
 const silent = () => {};
 
 /** Opens a picture as a document of one page. */
-export const openHeic = (bytes: Uint8Array, field: string): OpenDocument => singlePage(() => decode(bytes, field));
+export const openHeic = (bytes: Uint8Array): OpenDocument => singlePage(() => decode(bytes));
 
-async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
+async function decode(bytes: Uint8Array): Promise<Decoded> {
   try {
     const heif = createHeif({ wasmBinary: await limitedModule(wasm), print: silent, printErr: silent });
     const handle = mainPicture(heif, bytes);
-    if (!handle) throw unreadable(field, "a damaged HEIC file");
-    checkSides(heif.heif_image_handle_get_width(handle), heif.heif_image_handle_get_height(handle), field);
+    if (!handle) throw unreadable("a damaged HEIC file");
+    checkSides(heif.heif_image_handle_get_width(handle), heif.heif_image_handle_get_height(handle));
     const plane = await rgba(heif, handle);
-    if (!plane) throw unreadable(field, "a damaged or unsupported HEIC file");
+    if (!plane) throw unreadable("a damaged or unsupported HEIC file");
     const { width, height } = plane;
-    checkSides(width, height, field);
+    checkSides(width, height);
     return { width, height, pixels: withoutPadding(plane), channels: RGBA_BYTES };
   } catch (error) {
-    throw error instanceof WebAssembly.RuntimeError ? unreadable(field, "a damaged HEIC file") : error;
+    throw error instanceof WebAssembly.RuntimeError ? unreadable("a damaged HEIC file") : error;
   }
 }
 

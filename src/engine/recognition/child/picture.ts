@@ -1,17 +1,14 @@
 // Opens pictures that the runtime decodes: PNG, JPEG, WebP, GIF and BMP.
 
-import { decodePixels } from "../../../media/image.ts";
-import { readImageHeader } from "../../../media/image-header.ts";
+import { decodePixels, measureImage } from "../../../media/image.ts";
 import { defaultMediaLimits } from "../../../media/limits.ts";
-import { Refusal } from "../../../media/refusal.ts";
 import { neverAborted } from "../../../media/slices.ts";
-import { imageFormat } from "../../../media/sniff.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 import { scaling } from "../../../recognition/projection.ts";
 import { warp } from "../../../recognition/resample.ts";
 import { channelOf, greyOf, turned } from "./grey.ts";
-import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
+import { checkSides, LONGEST_SIDE } from "./limits.ts";
 
 /** A decoded picture. */
 export interface Decoded {
@@ -26,8 +23,8 @@ export interface Decoded {
   readonly pixelHeight?: number;
 }
 
-/** Opens a picture as a document of one page. Its page throws SvcError when the picture is too large or damaged. */
-export const openPicture = (bytes: Uint8Array, field: string): OpenDocument => singlePage(() => decode(bytes, field));
+/** Opens a picture as a document of one page. Its page throws Refusal when the picture is too large or damaged. */
+export const openPicture = (bytes: Uint8Array): OpenDocument => singlePage(() => decode(bytes));
 
 /** Returns a document whose only page is a picture. */
 export const singlePage = (decodePicture: () => Promise<Decoded>): OpenDocument => ({
@@ -55,15 +52,10 @@ function withSquares(bitmap: Bitmap, pixelHeight: number): Bitmap {
   return warp(bitmap, scaling(bitmap.width / width, bitmap.height / height), width, height, 255);
 }
 
-async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
-  const format = imageFormat(bytes);
-  try {
-    const header = format && readImageHeader(format, bytes);
-    if (header) checkSides(header.width, header.height, field);
-    const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
-    const { width, height, rgb } = await decodePixels(bytes, LONGEST_SIDE, limits, neverAborted);
-    return { width, height, pixels: rgb, channels: 3 };
-  } catch (error) {
-    throw error instanceof Refusal ? unreadable(field, error.got) : error;
-  }
+async function decode(bytes: Uint8Array): Promise<Decoded> {
+  const header = measureImage(bytes, Infinity);
+  checkSides(header.width, header.height);
+  const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
+  const { width, height, rgb } = await decodePixels(bytes, LONGEST_SIDE, limits, neverAborted);
+  return { width, height, pixels: rgb, channels: 3 };
 }
