@@ -59,32 +59,24 @@ async function opened<T>(
   signal: AbortSignal,
   use: (picture: Picture, alpha: boolean) => Promise<T>,
 ): Promise<T> {
-  const format = imageFormat(bytes);
-  if (!format) throw new Refusal("be a PNG, JPEG, WebP, GIF or BMP image", describeType(bytes));
-  const header = readImageHeader(format, bytes);
-  checkHeader(format, header, maxPixels);
+  const header = measureImage(bytes, maxPixels);
   try {
     return await decoding.run(header.width * header.height * DECODING_BYTES, signal, async () => {
       const file = header.pixels ? await writeBmp(await header.pixels(signal), signal) : (header.still ?? bytes);
       return use({ bytes: file, orientation: header.orientation ?? 1 }, header.alpha);
     });
   } catch (error) {
-    throw asRefusal(error, format, maxPixels);
+    throw asRefusal(error, header.format, maxPixels);
   }
 }
 
-export interface MeasuredImage {
+export interface MeasuredImage extends ImageHeader {
   readonly format: ImageFormat;
-  /** Stored size in pixels. */
-  readonly width: number;
-  readonly height: number;
-  /** Whether pixels may be transparent. */
-  readonly alpha: boolean;
 }
 
 const ALL_FORMATS = Object.keys(FORMAT_NAMES) as readonly ImageFormat[];
 
-/** Reads format, size and transparency from the header of a file in one of `formats`. Throws Refusal. */
+/** Reads and checks the header of a file in one of `formats`. Throws Refusal. */
 export function measureImage(bytes: Uint8Array, maxPixels: number, formats = ALL_FORMATS): MeasuredImage {
   const format = imageFormat(bytes);
   if (!format || !formats.includes(format)) {
@@ -93,16 +85,6 @@ export function measureImage(bytes: Uint8Array, maxPixels: number, formats = ALL
     throw new Refusal(rule, describeType(bytes));
   }
   const header = readImageHeader(format, bytes);
-  checkHeader(format, header, maxPixels);
-  const { width, height, alpha } = header;
-  return { format, width, height, alpha };
-}
-
-function checkHeader(
-  format: ImageFormat,
-  header: ImageHeader | undefined,
-  maxPixels: number,
-): asserts header is ImageHeader {
   const name = FORMAT_NAMES[format];
   if (!header) throw new Refusal("be a whole image", `a ${name} file without a readable header`);
   const { width, height, complete } = header;
@@ -116,6 +98,7 @@ function checkHeader(
   }
   if (Math.max(width, height) > LONGEST_SIDE) throw new Refusal(`be at most ${LONGEST_SIDE} pixels a side`, size);
   if (!complete) throw new Refusal("be a whole image", `a ${name} file that is cut off`);
+  return { format, ...header };
 }
 
 interface Picture {
