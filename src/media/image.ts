@@ -6,7 +6,7 @@ import { systemErrorCode } from "../domain/system-error-code.ts";
 import { upright } from "./exif.ts";
 import { readImageHeader, type ImageHeader } from "./image-header.ts";
 import type { MediaLimits } from "./limits.ts";
-import { ownPngAsBmp, ownPngSize, readOpacity, readOwnPng, writeBmp, type Opacity, type Pixels } from "./pixels.ts";
+import { readOpacity, readOwnPng, writeBmp, type Opacity, type Pixels } from "./pixels.ts";
 import { Refusal } from "./refusal.ts";
 import { contentHash } from "./slices.ts";
 import { describeType, imageFormat, type ImageFormat } from "./sniff.ts";
@@ -115,20 +115,17 @@ async function render(
   signal: AbortSignal,
 ): Promise<Pixels> {
   if (!alpha) return decode(picture, maxPixels, signal, maxSide);
-  const full = await plainPng(picture, maxPixels);
-  const { width, height } = ownPngSize(full);
-  if (Math.max(width, height) <= maxSide) return readPixels(full, signal);
-  const onWhite = await ownPngAsBmp(full, signal);
-  release(full);
+  const full = await decode(picture, maxPixels, signal);
+  if (Math.max(full.width, full.height) <= maxSide) return full;
+  const onWhite = await writeBmp(full, signal);
+  release(full.rgb);
   const scaled = await decode({ bytes: onWhite, orientation: 1 }, maxPixels, signal, maxSide);
   release(onWhite);
   return scaled;
 }
 
-const decode = async (picture: Picture, maxPixels: number, signal: AbortSignal, maxSide: number): Promise<Pixels> =>
-  readPixels(await plainPng(picture, maxPixels, maxSide), signal);
-
-async function readPixels(png: Uint8Array, signal: AbortSignal): Promise<Pixels> {
+async function decode(picture: Picture, maxPixels: number, signal: AbortSignal, maxSide?: number): Promise<Pixels> {
+  const png = await plainPng(picture, maxPixels, maxSide);
   const pixels = await readOwnPng(png, signal);
   release(png);
   return pixels;
