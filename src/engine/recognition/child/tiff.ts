@@ -3,23 +3,12 @@
 import { inflateSync } from "node:zlib";
 import UTIF from "utif2";
 import { readImageHeader } from "../../../media/image-header.ts";
-import { readTiff, type TiffPicture } from "../../../media/tiff-header.ts";
+import { readTiff, STRIPS, TAG, TILES, type TiffPicture } from "../../../media/tiff-header.ts";
 import { unpackBits, unpackLzw } from "../../../media/unpack.ts";
 import type { OpenDocument } from "./document.ts";
 import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
 import { picturePage, type Decoded } from "./picture.ts";
 
-const TAG = {
-  subfile: 254,
-  bits: 258,
-  colours: 262,
-  palette: 320,
-  samples: 277,
-  compression: 259,
-  planes: 284,
-  strips: { offsets: 273, counts: 279, rows: 278 },
-  tiles: { offsets: 324, counts: 325, width: 322, height: 323 },
-} as const;
 /** Marks a thumbnail of another picture. */
 const REDUCED = 1;
 const PLAIN = 1;
@@ -120,12 +109,12 @@ function prepared(bytes: Uint8Array, { width, height, pixelBits, tags }: TiffPic
   if (pixelBits > MOST_PIXEL_BITS) throw unreadable(`a TIFF file of ${pixelBits} bits a pixel`);
   if (tags.get(TAG.colours)?.[0] === FOUR_INKS && tags.get(TAG.bits)?.[0] !== INK_BITS) throw unsupported();
   if (tags.get(TAG.planes)?.[0] === SEPARATE) throw unreadable("a TIFF file with a plane a colour");
-  const isTiled = tags.has(TAG.tiles.width);
+  const isTiled = tags.has(TILES.width);
   const [across, down] = isTiled
-    ? [tags.get(TAG.tiles.width)?.[0] ?? 0, tags.get(TAG.tiles.height)?.[0] ?? 0]
-    : [width, Math.min(height, tags.get(TAG.strips.rows)?.[0] ?? height)];
+    ? [tags.get(TILES.width)?.[0] ?? 0, tags.get(TILES.height)?.[0] ?? 0]
+    : [width, Math.min(height, tags.get(STRIPS.rows)?.[0] ?? height)];
   if (across === 0 || down === 0 || Math.max(across, down) > LONGEST_SIDE) throw damaged();
-  const names = isTiled ? TAG.tiles : TAG.strips;
+  const names = isTiled ? TILES : STRIPS;
   const count = (isTiled ? Math.ceil(width / across) : 1) * Math.ceil(height / down);
   const offsets = (tags.get(names.offsets) ?? []).slice(0, count);
   const pieces = piecesOf(bytes, offsets, tags.get(names.counts));
