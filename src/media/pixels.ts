@@ -115,7 +115,7 @@ function* imageData(png: Uint8Array): Generator<Uint8Array> {
 }
 
 /** Copies `count` RGBA pixels as RGB on white. */
-function onWhite(rgba: Uint8Array, from: number, rgb: Uint8Array, to: number, count: number): void {
+export function onWhite(rgba: Uint8Array, from: number, rgb: Uint8Array, to: number, count: number): void {
   for (let pixel = 0, read = from, write = to; pixel < count; pixel++, read += 4, write += 3) {
     const alpha = rgba[read + 3] as number;
     for (let channel = 0; channel < 3; channel++) {

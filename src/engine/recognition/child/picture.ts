@@ -2,6 +2,7 @@
 
 import { decodePixels, measureImage } from "../../../media/image.ts";
 import { defaultMediaLimits } from "../../../media/limits.ts";
+import type { Pixels } from "../../../media/pixels.ts";
 import { neverAborted } from "../../../media/slices.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
@@ -11,12 +12,7 @@ import { channelOf, greyOf, turned } from "./grey.ts";
 import { checkSides, LONGEST_SIDE } from "./limits.ts";
 
 /** A decoded picture. */
-export interface Decoded {
-  readonly width: number;
-  readonly height: number;
-  readonly pixels: Uint8Array;
-  /** Bytes per pixel; the fourth is the opacity. */
-  readonly channels: 3 | 4;
+export interface Decoded extends Pixels {
   /** As in EXIF, 1 to 8; absent when the picture is upright. */
   readonly orientation?: number;
   /** Height of a pixel in widths; absent for squares. */
@@ -35,11 +31,11 @@ export const singlePage = (decodePicture: () => Promise<Decoded>): OpenDocument 
 
 /** Returns a page that consists of a picture. */
 export function picturePage(decoded: Decoded): DocumentPage {
-  const { width: across, height: down, pixels, channels, orientation = 1, pixelHeight = 1 } = decoded;
+  const { orientation = 1, pixelHeight = 1 } = decoded;
   const upright = (bitmap: Bitmap) => turned(withSquares(bitmap, pixelHeight), orientation);
-  const bitmap = upright(greyOf(pixels, across, down, channels));
+  const bitmap = upright(greyOf(decoded));
   const { width, height } = bitmap;
-  const colour = (at: number) => upright(channelOf(pixels, across, down, channels, at));
+  const colour = (at: number) => upright(channelOf(decoded, at));
   const picture = { bitmap, dotsPerInch: 0, scale: 1, channels: () => [colour(0), colour(1), colour(2)] as const };
   return { width, height, words: [], picture: async () => picture };
 }
@@ -56,6 +52,5 @@ async function decode(bytes: Uint8Array): Promise<Decoded> {
   const header = measureImage(bytes, Infinity);
   checkSides(header.width, header.height);
   const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
-  const { width, height, rgb } = await decodePixels(bytes, LONGEST_SIDE, limits, neverAborted);
-  return { width, height, pixels: rgb, channels: 3 };
+  return decodePixels(bytes, LONGEST_SIDE, limits, neverAborted);
 }

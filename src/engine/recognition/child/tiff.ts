@@ -3,6 +3,7 @@
 import { inflateSync } from "node:zlib";
 import UTIF from "utif2";
 import { readImageHeader } from "../../../media/image-header.ts";
+import { onWhite } from "../../../media/pixels.ts";
 import { readTiff, STRIPS, TAG, TILES, type TiffPicture } from "../../../media/tiff-header.ts";
 import { unpackBits, unpackLzw } from "../../../media/unpack.ts";
 import type { OpenDocument } from "./document.ts";
@@ -57,11 +58,13 @@ function decode(bytes: Uint8Array, picture: TiffPicture): Decoded {
   // The decoder gets our directory, whose values are checked.
   const entries = [...tags, ...greyPalette(tags)].map(([tag, values]) => [`t${tag}`, values]);
   const directory = Object.fromEntries(entries) as unknown as UTIF.IFD;
-  const pixels = toRgba(file, directory, tags, width * height);
-  if (!pixels) throw damaged();
+  const rgba = toRgba(file, directory, tags, width * height);
+  if (!rgba) throw damaged();
   // The decoder leaves all pixels of a kind that it does not convert as they are.
-  if (!pixels.some((value, at) => at % 4 === 3 && value > 0)) throw unsupported();
-  return { width, height, pixels, channels: 4, orientation, pixelHeight };
+  if (!rgba.some((value, at) => at % 4 === 3 && value > 0)) throw unsupported();
+  const rgb = new Uint8Array(width * height * 3);
+  onWhite(rgba, 0, rgb, 0, width * height);
+  return { width, height, rgb, orientation, pixelHeight };
 }
 
 /** Returns red, green, blue and opacity of each pixel; undefined for a damaged picture. */
