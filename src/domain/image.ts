@@ -95,8 +95,8 @@ export interface ImageModel {
   readonly schedulers: readonly string[];
   /** Names of weights that requests may add. */
   readonly adapters: readonly string[];
-  /** What edits the model supports: of an image, of an image under a mask, and with reference images. */
-  readonly edits: { readonly image: boolean; readonly mask: boolean; readonly references: boolean };
+  /** What edits the model supports: of an image under a mask, and with reference images. */
+  readonly edits: { readonly mask: boolean; readonly references: boolean };
   /** Set for a demonstration that is not meant for real use. */
   readonly isDemo?: true;
 }

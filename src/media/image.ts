@@ -6,7 +6,7 @@ import { systemErrorCode } from "../domain/system-error-code.ts";
 import { upright } from "./exif.ts";
 import { readImageHeader, type ImageHeader } from "./image-header.ts";
 import type { MediaLimits } from "./limits.ts";
-import { ownPngAsBmp, ownPngSize, readOpacity, readOwnPng, writeBmp, type Opacity, type Pixels } from "./pixels.ts";
+import { readOpacity, readOwnPng, writeBmp, type Opacity, type Pixels } from "./pixels.ts";
 import { Refusal } from "./refusal.ts";
 import { contentHash } from "./slices.ts";
 import { describeType, imageFormat, type ImageFormat } from "./sniff.ts";
@@ -59,32 +59,24 @@ async function opened<T>(
   signal: AbortSignal,
   use: (picture: Picture, alpha: boolean) => Promise<T>,
 ): Promise<T> {
-  const format = imageFormat(bytes);
-  if (!format) throw new Refusal("be a PNG, JPEG, WebP, GIF or BMP image", describeType(bytes));
-  const header = readImageHeader(format, bytes);
-  checkHeader(format, header, maxPixels);
+  const header = measureImage(bytes, maxPixels);
   try {
     return await decoding.run(header.width * header.height * DECODING_BYTES, signal, async () => {
       const file = header.pixels ? await writeBmp(await header.pixels(signal), signal) : (header.still ?? bytes);
       return use({ bytes: file, orientation: header.orientation ?? 1 }, header.alpha);
     });
   } catch (error) {
-    throw asRefusal(error, format, maxPixels);
+    throw asRefusal(error, header.format, maxPixels);
   }
 }
 
-export interface MeasuredImage {
+export interface MeasuredImage extends ImageHeader {
   readonly format: ImageFormat;
-  /** Stored size in pixels. */
-  readonly width: number;
-  readonly height: number;
-  /** Whether pixels may be transparent. */
-  readonly alpha: boolean;
 }
 
 const ALL_FORMATS = Object.keys(FORMAT_NAMES) as readonly ImageFormat[];
 
-/** Reads format, size and transparency from the header of a file in one of `formats`. Throws Refusal. */
+/** Reads and checks the header of a file in one of `formats`. Throws Refusal. */
 export function measureImage(bytes: Uint8Array, maxPixels: number, formats = ALL_FORMATS): MeasuredImage {
   const format = imageFormat(bytes);
   if (!format || !formats.includes(format)) {
@@ -93,16 +85,6 @@ export function measureImage(bytes: Uint8Array, maxPixels: number, formats = ALL
     throw new Refusal(rule, describeType(bytes));
   }
   const header = readImageHeader(format, bytes);
-  checkHeader(format, header, maxPixels);
-  const { width, height, alpha } = header;
-  return { format, width, height, alpha };
-}
-
-function checkHeader(
-  format: ImageFormat,
-  header: ImageHeader | undefined,
-  maxPixels: number,
-): asserts header is ImageHeader {
   const name = FORMAT_NAMES[format];
   if (!header) throw new Refusal("be a whole image", `a ${name} file without a readable header`);
   const { width, height, complete } = header;
@@ -116,6 +98,7 @@ function checkHeader(
   }
   if (Math.max(width, height) > LONGEST_SIDE) throw new Refusal(`be at most ${LONGEST_SIDE} pixels a side`, size);
   if (!complete) throw new Refusal("be a whole image", `a ${name} file that is cut off`);
+  return { format, ...header };
 }
 
 interface Picture {
@@ -132,20 +115,17 @@ async function render(
   signal: AbortSignal,
 ): Promise<Pixels> {
   if (!alpha) return decode(picture, maxPixels, signal, maxSide);
-  const full = await plainPng(picture, maxPixels);
-  const { width, height } = ownPngSize(full);
-  if (Math.max(width, height) <= maxSide) return readPixels(full, signal);
-  const onWhite = await ownPngAsBmp(full, signal);
-  release(full);
+  const full = await decode(picture, maxPixels, signal);
+  if (Math.max(full.width, full.height) <= maxSide) return full;
+  const onWhite = await writeBmp(full, signal);
+  release(full.rgb);
   const scaled = await decode({ bytes: onWhite, orientation: 1 }, maxPixels, signal, maxSide);
   release(onWhite);
   return scaled;
 }
 
-const decode = async (picture: Picture, maxPixels: number, signal: AbortSignal, maxSide: number): Promise<Pixels> =>
-  readPixels(await plainPng(picture, maxPixels, maxSide), signal);
-
-async function readPixels(png: Uint8Array, signal: AbortSignal): Promise<Pixels> {
+async function decode(picture: Picture, maxPixels: number, signal: AbortSignal, maxSide?: number): Promise<Pixels> {
+  const png = await plainPng(picture, maxPixels, maxSide);
   const pixels = await readOwnPng(png, signal);
   release(png);
   return pixels;

@@ -60,7 +60,7 @@ export async function inlineImage(
 
 /** Decodes base64 or a data: URL to at most `limit` bytes. Throws Refusal, or the signal's reason. */
 export async function inlineBytes(data: string, limit: number, signal: AbortSignal): Promise<Uint8Array> {
-  return scheme(data) === "data" ? readDataUrl(data, limit, signal) : readBase64(data, limit, signal);
+  return scheme(data) === "data" ? readDataUrl(data, limit, signal) : readBase64(data, limit);
 }
 
 /** Reads the file that a data:, http(s) or file: URL or a path names. Throws Refusal, or the signal's reason. */

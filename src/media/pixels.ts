@@ -37,18 +37,6 @@ export async function readOwnPng(png: Uint8Array, signal: AbortSignal): Promise<
   return { width, height, rgb };
 }
 
-/** Converts such a PNG to a BMP file, which Bun.Image can read, without a further copy of the pixels. */
-export async function ownPngAsBmp(png: Uint8Array, signal: AbortSignal): Promise<Uint8Array> {
-  const { width, height } = ownPngSize(png);
-  const bmp = emptyBmp(width, height);
-  const pixels = new Uint8Array(width * 3);
-  await eachRow(png, signal, (rgba, from, row) => {
-    onWhite(rgba, from, pixels, 0, width);
-    bmp.write(pixels, 0, row);
-  });
-  return bmp.file;
-}
-
 /** Returns the opacity of the pixels of such a PNG. */
 export async function readOpacity(png: Uint8Array, signal: AbortSignal): Promise<Opacity> {
   const { width, height } = ownPngSize(png);
@@ -60,7 +48,7 @@ export async function readOpacity(png: Uint8Array, signal: AbortSignal): Promise
 }
 
 /** Returns the size of such a PNG in pixels. */
-export function ownPngSize(png: Uint8Array): { readonly width: number; readonly height: number } {
+function ownPngSize(png: Uint8Array): { readonly width: number; readonly height: number } {
   const view = dataView(png);
   if (view.getUint32(24) !== 0x08060000) throw new Error("Bun.Image wrote a PNG that is not plain RGBA");
   return { width: view.getUint32(16), height: view.getUint32(20) };
@@ -127,7 +115,7 @@ function* imageData(png: Uint8Array): Generator<Uint8Array> {
 }
 
 /** Copies `count` RGBA pixels as RGB on white. */
-function onWhite(rgba: Uint8Array, from: number, rgb: Uint8Array, to: number, count: number): void {
+export function onWhite(rgba: Uint8Array, from: number, rgb: Uint8Array, to: number, count: number): void {
   for (let pixel = 0, read = from, write = to; pixel < count; pixel++, read += 4, write += 3) {
     const alpha = rgba[read + 3] as number;
     for (let channel = 0; channel < 3; channel++) {
@@ -139,16 +127,6 @@ function onWhite(rgba: Uint8Array, from: number, rgb: Uint8Array, to: number, co
 
 /** Encodes pixels as a BMP file, which Bun.Image can read. */
 export async function writeBmp({ width, height, rgb }: Pixels, signal: AbortSignal): Promise<Uint8Array> {
-  const bmp = emptyBmp(width, height);
-  const copyRows = (first: number, end: number): void => {
-    for (let row = first; row < end; row++) bmp.write(rgb, row * width * 3, row);
-  };
-  await inSlices(height, signal, copyRows, Math.max(1, Math.floor(PIECE_BYTES / (width * 3))));
-  return bmp.file;
-}
-
-/** Creates a BMP file. `write` copies a row of RGB pixels that begins at `from`. */
-function emptyBmp(width: number, height: number) {
   const stride = (width * 3 + 3) & ~3;
   const file = new Uint8Array(BMP_HEAD + stride * height);
   const view = new DataView(file.buffer);
@@ -161,12 +139,15 @@ function emptyBmp(width: number, height: number) {
   view.setInt32(22, -height, true);
   view.setUint16(26, 1, true);
   view.setUint16(28, 24, true);
-  const write = (rgb: Uint8Array, from: number, row: number): void => {
-    for (let read = from, to = BMP_HEAD + row * stride, x = 0; x < width; x++, read += 3, to += 3) {
-      file[to] = rgb[read + 2] as number;
-      file[to + 1] = rgb[read + 1] as number;
-      file[to + 2] = rgb[read] as number;
+  const copyRows = (first: number, end: number): void => {
+    for (let row = first; row < end; row++) {
+      for (let from = row * width * 3, to = BMP_HEAD + row * stride, x = 0; x < width; x++, from += 3, to += 3) {
+        file[to] = rgb[from + 2] as number;
+        file[to + 1] = rgb[from + 1] as number;
+        file[to + 2] = rgb[from] as number;
+      }
     }
   };
-  return { file, write };
+  await inSlices(height, signal, copyRows, Math.max(1, Math.floor(PIECE_BYTES / (width * 3))));
+  return file;
 }

@@ -16,40 +16,26 @@ export interface TiffPicture {
   readonly tags: ReadonlyMap<number, readonly number[]>;
 }
 
-const TAG = {
+/** Numbers of the tags that say how a picture is stored. */
+export const TAG = {
+  subfile: 254,
   width: 256,
   height: 257,
-  bitsPerSample: 258,
+  bits: 258,
+  compression: 259,
+  colours: 262,
   orientation: 274,
-  samplesPerPixel: 277,
+  samples: 277,
   across: 282,
   down: 283,
-  jpegTables: 347,
+  planes: 284,
+  palette: 320,
 } as const;
-/** Tags of compression, layout and colour; the others describe cameras and places. */
-const WANTED: ReadonlySet<number> = new Set([
-  254,
-  ...Object.values(TAG),
-  259,
-  262,
-  266,
-  273,
-  278,
-  279,
-  284,
-  292,
-  293,
-  317,
-  320,
-  322,
-  323,
-  324,
-  325,
-  332,
-  338,
-  339,
-  530,
-]);
+export const STRIPS = { offsets: 273, counts: 279, rows: 278 } as const;
+export const TILES = { offsets: 324, counts: 325, width: 322, height: 323 } as const;
+/** What else the decoder needs; the remaining tags describe cameras and places. */
+const OTHERS = [266, 292, 293, 317, 332, 338, 339, 347, 530];
+const WANTED = new Set([TAG, STRIPS, TILES, OTHERS].flatMap((tags) => Object.values<number>(tags)));
 /** Bytes per value by type: byte, short, long, fraction, undefined. */
 const SIZES: Readonly<Record<number, number>> = { 1: 1, 3: 2, 4: 4, 5: 8, 7: 1 };
 /** Ratios between the sides of a pixel: a lower one is a square, a higher one an error. */
@@ -134,7 +120,7 @@ function pictureOf(tags: ReadonlyMap<number, readonly number[]>): TiffPicture {
     height,
     orientation: orientation >= 1 && orientation <= 8 ? orientation : 1,
     pixelHeight: ratio >= SIDES.least && ratio <= SIDES.most ? pixelHeight : 1,
-    pixelBits: first(TAG.bitsPerSample, 1) * first(TAG.samplesPerPixel, 1),
+    pixelBits: first(TAG.bits, 1) * first(TAG.samples, 1),
     tags,
   };
 }

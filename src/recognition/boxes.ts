@@ -28,6 +28,14 @@ export function clipped({ x, y, width, height }: Box, bitmap: Omit<Bitmap, "data
   return { x: left, y: top, width: Math.max(0, right - left), height: Math.max(0, bottom - top) };
 }
 
+/** Returns the box whose edges are `by` pixels further out. */
+export const grown = ({ x, y, width, height }: Box, by: number): Box => ({
+  x: x - by,
+  y: y - by,
+  width: width + 2 * by,
+  height: height + 2 * by,
+});
+
 /** Returns the box in a bitmap that is `by` times as large. */
 export const scaled = ({ x, y, width, height }: Box, by: number): Box => ({
   x: x * by,

@@ -2,11 +2,10 @@
 // space beside it.
 
 import type { Box } from "../domain/recognition.ts";
-import type { Bitmap } from "./bitmap.ts";
-import { components, regions } from "./components.ts";
-import { histogram, inkOf, split, type Ink } from "./ink.ts";
+import type { Component } from "./components.ts";
+import type { Ink } from "./ink.ts";
 
-interface Framed {
+export interface Framed {
   readonly frame: Box;
   /** Strips across the middle of the content, between the frame's bars; one for each possible direction. */
   readonly strips: readonly Box[];
@@ -21,12 +20,11 @@ const INSIDE = 2;
 /** Maximum thickness of a frame's bars, as a share of its width or height. */
 const THICKEST = 0.25;
 
-/** Returns the largest frames with horizontal and vertical sides. */
-export function framesIn(bitmap: Bitmap): Framed[] {
-  const ink = inkOf(bitmap, split(histogram(bitmap)).threshold);
+/** Returns the largest frames among the parts of a picture with horizontal and vertical sides. */
+export function framesIn(ink: Ink, parts: readonly Component[]): Framed[] {
   const isLarge = ({ width, height }: Box) =>
     Math.max(width, height) >= SMALLEST.longer && Math.min(width, height) >= SMALLEST.shorter;
-  return components(regions(ink), 2 * (SMALLEST.longer + SMALLEST.shorter))
+  return parts
     .filter((one) => isLarge(one) && hasSides(ink, one))
     .toSorted((a, b) => b.width * b.height - a.width * a.height)
     .slice(0, MOST_FRAMES)

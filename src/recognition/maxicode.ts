@@ -1,9 +1,8 @@
 // Finds places of possible MaxiCodes by their rings: the decoder takes all ink of a picture for one upright code.
 
 import type { Box } from "../domain/recognition.ts";
-import type { Bitmap } from "./bitmap.ts";
-import { components, regions, type Component } from "./components.ts";
-import { histogram, inkOf, split, type Ink } from "./ink.ts";
+import type { Component } from "./components.ts";
+import type { Ink } from "./ink.ts";
 
 /** Minimum side of the rings in pixels; smaller regions are letters. */
 const SMALLEST = 16;
@@ -14,38 +13,36 @@ const REACH = { left: 2.31, top: 2.15, right: 2.5, bottom: 2.15 };
 const WHITE = 0.1;
 
 /** A place, and the EXIF orientation of a picture with a code in this direction. */
-interface Place {
+export interface MaxiCodePlace {
   readonly box: Box;
   readonly orientation: 1 | 3 | 6 | 8;
 }
 
-/** Returns the places, each as upright, and turned right, by half and left. */
-export function maxiCodePlaces(bitmap: Bitmap): Place[] {
-  const ink = inkOf(bitmap, split(histogram(bitmap)).threshold);
-  return components(regions(ink), SMALLEST)
+/** Returns the places among the parts of a picture, each as upright, and turned right, by half and left. */
+export function maxiCodePlaces(ink: Ink, parts: readonly Component[]): MaxiCodePlace[] {
+  return parts
     .filter((one) => isMiddleRing(ink, one))
     .toSorted((a, b) => b.width - a.width)
     .slice(0, MOST_CODES)
     .flatMap((ring) => {
       const { left, top, right, bottom } = REACH;
       return [
-        { box: boxAround(ring, left, top, right, bottom), orientation: 1 as const },
-        { box: boxAround(ring, bottom, left, top, right), orientation: 8 as const },
-        { box: boxAround(ring, right, bottom, left, top), orientation: 3 as const },
-        { box: boxAround(ring, top, right, bottom, left), orientation: 6 as const },
+        { box: boxAround(ring, REACH), orientation: 1 as const },
+        { box: boxAround(ring, { left: bottom, top: left, right: top, bottom: right }), orientation: 8 as const },
+        { box: boxAround(ring, { left: right, top: bottom, right: left, bottom: top }), orientation: 3 as const },
+        { box: boxAround(ring, { left: top, top: right, right: bottom, bottom: left }), orientation: 6 as const },
       ];
     });
 }
 
-function boxAround(ring: Box, ...reach: readonly [number, number, number, number]): Box {
-  const [left, top, right, bottom] = reach.map((widths) => (widths + WHITE) * ring.width) as [
-    number,
-    number,
-    number,
-    number,
-  ];
-  const [x, y] = [ring.x + ring.width / 2, ring.y + ring.height / 2];
-  return { x: x - left, y: y - top, width: left + right, height: top + bottom };
+function boxAround({ x, y, width, height }: Box, { left, top, right, bottom }: typeof REACH): Box {
+  const edge = (reach: number) => (reach + WHITE) * width;
+  return {
+    x: x + width / 2 - edge(left),
+    y: y + height / 2 - edge(top),
+    width: edge(left) + edge(right),
+    height: edge(top) + edge(bottom),
+  };
 }
 
 /** Returns whether this is the middle ring; the outer one may touch what surrounds it. */

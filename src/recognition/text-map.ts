@@ -2,7 +2,7 @@
 // line (differentiable binarization, as PaddleOCR's detectors are trained).
 
 import type { Box } from "../domain/recognition.ts";
-import { clipped } from "./boxes.ts";
+import { clipped, grown } from "./boxes.ts";
 import { components, regions } from "./components.ts";
 
 interface TextMap {
@@ -24,7 +24,7 @@ export function linesIn(map: TextMap): Box[] {
   const data = Uint8Array.from(map.data, (value) => (value > LIKELY.pixel ? 1 : 0));
   return components(regions({ ...map, data }))
     .filter((box) => Math.min(box.width, box.height) >= LEAST && mean(map, box) >= LIKELY.box)
-    .map((box) => grown(map, box));
+    .map((box) => clipped(grown(box, (GROWN * box.width * box.height) / (2 * (box.width + box.height))), map));
 }
 
 function mean({ width, data }: TextMap, box: Box): number {
@@ -33,9 +33,4 @@ function mean({ width, data }: TextMap, box: Box): number {
     for (let at = y * width + box.x, end = at + box.width; at < end; at++) sum += data[at] as number;
   }
   return sum / (box.width * box.height);
-}
-
-function grown(map: TextMap, { x, y, width, height }: Box): Box {
-  const by = (GROWN * width * height) / (2 * (width + height));
-  return clipped({ x: x - by, y: y - by, width: width + 2 * by, height: height + 2 * by }, map);
 }

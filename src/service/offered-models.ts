@@ -74,9 +74,7 @@ export const offeredUpscaling = (engine: ImagePort): OfferedModel =>
 export const offeredImages = (engine: ImagePort): OfferedModel =>
   offered("images", "image", engine, 1, () => {
     const { model, isDemo = model?.isDemo } = engine.status();
-    // Most models can edit; whether this one can is known once it is loaded.
-    const edits = model?.edits.image === false ? [] : ["image_edits"];
-    return { capabilities: ["images", ...edits], ...fileOf(model, model?.family), ...(isDemo && { isDemo }) };
+    return { capabilities: ["images", "image_edits"], ...fileOf(model, model?.family), ...(isDemo && { isDemo }) };
   });
 
 /** Makes the offer of a model. `kind` labels its metrics; `known` returns further fields for listings. */

@@ -22,7 +22,7 @@ export class FakeDrawer extends FakeEngine implements ImagePort {
     samplers: ["euler", "euler_a"],
     schedulers: ["simple"],
     adapters: ["ink"],
-    edits: { image: true, mask: true, references: false },
+    edits: { mask: true, references: false },
   };
   /** The requests received, in order, with the contents of their files. */
   readonly asked: (ImageWork & { readonly client?: string; readonly files: readonly string[] })[] = [];

@@ -18,6 +18,11 @@ export interface Column {
   readonly right: number;
 }
 
+export interface FilledColumn extends Column {
+  /** What each row has in the column; rows without any are left out. */
+  readonly rows: readonly Row[];
+}
+
 /** In widths of a letter: the widest space, and the minimum gap between columns. */
 const SPACE = 1.6;
 const GUTTER = 1;
@@ -80,11 +85,21 @@ export function stretchesOf(rows: readonly Row[], stray: number, letter: number)
 
 /** Returns the first and last column that a box overlaps; the closest one when it overlaps none. */
 export function columnsUnder({ x, width }: Box, columns: readonly Column[]): readonly [number, number] {
-  const shared = columns.map(({ left, right }) => Math.min(right, x + width) - Math.max(left, x));
-  const under = [...shared.keys()].filter((at) => (shared[at] ?? 0) > 0);
-  const [first] = under;
-  const last = under.at(-1);
-  if (first !== undefined && last !== undefined) return [first, last];
-  const closest = shared.indexOf(Math.max(...shared));
+  const first = columns.findIndex(({ right }) => right > x);
+  const last = columns.findLastIndex(({ left }) => left < x + width);
+  if (first !== -1 && first <= last) return [first, last];
+  const before = x - (columns[last]?.right ?? -Infinity);
+  const after = (columns[first]?.left ?? Infinity) - (x + width);
+  const closest = before <= after ? last : first;
   return [closest, closest];
+}
+
+/** Returns the columns, each with the rows of the chunks that begin there. */
+export function filled(columns: readonly Column[], rows: readonly Row[]): FilledColumn[] {
+  const found = columns.map(({ left, right }) => ({ left, right, rows: [] as Row[] }));
+  for (const row of rows) {
+    for (const [at, chunks] of Map.groupBy(row, ({ box }) => columnsUnder(box, columns)[0]))
+      found[at]?.rows.push(chunks);
+  }
+  return found;
 }

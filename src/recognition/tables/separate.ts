@@ -3,9 +3,10 @@
 
 import type { Box } from "../../domain/recognition.ts";
 import type { Bitmap } from "../bitmap.ts";
-import { clipped } from "../boxes.ts";
+import { clipped, grown } from "../boxes.ts";
+import type { ReadablePage } from "../page.ts";
 import { crop } from "../resample.ts";
-import type { Grid, GridCell } from "./grid.ts";
+import type { GridCell } from "./grid.ts";
 
 /** Maximum height in letter heights; a larger cell may contain columns of text, or a table. */
 const HIGHEST = 10;
@@ -22,17 +23,12 @@ interface SeparateCell {
   readonly inner: Box;
 }
 
-interface PageWithGrids {
-  readonly bitmap: Bitmap;
-  readonly grids: readonly Grid[];
-  readonly letterHeight: number;
-  /** The lightest value that counts as ink. */
-  readonly dark: number;
-}
+type Page = Pick<ReadablePage, "bitmap" | "grids" | "letterHeight" | "dark">;
 
 /** Returns the cells with one to a few lines of text; none if there are too many. */
-export function separateCells({ bitmap, grids, letterHeight, dark }: PageWithGrids): SeparateCell[] {
-  const all = grids.flatMap((grid) => grid.cells).map((cell) => ({ cell, inner: clipped(inset(cell.box), bitmap) }));
+export function separateCells({ bitmap, grids, letterHeight, dark }: Page): SeparateCell[] {
+  const cells = grids.flatMap((grid) => grid.cells);
+  const all = cells.map((cell) => ({ cell, inner: clipped(grown(cell.box, -INSET), bitmap) }));
   const found = all.filter(({ inner }) => {
     const { width, height } = inner;
     const isLow = width > 0 && height > 0 && height <= HIGHEST * letterHeight;
@@ -50,10 +46,3 @@ const inkIn = ({ data }: Bitmap, dark: number): number => data.reduce((sum, valu
 
 const contains = (outer: Box, { x, y, width, height }: Box): boolean =>
   x >= outer.x && y >= outer.y && x + width <= outer.x + outer.width && y + height <= outer.y + outer.height;
-
-const inset = ({ x, y, width, height }: Box): Box => ({
-  x: x + INSET,
-  y: y + INSET,
-  width: width - 2 * INSET,
-  height: height - 2 * INSET,
-});

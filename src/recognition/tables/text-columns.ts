@@ -1,7 +1,7 @@
 // Handles pages with text in columns, where a table is inside one column or spans all.
 
 import type { RecognizedWord } from "../../domain/recognition.ts";
-import { columnsUnder, stretchesOf, type Row } from "./chunks.ts";
+import { columnsUnder, filled, stretchesOf, type Row } from "./chunks.ts";
 import { isText } from "./prose.ts";
 
 /** Maximum share of a page's rows that may span its columns: titles, and tables across the page. */
@@ -15,7 +15,7 @@ const LEAST = 6;
 export function textColumns(rows: readonly Row[], letter: number): RecognizedWord[][] | undefined {
   const columns = stretchesOf(rows, Math.floor(ACROSS * rows.length), letter);
   const isPage = rows.length >= LEAST && columns.length > 1 && columns.length < 5;
-  if (!isPage || !columns.every((_, column) => isText(rows, columns, column))) return undefined;
+  if (!isPage || !filled(columns, rows).every(isText)) return undefined;
   const parts: RecognizedWord[][] = Array.from({ length: columns.length + 1 }, () => []);
   for (const row of rows) {
     const places = row.map(({ box }) => columnsUnder(box, columns));

@@ -2,17 +2,14 @@
 // read as columns of text, narrow columns with single digits are lost.
 
 import type { Box, RecognizedWord } from "../../domain/recognition.ts";
-import { around, holdsMiddle } from "../boxes.ts";
+import { around, grown, holdsMiddle } from "../boxes.ts";
 import { rowsOf } from "../reading-order.ts";
 
 type Words = readonly RecognizedWord[];
 
 /** Returns the boxes, `margin` pixels larger, of tables with a row that was read as several lines. */
 export const tornBoxes = (tables: readonly Words[], margin: number): Box[] =>
-  tables.filter(isTorn).map((table) => {
-    const { x, y, width, height } = around(table.map(({ box }) => box));
-    return { x: x - margin, y: y - margin, width: width + 2 * margin, height: height + 2 * margin };
-  });
+  tables.filter(isTorn).map((table) => grown(around(table.map(({ box }) => box)), margin));
 
 const isTorn = (table: Words): boolean => rowsOf(table).some((row) => new Set(row.map(({ line }) => line)).size > 1);
 

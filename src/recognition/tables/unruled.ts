@@ -4,7 +4,7 @@ import type { MergedCell, RecognizedTable, RecognizedWord } from "../../domain/r
 import { around } from "../boxes.ts";
 import { inReadingOrder, rowsOf } from "../reading-order.ts";
 import { median, quantile } from "../statistics.ts";
-import { chunksOf, columnsOf, columnsUnder, letterWidth, type Chunk, type Column, type Row } from "./chunks.ts";
+import { chunksOf, columnsOf, columnsUnder, filled, letterWidth, type Column, type Row } from "./chunks.ts";
 import { isProse } from "./prose.ts";
 import { makeTable, type Cell } from "./table.ts";
 import { textColumns } from "./text-columns.ts";
@@ -44,7 +44,7 @@ function tablesIn(words: readonly RecognizedWord[]): Found {
       const cells = cellsOf(part, columns);
       const own = cells.flatMap((cell) => cell.words);
       inside.push(own);
-      const rowCount = Math.max(...cells.map(({ row }) => row)) + 1;
+      const rowCount = (cells.at(-1)?.row ?? 0) + 1;
       tables.push(makeTable(around(own.map(({ box }) => box)), rowCount, columns.length, cells));
     }
   }
@@ -82,8 +82,9 @@ function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
   };
   if (rows.some(isText)) return parted(block, isText).flatMap((part) => tabular(part, letter));
   const least = columns.length === 2 ? LEAST.two : LEAST.more;
-  const used = columns.every((_, column) => rows.filter((row) => inColumn(row, column, columns).length > 0).length > 1);
-  if (rows.length < least || !used || isProse(rows, columns)) return [];
+  const parts = filled(columns, rows);
+  const used = parts.every((column) => column.rows.length > 1);
+  if (rows.length < least || !used || isProse(parts)) return [];
   for (const row of block.slice(end)) {
     if (isText(row) || startsOf([...rows, row], columns).at(-1)) break;
     rows.push(row);
@@ -113,9 +114,6 @@ function parted(rows: readonly Row[], isBetween: (row: Row) => boolean): Row[][]
   }
   return parts;
 }
-
-const inColumn = (row: Row, column: number, columns: readonly Column[]): Chunk[] =>
-  row.filter(({ box }) => columnsUnder(box, columns)[0] === column);
 
 /** Returns the cells of rows; a row that continues the one above is part of that row's cells. */
 function cellsOf(rows: readonly Row[], columns: readonly Column[]): Cell[] {

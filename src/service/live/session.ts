@@ -4,7 +4,7 @@ import type { Timers } from "../../domain/clock.ts";
 import { fieldError, SvcError, typedError } from "../../domain/errors.ts";
 import type { LiveCommand, LiveEnd, LiveEvent, LiveSettings } from "../../domain/live.ts";
 import type { RequestOrigin } from "../../domain/request-origin.ts";
-import { readShortBase64 } from "../../media/inline.ts";
+import { readBase64 } from "../../media/inline.ts";
 import { Refusal } from "../../media/refusal.ts";
 import type { TranscriptionService } from "../transcriptions.ts";
 import { UtteranceQueue } from "./utterance-queue.ts";
@@ -267,7 +267,7 @@ const tooLate = () => new SvcError("deadline_exceeded", "The deadline of X-Svc-D
 
 function decoded(audio: string, limit: number): Uint8Array {
   try {
-    return readShortBase64(audio, limit);
+    return readBase64(audio, limit);
   } catch (error) {
     throw error instanceof Refusal ? error.at("audio") : error;
   }

@@ -33,26 +33,13 @@ export interface GrammarSize {
   readonly hasHiddenRecursion: boolean;
 }
 
-const NOTHING: GrammarSize = {
-  depth: 0,
-  elements: 0,
-  paths: 0,
-  beginnings: 0,
-  row: 0,
-  comparisons: 0,
-  lookups: 0,
-  letters: 0,
-  reversed: 0,
-  hasHiddenRecursion: false,
-};
-
 /** Nesting depth of brackets from which nothing else matters. */
 const BOTTOMLESS = 10_000;
 
 /** Measures a grammar in time proportional to its text; for brackets deeper than BOTTOMLESS, only the depth. */
 export function grammarSize(text: string): GrammarSize {
   const { rules, root, depth, letters, reversed } = grammarRules(text);
-  if (depth > BOTTOMLESS) return { ...NOTHING, depth };
+  if (depth > BOTTOMLESS) return { ...grammarSize(""), depth };
   const elements = rules.reduce((sum, rule) => sum + elementsOf(rule), 0);
   const openings = new Openings(rules);
   const paths = rules.reduce((sum, rule) => sum + openings.of(rule).paths + openings.ofRepetitions(rule), 0);

@@ -116,7 +116,7 @@ const model: ImageModel = {
   samplers: ["euler"],
   schedulers: ["simple"],
   adapters: [INK.name],
-  edits: { image: true, mask: true, references: false },
+  edits: { mask: true, references: false },
 };
 
 /** `stepMs`: duration of a step. `drawsIn`: the only size that the model draws in. */

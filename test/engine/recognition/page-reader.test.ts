@@ -7,6 +7,7 @@ import type { Box, RecognitionTask, TextTask } from "../../../src/domain/recogni
 import { Documents } from "../../../src/engine/recognition/child/documents.ts";
 import { PageReader } from "../../../src/engine/recognition/child/page-reader.ts";
 import { Tesseract } from "../../../src/engine/recognition/child/tesseract.ts";
+import { TooLong } from "../../../src/engine/recognition/child/watch.ts";
 import { decodeImage } from "../../../src/media/image.ts";
 import { defaultMediaLimits } from "../../../src/media/limits.ts";
 import { writeBmp } from "../../../src/media/pixels.ts";
@@ -65,10 +66,11 @@ const word = (text: string, x: number, y: number) => ({
   block: 0,
 });
 
+const barcodes = () => Promise.reject(new Error("no codes are wanted"));
+let tesseract: Tesseract;
 let reader: PageReader;
 beforeAll(async () => {
-  const tesseract = await Tesseract.load(() => {});
-  const barcodes = () => Promise.reject(new Error("no codes are wanted"));
+  tesseract = await Tesseract.load(() => {});
   reader = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
 });
 
@@ -112,13 +114,27 @@ describe.skipIf(!english)(`pages (${NO_ENGLISH})`, () => {
     for (const [at, value] of [x, y, width, height].entries()) expect(Math.abs(value - (box[at] ?? 0))).toBeLessThan(2);
   });
 
-  test("with more words than anybody reads are refused", async () => {
-    const page = (lines: number) => pdfOf([{ lines: Array.from({ length: lines }, () => "a ".repeat(100)), size: 1 }]);
-    expect((await read(page(200), { text })).lines).toHaveLength(200);
-    await expect(read(page(201), { text })).rejects.toMatchObject({
+  test("with more words than anybody reads are refused at once, and with as many as that are read", async () => {
+    const page = (rows: number) => {
+      const lines = Array.from({ length: rows }, (_, at) => `60 ${780 - 2 * at} Td (${"7 ".repeat(100)}) Tj`);
+      // The spaces are wide, so that each word is a cell.
+      return pdfOf([{ lines: [], drawing: lines.map((line) => `BT /F1 1 Tf 3 Tw ${line} ET`).join("\n") }]);
+    };
+    const { lines, tables } = await read(page(200), { text, tables: true });
+    expect(lines).toHaveLength(200);
+    expect(tables.map(({ rows, columnCount }) => [rows.length, columnCount])).toEqual([[200, 100]]);
+    let isStarted = false;
+    const check = () => {
+      if (isStarted) throw new TooLong(0);
+      isStarted = true;
+    };
+    const hurried = new PageReader({ documents: new Documents(), tesseract, barcodes, check });
+    const many = { id: ++count, path: file(page(201)), field: "file" };
+    await expect(hurried.read(many, 1, { text, tables: true })).rejects.toMatchObject({
       code: "unprocessable_media",
-      message: expect.stringContaining("at most 20000 words; got one of 20100"),
+      message: "'file' must have pages of at most 20000 words; got one of 20100.",
     });
+    expect((await read(page(201), {})).lines).toEqual([]);
   });
 
   test("upside down are read, with boxes where things are on the page as it came", async () => {
@@ -174,7 +190,6 @@ test("a table without rules that was read column by column is read again, as lin
       return [columns(whole, (row) => row)];
     },
   };
-  const barcodes = () => Promise.reject(new Error("no codes are wanted"));
   const again = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
   const ink = "60 660 320 90 re f";
   const path = file(await pngOf(await drawn({ lines: [], drawing: ink }, 200)));
@@ -196,7 +211,6 @@ test("the cells of drawn tables are read one by one, unless nothing is found so"
       return parts.map((part, at) => (texts[at] ? [{ ...word(texts[at], 0, 0), box: part }] : []));
     },
   };
-  const barcodes = () => Promise.reject(new Error("no codes are wanted"));
   const separate = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
   const path = file(await pngOf(await drawn(tablePage(), 200)));
   const text = { languages: [], level: "accurate", correction: true } as const;
@@ -218,7 +232,6 @@ test("the cells of drawn tables are read one by one, unless nothing is found so"
 test("a picture that does not say its resolution is read at one that suits its letters", async () => {
   const given: number[] = [];
   const tesseract = { words: async (_: Bitmap, dotsPerInch: number) => (given.push(dotsPerInch), []), blocks };
-  const barcodes = () => Promise.reject(new Error("no codes are wanted"));
   const fitted = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
   const text = { languages: [], level: "accurate", correction: true } as const;
   for (const size of [18, 36]) {
@@ -240,7 +253,6 @@ test("fast reads a page once, as large as it is", async () => {
   const widths = async (level: "accurate" | "fast") => {
     const found: number[] = [];
     const tesseract = { words: async ({ width }: Bitmap) => (found.push(width), []), blocks };
-    const barcodes = () => Promise.reject(new Error("no codes are wanted"));
     const small = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
     const text = { languages: [], level, correction: true } as const;
     await small.read({ id: ++count, path: file(content), field: "file" }, 1, { text });
@@ -257,7 +269,6 @@ test("a turned sheet that is hard to read is not read together with what is arou
   const sheet = upsideDown(await drawn({ lines, size: 14, paper: [300, 300] }, 150));
   const path = file(await pngOf(photographed(sheet, 120)));
   const tesseract = { words: async () => [], blocks };
-  const barcodes = () => Promise.reject(new Error("no codes are wanted"));
   const hard = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
   const text = { languages: [], level: "accurate", correction: true } as const;
   const { notes } = await hard.read({ id: ++count, path, field: "file" }, 1, { text, crop: true });

@@ -62,7 +62,7 @@ function describe({ name, bytes, adapters, demo, upscales }: PainterOptions, tra
     schedulers,
     adapters: adapters.map((adapter) => adapter.name),
     // The demonstration was not trained to be shown images.
-    edits: { image: true, mask: !needsReference, references: (takesReferences && !demo) || needsReference },
+    edits: { mask: !needsReference, references: (takesReferences && !demo) || needsReference },
     ...(demo && { isDemo: true }),
   };
 }

@@ -36,13 +36,7 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
     throw unsupported("image", "is needed: this model changes images and cannot draw without one");
   const size = work.size ?? (edit ? undefined : model.size);
   if (size) checkSize(size, painter);
-  const steps = within(
-    "steps",
-    work.steps ?? Math.max(1, Math.ceil(model.steps * (work.stepShare ?? 1))),
-    1,
-    IMAGE_BOUNDS.steps,
-  );
-  const guidance = within("cfg_scale", work.guidance ?? model.guidance, 0, IMAGE_BOUNDS.guidance);
+  const guidance = work.guidance ?? model.guidance;
   if (work.negativePrompt && !work.takesNoNegative && guidance <= 1) {
     const sentence = `needs a 'cfg_scale' above 1: at ${guidance} it has no effect`;
     throw fieldError("invalid_value", "negative_prompt", sentence);
@@ -50,7 +44,7 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
   const sampler = oneOf("sampler", work.sampler ?? model.sampler, model.samplers);
   return {
     ...(size && { size }),
-    steps,
+    steps: work.steps ?? Math.max(1, Math.ceil(model.steps * (work.stepShare ?? 1))),
     guidance,
     sampler,
     scheduler: oneOf("scheduler", work.scheduler ?? traits.scheduler, model.schedulers),
@@ -60,14 +54,13 @@ export function planOf(work: ImageWork, painter: Painter): Plan {
       return { path, scale: within("lora", scale, -IMAGE_BOUNDS.adapterScale, IMAGE_BOUNDS.adapterScale) };
     }),
     byReference: edit !== undefined && isByReference(edit, painter),
-    strength: within("strength", edit?.strength ?? USUAL_STRENGTH, 0, 1),
+    strength: edit?.strength ?? USUAL_STRENGTH,
     scale: within("scale", work.upscale?.scale ?? traits.scale, 1, traits.scale),
   };
 }
 
 /** Models that accept reference images do better with them, unless a part or a share of the image must stay. */
 function isByReference(edit: NonNullable<ImageWork["edit"]>, { model: { edits }, traits }: Painter): boolean {
-  if (!edits.image) throw unsupported("image", "is not supported: this model cannot change images");
   if (edit.mask && !edits.mask)
     throw unsupported("mask", "is not supported: this model cannot keep a part of an image");
   const isShown = edits.references && edit.strength === undefined && !edit.mask;

@@ -5,7 +5,7 @@ import { fieldError } from "../../../domain/errors.ts";
 import type { ImageEdit, ImageSize, EditFile } from "../../../domain/image.ts";
 import { decodePixels, decodeOpacity } from "../../../media/image.ts";
 import { defaultMediaLimits, type MediaLimits } from "../../../media/limits.ts";
-import { writeBmp, type Opacity, type Pixels } from "../../../media/pixels.ts";
+import { readOwnPng, writeBmp, type Opacity, type Pixels } from "../../../media/pixels.ts";
 import { atField, checkSize } from "../../../media/refusal.ts";
 import { neverAborted } from "../../../media/slices.ts";
 
@@ -67,13 +67,7 @@ export async function resized(pixels: Pixels, size: ImageSize): Promise<Pixels> 
   const image = new Bun.Image(await writeBmp(cropped, neverAborted))
     .resize(size.width, size.height)
     .png({ compressionLevel: 0 });
-  const { rgb } = await decodePixels(
-    await image.bytes(),
-    Math.max(size.width, size.height),
-    defaultMediaLimits,
-    neverAborted,
-  );
-  return { ...size, rgb };
+  return readOwnPng(await image.bytes(), neverAborted);
 }
 
 /** Returns the mask in the size that is drawn: 255 where the image is drawn anew. Takes the nearest pixel. */

@@ -2,16 +2,20 @@
 
 import { prepareZXingModule, readBarcodes, type ReaderOptions, type ReadResult } from "zxing-wasm/reader";
 import wasm from "zxing-wasm/reader/zxing_reader.wasm" with { type: "file" };
-import type { Barcode, Box } from "../../../domain/recognition.ts";
+import type { Barcode } from "../../../domain/recognition.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
-import { clipped, holdsMiddle } from "../../../recognition/boxes.ts";
-import { framesIn } from "../../../recognition/frames.ts";
-import { maxiCodePlaces } from "../../../recognition/maxicode.ts";
+import { around, clipped, holdsMiddle } from "../../../recognition/boxes.ts";
+import { components, regions } from "../../../recognition/components.ts";
+import { framesIn, type Framed } from "../../../recognition/frames.ts";
+import { histogram, inkOf, split } from "../../../recognition/ink.ts";
+import { maxiCodePlaces, type MaxiCodePlace } from "../../../recognition/maxicode.ts";
 import { crop } from "../../../recognition/resample.ts";
 import { turned } from "./grey.ts";
 import { limitedModule } from "./wasm-memory.ts";
 
 const UPC_DIGITS = 12;
+/** Pixels; smaller parts are neither frames nor rings. */
+const SMALLEST_PART = 16;
 
 /** Names that differ from ZXing's; symbologies not listed keep ZXing's name. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -49,7 +53,10 @@ export async function loadBarcodeReader(): Promise<BarcodeReader> {
 
 async function readCodes(bitmap: Bitmap): Promise<Barcode[]> {
   const found = (await codesIn(bitmap)).map(barcodeOf);
-  for (const one of [...(await framedCodes(bitmap)), ...(await maxiCodes(bitmap))]) {
+  const ink = inkOf(bitmap, split(histogram(bitmap)).threshold);
+  const parts = components(regions(ink), SMALLEST_PART);
+  const framed = await framedCodes(bitmap, framesIn(ink, parts));
+  for (const one of [...framed, ...(await maxiCodes(bitmap, maxiCodePlaces(ink, parts)))]) {
     if (!found.some(({ payload, box }) => payload === one.payload && holdsMiddle(one.box, box))) found.push(one);
   }
   return found.toSorted((a, b) => a.box.y - b.box.y || a.box.x - b.box.x);
@@ -61,14 +68,13 @@ async function codesIn({ width, height, data }: Bitmap, options: ReaderOptions =
     rgba[at * 4] = rgba[at * 4 + 1] = rgba[at * 4 + 2] = grey;
   });
   const image = { data: rgba, width, height, colorSpace: "srgb" } as const;
-  const results = await readBarcodes(image, { tryHarder: true, tryDenoise: true, textMode: "Plain", ...options });
-  return results.filter(({ isValid }) => isValid);
+  return readBarcodes(image, { tryHarder: true, tryDenoise: true, textMode: "Plain", ...options });
 }
 
 /** Finds 14-digit codes in frames that leave them too little quiet zone. */
-async function framedCodes(bitmap: Bitmap): Promise<Barcode[]> {
+async function framedCodes(bitmap: Bitmap, frames: readonly Framed[]): Promise<Barcode[]> {
   const found: Barcode[] = [];
-  for (const { frame, strips } of framesIn(bitmap)) {
+  for (const { frame, strips } of frames) {
     for (const strip of strips) {
       const results = await codesIn(onWhite(crop(bitmap, strip)), { formats: ["ITF"] });
       const codes = results.map(barcodeOf).filter(({ payload }) => isItf14(payload));
@@ -79,9 +85,9 @@ async function framedCodes(bitmap: Bitmap): Promise<Barcode[]> {
 }
 
 /** Finds MaxiCodes that are rotated, or not alone on the picture. */
-async function maxiCodes(bitmap: Bitmap): Promise<Barcode[]> {
+async function maxiCodes(bitmap: Bitmap, places: readonly MaxiCodePlace[]): Promise<Barcode[]> {
   const found: Barcode[] = [];
-  for (const { box, orientation } of maxiCodePlaces(bitmap)) {
+  for (const { box, orientation } of places) {
     const place = clipped(box, bitmap);
     const results = await codesIn(onWhite(turned(crop(bitmap, place), orientation)), { formats: ["MaxiCode"] });
     found.push(...results.map((result) => ({ ...barcodeOf(result), box: place })));
@@ -103,34 +109,16 @@ const isItf14 = (digits: string): boolean =>
   /^\d{14}$/.test(digits) &&
   [...digits].reduce((sum, digit, at) => sum + Number(digit) * (at % 2 === 0 ? 3 : 1), 0) % 10 === 0;
 
-function barcodeOf({ format, text, position }: ReadResult): Barcode {
+function barcodeOf({ format, text, extra, position }: ReadResult): Barcode {
   const { topLeft, topRight, bottomLeft, bottomRight } = position;
-  const box = boxAround([topLeft, topRight, bottomLeft, bottomRight]);
+  const corners = [topLeft, topRight, bottomLeft, bottomRight];
+  const box = around(corners.map(({ x, y }) => ({ x, y, width: 0, height: 0 })));
   // A UPC-A code is an EAN-13 code that begins with 0, and its text has 12 digits.
   const isUpc = format === "UPCA" || (format === "EAN13" && /^0\d{12}$/.test(text));
   if (isUpc) return { type: "UPCA", payload: text.slice(-UPC_DIGITS), box };
-  if (format === "UPCE") return { type: "UPCE", payload: shortened(text.slice(-UPC_DIGITS)), box };
+  // Its text is the number that the printed digits stand for.
+  if (format === "UPCE") return { type: "UPCE", payload: (JSON.parse(extra) as { readonly UPCE: string }).UPCE, box };
   // The minus is part of the symbology.
   const payload = format === "PZN" ? text.replace(/^-/, "") : text;
   return { type: NAMES[format] ?? format, payload, box };
-}
-
-/** How UPC-E shortens a UPC-A code: six digits stand between the number system and the check digit. */
-const SHORT: readonly (readonly [long: RegExp, short: string])[] = [
-  [/^(\d)(\d\d)([012])0000(\d{3})(\d)$/, "$1$2$4$3$5"],
-  [/^(\d)(\d{3})00000(?<tail>\d\d)(?<check>\d)$/, "$1$2$<tail>3$<check>"],
-  [/^(\d)(\d{4})00000(?<tail>\d)(?<check>\d)$/, "$1$2$<tail>4$<check>"],
-  [/^(\d)(\d{5})0000([5-9])(\d)$/, "$1$2$3$4"],
-];
-
-/** Shortens a 12-digit UPC-A code to the 8 digits of UPC-E. */
-function shortened(upca: string): string {
-  const [long, short] = SHORT.find(([pattern]) => pattern.test(upca)) ?? [];
-  return long && short !== undefined ? upca.replace(long, short) : upca;
-}
-
-function boxAround(points: readonly { readonly x: number; readonly y: number }[]): Box {
-  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
-  const [x, y] = [Math.min(...xs), Math.min(...ys)];
-  return { x, y, width: Math.max(...xs) - x, height: Math.max(...ys) - y };
 }

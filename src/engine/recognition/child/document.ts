@@ -26,7 +26,7 @@ interface PagePicture {
 
 export interface OpenDocument {
   readonly pageCount: number;
-  /** Opens a page, from 1, and closes the one before. Throws SvcError when it cannot be read. */
+  /** Opens a page, from 1, and closes the one before. Throws Refusal when it cannot be read. */
   page(number: number): Promise<DocumentPage>;
   close(): void;
 }

@@ -1,6 +1,7 @@
 // Opens documents by their format; keeps the last one open, because its next page often follows.
 
 import { fieldError, SvcError } from "../../../domain/errors.ts";
+import { Refusal } from "../../../media/refusal.ts";
 import { describeType, documentFormat, type DocumentFormat } from "../../../media/sniff.ts";
 import type { DocumentFile } from "../protocol.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
@@ -53,10 +54,9 @@ export class Documents {
   }
 
   private async open(format: DocumentFormat, bytes: Uint8Array, file: DocumentFile): Promise<OpenDocument> {
-    const { field } = file;
     if (format === "pdf") return openPdf((this.pdfium ??= await Pdfium.load()), bytes, file);
-    if (format === "tiff") return openTiff(bytes, field);
-    return format === "heic" ? openHeic(bytes, field) : openPicture(bytes, field);
+    if (format === "tiff") return openTiff(bytes);
+    return format === "heic" ? openHeic(bytes) : openPicture(bytes);
   }
 
   /** An unexpected error leaves PDFium in an unknown state, so everything is opened anew. */
@@ -64,9 +64,11 @@ export class Documents {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof SvcError || error instanceof Stopped || error instanceof TooLong) throw error;
-      this.opened = this.pdfium = undefined;
-      throw error instanceof WebAssembly.RuntimeError ? unreadable(field, "a damaged file, or one too large") : error;
+      if (![Refusal, SvcError, Stopped, TooLong].some((kind) => error instanceof kind))
+        this.opened = this.pdfium = undefined;
+      const isBroken = error instanceof WebAssembly.RuntimeError;
+      const reason = isBroken ? unreadable("a damaged file, or one too large") : error;
+      throw reason instanceof Refusal ? fieldError("unprocessable_media", field, reason.message) : reason;
     }
   }
 }

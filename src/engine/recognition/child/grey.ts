@@ -1,35 +1,25 @@
 // Converts colours to grey.
 
+import type { Pixels } from "../../../media/pixels.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 
 /** Weights of red, green and blue in perceived brightness, of 256 in all (ITU-R BT.601). */
 const [RED, GREEN, BLUE] = [77, 150, 29];
 
-/** Converts pixels of three bytes, or of four: transparent ones become white. */
-export const greyOf = (pixels: Uint8Array, width: number, height: number, channels: 3 | 4): Bitmap =>
-  onWhite(pixels, width, height, channels, (at) => {
-    const [red, green, blue] = [pixels[at] as number, pixels[at + 1] as number, pixels[at + 2] as number];
+export const greyOf = (pixels: Pixels): Bitmap =>
+  valuesOf(pixels, (rgb, at) => {
+    const [red, green, blue] = [rgb[at] as number, rgb[at + 1] as number, rgb[at + 2] as number];
     return (red * RED + green * GREEN + blue * BLUE) >> 8;
   });
 
-/** Returns a single colour channel, in which transparent pixels are white; 0 is red. */
-export const channelOf = (pixels: Uint8Array, width: number, height: number, channels: 3 | 4, colour: number): Bitmap =>
-  onWhite(pixels, width, height, channels, (at) => pixels[at + colour] as number);
+/** Returns a single colour channel; 0 is red. */
+export const channelOf = (pixels: Pixels, colour: number): Bitmap =>
+  valuesOf(pixels, (rgb, at) => rgb[at + colour] as number);
 
-/** Returns what `valueAt` says about the pixels, given their offsets, blended with white by their opacity. */
-function onWhite(
-  pixels: Uint8Array,
-  width: number,
-  height: number,
-  channels: 3 | 4,
-  valueAt: (offset: number) => number,
-): Bitmap {
+/** Returns what `valueAt` says about the pixels, given their offsets. */
+function valuesOf({ width, height, rgb }: Pixels, valueAt: (rgb: Uint8Array, offset: number) => number): Bitmap {
   const data = new Uint8Array(width * height);
-  for (let at = 0, from = 0; at < data.length; at++, from += channels) {
-    const value = valueAt(from);
-    const alpha = channels === 4 ? (pixels[from + 3] as number) : 255;
-    data[at] = alpha === 255 ? value : Math.round((value * alpha + 255 * (255 - alpha)) / 255);
-  }
+  for (let at = 0, from = 0; at < data.length; at++, from += 3) data[at] = valueAt(rgb, from);
   return { width, height, data };
 }
 

@@ -2,9 +2,10 @@
 
 import createHeif from "libheif-js/libheif-wasm/libheif.js";
 import wasm from "libheif-js/libheif-wasm/libheif.wasm" with { type: "file" };
+import { onWhite, type Pixels } from "../../../media/pixels.ts";
 import type { OpenDocument } from "./document.ts";
 import { checkSides, unreadable } from "./limits.ts";
-import { singlePage, type Decoded } from "./picture.ts";
+import { singlePage } from "./picture.ts";
 import { limitedModule } from "./wasm-memory.ts";
 
 type Heif = ReturnType<typeof createHeif>;
@@ -22,25 +23,23 @@ interface Plane {
   readonly data: Uint8Array;
 }
 
-const RGBA_BYTES = 4;
 const silent = () => {};
 
 /** Opens a picture as a document of one page. */
-export const openHeic = (bytes: Uint8Array, field: string): OpenDocument => singlePage(() => decode(bytes, field));
+export const openHeic = (bytes: Uint8Array): OpenDocument => singlePage(() => decode(bytes));
 
-async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
+async function decode(bytes: Uint8Array): Promise<Pixels> {
   try {
     const heif = createHeif({ wasmBinary: await limitedModule(wasm), print: silent, printErr: silent });
     const handle = mainPicture(heif, bytes);
-    if (!handle) throw unreadable(field, "a damaged HEIC file");
-    checkSides(heif.heif_image_handle_get_width(handle), heif.heif_image_handle_get_height(handle), field);
+    if (!handle) throw unreadable("a damaged HEIC file");
+    checkSides(heif.heif_image_handle_get_width(handle), heif.heif_image_handle_get_height(handle));
     const plane = await rgba(heif, handle);
-    if (!plane) throw unreadable(field, "a damaged or unsupported HEIC file");
-    const { width, height } = plane;
-    checkSides(width, height, field);
-    return { width, height, pixels: withoutPadding(plane), channels: RGBA_BYTES };
+    if (!plane) throw unreadable("a damaged or unsupported HEIC file");
+    checkSides(plane.width, plane.height);
+    return pixelsOf(plane);
   } catch (error) {
-    throw error instanceof WebAssembly.RuntimeError ? unreadable(field, "a damaged HEIC file") : error;
+    throw error instanceof WebAssembly.RuntimeError ? unreadable("a damaged HEIC file") : error;
   }
 }
 
@@ -72,9 +71,8 @@ async function rgba(heif: Heif, handle: Handle): Promise<Plane | undefined> {
   return decoded.channels.find(({ id }) => id === heif_channel.heif_channel_interleaved);
 }
 
-function withoutPadding({ width, height, stride, data }: Plane): Uint8Array {
-  const rowBytes = width * RGBA_BYTES;
-  const pixels = new Uint8Array(rowBytes * height);
-  for (let y = 0; y < height; y++) pixels.set(data.subarray(y * stride, y * stride + rowBytes), y * rowBytes);
-  return pixels;
+function pixelsOf({ width, height, stride, data }: Plane): Pixels {
+  const rgb = new Uint8Array(width * height * 3);
+  for (let y = 0; y < height; y++) onWhite(data, y * stride, rgb, y * width * 3, width);
+  return { width, height, rgb };
 }

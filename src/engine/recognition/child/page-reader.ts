@@ -1,6 +1,5 @@
 // Reads what is wanted of a page, from the text stored in the document or from the page's picture.
 
-import { fieldError } from "../../../domain/errors.ts";
 import type {
   Barcode,
   RecognitionTask,
@@ -11,6 +10,7 @@ import type {
   SaliencyTask,
   TextTask,
 } from "../../../domain/recognition.ts";
+import { Refusal } from "../../../media/refusal.ts";
 import { scaled } from "../../../recognition/boxes.ts";
 import { linesOf } from "../../../recognition/lines.ts";
 import {
@@ -81,7 +81,6 @@ export class PageReader {
       this.options.check();
       const { width, height } = page;
       const { words, tables, source, notes } = await this.text(page, task);
-      if (words.length > MOST_WORDS) throw tooManyWords(document.field, words.length);
       return {
         number,
         width,
@@ -100,6 +99,7 @@ export class PageReader {
   private async text(page: DocumentPage, task: RecognitionTask): Promise<Found> {
     const { text, tables } = task;
     if (!text) return NOTHING;
+    checkCount(page.words);
     const found = page.words.length > 0 ? await this.own(page, tables) : await this.recognized(page, text, task);
     return tables ? found : { ...found, tables: [] };
   }
@@ -133,6 +133,7 @@ export class PageReader {
     const readyDots = Math.round(dotsPerInch * enlarged);
     const reader = await this.reader(task);
     const read = await reader.words(ready.bitmap, readyDots, task);
+    checkCount(read);
     const words = isFast ? read : await this.readAgain(ready, read, readyDots, task);
     const separate = tables && !isFast ? await this.separate(ready, readyDots, task) : undefined;
     let content = contentOf(ready, words, separate);
@@ -203,10 +204,9 @@ export class PageReader {
   }
 }
 
-const tooManyWords = (field: string, count: number) => {
-  const sentence = `must have pages of at most ${MOST_WORDS} words; got one of ${count}`;
-  return fieldError("unprocessable_media", field, sentence);
-};
+function checkCount({ length }: readonly RecognizedWord[]): void {
+  if (length > MOST_WORDS) throw new Refusal(`have pages of at most ${MOST_WORDS} words`, `one of ${length}`);
+}
 
 const tablesIn = ({ tables }: PageContent, by: number): RecognizedTable[] =>
   tables.map((table) => ({ ...table, box: scaled(table.box, by) }));

@@ -26,9 +26,8 @@ const [FLAT_ON_SCREEN, FLATTENED] = [0, 1];
 /** Share of unknown characters above which text is not what is seen: its font has no table of characters. */
 const MEANINGLESS = 0.2;
 
-/** Throws SvcError about a document that is encrypted or damaged, or has no pages. */
+/** Throws SvcError about a document that is encrypted, and Refusal of one that is damaged or has no pages. */
 export function openPdf(pdfium: Pdfium, bytes: Uint8Array, file: Omit<DocumentFile, "id" | "path">): OpenDocument {
-  const { field } = file;
   const { functions } = pdfium;
   const content = pdfium.allocate(bytes.length);
   functions.HEAPU8.set(bytes, content);
@@ -36,15 +35,15 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, file: Omit<DocumentFi
   if (document === 0) {
     const failure = pdfium.failure();
     pdfium.free(content);
-    if (failure === "damaged") throw unreadable(field, "a damaged PDF document");
+    if (failure === "damaged") throw unreadable("a damaged PDF document");
     const sentence = "must be a document without a password; got an encrypted PDF document";
-    throw fieldError("unsupported_media_input", field, sentence);
+    throw fieldError("unsupported_media_input", file.field, sentence);
   }
   const pageCount = functions._FPDF_GetPageCount(document);
   if (pageCount === 0) {
     functions._FPDF_CloseDocument(document);
     pdfium.free(content);
-    throw unreadable(field, "a PDF document without pages");
+    throw unreadable("a PDF document without pages");
   }
   let open = 0;
   const closePage = () => {
@@ -61,10 +60,10 @@ export function openPdf(pdfium: Pdfium, bytes: Uint8Array, file: Omit<DocumentFi
         closePage();
         open = functions._FPDF_LoadPage(document, number - 1);
       }
-      if (open === 0) throw unreadable(field, `a PDF document whose page ${numberFor(file, number)} is damaged`);
+      if (open === 0) throw unreadable(`a PDF document whose page ${numberFor(file, number)} is damaged`);
       const [width, height] = [functions._FPDF_GetPageWidthF(open), functions._FPDF_GetPageHeightF(open)];
       if (!(width > 0 && height > 0))
-        throw unreadable(field, `a PDF document whose page ${numberFor(file, number)} has no size`);
+        throw unreadable(`a PDF document whose page ${numberFor(file, number)} has no size`);
       return pageOf(pdfium, { page: open, width, height });
     },
     close() {

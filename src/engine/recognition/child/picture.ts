@@ -1,33 +1,26 @@
 // Opens pictures that the runtime decodes: PNG, JPEG, WebP, GIF and BMP.
 
-import { decodePixels } from "../../../media/image.ts";
-import { readImageHeader } from "../../../media/image-header.ts";
+import { decodePixels, measureImage } from "../../../media/image.ts";
 import { defaultMediaLimits } from "../../../media/limits.ts";
-import { Refusal } from "../../../media/refusal.ts";
+import type { Pixels } from "../../../media/pixels.ts";
 import { neverAborted } from "../../../media/slices.ts";
-import { imageFormat } from "../../../media/sniff.ts";
 import type { DocumentPage, OpenDocument } from "./document.ts";
 import type { Bitmap } from "../../../recognition/bitmap.ts";
 import { scaling } from "../../../recognition/projection.ts";
 import { warp } from "../../../recognition/resample.ts";
 import { channelOf, greyOf, turned } from "./grey.ts";
-import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
+import { checkSides, LONGEST_SIDE } from "./limits.ts";
 
 /** A decoded picture. */
-export interface Decoded {
-  readonly width: number;
-  readonly height: number;
-  readonly pixels: Uint8Array;
-  /** Bytes per pixel; the fourth is the opacity. */
-  readonly channels: 3 | 4;
+export interface Decoded extends Pixels {
   /** As in EXIF, 1 to 8; absent when the picture is upright. */
   readonly orientation?: number;
   /** Height of a pixel in widths; absent for squares. */
   readonly pixelHeight?: number;
 }
 
-/** Opens a picture as a document of one page. Its page throws SvcError when the picture is too large or damaged. */
-export const openPicture = (bytes: Uint8Array, field: string): OpenDocument => singlePage(() => decode(bytes, field));
+/** Opens a picture as a document of one page. Its page throws Refusal when the picture is too large or damaged. */
+export const openPicture = (bytes: Uint8Array): OpenDocument => singlePage(() => decode(bytes));
 
 /** Returns a document whose only page is a picture. */
 export const singlePage = (decodePicture: () => Promise<Decoded>): OpenDocument => ({
@@ -38,11 +31,11 @@ export const singlePage = (decodePicture: () => Promise<Decoded>): OpenDocument 
 
 /** Returns a page that consists of a picture. */
 export function picturePage(decoded: Decoded): DocumentPage {
-  const { width: across, height: down, pixels, channels, orientation = 1, pixelHeight = 1 } = decoded;
+  const { orientation = 1, pixelHeight = 1 } = decoded;
   const upright = (bitmap: Bitmap) => turned(withSquares(bitmap, pixelHeight), orientation);
-  const bitmap = upright(greyOf(pixels, across, down, channels));
+  const bitmap = upright(greyOf(decoded));
   const { width, height } = bitmap;
-  const colour = (at: number) => upright(channelOf(pixels, across, down, channels, at));
+  const colour = (at: number) => upright(channelOf(decoded, at));
   const picture = { bitmap, dotsPerInch: 0, scale: 1, channels: () => [colour(0), colour(1), colour(2)] as const };
   return { width, height, words: [], picture: async () => picture };
 }
@@ -55,15 +48,9 @@ function withSquares(bitmap: Bitmap, pixelHeight: number): Bitmap {
   return warp(bitmap, scaling(bitmap.width / width, bitmap.height / height), width, height, 255);
 }
 
-async function decode(bytes: Uint8Array, field: string): Promise<Decoded> {
-  const format = imageFormat(bytes);
-  try {
-    const header = format && readImageHeader(format, bytes);
-    if (header) checkSides(header.width, header.height, field);
-    const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
-    const { width, height, rgb } = await decodePixels(bytes, LONGEST_SIDE, limits, neverAborted);
-    return { width, height, pixels: rgb, channels: 3 };
-  } catch (error) {
-    throw error instanceof Refusal ? unreadable(field, error.got) : error;
-  }
+async function decode(bytes: Uint8Array): Promise<Decoded> {
+  const header = measureImage(bytes, Infinity);
+  checkSides(header.width, header.height);
+  const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
+  return decodePixels(bytes, LONGEST_SIDE, limits, neverAborted);
 }

@@ -3,24 +3,13 @@
 import { inflateSync } from "node:zlib";
 import UTIF from "utif2";
 import { readImageHeader } from "../../../media/image-header.ts";
-import { Refusal } from "../../../media/refusal.ts";
-import { readTiff, type TiffPicture } from "../../../media/tiff-header.ts";
+import { onWhite } from "../../../media/pixels.ts";
+import { readTiff, STRIPS, TAG, TILES, type TiffPicture } from "../../../media/tiff-header.ts";
 import { unpackBits, unpackLzw } from "../../../media/unpack.ts";
 import type { OpenDocument } from "./document.ts";
 import { checkSides, LONGEST_SIDE, unreadable } from "./limits.ts";
 import { picturePage, type Decoded } from "./picture.ts";
 
-const TAG = {
-  subfile: 254,
-  bits: 258,
-  colours: 262,
-  palette: 320,
-  samples: 277,
-  compression: 259,
-  planes: 284,
-  strips: { offsets: 273, counts: 279, rows: 278 },
-  tiles: { offsets: 324, counts: 325, width: 322, height: 323 },
-} as const;
 /** Marks a thumbnail of another picture. */
 const REDUCED = 1;
 const PLAIN = 1;
@@ -46,9 +35,9 @@ const MOST_PIXEL_BITS = 64;
 
 type Tags = TiffPicture["tags"];
 
-/** Throws SvcError about a file whose directories are invalid. */
-export function openTiff(bytes: Uint8Array, field: string): OpenDocument {
-  const all = refusing(field, () => readTiff(bytes));
+/** Throws Refusal of a file whose directories are invalid. */
+export function openTiff(bytes: Uint8Array): OpenDocument {
+  const all = readTiff(bytes);
   const whole = all.filter(({ tags }) => ((tags.get(TAG.subfile)?.[0] ?? 0) & REDUCED) === 0);
   const pictures = whole.length > 0 ? whole : all;
   return {
@@ -56,24 +45,26 @@ export function openTiff(bytes: Uint8Array, field: string): OpenDocument {
     async page(number) {
       const picture = pictures[number - 1];
       if (!picture) throw new Error(`there is no page ${number}`);
-      return picturePage(decode(bytes, picture, field));
+      return picturePage(decode(bytes, picture));
     },
     close() {},
   };
 }
 
-function decode(bytes: Uint8Array, picture: TiffPicture, field: string): Decoded {
+function decode(bytes: Uint8Array, picture: TiffPicture): Decoded {
   const { width, height, orientation, pixelHeight } = picture;
-  checkSides(width, height, field);
-  const { file, tags } = prepared(bytes, picture, field);
+  checkSides(width, height);
+  const { file, tags } = prepared(bytes, picture);
   // The decoder gets our directory, whose values are checked.
   const entries = [...tags, ...greyPalette(tags)].map(([tag, values]) => [`t${tag}`, values]);
   const directory = Object.fromEntries(entries) as unknown as UTIF.IFD;
-  const pixels = toRgba(file, directory, tags, width * height);
-  if (!pixels) throw damaged(field);
+  const rgba = toRgba(file, directory, tags, width * height);
+  if (!rgba) throw damaged();
   // The decoder leaves all pixels of a kind that it does not convert as they are.
-  if (!pixels.some((value, at) => at % 4 === 3 && value > 0)) throw unsupported(field);
-  return { width, height, pixels, channels: 4, orientation, pixelHeight };
+  if (!rgba.some((value, at) => at % 4 === 3 && value > 0)) throw unsupported();
+  const rgb = new Uint8Array(width * height * 3);
+  onWhite(rgba, 0, rgb, 0, width * height);
+  return { width, height, rgb, orientation, pixelHeight };
 }
 
 /** Returns red, green, blue and opacity of each pixel; undefined for a damaged picture. */
@@ -114,43 +105,38 @@ function lightOf(samples: Uint8Array, count: number, perPixel: number): Uint8Arr
 }
 
 /** Returns the file and the picture's tags for the decoder: all lengths are checked and the content is decompressed. */
-function prepared(bytes: Uint8Array, { width, height, pixelBits, tags }: TiffPicture, field: string) {
+function prepared(bytes: Uint8Array, { width, height, pixelBits, tags }: TiffPicture) {
   const compression = tags.get(TAG.compression)?.[0] ?? PLAIN;
   const unpack = UNPACK.get(compression);
-  if (!unpack && !OTHERS.has(compression)) throw unreadable(field, `a TIFF file with compression ${compression}`);
-  if (pixelBits > MOST_PIXEL_BITS) throw unreadable(field, `a TIFF file of ${pixelBits} bits a pixel`);
-  if (tags.get(TAG.colours)?.[0] === FOUR_INKS && tags.get(TAG.bits)?.[0] !== INK_BITS) throw unsupported(field);
-  if (tags.get(TAG.planes)?.[0] === SEPARATE) throw unreadable(field, "a TIFF file with a plane a colour");
-  const isTiled = tags.has(TAG.tiles.width);
+  if (!unpack && !OTHERS.has(compression)) throw unreadable(`a TIFF file with compression ${compression}`);
+  if (pixelBits > MOST_PIXEL_BITS) throw unreadable(`a TIFF file of ${pixelBits} bits a pixel`);
+  if (tags.get(TAG.colours)?.[0] === FOUR_INKS && tags.get(TAG.bits)?.[0] !== INK_BITS) throw unsupported();
+  if (tags.get(TAG.planes)?.[0] === SEPARATE) throw unreadable("a TIFF file with a plane a colour");
+  const isTiled = tags.has(TILES.width);
   const [across, down] = isTiled
-    ? [tags.get(TAG.tiles.width)?.[0] ?? 0, tags.get(TAG.tiles.height)?.[0] ?? 0]
-    : [width, Math.min(height, tags.get(TAG.strips.rows)?.[0] ?? height)];
-  if (across === 0 || down === 0 || Math.max(across, down) > LONGEST_SIDE) throw damaged(field);
-  const names = isTiled ? TAG.tiles : TAG.strips;
+    ? [tags.get(TILES.width)?.[0] ?? 0, tags.get(TILES.height)?.[0] ?? 0]
+    : [width, Math.min(height, tags.get(STRIPS.rows)?.[0] ?? height)];
+  if (across === 0 || down === 0 || Math.max(across, down) > LONGEST_SIDE) throw damaged();
+  const names = isTiled ? TILES : STRIPS;
   const count = (isTiled ? Math.ceil(width / across) : 1) * Math.ceil(height / down);
   const offsets = (tags.get(names.offsets) ?? []).slice(0, count);
-  const pieces = piecesOf(bytes, offsets, tags.get(names.counts), field);
+  const pieces = piecesOf(bytes, offsets, tags.get(names.counts));
   const pieceBytes = Math.ceil((across * pixelBits) / 8) * down;
   // Pieces not decompressed here are copied. They may share bytes but need not, so together they must fit the file's
   // length.
   const copied = unpack ? 0 : pieces.reduce((sum, { length }) => sum + length, 0);
-  if (copied > bytes.length) throw damaged(field);
-  if (compression === JPEG) checkJpegs(pieces, across, down, field);
-  const contents = unpack ? pieces.map((piece) => refusing(field, () => unpack(piece, pieceBytes))) : pieces;
+  if (copied > bytes.length) throw damaged();
+  if (compression === JPEG) checkJpegs(pieces, across, down);
+  const contents = unpack ? pieces.map((piece) => unpack(piece, pieceBytes)) : pieces;
   const plain = new Map([...tags, [TAG.compression, [unpack ? PLAIN : compression]]]);
   return rebuilt(bytes, contents, plain, names);
 }
 
 /** Returns the strips or tiles. One without a length extends to the end of the file. */
-function piecesOf(
-  bytes: Uint8Array,
-  offsets: readonly number[],
-  counts: readonly number[] | undefined,
-  field: string,
-): Uint8Array[] {
-  if (offsets.length === 0) throw damaged(field);
+function piecesOf(bytes: Uint8Array, offsets: readonly number[], counts: readonly number[] | undefined): Uint8Array[] {
+  if (offsets.length === 0) throw damaged();
   return offsets.map((offset, at) => {
-    if (offset >= bytes.length) throw damaged(field);
+    if (offset >= bytes.length) throw damaged();
     return bytes.subarray(offset, Math.min(bytes.length, offset + (counts?.[at] ?? bytes.length)));
   });
 }
@@ -180,26 +166,18 @@ function inflated(piece: Uint8Array, length: number): Uint8Array {
   try {
     return inflateSync(piece, { maxOutputLength: length });
   } catch {
-    throw new Refusal("be a whole TIFF file", "a damaged TIFF file");
+    throw damaged();
   }
 }
 
 /** The decoder trusts the size inside a JPEG, which must therefore fit its strip or tile in whole blocks. */
-function checkJpegs(pieces: readonly Uint8Array[], across: number, down: number, field: string): void {
+function checkJpegs(pieces: readonly Uint8Array[], across: number, down: number): void {
   const most = (side: number) => Math.ceil(side / JPEG_BLOCK) * JPEG_BLOCK;
   for (const piece of pieces) {
-    const header = refusing(field, () => readImageHeader("jpeg", piece));
-    if (!header || header.width > most(across) || header.height > most(down)) throw damaged(field);
+    const header = readImageHeader("jpeg", piece);
+    if (!header || header.width > most(across) || header.height > most(down)) throw damaged();
   }
 }
 
-const damaged = (field: string) => unreadable(field, "a damaged TIFF file");
-const unsupported = (field: string) => unreadable(field, "a TIFF file of an unsupported kind");
-
-function refusing<T>(field: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof Refusal ? unreadable(field, error.got) : error;
-  }
-}
+const damaged = () => unreadable("a damaged TIFF file");
+const unsupported = () => unreadable("a TIFF file of an unsupported kind");
