@@ -5,7 +5,7 @@ import { OllamaDeleteRequest, OllamaPullRequest, OllamaPullStatus } from "../../
 import type { TSchema } from "../../contract/schema.ts";
 import { decodeDelete, decodePull, encodePull, pullWriter } from "../../dialect/ollama/store.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, streamResponse } from "../generation-response.ts";
+import { streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
@@ -27,10 +27,9 @@ export const ollamaStoreRoutes = (deps: AppDeps) =>
       async ({ request }) => {
         checkLocal(request.headers, deps.config);
         const { model, stream } = decodePull(await deps.bodies.read(request, bodyCeilings.tokenizer));
-        const disconnect = disconnection(request);
-        const events = deps.storedModels.download(model, disconnect.signal);
+        const events = deps.storedModels.download(model, deps.contexts.of(request).signal);
         if (!stream) return Response.json(await encodePull(events));
-        return streamResponse(deps, request, events, pullWriter, { disconnect, format: "ndjson" });
+        return streamResponse(deps, request, events, pullWriter, { format: "ndjson" });
       },
       {
         parse: "none",

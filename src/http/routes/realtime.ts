@@ -24,7 +24,6 @@ import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
-import { logUnexpected } from "../log-unexpected.ts";
 import { checkUpgrade, LARGEST_MESSAGE, switching, type SocketConnection, type SocketHandler } from "../socket.ts";
 import { TurnLimit } from "../../domain/turn-limit.ts";
 
@@ -102,9 +101,8 @@ function openSession(deps: AppDeps, realtime: RealtimeService, turns: TurnLimit,
   checkUpgrade(headers);
   const wire = new RealtimeWire({ query: new URL(url).searchParams, headers });
   const origin = requestOrigin(deps, request);
-  const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, origin.id);
-  const socket = new RealtimeSocket(wire, turns, onUnexpected);
   const context = deps.contexts.of(request);
+  const socket = new RealtimeSocket(wire, turns, context.onUnexpected);
   const settings = context.clientSecret?.settings ?? realtime.settings({ ...(wire.model && { model: wire.model }) });
   const session = realtime.open(origin, settings, socket);
   socket.session = session;

@@ -23,7 +23,7 @@ import { collectSpeech } from "../../domain/transcription.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
+import { isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { isForm, orDiscard, readOneFile } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
@@ -55,17 +55,14 @@ async function answer(deps: AppDeps, request: Request, task: Task): Promise<Resp
   const report: RequestReport = {};
   const context = deps.contexts.of(request);
   context.logFields = () => ({ ...outcomeFields(report), completion: report.usage?.completionTokens });
-  const disconnect = disconnection(request);
   const { model, work } = call;
   const run = { work, model, ...origin };
-  const events = deps.transcriptions.transcribe(recording, run, disconnect.signal, report);
+  const events = deps.transcriptions.transcribe(recording, run, context.signal, report);
   // Until the file is known to be a recording, a failure has its own status.
   const { value } = await events.next();
   if (value && isStreamed(deps, call.stream)) {
     const { id: requestId } = context;
-    return streamResponse(deps, request, events, (put) => transcriptWriter(put, { requestId }), {
-      disconnect,
-    });
+    return streamResponse(deps, request, events, (put) => transcriptWriter(put, { requestId }));
   }
   const { type, body } = encodeTranscription(await collectSpeech(events), call);
   return new Response(body, { headers: { "Content-Type": type } });
