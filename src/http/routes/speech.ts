@@ -6,13 +6,12 @@ import { decodeSpeech } from "../../dialect/speech/decode.ts";
 import { encodeVoices, speechWriter } from "../../dialect/speech/encode.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { SpeechEvent, SpeechFormat } from "../../domain/speech.ts";
-import type { RequestReport } from "../../service/request.ts";
+import { beginJob } from "../begin-job.ts";
 import { byteStream } from "../byte-stream.ts";
 import type { AppDeps } from "../deps.ts";
-import { isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
+import { isStreamed, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { fileContent, jsonAnswer, jsonContent } from "../json-content.ts";
-import { outcomeFields } from "../log-fields.ts";
 import type { RequestContext } from "../request-context.ts";
 
 const TYPES: Readonly<Record<SpeechFormat, string>> = {
@@ -47,10 +46,7 @@ export const speechRoutes = (deps: AppDeps) =>
 
 async function speak(deps: AppDeps, request: Request): Promise<Response> {
   const { work, voice, locale, model, events } = decodeSpeech(await deps.bodies.read(request, bodyCeilings.small));
-  const report: RequestReport = {};
-  const context = deps.contexts.of(request);
-  context.logFields = () => ({ ...outcomeFields(report), phonemes: report.usage?.promptTokens });
-  const origin = requestOrigin(deps, request);
+  const { origin, context, report } = beginJob(deps, request, ({ usage }) => ({ phonemes: usage?.promptTokens }));
   const spoken = deps.speech.speak({ ...origin, work, model, voice, locale }, context.signal, report);
   // Until the first sentence is spoken, a failure has its own status.
   const first = await firstAudio(spoken);
