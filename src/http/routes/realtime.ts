@@ -47,21 +47,6 @@ const CLOSING: Readonly<Record<LiveEnd, readonly [code: number, reason: string]>
   failed: [1011, "the session failed"],
 };
 
-const queried = (name: string, description: string, schema: object) =>
-  ({ name, in: "query", required: false, description, schema }) as const;
-
-const described = {
-  detail: {
-    parameters: [
-      queried("intent", "The only supported mode.", { type: "string", enum: ["transcription"] }),
-      queried("model", "A transcription model of GET /v1/models; default, also for unknown names: the first one.", {
-        type: "string",
-      }),
-    ],
-    responses: { 101: { description: "" } },
-  },
-};
-
 interface RealtimeServices {
   readonly realtime: RealtimeService;
   readonly clientSecrets: ClientSecrets;
@@ -83,7 +68,9 @@ export function realtimeRoutes(deps: AppDeps, services: RealtimeServices) {
     }
   };
   return new Elysia({ name: "route.realtime" })
-    .get("/v1/realtime", ({ request }) => openSession(deps, realtime, turns, request), described)
+    .get("/v1/realtime", ({ request }) => openSession(deps, realtime, turns, request), {
+      detail: { responses: { 101: { description: "" } } },
+    })
     .post(
       "/v1/realtime/client_secrets",
       ({ request }) => makeSecret(request, decodeClientSecret, false),

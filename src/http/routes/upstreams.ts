@@ -9,15 +9,7 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, optionalRoute } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
 
-const replica = {
-  name: "replica",
-  in: "query" as const,
-  required: false,
-  description: "The same as in the body; if both are given, they must be equal.",
-  schema: { type: "string" as const },
-};
-
-const steering = optionalRoute(DrainRequest, Upstream, [replica]);
+const steering = optionalRoute(DrainRequest, Upstream);
 
 /** Callers with an API key may drain upstreams; on a server without keys, callers on this machine. */
 export const upstreamRoutes = ({ upstreams, bodies, config, contexts }: AppDeps) => {
