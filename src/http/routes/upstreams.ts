@@ -15,8 +15,7 @@ const steering = optionalRoute(DrainRequest, Upstream);
 export const upstreamRoutes = ({ upstreams, bodies, config, contexts }: AppDeps) => {
   const setDraining = async (request: Request, name: string | null, isDraining: boolean) => {
     if (contexts.of(request).apiKey === undefined) checkLocal(request.headers, config, "Upstreams are drained");
-    const isEmpty = request.body === null || request.headers.get("content-length") === "0";
-    const body = isEmpty ? undefined : await bodies.read(request, bodyCeilings.small);
+    const body = request.body ? await bodies.read(request, bodyCeilings.small) : undefined;
     const url = decodeDrain(new URL(request.url).searchParams, body);
     const upstream = name === null ? undefined : upstreams.setDraining(name, isDraining, url);
     if (upstream) return Response.json(encodeUpstream(upstream));
