@@ -67,5 +67,6 @@ export type LiveEvent =
   /** `cause`: the client's id of the event that failed. */
   | { readonly type: "error"; readonly error: SvcError; readonly cause?: string };
 
-/** Why a session ends: the client ended it · it reached a limit · the server stops · an error occurred. */
-export type LiveEnd = "closed" | "limit" | "shutdown" | "failed";
+/** Why a session ends that did not fail: the client ended it · it reached a limit · the server stops. */
+export const ORDERLY_ENDS = ["closed", "limit", "shutdown"] as const;
+export type LiveEnd = (typeof ORDERLY_ENDS)[number] | "failed";

@@ -92,7 +92,7 @@ function depsOf(services: AppServices): AppDeps {
     bodyBudget,
     bodies: new JsonBodies(bodyBudget),
     answerBudget: new ByteBudget(ANSWER_BYTES, "answers held in memory"),
-    contexts: new RequestContexts(),
+    contexts: new RequestContexts(services.log),
     tokenizer,
   };
 }
@@ -100,7 +100,7 @@ function depsOf(services: AppServices): AppDeps {
 /** Composes the application; nothing runs or listens yet. */
 export function createApp(services: AppServices): App {
   const deps = depsOf(services);
-  const { clock, config, contexts, log } = deps;
+  const { clock, config, contexts } = deps;
   let table: RouteTable | undefined;
   const routes = (): RouteTable => (table ??= new RouteTable(elysia.routes));
 
@@ -119,7 +119,7 @@ export function createApp(services: AppServices): App {
     // characters such as "nas" are valid, or three characters after "https://".
     handler: { standardHostname: config.tls !== undefined },
   })
-    .use(errors({ contexts, routes, log }))
+    .use(errors({ contexts, routes }))
     .use(chatRoutes(deps))
     .use(responsesRoutes(deps, stored))
     .use(conversationRoutes(deps, stored))

@@ -1,4 +1,4 @@
-// Reads a request's body as it arrives, and fails when the client stops sending half-way.
+// Reads a request's body as it arrives: refuses a compressed one, and fails when the client stops sending half-way.
 
 import { SvcError } from "../domain/errors.ts";
 
@@ -8,6 +8,13 @@ export const BODY_PATIENCE_MS = 30_000;
 const PIECE_BYTES = 8 * 1024;
 /** Up to this size, setting up Bun's body stream takes longer than reading the body, which is then one piece. */
 const SMALL_BYTES = 64 * 1024;
+
+/** Throws SvcError `unsupported_media_type` when a body is compressed. */
+export function checkEncoding({ headers }: Request): void {
+  const encoding = headers.get("content-encoding")?.trim().toLowerCase();
+  if (!encoding || encoding === "identity") return;
+  throw new SvcError("unsupported_media_type", "Content-Encoding must be identity: send the body uncompressed.");
+}
 
 /**
  * Yields the body in pieces of a minimum size, even when the client sends single bytes. Throws SvcError

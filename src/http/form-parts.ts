@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import { invalidValue, missing, shownName, SvcError } from "../domain/errors.ts";
-import { bodyChunks } from "./body-chunks.ts";
+import { bodyChunks, checkEncoding } from "./body-chunks.ts";
 import { own } from "../domain/own.ts";
 
 /** Form parts or query parameters in order; a name may occur several times. */
@@ -66,13 +66,6 @@ const FORM_BYTES = 64 * 1024;
 /** Returns whether the body is a form. */
 export const isForm = (request: Request): boolean =>
   /^multipart\/form-data\b/i.test(request.headers.get("content-type")?.trim() ?? "");
-
-/** Throws SvcError `unsupported_media_type` when a body is compressed. */
-export function checkEncoding({ headers }: Request): void {
-  const encoding = headers.get("content-encoding")?.trim().toLowerCase();
-  if (!encoding || encoding === "identity") return;
-  throw new SvcError("unsupported_media_type", "Content-Encoding must be identity: send the file uncompressed.");
-}
 
 interface Arriving<Content> {
   readonly name: string;

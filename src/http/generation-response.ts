@@ -11,7 +11,6 @@ import type { AppDeps } from "./deps.ts";
 import { checkClient, decodeDeadline, isForwarded } from "./generation-headers.ts";
 import { reportFields } from "./log-fields.ts";
 import { jsonResponse, wholeAnswer } from "./json-response.ts";
-import { logUnexpected } from "./log-unexpected.ts";
 import { eventStream, type Frame } from "./sse.ts";
 
 const STREAM_HEADERS = {
@@ -38,11 +37,10 @@ export interface GenerationCall {
 
 /** Runs the call and answers it. Throws SvcError until the status is decided. */
 export async function respond(deps: AppDeps, request: Request, call: GenerationCall): Promise<Response> {
-  const disconnect = disconnection(request);
-  const { signal } = disconnect;
+  const context = deps.contexts.of(request);
+  const { signal } = context;
   const writer = isStreamed(deps, call.stream) ? call.writer : undefined;
   if (!writer) {
-    const context = deps.contexts.of(request);
     return wholeAnswer(deps.answerBudget, context, async (held) => {
       const { events, known, headers } = await begin(deps, request, call, signal, held);
       return jsonResponse(context, await call.json(events, known), headers);
@@ -50,15 +48,7 @@ export async function respond(deps: AppDeps, request: Request, call: GenerationC
   }
   const { events, known, headers } = await begin(deps, request, call, signal);
   const open = (put: Put<Frame>) => writer(put, known);
-  return streamResponse(deps, request, events, open, { ...call.framing, disconnect, headers });
-}
-
-/** Returns a controller that aborts when the client disconnects; a stream to the client may abort it as well. */
-export function disconnection(request: Request): AbortController {
-  const disconnect = new AbortController();
-  request.signal.addEventListener("abort", () => disconnect.abort(), { once: true });
-  if (request.signal.aborted) disconnect.abort();
-  return disconnect;
+  return streamResponse(deps, request, events, open, { ...call.framing, headers });
 }
 
 /** How a dialect's stream frames its chunks. */
@@ -72,36 +62,26 @@ interface Framing {
 }
 
 interface ResponseOptions extends Framing {
-  /** Its signal ends `events`. */
-  readonly disconnect: AbortController;
   readonly headers?: Readonly<Record<string, string>>;
   /** Whether to send a heartbeat at once, and the headers with it. */
   readonly opens?: boolean;
 }
 
-/** Returns an answer that streams what is written for `events`, which must end when the client disconnects. */
+/** Returns an answer that streams what is written for `events`, which must end when the signal of the request's context aborts. */
 export function streamResponse<Event>(
-  { config, log, contexts }: AppDeps,
+  { config, contexts }: AppDeps,
   request: Request,
   events: AsyncIterator<Event>,
   open: (put: Put<Frame>) => StreamWriter<Event>,
-  { disconnect, headers, terminator, ...framing }: ResponseOptions,
+  { headers, terminator, ...framing }: ResponseOptions = {},
 ): Response {
   const context = contexts.of(request);
-  const { signal } = disconnect;
-  const onUnexpected = (error: unknown) => logUnexpected(log, error, context.id);
+  const { signal, onUnexpected } = context;
   const frames = streamed(events, open, { signal, terminator, onUnexpected });
-  const abort = () => disconnect.abort();
-  const stream = eventStream(frames, {
-    ...framing,
-    heartbeatMs: config.heartbeatMs,
-    signal,
-    abort,
-    ends: () => context.onLastBytes(),
-  });
-  context.bodyClosed = stream.ended;
+  const { heartbeatMs } = config;
+  const body = context.stream((reader) => eventStream(frames, { ...framing, ...reader, heartbeatMs }));
   const type = framing.format === "ndjson" ? "application/x-ndjson" : "text/event-stream";
-  return new Response(stream.body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
+  return new Response(body, { headers: { "Content-Type": type, ...STREAM_HEADERS, ...headers } });
 }
 
 /** Begins the call and runs it to its end, even if the client disconnects. Returns headers for the answer. */
@@ -116,7 +96,7 @@ export async function respondLater(
   context.workEnded = call
     .json(events, known)
     .catch((error: unknown) => {
-      if (!(error instanceof SvcError)) logUnexpected(deps.log, error, context.id);
+      if (!(error instanceof SvcError)) context.onUnexpected(error);
     })
     .then(() => held?.close());
   return headers;

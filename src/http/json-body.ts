@@ -6,7 +6,7 @@ import { SvcError } from "../domain/errors.ts";
 import { JsonBounds, VALUE_BYTES } from "../domain/json-bounds.ts";
 import { parseJson } from "../domain/json-pieces.ts";
 import { nextTurn } from "../domain/next-turn.ts";
-import { bodyChunks } from "./body-chunks.ts";
+import { bodyChunks, checkEncoding } from "./body-chunks.ts";
 
 const MB = 1024 * 1024;
 
@@ -49,6 +49,7 @@ export class JsonBodies {
    */
   async read(request: Request, ceiling: number, { alsoForm = false } = {}): Promise<unknown> {
     checkMediaType(request.headers, alsoForm);
+    checkEncoding(request);
     const account = this.budget.open();
     const bounds = new JsonBounds();
     let size = 0;
@@ -127,10 +128,6 @@ function checkMediaType(headers: Headers, alsoForm: boolean): void {
     const known = alsoForm ? "multipart/form-data or application/json" : "application/json";
     const got = isForm ? `${type}, which is not taken from browsers` : shownType(type);
     throw new SvcError("unsupported_media_type", `Content-Type must be ${known}; got ${got}.`);
-  }
-  const encoding = headers.get("content-encoding")?.trim().toLowerCase();
-  if (encoding && encoding !== "identity") {
-    throw new SvcError("unsupported_media_type", "Content-Encoding must be identity: send the body uncompressed.");
   }
 }
 

@@ -3,11 +3,23 @@
 
 import { t, type TSchema } from "../contract/schema.ts";
 
-/** Returns an OpenAPI request body or response of JSON with this schema. TypeBox values are JSON Schema. */
-export const jsonContent = (schema: TSchema, description = "") => ({
-  description,
-  content: { "application/json": { schema } },
+/**
+ * Returns an OpenAPI request body or response of one of these types, with this schema; TypeBox values are JSON Schema.
+ * The table of operations describes responses.
+ */
+export const typedContent = (types: readonly string[], schema: TSchema) => ({
+  description: "",
+  content: Object.fromEntries(types.map((type) => [type, { schema }])),
 });
+
+/** Returns an OpenAPI request body or response of JSON. */
+export const jsonContent = (schema: TSchema) => typedContent(["application/json"], schema);
+
+/** Returns an OpenAPI response that is a text of one of these types. */
+export const textContent = (types: readonly string[]) => typedContent(types, t.String());
+
+/** Returns an OpenAPI request body or response that is a file of one of these types. */
+export const fileContent = (types: readonly string[]) => typedContent(types, t.String({ format: "binary" }));
 
 /** Returns the hooks of a route that answers with JSON; Elysia must not read its body, if any. */
 export const jsonAnswer = (answer: TSchema) =>
@@ -17,27 +29,16 @@ export const jsonAnswer = (answer: TSchema) =>
 export const jsonRoute = (body: TSchema, answer: TSchema) =>
   ({ parse: "none", detail: { requestBody: jsonContent(body), responses: { 200: jsonContent(answer) } } }) as const;
 
-/** Returns the hooks of a route that takes JSON or no body, with these parameters in the query, and answers with JSON. */
-export const optionalRoute = <Parameter>(body: TSchema, answer: TSchema, parameters: Parameter[]) => ({
+/** Returns the hooks of a route that takes JSON or no body, and answers with JSON. */
+export const optionalRoute = (body: TSchema, answer: TSchema) => ({
   parse: "none" as const,
-  detail: {
-    parameters,
-    requestBody: { ...jsonContent(body), required: false },
-    responses: { 200: jsonContent(answer) },
-  },
-});
-
-/** Returns an OpenAPI response that is a file of one of these types. */
-export const fileContent = (types: readonly string[]) => ({
-  description: "",
-  content: Object.fromEntries(types.map((type) => [type, { schema: t.String({ format: "binary" }) }])),
+  detail: { requestBody: { ...jsonContent(body), required: false }, responses: { 200: jsonContent(answer) } },
 });
 
 /** Returns hooks of a route that takes a form with a file, or JSON, and answers with JSON or one of these texts. */
 export const formRoute = (what: string, form: TSchema, body: TSchema, answer: TSchema, texts: readonly string[]) => {
-  const content = { "multipart/form-data": { schema: form }, ...jsonContent(body).content };
-  const plain = Object.fromEntries(texts.map((type) => [type, { schema: t.String() }]));
-  const answers = { description: "", content: { ...jsonContent(answer).content, ...plain } };
+  const content = { ...typedContent(["multipart/form-data"], form).content, ...jsonContent(body).content };
+  const answers = { description: "", content: { ...jsonContent(answer).content, ...textContent(texts).content } };
   const requestBody = { description: `A form with ${what}, or JSON.`, content };
   return { parse: "none", detail: { requestBody, responses: { 200: answers } } } as const;
 };

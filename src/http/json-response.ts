@@ -25,9 +25,8 @@ export function jsonResponse(
   const parts = jsonParts(value);
   const begin = textOf(parts, WHOLE);
   const isWhole = begin.length < WHOLE;
-  return new Response(isWhole ? begin : streamOf(context, begin, parts), {
-    headers: { ...headers, "Content-Type": "application/json;charset=utf-8" },
-  });
+  const body = isWhole ? begin : context.stream((reader) => byteStream(piecesOf(begin, parts), reader));
+  return new Response(body, { headers: { ...headers, "Content-Type": "application/json;charset=utf-8" } });
 }
 
 /**
@@ -58,18 +57,6 @@ function textOf(parts: Iterator<string, void>, most: number): string {
     text += value;
   }
   return text;
-}
-
-function streamOf(context: RequestContext, begin: string, rest: Iterator<string, void>) {
-  const left = new AbortController();
-  const { body, ended } = byteStream(piecesOf(begin, rest), {
-    // The body of an answer whose client has disconnected is neither read nor cancelled.
-    signal: AbortSignal.any([context.signal, left.signal]),
-    abort: () => left.abort(),
-    ends: () => context.onLastBytes(),
-  });
-  context.bodyClosed = ended;
-  return body;
 }
 
 async function* piecesOf(begin: string, rest: Iterator<string, void>): AsyncGenerator<Uint8Array, void, void> {

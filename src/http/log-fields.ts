@@ -27,16 +27,15 @@ const servedByFields = ({ replica, retries = 0 }: Partial<ServedBy> = {}): LogFi
   ...(retries > 0 && { retries }),
 });
 
-/** Returns these fields for a job without tokens. */
+/** Returns those of them that every job has. */
 export const outcomeFields = ({ model, reason, error }: RequestReport): LogFields => ({
   model,
   finish: error ?? reason,
 });
 
-/** Returns these fields for vectors and rankings. */
-export const embeddingFields = (report: EmbeddingReport): LogFields => ({
-  ...outcomeFields(report),
-  ...servedByFields(report.servedBy),
-  prompt: report.usage?.promptTokens,
-  truncated: report.truncated || undefined,
+/** Returns further fields of vectors and rankings. */
+export const embeddingFields = ({ servedBy, usage, truncated }: EmbeddingReport): LogFields => ({
+  ...servedByFields(servedBy),
+  prompt: usage?.promptTokens,
+  truncated: truncated || undefined,
 });

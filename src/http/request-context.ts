@@ -1,10 +1,12 @@
-// State of one HTTP request besides its bytes: correlation id, start time, log fields, end of its body.
+// State of one HTTP request besides its bytes: correlation id, start time, log fields, its reader, end of its body.
 
 import type { SvcError } from "../domain/errors.ts";
 import { isRequestId, newRequestId } from "../domain/ids.ts";
 import type { ClientSecret } from "../domain/live.ts";
-import type { LogFields } from "../telemetry/log.ts";
+import type { LogFields, Logger } from "../telemetry/log.ts";
+import { logUnexpected } from "./log-unexpected.ts";
 import type { SocketHandler } from "./socket.ts";
+import type { BodyOptions, StreamedBody } from "./sse.ts";
 
 export class RequestContext {
   /** Returns more fields for the request's log line; called when the response has ended. */
@@ -28,15 +30,41 @@ export class RequestContext {
    * connection may be gone afterwards.
    */
   onLastBytes: () => void = () => {};
+  private left: AbortController | undefined;
 
   constructor(
     readonly id: string,
-    /** Aborted when the client disconnects. */
-    readonly signal: AbortSignal,
+    private readonly connected: AbortSignal,
     readonly startedAt: number,
     private readonly claimed: string | undefined,
     private readonly connection: string | undefined,
+    private readonly log: Logger,
   ) {}
+
+  /** Logs a failure that is a bug. */
+  readonly onUnexpected = (error: unknown): void => logUnexpected(this.log, error, this.id);
+
+  /** Aborted when the client disconnects or stops reading the answer. */
+  get signal(): AbortSignal {
+    return this.disconnection().signal;
+  }
+
+  /** Returns the body that `open` makes for the answer; the request ends with it. */
+  stream(open: (reader: BodyOptions) => StreamedBody): ReadableStream<Uint8Array> {
+    const left = this.disconnection();
+    const { body, ended } = open({ signal: left.signal, abort: () => left.abort(), ends: () => this.onLastBytes() });
+    this.bodyClosed = ended;
+    return body;
+  }
+
+  /** Made on demand, because most requests need none. */
+  private disconnection(): AbortController {
+    if (this.left) return this.left;
+    const left = new AbortController();
+    this.connected.addEventListener("abort", () => left.abort(), { once: true });
+    if (this.connected.aborted) left.abort();
+    return (this.left = left);
+  }
 
   /** The request's client, for fair scheduling: its API key, else X-Svc-Client, else the connection if known. */
   get client(): string | undefined {
@@ -53,12 +81,14 @@ export class RequestContext {
 export class RequestContexts {
   private readonly contexts = new WeakMap<Request, RequestContext>();
 
+  constructor(private readonly log: Logger) {}
+
   /** Opens the context of a request at `now`; its id is X-Request-ID, else Compat-Request-ID, else a new one. */
   open(request: Request, now: number, connection?: string): RequestContext {
     const offered = request.headers.get("x-request-id") ?? request.headers.get("compat-request-id") ?? "";
     const claimed = request.headers.get("x-svc-client") ?? undefined;
     const id = isRequestId(offered) ? offered : newRequestId();
-    const context = new RequestContext(id, request.signal, now, claimed, connection);
+    const context = new RequestContext(id, request.signal, now, claimed, connection, this.log);
     this.contexts.set(request, context);
     return context;
   }

@@ -83,20 +83,23 @@ const text = (labels: Labels): string => {
 
 const escapeLabel = (value: string) => value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 
-/** Counts by key, the value of a label. Keys passed to the constructor start at 0, so that a scraper notices the first increase of each. */
-export class Counts<Key extends string> {
-  private readonly counts: Map<Key, number>;
+/** Counts by labels. Those passed to the constructor start at 0, so that a scraper notices the first increase of each. */
+export class Counts<Of extends Labels = Labels> {
+  private readonly counts = new Map<string, { readonly labels: Of; count: number }>();
 
-  constructor(keys: readonly Key[] = []) {
-    this.counts = new Map(keys.map((key) => [key, 0]));
+  constructor(known: readonly Of[] = []) {
+    for (const labels of known) this.add(labels, 0);
   }
 
-  add(key: Key): void {
-    this.counts.set(key, (this.counts.get(key) ?? 0) + 1);
+  add(labels: Of, count = 1): void {
+    const key = Object.values(labels).join(" ");
+    const entry = this.counts.get(key) ?? { labels, count: 0 };
+    entry.count += count;
+    this.counts.set(key, entry);
   }
 
-  metric(name: string, help: string, label: string): Metric {
-    return by("counter", name, help, label, this.counts);
+  metric(name: string, help: string): Metric {
+    return { type: "counter", name, help, samples: [...this.counts.values()].map((one) => [one.labels, one.count]) };
   }
 }
 

@@ -1,13 +1,13 @@
 // The metrics of files and batches. These belong to the data folder, independent of the models that are served.
 
 import { by, type Counts, type Metric } from "./exposition.ts";
-import type { JobLevels, LineOutcome } from "./metrics.ts";
+import type { JobLevels } from "./metrics.ts";
 
 /**
  * Returns the metrics of files and batches. `jobs`: levels of the data folder; undefined while the folder cannot be
  * read, so that metrics of levels have no samples.
  */
-export function jobMetrics(jobs: JobLevels | undefined, lines: Counts<LineOutcome>): Metric[] {
+export function jobMetrics(jobs: JobLevels | undefined, lines: Counts): Metric[] {
   const files = [...(jobs?.files ?? [])];
   return [
     by("gauge", "svc_batches", "Batches in the data folder, by status.", "status", jobs?.batches ?? []),
@@ -20,7 +20,6 @@ export function jobMetrics(jobs: JobLevels | undefined, lines: Counts<LineOutcom
     lines.metric(
       "svc_batch_lines_total",
       "Lines that this server put into the outputs of batches: answered, refused, failed, or skipped because their batch ended.",
-      "outcome",
     ),
     by(
       "gauge",

@@ -2,7 +2,7 @@
 // theirs.
 
 import type { Clock } from "../domain/clock.ts";
-import { by, counter, Counts, exposition, gauge, type Labels, type Metric, type MetricTable } from "./exposition.ts";
+import { by, counter, Counts, exposition, gauge, type Labels, type MetricTable } from "./exposition.ts";
 import { jobMetrics } from "./job-metrics.ts";
 import { llamaMetrics } from "./llama-metrics.ts";
 import {
@@ -15,29 +15,13 @@ import {
 } from "./metrics.ts";
 import { RequestCounts } from "./request-counts.ts";
 
-/** A counter whose samples are created when their labels first occur. */
-class LabelledCounter {
-  private readonly counts = new Map<string, { readonly labels: Labels; count: number }>();
-
-  add(labels: Labels): void {
-    const key = Object.values(labels).join(" ");
-    const entry = this.counts.get(key) ?? { labels, count: 0 };
-    entry.count++;
-    this.counts.set(key, entry);
-  }
-
-  metric(name: string, help: string): Metric {
-    return { type: "counter", name, help, samples: [...this.counts.values()].map((one) => [one.labels, one.count]) };
-  }
-}
-
 export class PrometheusMetrics implements Metrics {
   private connections = 0;
   private connectionsPeak = 0;
-  private readonly batchLines = new Counts<LineOutcome>(LINE_OUTCOMES);
+  private readonly batchLines = new Counts(LINE_OUTCOMES.map((outcome) => ({ outcome })));
   /** Answered requests by route and status. Only served routes occur, so there are few samples. */
-  private readonly answered = new LabelledCounter();
-  private readonly answeredByKey = new LabelledCounter();
+  private readonly answered = new Counts();
+  private readonly answeredByKey = new Counts();
   /** Request metrics by kind and model. */
   private readonly requests = new Map<string, { readonly labels: Labels; readonly counts: RequestCounts }>();
   private readonly startedAt: number;
@@ -72,7 +56,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   batchLineEnded(outcome: LineOutcome): void {
-    this.batchLines.add(outcome);
+    this.batchLines.add({ outcome });
   }
 
   render(levels: MetricLevels): string {

@@ -24,10 +24,10 @@ export class RequestCounts implements RequestMetrics {
   private cachedTokens = 0;
   private completionTokens = 0;
   private mostTokens = 0;
-  private readonly reasons = new Counts<FinishReason>(FINISH_REASONS);
-  private readonly rejections = new Counts<BusyReason>(BUSY_REASONS);
-  private readonly adapters = new Counts();
-  private readonly failures = new Counts<ErrorCode>();
+  private readonly reasons = new Counts(FINISH_REASONS.map((reason) => ({ finished_reason: reason })));
+  private readonly rejections = new Counts(BUSY_REASONS.map((reason) => ({ reason })));
+  private readonly adapters = new Counts<{ lora_name: string }>();
+  private readonly failures = new Counts<{ code: ErrorCode }>();
   private readonly promptRate: RollingRate;
   private readonly completionRate: RollingRate;
   private readonly times = {
@@ -73,7 +73,7 @@ export class RequestCounts implements RequestMetrics {
   }
 
   adapterChosen(name: string): void {
-    this.adapters.add(name);
+    this.adapters.add({ lora_name: name });
   }
 
   firstToken(ms: number, tokens = 1): void {
@@ -88,7 +88,7 @@ export class RequestCounts implements RequestMetrics {
 
   finished(reason: FinishReason, usage: Usage, endToEndMs: number, measured?: ComputingTimes): void {
     const { times } = this;
-    this.reasons.add(reason);
+    this.reasons.add({ finished_reason: reason });
     this.promptTokens += usage.promptTokens;
     this.cachedTokens += usage.cachedTokens;
     this.completionTokens += usage.completionTokens;
@@ -110,13 +110,13 @@ export class RequestCounts implements RequestMetrics {
   }
 
   failed(code: ErrorCode, endToEndMs: number, completionTokens = 0): void {
-    this.failures.add(code);
+    this.failures.add({ code });
     this.completionTokens += completionTokens;
     this.times.endToEnd.observe(endToEndMs / 1000);
   }
 
   rejected(reason: BusyReason): void {
-    this.rejections.add(reason);
+    this.rejections.add({ reason });
   }
 
   metrics(): Metric[] {
@@ -144,10 +144,10 @@ export class RequestCounts implements RequestMetrics {
         this.mostTokens,
       ),
       counter("svc_requests_started_total", "Requests admitted.", this.admitted),
-      this.adapters.metric("svc_lora_requests_total", "Requests admitted, by LoRA adapter.", "lora_name"),
-      this.reasons.metric("svc_request_success_total", "Requests that ended without an error.", "finished_reason"),
-      this.failures.metric("svc_request_failure_total", "Requests that failed.", "code"),
-      this.rejections.metric("svc_admission_rejections_total", "Requests refused with server_busy.", "reason"),
+      this.adapters.metric("svc_lora_requests_total", "Requests admitted, by LoRA adapter."),
+      this.reasons.metric("svc_request_success_total", "Requests that ended without an error."),
+      this.failures.metric("svc_request_failure_total", "Requests that failed."),
+      this.rejections.metric("svc_admission_rejections_total", "Requests refused with server_busy."),
       ...Object.values(this.times).map((histogram) => histogram.metric()),
     ];
   }

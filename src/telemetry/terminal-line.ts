@@ -2,6 +2,7 @@
 // order.
 
 import { styleText } from "node:util";
+import { ORDERLY_ENDS } from "../domain/live.ts";
 import { FINISH_REASONS } from "../domain/usage.ts";
 import type { LogFields, LogLevel } from "./log.ts";
 import { pairs, withoutControls, type Render } from "./log-line.ts";
@@ -58,8 +59,10 @@ function hasFailed({ status, finish }: LogFields): boolean {
   return finish !== undefined && !ORDERLY.has(finish);
 }
 
-/** Finish reasons of requests that did not fail. */
-const ORDERLY: ReadonlySet<unknown> = new Set(FINISH_REASONS);
+/** How requests and live sessions end that did not fail. */
+const ORDERLY: ReadonlySet<unknown> = new Set([...FINISH_REASONS, ...ORDERLY_ENDS]);
+/** The usual ends, which are not shown. */
+const USUAL: ReadonlySet<unknown> = new Set(["stop", "closed"]);
 
 function detailsOf(fields: LogFields, paint: Paint): string {
   const { status: _, code, param, finish, prompt, cached, completion, ttft_ms, tok_s, ...others } = fields;
@@ -70,7 +73,7 @@ function detailsOf(fields: LogFields, paint: Paint): string {
     completion !== undefined && `${count(completion)} output`,
     ttft_ms !== undefined && `first ${duration(Number(ttft_ms))}`,
     tok_s !== undefined && paint("bold", `${tok_s} tok/s`),
-    finish !== undefined && finish !== "stop" && ORDERLY.has(finish) && paint("yellow", String(finish)),
+    ORDERLY.has(finish) && !USUAL.has(finish) && paint("yellow", String(finish)),
     ...Object.entries(others).map(([name, value]) => value !== undefined && `${value} ${name.replaceAll("_", " ")}`),
   ];
   return parts.filter((part) => part !== false).join("  ");

@@ -110,7 +110,8 @@ describe("a request without a valid key is 401 on every route, and nothing is co
 
 test("public routes need no key, and the health names models and engines only to requests with a key", async () => {
   const { url } = serveKeyed();
-  for (const path of ["/", "/docs", "/openapi.json", "/v1/health"]) expect((await fetch(url + path)).status).toBe(200);
+  const open = ["/", "/docs", "/openapi.json", "/v1/health", "/docs/", "/health/"];
+  for (const path of open) expect([path, (await fetch(url + path)).status]).toEqual([path, 200]);
   const health = async (headers = {}) =>
     Object.keys((await (await fetch(`${url}/health`, { headers })).json()) as object);
   expect(await health()).toEqual(["status", "timestamp", "version"]);
@@ -125,6 +126,7 @@ test("no spelling of a path makes another route public", async () => {
     "/v1/models#/../../health",
     "/health\\..\\v1\\models",
     "//health",
+    "/health//",
     "/docs/../metrics",
   ]) {
     const client = await RawClient.connect(port);

@@ -141,6 +141,17 @@ describe("POST /v1/files", () => {
     expect(readdirSync(join(dataDir, "files"))).toEqual([]);
   });
 
+  test("refuses a compressed body, in both forms", async () => {
+    for (const body of [form(lines(1)), lines(1)]) {
+      const response = await upload(serve(), body, "", { "content-encoding": "gzip" });
+      const { code, message } = (await read(response)).error;
+      expect([code, message]).toEqual([
+        "unsupported_media_type",
+        expect.stringContaining("send the body uncompressed"),
+      ]);
+    }
+  });
+
   test("refuses a file that is too large while reading it, with or without a Content-Length", async () => {
     const dataDir = temporaryFolder();
     const server = serve(undefined, {

@@ -6,6 +6,7 @@ import { nextTurn } from "../../src/domain/next-turn.ts";
 import { jsonResponse, wholeAnswer } from "../../src/http/json-response.ts";
 import { RequestContexts } from "../../src/http/request-context.ts";
 import { HeldAnswer } from "../../src/service/held-answer.ts";
+import { RecordingLog } from "../support/recording-log.ts";
 import { until } from "../support/until.ts";
 import { serve } from "./harness.ts";
 import { RawClient } from "./raw.ts";
@@ -36,7 +37,10 @@ test("a JSON response equals that of Response.json, whatever its content", async
 /** Opens a request; records the end of its answer's body. */
 function request() {
   const client = new AbortController();
-  const context = new RequestContexts().open(new Request("http://localhost", { signal: client.signal }), 0);
+  const context = new RequestContexts(new RecordingLog()).open(
+    new Request("http://localhost", { signal: client.signal }),
+    0,
+  );
   const seen: string[] = [];
   context.onLastBytes = () => void seen.push("body ends");
   return { context, seen, leave: () => client.abort() };

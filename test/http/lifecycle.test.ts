@@ -292,7 +292,7 @@ describe("browsers", () => {
       const response = await fetch(server.url + where, { headers: { ...foreign, ...more } });
       return [response.status, await response.text()] as const;
     };
-    for (const where of ["/", "/docs", "/openapi.json", "/health"]) expect((await ask(where))[0]).toBe(200);
+    for (const where of ["/", "/docs", "/docs/", "/openapi.json", "/health"]) expect((await ask(where))[0]).toBe(200);
     for (const where of ["/v1/files", "/v1/batches", "/v1/models", "/metrics", "/props", "/nowhere"]) {
       const [status, body] = await ask(where);
       expect([where, status, checkError(JSON.parse(body)).error.code]).toEqual([where, 403, "forbidden_origin"]);
@@ -459,11 +459,21 @@ describe("the log line", () => {
   });
 });
 
-test("requests for status do not count as connections", async () => {
+test("requests for status do not count as connections, whatever the spelling of their path", async () => {
   const server = serve();
   let seen = 0;
   server.metrics.connectionOpened = () => void seen++;
-  for (const where of ["/metrics", "/health", "/openapi.json", "/docs"]) await fetch(server.url + where);
+  const looks = [
+    "/metrics",
+    "/metrics/",
+    "/health",
+    "/openapi.json",
+    "/docs",
+    "/v1/requests",
+    "/requests",
+    "/upstreams",
+  ];
+  for (const where of looks) await fetch(server.url + where);
   expect(seen).toBe(0);
   await fetch(`${server.url}/nowhere`);
   expect(seen).toBe(1);

@@ -37,6 +37,16 @@ test("an unusual end and a failure after the status are shown", () => {
   expect(shown({ ...chat, finish: "engine_crashed" }, { colours: true })).toContain("\u001b[31mengine_crashed");
 });
 
+test("a live session that ended as intended is no failure, and how it ended is shown where that is unusual", () => {
+  const live = { ...chat, method: "GET", route: "/v1/realtime", status: 101, ms: 95_000, seconds: 92.5 };
+  expect(shown({ ...live, finish: "closed" })).toBe("101 1 m 35 s GET  /v1/realtime          92.5 seconds");
+  for (const finish of ["limit", "shutdown"]) {
+    expect(shown({ ...live, finish })).toEndWith(`/v1/realtime          ${finish}  92.5 seconds`);
+    expect(shown({ ...live, finish }, { colours: true })).toStartWith("\u001b[32m101");
+  }
+  expect(shown({ ...live, finish: "failed" })).toEndWith("failed  92.5 seconds  req_1");
+});
+
 test("columns stay aligned for all routes", () => {
   expect(shown({ ...chat, method: "GET", route: "/v1/models", ms: 95_000 })).toBe("200 1 m 35 s GET  /v1/models");
   expect(shown({ ...chat, route: "/v1/embeddings", ms: 12, model: "minilm", prompt: 6 })).toBe(

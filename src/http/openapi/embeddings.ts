@@ -7,24 +7,19 @@ export const truncationHeaders = {
     "Number of inputs that were truncated because they exceed the model's context; absent if no input was truncated.",
 };
 
-const UNAVAILABLE =
-  "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: loading the model takes too long or failed, or its engine is stalled.";
-const RETRY = "Retry-After gives the time to retry in whole seconds.";
-
 /** Returns the errors of routes that compute vectors or rankings with a model of this kind. */
 const embeddingErrors = (kind: string) => ({
   400: badRequest,
-  ...jobErrors,
+  ...jobErrors(),
   404: `\`model_not_found\`: no ${kind} with this name, or none at all, is served.`,
   413: tooLarge("8 MiB"),
-  503: `${UNAVAILABLE} ${RETRY}`,
 });
 
 /** Errors of routes that return vectors, whose model may be an upstream's. */
 export const vectorErrors = {
   ...embeddingErrors("embedding model"),
+  ...jobErrors("loading the model", "`upstream_unavailable`: the model's upstream cannot be reached. "),
   502: "`upstream_error`: the model's upstream failed, or sent no vectors.",
-  503: `${UNAVAILABLE} \`upstream_unavailable\`: the model's upstream cannot be reached. ${RETRY}`,
   508: "`loop_detected`: another svc forwarded the request, and its model is on a third server.",
 };
 

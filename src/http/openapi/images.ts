@@ -12,7 +12,7 @@ export const drawingErrors = {
   400: `${badRequest} A field that the model does not support is refused, and so is a field that is not described here.`,
   404: upstreamNamed,
   413: tooLarge("1 MiB"),
-  ...jobErrors,
+  ...jobErrors(),
   503: drawingUnavailable("image model", "--image-model"),
 };
 

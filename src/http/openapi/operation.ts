@@ -3,6 +3,10 @@
 import { PAGE_ORDERS, usualPage, type PageLimits } from "../../dialect/fields/page.ts";
 import { MOST_TOKENIZER_REQUESTS } from "../../service/few-at-once.ts";
 
+type NamedParameters = Readonly<
+  Record<string, { readonly description?: string; readonly required?: boolean; readonly schema: object }>
+>;
+
 /** An OpenAPI operation: one method of one path. */
 export interface Operation {
   /** The route's group, if it differs from that of its resource. */
@@ -14,9 +18,9 @@ export interface Operation {
   /** Error statuses and their reasons; the path determines the form of their bodies. */
   readonly errors?: Readonly<Record<number, string>>;
   /** Request headers beyond those of every request. */
-  readonly requestHeaders?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
+  readonly requestHeaders?: NamedParameters;
   /** Query parameters. */
-  readonly query?: Readonly<Record<string, { readonly description: string; readonly schema: object }>>;
+  readonly query?: NamedParameters;
   /** Headers of the 200 answer beyond those of every answer. */
   readonly headers?: Readonly<Record<string, string>>;
   /** A request body that works unchanged. */
@@ -30,7 +34,7 @@ export interface Operation {
 }
 
 /** Returns the query parameters of a list whose items are called this: "an item". */
-export const pageQuery = (item: string, { usual, most }: PageLimits = usualPage): NonNullable<Operation["query"]> => ({
+export const pageQuery = (item: string, { usual, most }: PageLimits = usualPage): NamedParameters => ({
   limit: {
     description: `Maximum number of items, 1 to ${most}; default ${usual}.`,
     schema: { type: "integer", minimum: 1, maximum: most, default: usual },
@@ -90,12 +94,16 @@ export const conversationErrors = {
 /** Errors of generation routes whose messages may hold images but no sound. */
 export const picturesErrors = { ...generationErrors, 422: unreadImage };
 
-/** Errors of routes whose work runs in an engine of its own kind: embeddings, sound, pictures, pages. */
-export const jobErrors = {
+/**
+ * Returns the errors of routes whose work runs in an engine of its own kind: embeddings, sound, pictures, pages.
+ * `loading`: what may take too long or fail. `more`: a further reason for 503.
+ */
+export const jobErrors = (loading = "loading the model", more = "") => ({
   499: "`request_cancelled`: the request was cancelled by its correlation id.",
   500: "`engine_crashed`: the engine process ended while it worked on this request; the next request starts a new process.",
+  503: `\`server_busy\`: the queue is full, or the request waited in it for as long as --queue-timeout allows. \`engine_unavailable\`: ${loading} takes too long or failed, or its engine is stalled. ${more}Retry-After gives the time to retry in whole seconds.`,
   504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms passed.",
-};
+});
 
 /** Errors of routes that store data on disk. */
 export const storageErrors = {

@@ -70,6 +70,13 @@ kept in memory and are lost when the server ends.`,
   "GET /v1/realtime": {
     summary: "Speech as text while it is spoken (WebSocket)",
     description,
+    query: {
+      intent: { description: "The only supported mode.", schema: { type: "string", enum: ["transcription"] } },
+      model: {
+        description: "A transcription model of GET /v1/models; default, also for unknown names: the first one.",
+        schema: { type: "string" },
+      },
+    },
     answers: { 101: "The connection becomes a WebSocket." },
     errors: {
       400: `${badRequest} The place is in the query or the headers of the upgrade.`,

@@ -7,9 +7,8 @@ const recognitionErrors = {
   404: `\`not_found\`: there is no such file in the server's media folder. ${upstreamNamed}`,
   413: "The file is larger than 25 MiB, or a JSON body than 100 MiB; it is refused while it is read.",
   422: "`no_text`, `no_tables`: the file has no text or no tables. `unprocessable_media`: the file is damaged, has more than 4096 pixels a side, or more pages than max_pages.",
-  ...jobErrors,
+  ...jobErrors("there is no trained data for text recognition, loading the model"),
   501: "`mode_unavailable`: this server has no model for the mode.",
-  503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no trained data for text recognition, loading the model takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",
   507: temporaryFull,
 };
 

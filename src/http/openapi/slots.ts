@@ -1,5 +1,6 @@
 // API description: slots, in the form of llama.cpp's server.
 
+import { SLOT_ACTIONS } from "../../contract/slots.ts";
 import { MOST_SLOT_ACTIONS } from "../../service/few-at-once.ts";
 import { badRequest, tooLarge, type Operations } from "./operation.ts";
 
@@ -13,6 +14,7 @@ puts them back into the prefix cache, also after a restart: the next request tha
 rest, whatever its slot. action=erase removes them from the cache, except for what other slots hold, and takes no body.
 With recurrent and hybrid models a request must continue all that was restored. An action waits while running requests
 hold all sequences or cells.`,
+    query: { action: { required: true, schema: { type: "string", enum: [...SLOT_ACTIONS] } } },
     answers: { 200: "The slot, and how much was saved, restored or erased." },
     errors: {
       400: `${badRequest} \`invalid_value\` with the param filename: there is no such file, it is damaged, or it belongs to another model, version or type of KV cache.`,

@@ -17,8 +17,7 @@ const errors = {
   404: `The path of \`file\` names no file under --media-root. ${upstreamNamed}`,
   413: "The recording is larger than --max-audio-mb, or a JSON body than 100 MiB; it is refused while it is read.",
   422: "`no_speech`: there is no speech in the recording.",
-  ...jobErrors,
-  503: "`server_busy`: the queue is full, or the request waited in it for as long as --queue-timeout allows. `engine_unavailable`: there is no transcription model, loading it takes too long or failed, or its engine is stalled. Retry-After gives the time to retry in whole seconds.",
+  ...jobErrors("there is no transcription model, loading it"),
   507: temporaryFull,
 };
 

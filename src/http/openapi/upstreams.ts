@@ -4,6 +4,12 @@ import { badRequest, type Operation, type Operations } from "./operation.ts";
 
 const steering = {
   tag: "Server",
+  query: {
+    replica: {
+      description: "The same as in the body; if both are given, they must be equal.",
+      schema: { type: "string" },
+    },
+  },
   answers: { 200: "The upstream as it is now." },
   errors: {
     400: badRequest,

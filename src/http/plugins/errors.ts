@@ -4,10 +4,8 @@ import { Elysia } from "elysia";
 import { nearest } from "../../config/nearest.ts";
 import { chatErrors, errorObject, messagesError } from "../../contract/errors.ts";
 import { SvcError, typedError } from "../../domain/errors.ts";
-import type { Logger } from "../../telemetry/log.ts";
 import { errorForm, type ErrorForm } from "../error-form.ts";
-import { logUnexpected } from "../log-unexpected.ts";
-import type { RequestContexts } from "../request-context.ts";
+import type { RequestContext, RequestContexts } from "../request-context.ts";
 import type { RouteTable } from "../route-table.ts";
 
 /** The client never sees this answer; the status only appears in the log, as with other servers. */
@@ -16,22 +14,22 @@ const CLIENT_CLOSED_REQUEST = 499;
 interface ErrorDeps {
   readonly contexts: RequestContexts;
   readonly routes: () => RouteTable;
-  readonly log: Logger;
 }
 
 /** Renders everything thrown while a request is handled. */
-export const errors = ({ contexts, routes, log }: ErrorDeps) =>
+export const errors = ({ contexts, routes }: ErrorDeps) =>
   new Elysia({ name: "plugin.errors" }).onError({ as: "global" }, ({ code, error, request }) => {
     if (request.signal.aborted) return new Response(null, { status: CLIENT_CLOSED_REQUEST });
-    const context = contexts.of(request);
-    const { id } = context;
-    const respond = (known: SvcError) => {
-      context.failure = known;
-      return errorResponse(known, id, errorForm(URL.parse(request.url)?.pathname, request.headers));
-    };
-    if (code === "NOT_FOUND") return unknownRoute(request, routes(), respond);
-    return respond(typedError(error, (unexpected) => logUnexpected(log, unexpected, id)));
+    const fail = (thrown: unknown) => failed(thrown, contexts.of(request), request);
+    return code === "NOT_FOUND" ? unknownRoute(request, routes(), fail) : fail(error);
   });
+
+/** Returns the response of a request that has failed with `thrown`, in the form of its path. */
+export function failed(thrown: unknown, context: RequestContext, { url, headers }: Request): Response {
+  const error = typedError(thrown, context.onUnexpected);
+  context.failure = error;
+  return errorResponse(error, context.id, errorForm(URL.parse(url)?.pathname, headers));
+}
 
 const bodies: Readonly<Record<ErrorForm, (error: SvcError, requestId: string) => unknown>> = {
   Error: (error, requestId) => ({ error: errorObject(error, requestId) }),
@@ -59,17 +57,17 @@ const MAKES_MODELS = /^\/api\/(create|copy|push|blobs\/[^/]+)$/;
 const NO_MODELS_MADE =
   "svc cannot create or publish models: 'svc pull' downloads one, and --alias adds names to the served one.";
 
-function unknownRoute(request: Request, routes: RouteTable, respond: (error: SvcError) => Response): Response {
+function unknownRoute(request: Request, routes: RouteTable, fail: (error: SvcError) => Response): Response {
   const { pathname } = new URL(request.url);
   const match = routes.find(pathname);
   if (!match) {
-    if (MAKES_MODELS.test(pathname)) return respond(new SvcError("not_found", NO_MODELS_MADE));
+    if (MAKES_MODELS.test(pathname)) return fail(new SvcError("not_found", NO_MODELS_MADE));
     const near = nearestRoute(pathname, routes.paths);
     const hint = near === undefined ? "" : ` The nearest is ${near}.`;
-    return respond(new SvcError("not_found", `There is no such route; GET /docs lists all.${hint}`));
+    return fail(new SvcError("not_found", `There is no such route; GET /docs lists all.${hint}`));
   }
   const allow = [...match.methods, "OPTIONS"].join(", ");
-  const response = respond(new SvcError("method_not_allowed", `This route allows ${allow}.`));
+  const response = fail(new SvcError("method_not_allowed", `This route allows ${allow}.`));
   response.headers.set("allow", allow);
   return response;
 }

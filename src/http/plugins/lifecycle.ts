@@ -3,18 +3,17 @@
 // and stream ends alike.
 
 import type { Clock } from "../../domain/clock.ts";
-import { SvcError, typedError } from "../../domain/errors.ts";
+import { SvcError } from "../../domain/errors.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { ClientSecrets } from "../../service/client-secrets.ts";
 import type { Metrics } from "../../telemetry/metrics.ts";
 import { errorForm } from "../error-form.ts";
 import type { JsonBodies } from "../json-body.ts";
-import { logUnexpected } from "../log-unexpected.ts";
 import type { RequestContext, RequestContexts } from "../request-context.ts";
 import { isLimited, isLook, isOpen, opensSession, takesPassword } from "../access.ts";
 import type { RouteTable } from "../route-table.ts";
 import { presentedKeys, type ApiKeys } from "./api-keys.ts";
-import { errorResponse } from "./errors.ts";
+import { failed } from "./errors.ts";
 import type { KeyLimits } from "./key-limits.ts";
 import { allowOrigin, checkHost, checkOrigin, preflight, type OriginPolicy } from "./origin.ts";
 import { addSecurityHeaders } from "./security-headers.ts";
@@ -77,20 +76,15 @@ export class Lifecycle {
   };
 
   private async respond(request: Request, pathname: string | undefined, context: RequestContext): Promise<Response> {
-    const { policy, log } = this.deps;
-    const fail = (error: unknown) => {
-      const known = typedError(error, (unexpected) => logUnexpected(log, unexpected, context.id));
-      context.failure = known;
-      return errorResponse(known, context.id, errorForm(pathname, request.headers));
-    };
+    const { policy } = this.deps;
     try {
       checkHost(request.headers, policy);
       checkOrigin(request.headers, policy, isOpen(pathname));
     } catch (error) {
-      return fail(error);
+      return failed(error, context, request);
     }
     // From here on, a page may read the error.
-    const response = await this.route(request, pathname, context).catch(fail);
+    const response = await this.route(request, pathname, context).catch((error) => failed(error, context, request));
     allowOrigin(request.headers, response.headers, policy);
     return response;
   }

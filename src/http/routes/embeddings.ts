@@ -5,9 +5,8 @@ import { EmbeddingList, EmbeddingsRequest, RerankList, RerankRequest, RerankText
 import { t } from "../../contract/schema.ts";
 import { decodeEmbeddings, decodeRerank } from "../../dialect/embeddings/decode.ts";
 import { encodeEmbeddings, encodeRerank } from "../../dialect/embeddings/encode.ts";
-import type { EmbeddingReport } from "../../service/embeddings.ts";
+import { beginJob } from "../begin-job.ts";
 import type { AppDeps } from "../deps.ts";
-import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
@@ -17,20 +16,12 @@ import { truncationHeaders } from "../truncation-headers.ts";
 /** Converts texts to vectors, and ranks documents by relevance. */
 export const embeddingRoutes = (deps: AppDeps) => {
   const { bodies, embeddings } = deps;
-  const logged = (request: Request) => {
-    const context = deps.contexts.of(request);
-    const report: EmbeddingReport = {};
-    context.logFields = () => embeddingFields(report);
-    return { context, report };
-  };
-
   return new Elysia({ name: "route.embeddings" })
     .post(
       "/v1/embeddings",
       async ({ request }) => {
         const call = decodeEmbeddings(await bodies.read(request, bodyCeilings.embeddings));
-        const origin = requestOrigin(deps, request);
-        const { context, report } = logged(request);
+        const { origin, context, report } = beginJob(deps, request, embeddingFields);
         const { result, model } = await embeddings.embed(call.inputs, { ...call, origin }, request.signal, report);
         return jsonResponse(context, await encodeEmbeddings(result, model, call.base64), truncationHeaders(result));
       },
@@ -40,8 +31,7 @@ export const embeddingRoutes = (deps: AppDeps) => {
       "/v1/rerank",
       async ({ request }) => {
         const call = decodeRerank(await bodies.read(request, bodyCeilings.embeddings));
-        const origin = requestOrigin(deps, request);
-        const { context, report } = logged(request);
+        const { origin, context, report } = beginJob(deps, request, embeddingFields);
         const { query, documents } = call;
         const { result, model } = await embeddings.rank(query, documents, { ...call, origin }, request.signal, report);
         return jsonResponse(context, encodeRerank(result, model, call), truncationHeaders(result));

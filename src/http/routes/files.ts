@@ -2,7 +2,6 @@
 
 import { Elysia } from "elysia";
 import { DeletedFile, FileAddress, FileList, FileObject, FileUpload } from "../../contract/files.ts";
-import type { TSchema } from "../../contract/schema.ts";
 import { decodePurpose, decodeUpload, decodeUploadPurpose, FILES_PAGE } from "../../dialect/files/decode.ts";
 import { encodeFile, encodeFiles } from "../../dialect/files/encode.ts";
 import { decodePage } from "../../dialect/fields/page.ts";
@@ -10,28 +9,24 @@ import { fieldError } from "../../domain/errors.ts";
 import type { UploadPurpose } from "../../domain/file-purpose.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { tooLarge } from "../../service/batch/received-content.ts";
-import { bodyChunks } from "../body-chunks.ts";
+import { bodyChunks, checkEncoding } from "../body-chunks.ts";
 import type { AppDeps } from "../deps.ts";
-import { checkEncoding, isForm, LONGEST_NAME, orDiscard, readOneFile, type Fields } from "../form-parts.ts";
-import { jsonAnswer, jsonContent } from "../json-content.ts";
+import { isForm, LONGEST_NAME, orDiscard, readOneFile, type Fields } from "../form-parts.ts";
+import { fileContent, jsonAnswer, jsonContent, textContent, typedContent } from "../json-content.ts";
 import { errorResponse } from "../plugins/errors.ts";
 import { publicUrl } from "../public-url.ts";
 import type { RequestContext } from "../request-context.ts";
 
 const JSONL = "application/jsonl";
 const USUAL_NAME = "upload.jsonl";
-const TEXT = { schema: { type: "string" } } as const;
 /** Type of pictures and documents of any format. */
 const ANY = "application/octet-stream";
 
-const stored = { description: "", content: { [JSONL]: TEXT, [ANY]: TEXT } };
+const stored = textContent([JSONL, ANY]);
 
 const upload = {
   description: "A form, or the content itself with purpose and filename in the query.",
-  content: {
-    "multipart/form-data": { schema: FileUpload as TSchema },
-    [JSONL]: { schema: { type: "string" as const, format: "binary" } },
-  },
+  content: { ...typedContent(["multipart/form-data"], FileUpload).content, ...fileContent([JSONL]).content },
 };
 
 /** Files on the server's disk. */

@@ -9,7 +9,7 @@ import { jsonContent } from "../json-content.ts";
 
 /** Always 200 while the process answers. The body describes engines; where there are keys, only to their holders. */
 export const healthRoutes = ({ engine, engines, upstreams, clock, version, config, contexts }: AppDeps) => {
-  const hooks = { detail: { responses: { 200: jsonContent(t.Union([Health, OpenHealth]), "The process answers.") } } };
+  const hooks = { detail: { responses: { 200: jsonContent(t.Union([Health, OpenHealth])) } } };
   const health = ({ request }: { readonly request: Request }) => {
     const status = engine.status();
     const all = engines().map((one) => ({ ...one.status(), kind: one.kind, model: one.model }));

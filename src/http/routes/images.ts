@@ -21,7 +21,7 @@ import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
 import type { AppDeps } from "../deps.ts";
 import { isForm, orDiscard, readParts, type FormFile } from "../form-parts.ts";
-import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
+import { isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { fileContent, jsonContent, jsonRoute } from "../json-content.ts";
 import { jsonResponse, wholeAnswer } from "../json-response.ts";
@@ -138,8 +138,7 @@ async function answerDrawn(
   const report: RequestReport = {};
   const context = deps.contexts.of(request);
   context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
-  const disconnect = disconnection(request);
-  const events = images.draw({ ...run, model }, disconnect.signal, report);
+  const events = images.draw({ ...run, model }, context.signal, report);
   // Until the request is accepted, a failure has its own status.
   await events.next();
   const headers = { ...NO_STORE, ...standInHeaders(model, images.model(model, run.ability).modelId) };
@@ -147,8 +146,7 @@ async function answerDrawn(
   if (isStreamed(deps, call.stream)) {
     const options = { kind, call, requestId: context.id, now };
     // The first step may take long.
-    const stream = { disconnect, headers, opens: true };
-    return streamResponse(deps, request, events, (put) => imageWriter(put, options), stream);
+    return streamResponse(deps, request, events, (put) => imageWriter(put, options), { headers, opens: true });
   }
   const { format } = call.work.encoding;
   const address = (data: Uint8Array) =>

@@ -3,6 +3,7 @@
 import { Elysia } from "elysia";
 import { subjectLabels, type JobLevels } from "../../telemetry/metrics.ts";
 import type { AppDeps } from "../deps.ts";
+import { textContent } from "../json-content.ts";
 
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -40,16 +41,7 @@ export const metricsRoutes = (
       });
       return new Response(body, { headers: { "Content-Type": CONTENT_TYPE } });
     },
-    {
-      detail: {
-        responses: {
-          200: {
-            description: "Prometheus text exposition.",
-            content: { "text/plain": { schema: { type: "string" } } },
-          },
-        },
-      },
-    },
+    { detail: { responses: { 200: textContent(["text/plain"]) } } },
   );
 };
 

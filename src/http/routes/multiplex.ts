@@ -14,11 +14,10 @@ import type { MultiplexService } from "../../service/multiplex.ts";
 import type { ItemText } from "../../service/multiplex-run.ts";
 import type { AppDeps } from "../deps.ts";
 import { chatExchange, type ChatExchange } from "../chat-exchange.ts";
-import { DOWNGRADED, disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
+import { DOWNGRADED, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonContent } from "../json-content.ts";
 import { reportFields } from "../log-fields.ts";
-import { logUnexpected } from "../log-unexpected.ts";
 import type { Frame } from "../sse.ts";
 
 /** Answers many chat completions in one request, with their events in one stream. */
@@ -30,10 +29,8 @@ export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
       const body = await deps.bodies.read(request, bodyCeilings.generation);
       const calls = await decodeMultiplex(body, (own) => chatExchange(deps, own, profile));
       const origin = requestOrigin(deps, request);
-      const { id } = origin;
-      const disconnect = disconnection(request);
-      const { signal } = disconnect;
-      const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, id);
+      const context = deps.contexts.of(request);
+      const { id, signal, onUnexpected } = context;
       const items = calls.map(({ customId, call }, index) => ({
         customId,
         request: call.request,
@@ -51,13 +48,12 @@ export const multiplexRoutes = (deps: AppDeps, multiplex: MultiplexService) =>
       }));
       const isDowngraded = calls.some(({ call }) => mustBeDowngraded(deps, call.request));
       const run = multiplex.begin(origin, items, signal);
-      deps.contexts.of(request).logFields = () => ({
+      context.logFields = () => ({
         items: items.length,
         failed: run.failed,
         ...reportFields(run.usage ? { usage: run.usage } : {}),
       });
       return streamResponse(deps, request, run.texts(), eventsOf, {
-        disconnect,
         terminator: DONE,
         opens: true,
         headers: isDowngraded ? DOWNGRADED : {},

@@ -8,14 +8,12 @@ import { SvcError } from "../../domain/errors.ts";
 import type { RecognizedPage } from "../../domain/recognition.ts";
 import type { FilesService } from "../../service/batch/files.ts";
 import { fewerPages, type HeldAnswer } from "../../service/held-answer.ts";
-import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
+import { beginJob } from "../begin-job.ts";
 import type { AppDeps } from "../deps.ts";
-import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse, wholeAnswer } from "../json-response.ts";
-import { outcomeFields } from "../log-fields.ts";
 
 const MOST_PAGES = 1000;
 
@@ -28,14 +26,11 @@ export const ocrRoutes = (deps: AppDeps, files: FilesService) =>
   );
 
 async function answer(deps: AppDeps, files: FilesService, request: Request): Promise<Response> {
-  const origin = requestOrigin(deps, request);
+  const { origin, context, report } = beginJob(deps, request);
   const call = decodeOcr(await deps.bodies.read(request, bodyCeilings.generation));
   const { model, languages, pages, tableFormat } = call;
   const document = await documentOf(deps, files, call, request.signal);
   const bytes = Bun.file(document.path).size;
-  const report: RequestReport = {};
-  const context = deps.contexts.of(request);
-  context.logFields = () => outcomeFields(report);
   const text = { languages, level: "accurate", correction: true } as const;
   const run = {
     ...origin,

@@ -14,9 +14,8 @@ import {
   encodeOlderEmbed,
   type DecodedEmbed,
 } from "../../dialect/ollama/embed.ts";
-import type { EmbeddingReport } from "../../service/embeddings.ts";
+import { beginJob } from "../begin-job.ts";
 import type { AppDeps } from "../deps.ts";
-import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
@@ -27,10 +26,7 @@ import { truncationHeaders } from "../truncation-headers.ts";
 export const ollamaEmbedRoutes = (deps: AppDeps) => {
   const { bodies, embeddings, clock, router } = deps;
   const compute = async (request: Request, call: DecodedEmbed) => {
-    const context = deps.contexts.of(request);
-    const origin = requestOrigin(deps, request);
-    const report: EmbeddingReport = {};
-    context.logFields = () => embeddingFields(report);
+    const { origin, context, report } = beginJob(deps, request, embeddingFields);
     const started = clock.now();
     const { model, result } = await embeddings.embed(call.inputs, { ...call, origin }, request.signal, report);
     // The answer does not wait until the process has ended, and the model may be gone meanwhile.

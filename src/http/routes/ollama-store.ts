@@ -2,22 +2,15 @@
 
 import { Elysia } from "elysia";
 import { OllamaDeleteRequest, OllamaPullRequest, OllamaPullStatus } from "../../contract/ollama-store.ts";
-import type { TSchema } from "../../contract/schema.ts";
 import { decodeDelete, decodePull, encodePull, pullWriter } from "../../dialect/ollama/store.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, streamResponse } from "../generation-response.ts";
+import { streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
-import { jsonContent } from "../json-content.ts";
+import { jsonContent, typedContent } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
 
 /** One status, or a line for each. */
-const statusContent = {
-  description: "",
-  content: {
-    "application/json": { schema: OllamaPullStatus as TSchema },
-    "application/x-ndjson": { schema: OllamaPullStatus as TSchema },
-  },
-};
+const statusContent = typedContent(["application/json", "application/x-ndjson"], OllamaPullStatus);
 
 /** Only for callers on this machine, with or without an API key: these routes fill and empty disks. */
 export const ollamaStoreRoutes = (deps: AppDeps) =>
@@ -27,10 +20,9 @@ export const ollamaStoreRoutes = (deps: AppDeps) =>
       async ({ request }) => {
         checkLocal(request.headers, deps.config);
         const { model, stream } = decodePull(await deps.bodies.read(request, bodyCeilings.tokenizer));
-        const disconnect = disconnection(request);
-        const events = deps.storedModels.download(model, disconnect.signal);
+        const events = deps.storedModels.download(model, deps.contexts.of(request).signal);
         if (!stream) return Response.json(await encodePull(events));
-        return streamResponse(deps, request, events, pullWriter, { disconnect, format: "ndjson" });
+        return streamResponse(deps, request, events, pullWriter, { format: "ndjson" });
       },
       {
         parse: "none",

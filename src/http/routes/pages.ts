@@ -1,15 +1,16 @@
 // GET /, GET /docs, GET /openapi.json and the files that the pages load
 
 import { Elysia } from "elysia";
+import { t } from "../../contract/schema.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { AppDeps } from "../deps.ts";
 import type { OpenApiDocument } from "../openapi/document.ts";
 import { ASSETS } from "../access.ts";
+import { jsonAnswer, textContent } from "../json-content.ts";
 import { bundlePages, type PageFile, type PageFiles } from "../pages/bundle.ts";
 import { DOCS_POLICY, PAGE_POLICY } from "../plugins/security-headers.ts";
 
 const JSON_TEXT = { headers: { "Content-Type": "application/json;charset=utf-8" } } as const;
-const html = { schema: { type: "string" } } as const;
 
 /**
  * The chat and monitoring page, and the API description as JSON and as a page. `describe` is called once, at the first
@@ -37,23 +38,15 @@ export const pageRoutes = ({ version }: Pick<AppDeps, "version">, describe: () =
         request.headers.get("accept")?.includes("text/html")
           ? page("index.html", PAGE_POLICY)
           : new Response(greeting, { headers: { "Content-Type": "text/plain; charset=utf-8", Vary: "Accept" } }),
-      { detail: { responses: { 200: { description: "", content: { "text/plain": html, "text/html": html } } } } },
+      { detail: { responses: { 200: textContent(["text/plain", "text/html"]) } } },
     )
     .get(
       "/openapi.json",
       async () =>
         new Response(await (document ??= describe().then((described) => JSON.stringify(described))), JSON_TEXT),
-      {
-        detail: {
-          responses: {
-            200: { description: "OpenAPI 3.1.", content: { "application/json": { schema: { type: "object" } } } },
-          },
-        },
-      },
+      jsonAnswer(t.Unsafe({ type: "object" })),
     )
-    .get("/docs", () => page("docs.html", DOCS_POLICY), {
-      detail: { responses: { 200: { description: "A page.", content: { "text/html": html } } } },
-    })
+    .get("/docs", () => page("docs.html", DOCS_POLICY), { detail: { responses: { 200: textContent(["text/html"]) } } })
     .get(
       `${ASSETS}:name`,
       async ({ params }) => {

@@ -24,7 +24,6 @@ import type { AppDeps } from "../deps.ts";
 import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonRoute } from "../json-content.ts";
-import { logUnexpected } from "../log-unexpected.ts";
 import { checkUpgrade, LARGEST_MESSAGE, switching, type SocketConnection, type SocketHandler } from "../socket.ts";
 import { TurnLimit } from "../../domain/turn-limit.ts";
 
@@ -48,21 +47,6 @@ const CLOSING: Readonly<Record<LiveEnd, readonly [code: number, reason: string]>
   failed: [1011, "the session failed"],
 };
 
-const queried = (name: string, description: string, schema: object) =>
-  ({ name, in: "query", required: false, description, schema }) as const;
-
-const described = {
-  detail: {
-    parameters: [
-      queried("intent", "The only supported mode.", { type: "string", enum: ["transcription"] }),
-      queried("model", "A transcription model of GET /v1/models; default, also for unknown names: the first one.", {
-        type: "string",
-      }),
-    ],
-    responses: { 101: { description: "" } },
-  },
-};
-
 interface RealtimeServices {
   readonly realtime: RealtimeService;
   readonly clientSecrets: ClientSecrets;
@@ -84,7 +68,9 @@ export function realtimeRoutes(deps: AppDeps, services: RealtimeServices) {
     }
   };
   return new Elysia({ name: "route.realtime" })
-    .get("/v1/realtime", ({ request }) => openSession(deps, realtime, turns, request), described)
+    .get("/v1/realtime", ({ request }) => openSession(deps, realtime, turns, request), {
+      detail: { responses: { 101: { description: "" } } },
+    })
     .post(
       "/v1/realtime/client_secrets",
       ({ request }) => makeSecret(request, decodeClientSecret, false),
@@ -102,9 +88,8 @@ function openSession(deps: AppDeps, realtime: RealtimeService, turns: TurnLimit,
   checkUpgrade(headers);
   const wire = new RealtimeWire({ query: new URL(url).searchParams, headers });
   const origin = requestOrigin(deps, request);
-  const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, origin.id);
-  const socket = new RealtimeSocket(wire, turns, onUnexpected);
   const context = deps.contexts.of(request);
+  const socket = new RealtimeSocket(wire, turns, context.onUnexpected);
   const settings = context.clientSecret?.settings ?? realtime.settings({ ...(wire.model && { model: wire.model }) });
   const session = realtime.open(origin, settings, socket);
   socket.session = session;

@@ -32,15 +32,13 @@ import { SvcError } from "../../domain/errors.ts";
 import type { PictureLabel, RecognizedPage } from "../../domain/recognition.ts";
 import type { ClassificationRun } from "../../service/classification.ts";
 import { fewerPages, type HeldAnswer } from "../../service/held-answer.ts";
-import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
+import { beginJob } from "../begin-job.ts";
 import type { AppDeps } from "../deps.ts";
-import { requestOrigin } from "../generation-response.ts";
 import { isForm, orDiscard, readOneFile } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
 import { jsonResponse, wholeAnswer } from "../json-response.ts";
-import { outcomeFields } from "../log-fields.ts";
 import type { RequestContext } from "../request-context.ts";
 
 const FIELD_BYTES = 4096;
@@ -64,11 +62,8 @@ interface ReadCall {
 
 async function answer(deps: AppDeps, request: Request): Promise<Response> {
   // Checked first, because the headers may be refused, before there is a file to discard.
-  const origin = requestOrigin(deps, request);
+  const { origin, context, report } = beginJob(deps, request);
   const { call, files, named } = await receive(deps, request);
-  const report: RequestReport = {};
-  const context = deps.contexts.of(request);
-  context.logFields = () => outcomeFields(report);
   const { signal } = request;
   const { model, mode, pages, maxPages } = call;
   const isLabelled = mode === "classify" || (mode === "auto" && deps.classification.isThere);

@@ -41,20 +41,12 @@ import { fewerLogprobs, HeldAnswer } from "../../service/held-answer.ts";
 import type { RequestReport } from "../../service/request.ts";
 import type { AppDeps } from "../deps.ts";
 import { readGenerationBody } from "../generation-body.ts";
-import {
-  disconnection,
-  isStreamed,
-  respond,
-  respondLater,
-  streamResponse,
-  type GenerationCall,
-} from "../generation-response.ts";
+import { isStreamed, respond, respondLater, streamResponse, type GenerationCall } from "../generation-response.ts";
 import { countTokens } from "../tokenize.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { jsonResponse } from "../json-response.ts";
 import type { StoredResponses } from "../stored-responses.ts";
-import { logUnexpected } from "../log-unexpected.ts";
 import { beginResource } from "../response-resource.ts";
 
 /** Milliseconds for a cancelled response to end: a stream that its client does not read ends only when it is read. */
@@ -210,10 +202,10 @@ async function* recorded(
   events: AsyncIterable<GenerateEvent>,
   context: ResponseContext,
 ): AsyncGenerator<NamedEvent, void, void> {
-  const { id } = deps.contexts.of(request);
+  const { onUnexpected } = deps.contexts.of(request);
   const written = streamed(events[Symbol.asyncIterator](), (put: Put<LongEvent>) => countedWriter(deps, put, context), {
     signal: new AbortController().signal,
-    onUnexpected: (error) => logUnexpected(deps.log, error, id),
+    onUnexpected,
   });
   const turns = new TurnLimit(WRITTEN_IN_A_TURN);
   for await (const { event, data } of written) {
@@ -271,7 +263,6 @@ async function retrieve(
 
 /** Answers with a response's stream from event `start` on; the response itself does not depend on this reader. */
 function follow(deps: AppDeps, request: Request, events: EventLog<NamedEvent>, start: number, headers = {}) {
-  const disconnect = disconnection(request);
-  const read = events.read(start, disconnect.signal);
-  return streamResponse(deps, request, read, passThrough, { disconnect, headers, terminator: DONE });
+  const read = events.read(start, deps.contexts.of(request).signal);
+  return streamResponse(deps, request, read, passThrough, { headers, terminator: DONE });
 }

@@ -31,12 +31,11 @@ import {
 import { fieldError, SvcError, withFieldNames } from "../../domain/errors.ts";
 import type { ImageService } from "../../service/images.ts";
 import type { RequestReport } from "../../service/request.ts";
+import { beginJob } from "../begin-job.ts";
 import type { AppDeps } from "../deps.ts";
-import { requestOrigin } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, jsonRoute } from "../json-content.ts";
 import { jsonResponse, wholeAnswer } from "../json-response.ts";
-import { outcomeFields } from "../log-fields.ts";
 
 /** A request that is being drawn. */
 interface Running {
@@ -52,17 +51,14 @@ export const sdapiRoutes = (deps: AppDeps) => {
   let chosen: string | undefined;
 
   const draw = async (request: Request, call: SdapiCall | SdapiEditCall): Promise<Response> => {
-    const context = deps.contexts.of(request);
-    const origin = requestOrigin(deps, request);
+    const { origin, context, report } = beginJob(deps, request, () => ({ images: call.work.count }));
     const interruption = new AbortController();
     const signal = AbortSignal.any([request.signal, interruption.signal]);
     // Until the request is admitted, and can be cancelled as any other.
-    const cancel = () => {
+    report.cancel = () => {
       report.reason = "cancelled";
       interruption.abort(new SvcError("request_cancelled", "The request was cancelled."));
     };
-    const report: RequestReport = { cancel };
-    context.logFields = () => ({ ...outcomeFields(report), images: call.work.count });
     const model =
       call.model === undefined ? chosen : named(images, call.model, "override_settings.sd_model_checkpoint");
     const entry = { apiKey: context.apiKey, report };

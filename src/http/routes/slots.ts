@@ -1,17 +1,13 @@
 // POST /slots/{id_slot}?action=save, restore and erase, as in llama.cpp's server.
 
 import { Elysia } from "elysia";
-import { SLOT_ACTIONS, SlotAnswer, SlotFile } from "../../contract/slots.ts";
+import { SlotAnswer, SlotFile } from "../../contract/slots.ts";
 import { decodeSlot, decodeSlotFile, encodeSlot } from "../../dialect/llama/slots.ts";
 import { SvcError } from "../../domain/errors.ts";
 import { FewAtOnce, MOST_SLOT_ACTIONS } from "../../service/few-at-once.ts";
 import type { AppDeps } from "../deps.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { optionalRoute } from "../json-content.ts";
-
-const schema = { type: "string" as const, enum: [...SLOT_ACTIONS] };
-
-const action = { name: "action", in: "query", required: true, schema };
 
 /** Saves slots to files, restores and erases them. */
 export const slotRoutes = ({ bodies, clock, config, engine, metrics }: AppDeps) => {
@@ -31,7 +27,7 @@ export const slotRoutes = ({ bodies, clock, config, engine, metrics }: AppDeps) 
           : { type, slot, filename: decodeSlotFile(await bodies.read(request, bodyCeilings.small)) };
       return Response.json(encodeSlot(slotAction, await few.run(() => act(slotAction, request.signal))));
     },
-    optionalRoute(SlotFile, SlotAnswer, [action]),
+    optionalRoute(SlotFile, SlotAnswer),
   );
 };
 

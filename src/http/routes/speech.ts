@@ -6,14 +6,13 @@ import { decodeSpeech } from "../../dialect/speech/decode.ts";
 import { encodeVoices, speechWriter } from "../../dialect/speech/encode.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { SpeechEvent, SpeechFormat } from "../../domain/speech.ts";
-import type { RequestReport } from "../../service/request.ts";
+import { beginJob } from "../begin-job.ts";
 import { byteStream } from "../byte-stream.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
+import { isStreamed, streamResponse } from "../generation-response.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { fileContent, jsonAnswer, jsonContent } from "../json-content.ts";
-import { outcomeFields } from "../log-fields.ts";
-import { logUnexpected } from "../log-unexpected.ts";
+import type { RequestContext } from "../request-context.ts";
 
 const TYPES: Readonly<Record<SpeechFormat, string>> = {
   mp3: "audio/mpeg",
@@ -47,28 +46,17 @@ export const speechRoutes = (deps: AppDeps) =>
 
 async function speak(deps: AppDeps, request: Request): Promise<Response> {
   const { work, voice, locale, model, events } = decodeSpeech(await deps.bodies.read(request, bodyCeilings.small));
-  const report: RequestReport = {};
-  const context = deps.contexts.of(request);
-  context.logFields = () => ({ ...outcomeFields(report), phonemes: report.usage?.promptTokens });
-  const origin = requestOrigin(deps, request);
-  const disconnect = disconnection(request);
-  const spoken = deps.speech.speak({ ...origin, work, model, voice, locale }, disconnect.signal, report);
+  const { origin, context, report } = beginJob(deps, request, ({ usage }) => ({ phonemes: usage?.promptTokens }));
+  const spoken = deps.speech.speak({ ...origin, work, model, voice, locale }, context.signal, report);
   // Until the first sentence is spoken, a failure has its own status.
   const first = await firstAudio(spoken);
   const all = behind(first, spoken);
   if (isStreamed(deps, events)) {
     const { id: requestId } = context;
-    return streamResponse(deps, request, all, (put) => speechWriter(put, { requestId }), { disconnect });
+    return streamResponse(deps, request, all, (put) => speechWriter(put, { requestId }));
   }
-  const { signal } = disconnect;
-  const onUnexpected = (error: unknown) => logUnexpected(deps.log, error, context.id);
-  const stream = byteStream(bytesOf(all, signal, onUnexpected), {
-    signal,
-    abort: () => disconnect.abort(),
-    ends: () => context.onLastBytes(),
-  });
-  context.bodyClosed = stream.ended;
-  return new Response(stream.body, { headers: { "Content-Type": TYPES[work.format] } });
+  const body = context.stream((reader) => byteStream(bytesOf(all, context), reader));
+  return new Response(body, { headers: { "Content-Type": TYPES[work.format] } });
 }
 
 async function firstAudio(spoken: Spoken): Promise<SpeechEvent> {
@@ -90,8 +78,7 @@ async function* behind(first: SpeechEvent, rest: Spoken): AsyncGenerator<SpeechE
 
 async function* bytesOf(
   spoken: AsyncGenerator<SpeechEvent, void, void>,
-  signal: AbortSignal,
-  onUnexpected: (error: unknown) => void,
+  { signal, onUnexpected }: RequestContext,
 ): AsyncGenerator<Uint8Array, void, void> {
   try {
     for await (const event of spoken) if (event.type === "audio") yield event.bytes;

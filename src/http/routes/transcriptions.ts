@@ -20,14 +20,13 @@ import {
 import { transcriptWriter } from "../../dialect/transcriptions/encode-stream.ts";
 import { encodeTranscription } from "../../dialect/transcriptions/encode.ts";
 import { collectSpeech } from "../../domain/transcription.ts";
-import type { RequestReport } from "../../service/request.ts";
 import type { TemporaryFile } from "../../store/temporary-files.ts";
+import { beginJob } from "../begin-job.ts";
 import type { AppDeps } from "../deps.ts";
-import { disconnection, isStreamed, requestOrigin, streamResponse } from "../generation-response.ts";
+import { isStreamed, streamResponse } from "../generation-response.ts";
 import { isForm, orDiscard, readOneFile } from "../form-parts.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { formRoute } from "../json-content.ts";
-import { outcomeFields } from "../log-fields.ts";
 
 /** Most bytes of a form field; the longest is a prompt in UTF-8. */
 const FIELD_BYTES = 64 * 1024;
@@ -50,22 +49,16 @@ export const transcriptionRoutes = (deps: AppDeps) =>
 
 async function answer(deps: AppDeps, request: Request, task: Task): Promise<Response> {
   // Checked first, because the headers may be refused, before there is a file to discard.
-  const origin = requestOrigin(deps, request);
+  const { origin, context, report } = beginJob(deps, request, ({ usage }) => ({ completion: usage?.completionTokens }));
   const { call, recording } = await readCall(deps, request, task);
-  const report: RequestReport = {};
-  const context = deps.contexts.of(request);
-  context.logFields = () => ({ ...outcomeFields(report), completion: report.usage?.completionTokens });
-  const disconnect = disconnection(request);
   const { model, work } = call;
   const run = { work, model, ...origin };
-  const events = deps.transcriptions.transcribe(recording, run, disconnect.signal, report);
+  const events = deps.transcriptions.transcribe(recording, run, context.signal, report);
   // Until the file is known to be a recording, a failure has its own status.
   const { value } = await events.next();
   if (value && isStreamed(deps, call.stream)) {
     const { id: requestId } = context;
-    return streamResponse(deps, request, events, (put) => transcriptWriter(put, { requestId }), {
-      disconnect,
-    });
+    return streamResponse(deps, request, events, (put) => transcriptWriter(put, { requestId }));
   }
   const { type, body } = encodeTranscription(await collectSpeech(events), call);
   return new Response(body, { headers: { "Content-Type": type } });

@@ -9,22 +9,13 @@ import { bodyCeilings } from "../json-body.ts";
 import { jsonAnswer, optionalRoute } from "../json-content.ts";
 import { checkLocal } from "../plugins/origin.ts";
 
-const replica = {
-  name: "replica",
-  in: "query" as const,
-  required: false,
-  description: "The same as in the body; if both are given, they must be equal.",
-  schema: { type: "string" as const },
-};
-
-const steering = optionalRoute(DrainRequest, Upstream, [replica]);
+const steering = optionalRoute(DrainRequest, Upstream);
 
 /** Callers with an API key may drain upstreams; on a server without keys, callers on this machine. */
 export const upstreamRoutes = ({ upstreams, bodies, config, contexts }: AppDeps) => {
   const setDraining = async (request: Request, name: string | null, isDraining: boolean) => {
     if (contexts.of(request).apiKey === undefined) checkLocal(request.headers, config, "Upstreams are drained");
-    const isEmpty = request.body === null || request.headers.get("content-length") === "0";
-    const body = isEmpty ? undefined : await bodies.read(request, bodyCeilings.small);
+    const body = request.body ? await bodies.read(request, bodyCeilings.small) : undefined;
     const url = decodeDrain(new URL(request.url).searchParams, body);
     const upstream = name === null ? undefined : upstreams.setDraining(name, isDraining, url);
     if (upstream) return Response.json(encodeUpstream(upstream));
