@@ -16,7 +16,7 @@ import type { Tables } from "./tables.ts";
 import { Tagger } from "./tagger.ts";
 import { joined, merge, type Token } from "./token.ts";
 import { Tokenizer } from "./tokenizer.ts";
-import { UnknownWords } from "./unknown-words.ts";
+import { UnknownWords, type Guess } from "./unknown-words.ts";
 
 /** Maximum number of pieces of a word to look up as one, which keeps the work linear. */
 const LONGEST_COMPOUND = 12;
@@ -49,10 +49,10 @@ export class Phonemizer {
   readonly #unknown: UnknownWords;
 
   /**
-   * `read` returns a file of the voice, as vendor/hibari.ts creates them, and throws when it is missing. Throws when the
-   * files are inconsistent.
+   * `read` returns a file of the voice, as vendor/hibari.ts creates them, and throws when it is missing. `guess`
+   * computes the net for unknown words. Throws when the files are inconsistent.
    */
-  constructor(read: (name: string) => Uint8Array) {
+  constructor(read: (name: string) => Uint8Array, guess: Guess) {
     const tables = JSON.parse(new TextDecoder().decode(read("tables.json"))) as Tables;
     const lines = (name: string) => new SortedLines(read(name));
     this.#titles = new Set(Object.keys(tables.normalize.titles));
@@ -67,7 +67,7 @@ export class Phonemizer {
     });
     this.#lexicon = new Lexicon(new Dictionary(lines("gold.txt")), new Dictionary(lines("silver.txt")));
     this.#numbers = new SpokenNumbers(this.#lexicon);
-    this.#unknown = new UnknownWords(tables.unknownWords, read("unknown-words.f32"));
+    this.#unknown = new UnknownWords(tables.unknownWords, guess);
   }
 
   /** Returns a text's sentences of at most 400 UTF-16 units, to be spoken one after another. */
@@ -76,7 +76,7 @@ export class Phonemizer {
   }
 
   /** Returns a sentence's phonemes; empty when there is nothing to speak. All of `text` is plain text. */
-  phonemes(text: string): string {
+  async phonemes(text: string): Promise<string> {
     const pieces = this.#tokenizer.split(this.#normalizer.normalize(text.toWellFormed()));
     const tags = this.#tagger.tag(quiet(pieces.map(([piece]) => piece)));
     const tokens = pieces.map(([piece, spaceAfter], at): Token => {
@@ -84,7 +84,7 @@ export class Phonemizer {
     });
     const words = splitWords(tokens);
     let context: Context = { next: undefined, isTo: false };
-    for (const word of words.toReversed()) context = this.#read(word, context);
+    for (const word of words.toReversed()) context = await this.#read(word, context);
     const spoken = words.map((word) => {
       const phonemes = joined(word).replaceAll("ɾ", "T").replaceAll("ʔ", "t");
       return phonemes + (word.at(-1)?.spaceAfter ? " " : "");
@@ -100,10 +100,10 @@ export class Phonemizer {
   }
 
   /** Sets the phonemes of a word's pieces; returns the context for the preceding word. */
-  #read(word: readonly Token[], context: Context): Context {
+  async #read(word: readonly Token[], context: Context): Promise<Context> {
     const [only] = word;
     if (only !== undefined && word.length === 1) {
-      only.phonemes ??= this.#known(only, context) ?? this.#guess(only.text);
+      only.phonemes ??= this.#known(only, context) ?? (await this.#guess(only.text));
       return follow(context, only);
     }
     let next = context;
@@ -124,7 +124,7 @@ export class Phonemizer {
         const start = word.slice(0, end).findLastIndex(hasDigit) + 1;
         const after = word.slice(end).findIndex(hasDigit);
         const unknown = word.slice(start, after < 0 ? undefined : end + after);
-        const guess = this.#guess(merge(unknown).text);
+        const guess = await this.#guess(merge(unknown).text);
         for (const [at, other] of unknown.entries()) other.phonemes = at === 0 ? guess : "";
         if (unknown.length === word.length) return next;
         next = follow(next, { ...piece, phonemes: guess });
@@ -158,12 +158,13 @@ export class Phonemizer {
   }
 
   /** Returns phonemes for any text: letters with the neural network, other characters as far as known. */
-  #guess(text: string): string {
-    const pieces = text.match(UNKNOWN) ?? [];
-    return pieces.flatMap((piece) => this.#guessPiece(piece) || []).join(" ");
+  async #guess(text: string): Promise<string> {
+    const pieces: string[] = [];
+    for (const piece of text.match(UNKNOWN) ?? []) pieces.push((await this.#guessPiece(piece)) ?? "");
+    return pieces.filter((phonemes) => phonemes !== "").join(" ");
   }
 
-  #guessPiece(piece: string): string | undefined {
+  async #guessPiece(piece: string): Promise<string | undefined> {
     const [first = ""] = piece;
     if (isDigits(first)) return this.#numbers.phonemes(asciiDigits(piece.normalize("NFKC")), undefined, false);
     if (isLetters(first)) return this.#unknown.phonemes(piece);

@@ -4,7 +4,8 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AcousticModel } from "../../../src/engine/speech/child/acoustic-model.ts";
-import { Phonemizer } from "../../../src/speech/phonemizer.ts";
+import { loadPhonemizer } from "../../../src/engine/speech/child/load-phonemizer.ts";
+import type { Phonemizer } from "../../../src/speech/phonemizer.ts";
 
 setDefaultTimeout(60_000);
 
@@ -15,14 +16,13 @@ if (!isBuilt) console.log("skipped: the voice was not built");
 describe.skipIf(!isBuilt)("the voice", () => {
   let voice: AcousticModel;
   let phonemizer: Phonemizer;
-  const read = (name: string) => readFileSync(join(folder, name));
-  const say = (text: string, speed = 1) => voice.speak(phonemizer.ids(phonemizer.phonemes(text)), speed);
+  const say = async (text: string, speed = 1) => voice.speak(phonemizer.ids(await phonemizer.phonemes(text)), speed);
   const seconds = (samples: Float32Array) => samples.length / voice.sampleRate;
   const peak = (samples: Float32Array) => samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
 
   beforeAll(async () => {
-    voice = await AcousticModel.load(read("voice.onnx"));
-    phonemizer = new Phonemizer(read);
+    voice = await AcousticModel.load(readFileSync(join(folder, "voice.onnx")));
+    phonemizer = loadPhonemizer(folder);
   });
 
   test("says a sentence in the time that people take for it, neither silent nor clipped, and each time the same", async () => {

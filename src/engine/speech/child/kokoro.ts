@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { type InferenceSession, Tensor } from "onnxruntime-web/wasm";
 import type { SpeechWork } from "../../../domain/speech.ts";
 import { clausesOf, fromEspeak } from "../../../speech/kokoro-alphabet.ts";
-import { Phonemizer } from "../../../speech/phonemizer.ts";
+import type { Phonemizer } from "../../../speech/phonemizer.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
 import { type ProgramLimits, programOutput } from "../../process/program.ts";
 import type { HostProgram } from "../host/host-program.ts";
 import { plainText } from "../host/plain-text.ts";
 import { languageOf } from "../kokoro-voices.ts";
 import type { KokoroFiles } from "../protocol.ts";
+import { loadPhonemizer } from "./load-phonemizer.ts";
 import { inPieces, sayAt } from "./own-speeds.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 
@@ -44,7 +45,7 @@ export class Kokoro implements Speaker {
     if (phonemes === undefined || samples === undefined || !isComplete) {
       throw new Error(`this is not a model of Kokoro: its inputs are ${session.inputNames.join(", ")}`);
     }
-    const phonemizer = new Phonemizer((name) => readFileSync(join(words, name)));
+    const phonemizer = loadPhonemizer(words);
     return new Kokoro(session, { phonemes, samples }, voices, phonemizer, reader && new EspeakReader(reader));
   }
 
