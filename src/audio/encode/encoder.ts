@@ -12,8 +12,8 @@ export interface Encoder {
 export const HEAD_BYTES = 68;
 
 export interface AudioFormat {
-  /** Creates an encoder for samples of this rate in Hz. */
-  make(sampleRate: number): Promise<Encoder>;
+  /** Creates an encoder for samples at SPEECH_RATE. */
+  make(): Promise<Encoder>;
   /** The file is sent only when complete, since few programs read this format with an open length. */
   readonly isWhole?: true;
   /** Fills in what is unknown before the end, in the first HEAD_BYTES of the file; a stream leaves it open. */

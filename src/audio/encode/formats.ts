@@ -1,6 +1,6 @@
 // The formats in which sound can be requested.
 
-import type { SpeechFormat } from "../../domain/speech.ts";
+import { SPEECH_RATE, type SpeechFormat } from "../../domain/speech.ts";
 import { makeAacEncoder } from "./aac.ts";
 import { cafHead, completeCaf } from "./caf.ts";
 import type { AudioFormat } from "./encoder.ts";
@@ -15,12 +15,8 @@ export const FORMATS: Readonly<Record<SpeechFormat, AudioFormat>> = {
   mp3: { make: makeMp3Encoder },
   opus: { make: makeOpusEncoder },
   aac: { make: makeAacEncoder },
-  flac: { make: async (rate) => new FlacEncoder(rate), complete: completeFlac },
-  wav: { make: async (rate) => new PcmEncoder(wavHead(rate)), complete: completeWav },
+  flac: { make: async () => new FlacEncoder(), complete: completeFlac },
+  wav: { make: async () => new PcmEncoder(wavHead(SPEECH_RATE)), complete: completeWav },
   pcm: { make: async () => new PcmEncoder() },
-  caf: {
-    make: async (rate) => new PcmEncoder(cafHead(rate)),
-    isWhole: true,
-    complete: completeCaf,
-  },
+  caf: { make: async () => new PcmEncoder(cafHead()), complete: completeCaf, isWhole: true },
 };

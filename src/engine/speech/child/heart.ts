@@ -26,10 +26,6 @@ export class Heart implements Speaker {
     return new Heart(await AcousticModel.load(readFileSync(join(folder, "voice.onnx"))), loadPhonemizer(folder));
   }
 
-  get sampleRate(): number {
-    return this.model.sampleRate;
-  }
-
   sentences({ text }: SpeechWork): string[] {
     return this.phonemizer.sentences(text);
   }

@@ -24,7 +24,6 @@ const STYLE_SIZE = 256;
 const STYLES = 510;
 
 export class Kokoro implements Speaker {
-  readonly sampleRate = 24_000;
   private readonly styles = new Map<string, Float32Array>();
 
   private constructor(
@@ -60,7 +59,7 @@ export class Kokoro implements Speaker {
   async speak(piece: string, { voice, speed }: SpeechWork): Promise<Utterance> {
     const ids = this.phonemizer.ids(piece);
     const style = this.styleOf(voice, ids.length - 2);
-    const samples = await sayAt(speed, OWN_SPEEDS, this.sampleRate, (given) => this.compute(ids, style, given));
+    const samples = await sayAt(speed, OWN_SPEEDS, (given) => this.compute(ids, style, given));
     return { samples, phonemes: ids.length };
   }
 
