@@ -20,6 +20,13 @@ export interface AudioFormat {
   complete?(head: Uint8Array, samples: number): void;
 }
 
+/** Returns an encoder of a file that begins with `head` and goes on as `encoder` writes it. */
+export function behind(head: Uint8Array, encoder: Encoder): Encoder {
+  const heads = [head];
+  const after = (bytes: Uint8Array) => join([...heads.splice(0), bytes]);
+  return { push: (samples) => after(encoder.push(samples)), finish: () => after(encoder.finish()) };
+}
+
 /** Divides sound that arrives piece by piece into blocks of equal length. */
 export class Blocks {
   /** Samples of the incomplete block. */

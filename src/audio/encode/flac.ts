@@ -28,21 +28,14 @@ const FIXED = 8;
 export class FlacEncoder implements Encoder {
   private readonly blocks = new Blocks(BLOCK);
   private frames = 0;
-  private hasBegun = false;
 
   push(samples: Float32Array): Uint8Array {
-    return join([...this.begin(), ...this.blocks.with(samples).map((block) => this.frame(toInt16(block)))]);
+    return join(this.blocks.with(samples).map((block) => this.frame(toInt16(block))));
   }
 
   finish(): Uint8Array {
     const { begun } = this.blocks;
-    return join([...this.begin(), ...(begun.length > 0 ? [this.frame(toInt16(begun))] : [])]);
-  }
-
-  private begin(): Uint8Array[] {
-    if (this.hasBegun) return [];
-    this.hasBegun = true;
-    return [streamHead()];
+    return begun.length > 0 ? this.frame(toInt16(begun)) : new Uint8Array();
   }
 
   private frame(samples: Int16Array): Uint8Array {
@@ -65,7 +58,7 @@ export class FlacEncoder implements Encoder {
 }
 
 /** Returns magic number and STREAMINFO, with length and checksum of the sound left open. */
-function streamHead(): Uint8Array {
+export function flacHead(): Uint8Array {
   const head = Buffer.alloc(42);
   head.write("fLaC", 0, "latin1");
   head.writeUInt32BE(0x8000_0022, 4);

@@ -3,7 +3,7 @@
 import createModule from "opusscript/build/opusscript_native_wasm.js";
 import wasm from "opusscript/build/opusscript_native_wasm.wasm" with { type: "file" };
 import { SPEECH_RATE } from "../../domain/speech.ts";
-import { Blocks, type Encoder } from "./encoder.ts";
+import { behind, Blocks, join, type Encoder } from "./encoder.ts";
 import { OggWriter, type Packet } from "./ogg.ts";
 import { toInt16 } from "./pcm.ts";
 
@@ -36,11 +36,12 @@ const POSITION_RATE = 48_000;
 const PRE_SKIP = 312;
 
 export async function makeOpusEncoder(): Promise<Encoder> {
-  return new OpusEncoder(createModule({ wasmBinary: await Bun.file(wasm).bytes() }));
+  const ogg = new OggWriter();
+  const head = join([opusHead(), opusTags()].map((bytes) => ogg.write([{ bytes, position: 0 }])));
+  return behind(head, new OpusEncoder(ogg, createModule({ wasmBinary: await Bun.file(wasm).bytes() })));
 }
 
 class OpusEncoder implements Encoder {
-  private readonly ogg = new OggWriter();
   private readonly handler: OpusHandler;
   private readonly blocks = new Blocks(BLOCK);
   private readonly input: number;
@@ -48,7 +49,10 @@ class OpusEncoder implements Encoder {
   private samples = 0;
   private frames = 0;
 
-  constructor(private readonly module: OpusModule) {
+  constructor(
+    private readonly ogg: OggWriter,
+    private readonly module: OpusModule,
+  ) {
     this.handler = new module.OpusScriptHandler(SPEECH_RATE, 1, APPLICATION_AUDIO);
     this.handler._encoder_ctl(SET_BITRATE, BITRATE);
     this.handler._encoder_ctl(SET_SIGNAL, SIGNAL_VOICE);
@@ -58,7 +62,7 @@ class OpusEncoder implements Encoder {
 
   push(samples: Float32Array): Uint8Array {
     this.samples += samples.length;
-    return this.write(this.encode(this.blocks.with(samples)), false);
+    return this.ogg.write(this.encode(this.blocks.with(samples)));
   }
 
   finish(): Uint8Array {
@@ -68,7 +72,7 @@ class OpusEncoder implements Encoder {
     while (this.position < positions) packets.push(...this.encode(this.blocks.withSilence()));
     const last = packets.pop();
     // The last page states where the sound really ends.
-    return this.write(last ? [...packets, { ...last, position: positions }] : [], true);
+    return this.ogg.write(last ? [...packets, { ...last, position: positions }] : [], true);
   }
 
   private get position(): number {
@@ -88,12 +92,6 @@ class OpusEncoder implements Encoder {
     const length = this.handler._encode(this.input, frame.byteLength, this.output, frame.length);
     if (length < 0) throw new Error(`libopus failed with ${length}`);
     return module.HEAPU8.slice(this.output, this.output + length);
-  }
-
-  private write(packets: readonly Packet[], isLast: boolean): Uint8Array {
-    const head = this.ogg.isEmpty ? [opusHead(), opusTags()] : [];
-    const pages = head.map((bytes) => this.ogg.write([{ bytes, position: 0 }]));
-    return Buffer.concat([...pages, this.ogg.write(packets, isLast)]);
   }
 }
 
