@@ -7,24 +7,23 @@ import type { UnknownWordTables } from "./tables.ts";
 export type Guess = (letters: readonly number[]) => Promise<readonly number[]>;
 
 export class UnknownWords {
-  readonly #tables: UnknownWordTables;
-  readonly #guess: Guess;
-  readonly #letters: ReadonlyMap<string, number>;
+  private readonly letters: ReadonlyMap<string, number>;
 
-  constructor(tables: UnknownWordTables, guess: Guess) {
-    this.#tables = tables;
-    this.#guess = guess;
-    this.#letters = new Map(tables.in.map((letter, at) => [letter, at + 1]));
+  constructor(
+    private readonly tables: UnknownWordTables,
+    private readonly guess: Guess,
+  ) {
+    this.letters = new Map(tables.in.map((letter, at) => [letter, at + 1]));
   }
 
   /** Returns a word's phonemes, a long one's in equal parts; undefined when it has no known letter. */
   async phonemes(word: string): Promise<string | undefined> {
-    const letters = Array.from(word).flatMap((letter) => this.#letters.get(letter) ?? []);
+    const letters = Array.from(word).flatMap((letter) => this.letters.get(letter) ?? []);
     if (letters.length === 0) return undefined;
-    const most = Math.ceil(letters.length / Math.ceil(letters.length / this.#tables.maxlen));
+    const most = Math.ceil(letters.length / Math.ceil(letters.length / this.tables.maxlen));
     const ids: number[] = [];
-    for (let at = 0; at < letters.length; at += most) ids.push(...(await this.#guess(letters.slice(at, at + most))));
+    for (let at = 0; at < letters.length; at += most) ids.push(...(await this.guess(letters.slice(at, at + most))));
     // Repeated ids are one phoneme; 0 separates two equal phonemes, and stands for silence.
-    return ids.map((id, at) => (id === 0 || id === ids[at - 1] ? "" : (this.#tables.out[id - 1] ?? ""))).join("");
+    return ids.map((id, at) => (id === 0 || id === ids[at - 1] ? "" : (this.tables.out[id - 1] ?? ""))).join("");
   }
 }
