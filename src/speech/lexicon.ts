@@ -18,6 +18,8 @@ const ADDRESS_SYMBOLS: ReadonlyMap<string, string> = new Map([
   [".", "dot"],
   ["/", "slash"],
 ]);
+/** Kinds of words in the dictionaries, by the beginnings of their tags. */
+const KINDS: Readonly<Record<string, string>> = { VB: "VERB", NN: "NOUN", RB: "ADV", JJ: "ADJ" };
 const SPELLABLE = /^[A-Za-z]+$/;
 const DOUBLED_ING = /([bcdgklmnprstvxz])\1ing$|cking$/;
 
@@ -71,13 +73,9 @@ export class Lexicon {
     const special = this.special(word, tag, stress, context);
     if (special !== undefined) return special;
     const base = this.isShouted(word, tag, stress, context) ? word.toLowerCase() : word;
-    if (this.isKnown(base)) return this.lookup(base, tag, stress, context);
-    if (base.endsWith("s'") && this.isKnown(`${base.slice(0, -2)}'s`)) {
-      return this.lookup(`${base.slice(0, -2)}'s`, tag, stress, context);
-    }
-    if (base.endsWith("'") && this.isKnown(base.slice(0, -1))) {
-      return this.lookup(base.slice(0, -1), tag, stress, context);
-    }
+    const forms = [base, base.endsWith("s'") && `${base.slice(0, -2)}'s`, base.endsWith("'") && base.slice(0, -1)];
+    const known = forms.find((form) => form && this.isKnown(form));
+    if (known) return this.lookup(known, tag, stress, context);
     for (const ending of ENDINGS) {
       const own = ending.suffix === "ing" ? (stress ?? 0.5) : stress;
       const phonemes = this.withEnding(ending, base, tag, own, context);
@@ -165,19 +163,11 @@ export class Lexicon {
   }
 }
 
-function variant(entry: ReadonlyMap<string, string | undefined>, tag: string | undefined, context?: Context) {
+function variant(entry: ReadonlyMap<string, string | undefined>, tag = "", context?: Context) {
   if (context !== undefined && context.next === undefined && entry.has("None")) return entry.get("None");
-  if (tag !== undefined && entry.has(tag)) return entry.get(tag);
-  const parent = tag === undefined ? "" : parentTag(tag);
-  return entry.has(parent) ? entry.get(parent) : entry.get("DEFAULT");
-}
-
-/** Returns the kind of word that a tag is a form of. */
-function parentTag(tag: string): string {
-  if (tag.startsWith("VB")) return "VERB";
-  if (tag.startsWith("NN")) return "NOUN";
-  if (tag.startsWith("ADV") || tag.startsWith("RB")) return "ADV";
-  return tag.startsWith("ADJ") || tag.startsWith("JJ") ? "ADJ" : tag;
+  if (entry.has(tag)) return entry.get(tag);
+  const kind = KINDS[tag.slice(0, 2)];
+  return entry.get(kind !== undefined && entry.has(kind) ? kind : "DEFAULT");
 }
 
 /** Matches "U.S.", "a.m.": one or two letters between dots. */
