@@ -51,25 +51,21 @@ export interface Sound {
  * have no samples, or the signal's reason. After one minute, a file that may be too long is decoded to its end once, so
  * that it is refused then and not hours later.
  */
-export const openSound = (source: SoundSource, tools: SoundTools, limits: SoundLimits): Promise<Sound> =>
-  open(source, tools, limits, async () => {
-    const { windows } = await open(source, tools, limits);
+export const openSound = (path: string, tools: SoundTools, limits: SoundLimits): Promise<Sound> =>
+  open(path, tools, limits, async () => {
+    const { windows } = await open(path, tools, limits);
     while (!(await windows.next()).done);
   });
 
-interface SoundSource {
-  readonly path: string;
-}
-
 /** `measure` is called when the sound may be too long, and throws when it is. */
 async function open(
-  source: SoundSource,
+  path: string,
   tools: SoundTools,
   limits: SoundLimits,
   measure?: () => Promise<void>,
 ): Promise<Sound> {
   limits.signal?.throwIfAborted();
-  const file = openBytes(source.path);
+  const file = openBytes(path);
   let format: SoundFormat | undefined;
   try {
     format = formatOf(file);
@@ -80,7 +76,7 @@ async function open(
     throw error;
   }
   const state: ReadingState = { share: undefined };
-  const samples = samplesOf(file, source.path, format, tools, limits, state);
+  const samples = samplesOf(file, path, format, tools, limits, state);
   const look = async (seconds: number) => {
     if (mayBeTooLong(seconds, state, file, limits)) await measure?.();
   };
