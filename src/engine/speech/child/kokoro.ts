@@ -22,6 +22,8 @@ const OWN_SPEEDS = { slowest: 0.5, fastest: 2 };
 /** Numbers in a style. A voice has a style for each number of phonemes. */
 const STYLE_SIZE = 256;
 const STYLES = 510;
+/** Limits of the reader's run for one clause. */
+const READER_LIMITS: ProgramLimits = { mostBytes: 1 << 18, mostMs: 20_000 };
 
 export class Kokoro implements Speaker {
   private readonly styles = new Map<string, Float32Array>();
@@ -31,7 +33,7 @@ export class Kokoro implements Speaker {
     private readonly names: { readonly phonemes: string; readonly samples: string },
     private readonly voices: string,
     private readonly phonemizer: Phonemizer,
-    private readonly reader: EspeakReader | undefined,
+    private readonly reader: HostProgram | undefined,
   ) {}
 
   /** Throws when the files are not Kokoro's. */
@@ -44,8 +46,7 @@ export class Kokoro implements Speaker {
     if (phonemes === undefined || samples === undefined || !isComplete) {
       throw new Error(`this is not a model of Kokoro: its inputs are ${session.inputNames.join(", ")}`);
     }
-    const phonemizer = loadPhonemizer(words);
-    return new Kokoro(session, { phonemes, samples }, voices, phonemizer, reader && new EspeakReader(reader));
+    return new Kokoro(session, { phonemes, samples }, voices, loadPhonemizer(words), reader);
   }
 
   sentences({ text }: SpeechWork): string[] {
@@ -63,11 +64,20 @@ export class Kokoro implements Speaker {
     return { samples, phonemes: ids.length };
   }
 
+  /** Returns a sentence's phonemes in the model's alphabet. Throws ProgramError, or the signal's reason. */
   private async read(sentence: string, voice: string, signal?: AbortSignal): Promise<string> {
     const language = languageOf(voice)?.reader;
     if (language === undefined) return this.phonemizer.phonemes(sentence);
     if (!this.reader) throw new Error(`nobody reads the language of ${voice} out`);
-    return this.reader.phonemes(sentence, language, signal);
+    const { path, env } = this.reader;
+    const command = [path, "-q", "--ipa", "--tie=^", "-b", "1", "-v", language, "--stdin"];
+    const parts: string[] = [];
+    for (const { words, mark } of clausesOf(plainText(sentence))) {
+      const output = await programOutput(command, { ...READER_LIMITS, env, input: words }, signal);
+      const phonemes = fromEspeak(new TextDecoder().decode(output), language.startsWith("en-gb"));
+      if (phonemes !== "") parts.push(phonemes + mark);
+    }
+    return parts.join(" ");
   }
 
   private async compute(ids: readonly number[], style: Float32Array, speed: number): Promise<Float32Array> {
@@ -95,30 +105,5 @@ export class Kokoro implements Speaker {
     const styles = new Float32Array(new Uint8Array(bytes).buffer);
     this.styles.set(voice, styles);
     return styles;
-  }
-}
-
-const LIMITS: ProgramLimits = { mostBytes: 1 << 18, mostMs: 20_000 };
-
-class EspeakReader {
-  constructor(private readonly program: HostProgram) {}
-
-  /**
-   * Returns the phonemes of a sentence in Kokoro's alphabet. `language`: eSpeak's name of it. Throws ProgramError, or the
-   * signal's reason.
-   */
-  async phonemes(sentence: string, language: string, signal?: AbortSignal): Promise<string> {
-    const parts: string[] = [];
-    for (const { words, mark } of clausesOf(plainText(sentence))) {
-      const read = fromEspeak(await this.read(words, language, signal), language.startsWith("en-gb"));
-      if (read !== "") parts.push(read + mark);
-    }
-    return parts.join(" ");
-  }
-
-  private async read(input: string, language: string, signal?: AbortSignal): Promise<string> {
-    const { path, env } = this.program;
-    const command = [path, "-q", "--ipa", "--tie=^", "-b", "1", "-v", language, "--stdin"];
-    return new TextDecoder().decode(await programOutput(command, { ...LIMITS, env, input }, signal));
   }
 }

@@ -69,11 +69,10 @@ export class SpeechWorker {
 
   submit(key: JobKey, { work, client }: SpeechJob): void {
     const sentences = this.speaker.sentences(work).toReversed();
-    const own = client === undefined ? {} : { client };
     const ended = new AbortController();
     const length = sentences.reduce((sum, sentence) => sum + sentence.length, 0);
     const none = { pieces: [], samples: 0, phonemes: 0, begun: 0, isHeld: false };
-    this.turns.add({ key, work, ...own, ended, sentences, length, ...none });
+    this.turns.add({ key, work, client, ended, sentences, length, ...none });
     this.send({ type: "accepted", key, event: { type: "accepted" } });
   }
 
