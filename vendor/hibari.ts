@@ -6,11 +6,9 @@ import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import pin from "./hibari.json" with { type: "json" };
 import { buildModel } from "./model.ts";
-import { readOnnxWeights } from "./onnx.ts";
-import { BuildError } from "./run.ts";
 
 /** Version of the written files. */
-const VERSION = 1;
+const VERSION = 2;
 
 /**
  * Returns the paths of the voice's files: `voice.onnx`, which turns phonemes into sound, and the files that src/speech
@@ -74,7 +72,7 @@ function convert(source: string, target: string): void {
       ];
     }),
   );
-  writeFileSync(join(target, "unknown-words.f32"), unknownWordWeights(join(source, "oov.onnx")));
+  copyFileSync(join(source, "oov.onnx"), join(target, "unknown-words.onnx"));
   copyFileSync(join(source, "hibari.onnx"), join(target, "voice.onnx"));
 }
 
@@ -93,34 +91,4 @@ function sortedLines(lines: readonly (readonly [key: string, value: string])[]):
     .map(([key, value]) => ({ key: Buffer.from(key), line: Buffer.from(`${key}\t${value}\n`) }))
     .sort((a, b) => Buffer.compare(a.key, b.key));
   return Buffer.concat(sorted.map(({ line }) => line));
-}
-
-/** Returns the net's weights, one after another, as src/speech/unknown-words.ts reads them. */
-function unknownWordWeights(path: string): Uint8Array {
-  const weights = readOnnxWeights(path);
-  // Matrices have only numbers as names, which increase in the order in which the matrices are used.
-  const matrices = [...weights.keys()]
-    .filter((name) => name.includes("MatMul"))
-    .sort()
-    .values();
-  const named = (name: string): Float32Array => {
-    const values = weights.get(name);
-    if (values === undefined) throw new BuildError(`${path} has no weights ${name}.`);
-    return values;
-  };
-  const norm = (name: string) => [named(`${name}.weight`), named(`${name}.bias`)];
-  const linear = (bias: string) => [named(matrices.next().value ?? "MatMul"), named(bias)];
-  const layers = [0, 1, 2, 3].flatMap((index) => {
-    const layer = `m.layers.${index}`;
-    return [
-      norm(`${layer}.norm1`),
-      linear(`${layer}.self_attn.in_proj_bias`),
-      linear(`${layer}.self_attn.out_proj.bias`),
-      norm(`${layer}.norm2`),
-      linear(`${layer}.linear1.bias`),
-      linear(`${layer}.linear2.bias`),
-    ].flat();
-  });
-  const all = [named("m.emb.weight"), named("m.pos"), ...layers, ...norm("m.norm"), ...linear("m.head.bias")];
-  return Buffer.concat(all.map((values) => new Uint8Array(values.buffer)));
 }

@@ -4,7 +4,7 @@ import { FORMATS } from "../audio/encode/formats.ts";
 import { BYTES_PER_SAMPLE, HIGHEST } from "../audio/encode/pcm.ts";
 import { dataView } from "../domain/data-view.ts";
 import { newRequestId } from "../domain/ids.ts";
-import { LONGEST_TEXT, PCM_RATE, type SpeechFormat } from "../domain/speech.ts";
+import { LONGEST_TEXT, type SpeechFormat } from "../domain/speech.ts";
 import { portions } from "../speech/portions.ts";
 import type { Api } from "./in-process.ts";
 
@@ -42,7 +42,7 @@ export class LongSpeech {
     const { make, complete } = FORMATS[this.format];
     // Only files that are made here can be completed: the number of samples is known.
     if (this.texts.length === 1 && !(this.isCompleted && complete)) return yield* this.sound(this.format);
-    const encoder = await make(PCM_RATE);
+    const encoder = await make();
     let rest = Buffer.alloc(0);
     for await (const bytes of this.sound("pcm")) {
       const all = Buffer.concat([rest, bytes]);

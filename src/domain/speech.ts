@@ -14,8 +14,8 @@ export interface SpeechWork {
 
 /** Maximum characters of a text: about 45 minutes of speech. */
 export const LONGEST_TEXT = 32_768;
-/** Sample rate of `pcm` in hertz. */
-export const PCM_RATE = 24_000;
+/** Sample rate of all speech, in hertz. */
+export const SPEECH_RATE = 24_000;
 
 export const SPEECH_FORMATS = ["mp3", "opus", "aac", "flac", "wav", "pcm", "caf"] as const;
 export type SpeechFormat = (typeof SPEECH_FORMATS)[number];

@@ -14,29 +14,29 @@ const SLASHES = new RegExp(
 );
 
 export class Dates {
-  readonly #months: ReadonlyMap<string, string>;
-  readonly #monthDay: RegExp;
-  readonly #dayMonth: RegExp;
+  private readonly months: ReadonlyMap<string, string>;
+  private readonly monthDay: RegExp;
+  private readonly dayMonth: RegExp;
   /** The hyphen between two dates, behind the first. */
-  readonly #span: RegExp;
+  private readonly span: RegExp;
 
   /** `months`: "jan" → "January" and so on, in the order of the year. */
   constructor(months: Readonly<Record<string, string>>) {
-    this.#months = new Map(Object.entries(months));
-    const names = anyOf([...this.#months.values(), ...Array.from(this.#months.keys(), capitalize), "Sept"]);
+    this.months = new Map(Object.entries(months));
+    const names = anyOf([...this.months.values(), ...Array.from(this.months.keys(), capitalize), "Sept"]);
     const day = String.raw`\p{Nd}{1,2}(?:st|nd|rd|th)?`;
     const date = String.raw`(?:(?:${names})\.? ${day}|${day} (?:${names})\.?)`;
-    this.#span = new RegExp(
+    this.span = new RegExp(
       String.raw`(?<![${WORD}])(${date}(?:,? \p{Nd}{4})?) ?[\-–] ?(?=${date}(?![${WORD}\-]))`,
       "gu",
     );
     const days = String.raw`(\p{Nd}{1,2})(?:st|nd|rd|th)?(?: ?[\-–] ?(\p{Nd}{1,2})(?:st|nd|rd|th)?)?`;
-    this.#monthDay = new RegExp(
+    this.monthDay = new RegExp(
       String.raw`(?<![${WORD}])(${names})\.? ${days}(?![${WORD}:%]|[.,]\p{Nd}|-\p{L})(,? \p{Nd}{4}(?![${WORD}]))?`,
       "gu",
     );
     // A dot at the end is the sentence's.
-    this.#dayMonth = new RegExp(
+    this.dayMonth = new RegExp(
       String.raw`(?<![${WORD}]|\p{Nd}[.,])(?:the )?${days} (?:of )?(${names})(?![${WORD}])(?:\.(?!["”')]*$))?`,
       "gu",
     );
@@ -57,26 +57,26 @@ export class Dates {
   /** Writes out days next to a month's name. */
   named(text: string): string {
     return text
-      .replace(this.#span, "$1 to ")
-      .replace(this.#monthDay, (all: string, month: string, first: string, last = "", year = "") => {
+      .replace(this.span, "$1 to ")
+      .replace(this.monthDay, (all: string, month: string, first: string, last = "", year = "") => {
         const days = daysInWords(first, last);
-        return days === undefined ? all : `${this.#name(month)} ${days}${year}`;
+        return days === undefined ? all : `${this.name(month)} ${days}${year}`;
       })
-      .replace(this.#dayMonth, (all: string, first: string, last: string | undefined, month: string) => {
+      .replace(this.dayMonth, (all: string, first: string, last: string | undefined, month: string) => {
         const days = daysInWords(first, last);
-        return days === undefined ? all : `the ${days} of ${this.#name(month)}`;
+        return days === undefined ? all : `the ${days} of ${this.name(month)}`;
       });
   }
 
   /** Returns "March fourteenth, 2024" for digits; undefined when there is no such day. */
   date(month: string, day: string, year?: string): string | undefined {
-    const name = [...this.#months.values()][Number(asciiDigits(month)) - 1];
+    const name = [...this.months.values()][Number(asciiDigits(month)) - 1];
     if (name === undefined || !isDay(day)) return undefined;
     return `${name} ${ordinal(asciiDigits(day))}${year === undefined ? "" : `, ${year}`}`;
   }
 
-  #name(month: string): string {
-    return this.#months.get(month.slice(0, 3).toLowerCase()) ?? month;
+  private name(month: string): string {
+    return this.months.get(month.slice(0, 3).toLowerCase()) ?? month;
   }
 }
 

@@ -7,21 +7,17 @@ import type { SortedLines } from "./sorted-lines.ts";
 export type Entry = string | ReadonlyMap<string, string | undefined>;
 
 export class Dictionary {
-  readonly #lines: SortedLines;
-
-  constructor(lines: SortedLines) {
-    this.#lines = lines;
-  }
+  constructor(private readonly lines: SortedLines) {}
 
   /** Returns the entry of a word; falls back from lower case to a capitalized entry, and the other way round. */
   get(word: string): Entry | undefined {
-    const own = this.#lines.get(word);
+    const own = this.lines.get(word);
     if (own !== undefined) return entryOf(own);
     if (word.length < 2) return undefined;
     const small = word.toLowerCase();
     const capital = capitalize(small);
     if (word !== small && word !== capital) return undefined;
-    const other = this.#lines.get(word === small ? capital : small);
+    const other = this.lines.get(word === small ? capital : small);
     return other === undefined ? undefined : entryOf(other);
   }
 

@@ -29,7 +29,7 @@ export function functionWord(
     case "i":
       return word === "I" && tag === "PRP" ? `${SECONDARY}I` : undefined;
     case "by":
-      return tag.startsWith("RB") || tag.startsWith("ADV") ? "bˈI" : undefined;
+      return tag.startsWith("RB") ? "bˈI" : undefined;
     case "to":
       if (!isTo(word, tag)) return undefined;
       if (context.next === undefined) return plain(entry("to"));

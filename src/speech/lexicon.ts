@@ -18,6 +18,8 @@ const ADDRESS_SYMBOLS: ReadonlyMap<string, string> = new Map([
   [".", "dot"],
   ["/", "slash"],
 ]);
+/** Kinds of words in the dictionaries, by the beginnings of their tags. */
+const KINDS: Readonly<Record<string, string>> = { VB: "VERB", NN: "NOUN", RB: "ADV", JJ: "ADJ" };
 const SPELLABLE = /^[A-Za-z]+$/;
 const DOUBLED_ING = /([bcdgklmnprstvxz])\1ing$|cking$/;
 
@@ -60,30 +62,23 @@ const ENDINGS: readonly Ending[] = [
 ];
 
 export class Lexicon {
-  readonly #gold: Dictionary;
-  readonly #silver: Dictionary;
-
   /** `silver` is used only for words that `gold` lacks, and not for names in capitals. */
-  constructor(gold: Dictionary, silver: Dictionary) {
-    this.#gold = gold;
-    this.#silver = silver;
-  }
+  constructor(
+    private readonly gold: Dictionary,
+    private readonly silver: Dictionary,
+  ) {}
 
   /** Returns a word's phonemes; undefined when it is unknown. `stress`: the effect of capitals. */
   word(word: string, tag: string, stress: Stress | undefined, context: Context): string | undefined {
-    const special = this.#special(word, tag, stress, context);
+    const special = this.special(word, tag, stress, context);
     if (special !== undefined) return special;
-    const base = this.#isShouted(word, tag, stress, context) ? word.toLowerCase() : word;
-    if (this.#isKnown(base)) return this.lookup(base, tag, stress, context);
-    if (base.endsWith("s'") && this.#isKnown(`${base.slice(0, -2)}'s`)) {
-      return this.lookup(`${base.slice(0, -2)}'s`, tag, stress, context);
-    }
-    if (base.endsWith("'") && this.#isKnown(base.slice(0, -1))) {
-      return this.lookup(base.slice(0, -1), tag, stress, context);
-    }
+    const base = this.isShouted(word, tag, stress, context) ? word.toLowerCase() : word;
+    const forms = [base, base.endsWith("s'") && `${base.slice(0, -2)}'s`, base.endsWith("'") && base.slice(0, -1)];
+    const known = forms.find((form) => form && this.isKnown(form));
+    if (known) return this.lookup(known, tag, stress, context);
     for (const ending of ENDINGS) {
       const own = ending.suffix === "ing" ? (stress ?? 0.5) : stress;
-      const phonemes = this.#withEnding(ending, base, tag, own, context);
+      const phonemes = this.withEnding(ending, base, tag, own, context);
       if (phonemes !== undefined) return phonemes;
     }
     return undefined;
@@ -91,13 +86,13 @@ export class Lexicon {
 
   /** Looks up a word without rules for endings. Without `context`, the word is not at the end of a phrase. */
   lookup(word: string, tag?: string, stress?: Stress, context?: Context): string | undefined {
-    const isShouted = word === word.toUpperCase() && !this.#gold.has(word);
+    const isShouted = word === word.toUpperCase() && !this.gold.has(word);
     const base = isShouted ? word.toLowerCase() : word;
     const isName = isShouted && tag === "NNP";
-    const entry = this.#gold.get(base) ?? (isName ? undefined : this.#silver.get(base));
+    const entry = this.gold.get(base) ?? (isName ? undefined : this.silver.get(base));
     const phonemes = typeof entry === "object" ? variant(entry, tag, context) : entry;
     if (phonemes === undefined || (isName && !phonemes.includes(PRIMARY))) {
-      const spelled = this.#spelled(base);
+      const spelled = this.spelled(base);
       if (spelled !== undefined) return spelled;
     }
     return phonemes === undefined ? undefined : applyStress(phonemes, stress);
@@ -109,22 +104,22 @@ export class Lexicon {
     return phonemes ? withS(phonemes) : undefined;
   }
 
-  #special(word: string, tag: string, stress: Stress | undefined, context: Context): string | undefined {
+  private special(word: string, tag: string, stress: Stress | undefined, context: Context): string | undefined {
     const address = tag === "ADD" ? ADDRESS_SYMBOLS.get(word) : undefined;
     if (address !== undefined) return this.lookup(address, undefined, -0.5, context);
     const symbol = SYMBOLS.get(word);
     if (symbol !== undefined) return this.lookup(symbol, undefined, undefined, context);
-    if (isInitials(word)) return this.#spelled(word);
-    if (tag.startsWith("NN") && ["am", "Am", "AM", "AN"].includes(word)) return this.#spelled(word);
+    if (isInitials(word)) return this.spelled(word);
+    if (tag.startsWith("NN") && ["am", "Am", "AM", "AN"].includes(word)) return this.spelled(word);
     if (tag === "IN" && /^vs\.?$/i.test(word)) return this.lookup("versus", undefined, undefined, context);
-    return functionWord(word, tag, stress, context, (base) => this.#gold.get(base));
+    return functionWord(word, tag, stress, context, (base) => this.gold.get(base));
   }
 
   /** Spells a word letter by letter, the last one stressed; undefined when a character has no name. */
-  #spelled(word: string): string | undefined {
+  private spelled(word: string): string | undefined {
     let phonemes = "";
     for (const letter of Array.from(word).filter(isLetters)) {
-      const name = this.#gold.get(letter.toUpperCase());
+      const name = this.gold.get(letter.toUpperCase());
       if (typeof name !== "string") return undefined;
       phonemes += name;
     }
@@ -134,27 +129,27 @@ export class Lexicon {
   }
 
   /** Returns whether a word with capitals is known in lower case. */
-  #isShouted(word: string, tag: string, stress: Stress | undefined, context: Context): boolean {
+  private isShouted(word: string, tag: string, stress: Stress | undefined, context: Context): boolean {
     const small = word.toLowerCase();
     if (word.length < 2 || word === small || !isLetters(word.replaceAll("'", ""))) return false;
     if (tag === "NNP" && Array.from(word).length <= 7) return false;
-    if (this.#gold.has(word) || this.#silver.has(word)) return false;
+    if (this.gold.has(word) || this.silver.has(word)) return false;
     if (word !== word.toUpperCase() && word.slice(1) !== word.slice(1).toLowerCase()) return false;
-    if (this.#gold.has(small) || this.#silver.has(small)) return true;
-    return ENDINGS.some((ending) => this.#withEnding(ending, small, tag, stress, context));
+    if (this.gold.has(small) || this.silver.has(small)) return true;
+    return ENDINGS.some((ending) => this.withEnding(ending, small, tag, stress, context));
   }
 
-  #isKnown(word: string): boolean {
-    if (this.#gold.has(word) || SYMBOLS.has(word) || this.#silver.has(word)) return true;
+  private isKnown(word: string): boolean {
+    if (this.gold.has(word) || SYMBOLS.has(word) || this.silver.has(word)) return true;
     if (!SPELLABLE.test(word)) return false;
     if (word.length === 1) return true;
     return (
-      (word === word.toUpperCase() && this.#gold.has(word.toLowerCase())) ||
+      (word === word.toUpperCase() && this.gold.has(word.toLowerCase())) ||
       word.slice(1) === word.slice(1).toUpperCase()
     );
   }
 
-  #withEnding(
+  private withEnding(
     { suffix, stems, sound }: Ending,
     word: string,
     tag: string,
@@ -162,25 +157,17 @@ export class Lexicon {
     context: Context,
   ): string | undefined {
     if (!word.endsWith(suffix)) return undefined;
-    const stem = stems(word).find((candidate) => candidate !== false && this.#isKnown(candidate));
+    const stem = stems(word).find((candidate) => candidate !== false && this.isKnown(candidate));
     const phonemes = stem ? this.lookup(stem, tag, stress, context) : undefined;
     return phonemes ? sound(phonemes) : undefined;
   }
 }
 
-function variant(entry: ReadonlyMap<string, string | undefined>, tag: string | undefined, context?: Context) {
+function variant(entry: ReadonlyMap<string, string | undefined>, tag = "", context?: Context) {
   if (context !== undefined && context.next === undefined && entry.has("None")) return entry.get("None");
-  if (tag !== undefined && entry.has(tag)) return entry.get(tag);
-  const parent = tag === undefined ? "" : parentTag(tag);
-  return entry.has(parent) ? entry.get(parent) : entry.get("DEFAULT");
-}
-
-/** Returns the kind of word that a tag is a form of. */
-function parentTag(tag: string): string {
-  if (tag.startsWith("VB")) return "VERB";
-  if (tag.startsWith("NN")) return "NOUN";
-  if (tag.startsWith("ADV") || tag.startsWith("RB")) return "ADV";
-  return tag.startsWith("ADJ") || tag.startsWith("JJ") ? "ADJ" : tag;
+  if (entry.has(tag)) return entry.get(tag);
+  const kind = KINDS[tag.slice(0, 2)];
+  return entry.get(kind !== undefined && entry.has(kind) ? kind : "DEFAULT");
 }
 
 /** Matches "U.S.", "a.m.": one or two letters between dots. */

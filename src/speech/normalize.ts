@@ -47,30 +47,28 @@ const AFTER_INITIAL = String.raw`(?<= \p{L})\. \p{Lu}`;
 const DIGITS: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 };
 
 export class Normalizer {
-  readonly #tables: NormalizeTables;
-  readonly #dates: Dates;
-  readonly #quantities: Quantities;
-  readonly #title: RegExp;
-  readonly #abbreviation: RegExp;
-  readonly #romanCardinal: RegExp;
-  readonly #romanOrdinal: RegExp;
-  readonly #symbols: readonly (readonly [symbol: string, pattern: RegExp, words: string])[];
+  private readonly dates: Dates;
+  private readonly quantities: Quantities;
+  private readonly title: RegExp;
+  private readonly abbreviation: RegExp;
+  private readonly romanCardinal: RegExp;
+  private readonly romanOrdinal: RegExp;
+  private readonly symbols: readonly (readonly [symbol: string, pattern: RegExp, words: string])[];
 
-  constructor(tables: NormalizeTables) {
-    this.#tables = tables;
-    this.#dates = new Dates(tables.months);
-    this.#quantities = new Quantities(tables);
+  constructor(private readonly tables: NormalizeTables) {
+    this.dates = new Dates(tables.months);
+    this.quantities = new Quantities(tables);
     const titles = anyOf(Object.keys(tables.titles));
-    this.#title = new RegExp(String.raw`(?<![${WORD}])(${titles})(?:\.|${UNDOTTED}) (?=[A-Z])`, "gu");
+    this.title = new RegExp(String.raw`(?<![${WORD}])(${titles})(?:\.|${UNDOTTED}) (?=[A-Z])`, "gu");
     // "No." is an answer unless a number follows.
     const abbreviations = anyOf(Object.keys(tables.abbreviations).filter((short) => !/^nos?\.$/.test(short)));
-    this.#abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");
+    this.abbreviation = new RegExp(String.raw`(?<![${WORD}.])(${abbreviations})(?![${WORD}])`, "gu");
     // A numeral must end with its word: the C of "King Charles" is not one.
     const before = (words: readonly string[], notBefore: string) =>
       new RegExp(String.raw`(?<![${WORD}])(${anyOf(words)}) ${ROMAN}(?![${WORD}]|${notBefore})`, "gu");
-    this.#romanCardinal = before(tables.roman_cardinal, String.raw`[.'][${WORD}]|${AFTER_PRONOUN}`);
-    this.#romanOrdinal = before(tables.roman_ordinal, String.raw`(?!'s(?![${WORD}]))[.'][${WORD}]|${AFTER_INITIAL}`);
-    this.#symbols = Object.entries(tables.symbols).map(([symbol, words]) => {
+    this.romanCardinal = before(tables.roman_cardinal, String.raw`[.'][${WORD}]|${AFTER_PRONOUN}`);
+    this.romanOrdinal = before(tables.roman_ordinal, String.raw`(?!'s(?![${WORD}]))[.'][${WORD}]|${AFTER_INITIAL}`);
+    this.symbols = Object.entries(tables.symbols).map(([symbol, words]) => {
       const plain = escapeRegExp(symbol);
       const pattern = BETWEEN.includes(symbol) ? `(?<=[^${SPACE}]) ?${plain} ?(?=[^${SPACE}])` : plain;
       return [symbol, new RegExp(pattern, "gu"), words === "" ? " " : ` ${words} `];
@@ -79,28 +77,25 @@ export class Normalizer {
 
   /** Returns the text with words written out, single spaces, and none at its ends. */
   normalize(text: string): string {
-    const { abbreviations, titles } = this.#tables;
+    const { abbreviations, titles } = this.tables;
     // Twice, for an image inside a link.
     let result = text.replace(DIGIT_GROUP, ",").replace(SPACES, " ").trim().replace(LINK, "$1").replace(LINK, "$1");
     result = result.replaceAll("’", "'").replace(HYPHENS, "-").replaceAll("―", "—").replace(INVISIBLE, "");
     result = spokenForms(result);
-    result = this.#dates.named(this.#quantities.measures(this.#dates.digits(result)));
+    result = this.dates.named(this.quantities.measures(this.dates.digits(result)));
     result = result
-      .replace(this.#title, (_, title: string) => `${titles[title]} `)
-      .replace(this.#abbreviation, (all: string, short: string, at: number, whole: string) => {
+      .replace(this.title, (_, title: string) => `${titles[title]} `)
+      .replace(this.abbreviation, (all: string, short: string, at: number, whole: string) => {
         const endsBoth = at + all.length === whole.length && short.endsWith(".");
         if (endsBoth && WORD_AT_END.test(whole)) return all;
         return `${abbreviations[short]}${endsBoth ? "." : ""}`;
       })
       .replace(NUMBER_SIGN, (_, short: string) => NUMBER_SIGNS[short] ?? short)
       .replace(HASH, "number ")
-      .replace(this.#romanCardinal, (_, word: string, roman: string) => `${word} ${romanValue(roman)}`)
-      .replace(
-        this.#romanOrdinal,
-        (_, name: string, roman: string) => `${name} the ${ordinal(`${romanValue(roman)}`)}`,
-      );
-    result = fractions(result, this.#dates).replace(RANGE, "$1 to $2").replace(PLUS, "plus ");
-    for (const [symbol, pattern, words] of this.#symbols) {
+      .replace(this.romanCardinal, (_, word: string, roman: string) => `${word} ${romanValue(roman)}`)
+      .replace(this.romanOrdinal, (_, name: string, roman: string) => `${name} the ${ordinal(`${romanValue(roman)}`)}`);
+    result = fractions(result, this.dates).replace(RANGE, "$1 to $2").replace(PLUS, "plus ");
+    for (const [symbol, pattern, words] of this.symbols) {
       if (result.includes(symbol)) result = result.replace(pattern, words);
     }
     return result.replace(SPACES, " ").replace(SPACE_BEFORE_MARK, "$1").trim();

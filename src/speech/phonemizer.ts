@@ -16,7 +16,7 @@ import type { Tables } from "./tables.ts";
 import { Tagger } from "./tagger.ts";
 import { joined, merge, type Token } from "./token.ts";
 import { Tokenizer } from "./tokenizer.ts";
-import { UnknownWords } from "./unknown-words.ts";
+import { UnknownWords, type Guess } from "./unknown-words.ts";
 
 /** Maximum number of pieces of a word to look up as one, which keeps the work linear. */
 const LONGEST_COMPOUND = 12;
@@ -39,52 +39,52 @@ const SIGNS: Readonly<Record<string, string>> = {
 };
 
 export class Phonemizer {
-  readonly #titles: ReadonlySet<string>;
-  readonly #ids: ReadonlyMap<string, number>;
-  readonly #normalizer: Normalizer;
-  readonly #tokenizer: Tokenizer;
-  readonly #tagger: Tagger;
-  readonly #lexicon: Lexicon;
-  readonly #numbers: SpokenNumbers;
-  readonly #unknown: UnknownWords;
+  private readonly titles: ReadonlySet<string>;
+  private readonly idOf: ReadonlyMap<string, number>;
+  private readonly normalizer: Normalizer;
+  private readonly tokenizer: Tokenizer;
+  private readonly tagger: Tagger;
+  private readonly lexicon: Lexicon;
+  private readonly numbers: SpokenNumbers;
+  private readonly unknown: UnknownWords;
 
   /**
-   * `read` returns a file of the voice, as vendor/hibari.ts creates them, and throws when it is missing. Throws when the
-   * files are inconsistent.
+   * `read` returns a file of the voice, as vendor/hibari.ts creates them, and throws when it is missing. `guess`
+   * computes the net for unknown words. Throws when the files are inconsistent.
    */
-  constructor(read: (name: string) => Uint8Array) {
+  constructor(read: (name: string) => Uint8Array, guess: Guess) {
     const tables = JSON.parse(new TextDecoder().decode(read("tables.json"))) as Tables;
     const lines = (name: string) => new SortedLines(read(name));
-    this.#titles = new Set(Object.keys(tables.normalize.titles));
-    this.#ids = new Map(Object.entries(tables.phonemes));
-    this.#normalizer = new Normalizer(tables.normalize);
-    this.#tokenizer = new Tokenizer(tables.tokens);
-    this.#tagger = new Tagger({
+    this.titles = new Set(Object.keys(tables.normalize.titles));
+    this.idOf = new Map(Object.entries(tables.phonemes));
+    this.normalizer = new Normalizer(tables.normalize);
+    this.tokenizer = new Tokenizer(tables.tokens);
+    this.tagger = new Tagger({
       tags: tables.tags,
       tagOfWord: lines("tag-of-word.txt"),
       knownWords: lines("known-words.txt"),
       weights: lines("tag-weights.txt"),
     });
-    this.#lexicon = new Lexicon(new Dictionary(lines("gold.txt")), new Dictionary(lines("silver.txt")));
-    this.#numbers = new SpokenNumbers(this.#lexicon);
-    this.#unknown = new UnknownWords(tables.unknownWords, read("unknown-words.f32"));
+    this.lexicon = new Lexicon(new Dictionary(lines("gold.txt")), new Dictionary(lines("silver.txt")));
+    this.numbers = new SpokenNumbers(this.lexicon);
+    this.unknown = new UnknownWords(tables.unknownWords, guess);
   }
 
   /** Returns a text's sentences of at most 400 UTF-16 units, to be spoken one after another. */
   sentences(text: string): string[] {
-    return splitSentences(text.toWellFormed(), this.#titles);
+    return splitSentences(text.toWellFormed(), this.titles);
   }
 
   /** Returns a sentence's phonemes; empty when there is nothing to speak. All of `text` is plain text. */
-  phonemes(text: string): string {
-    const pieces = this.#tokenizer.split(this.#normalizer.normalize(text.toWellFormed()));
-    const tags = this.#tagger.tag(quiet(pieces.map(([piece]) => piece)));
+  async phonemes(text: string): Promise<string> {
+    const pieces = this.tokenizer.split(this.normalizer.normalize(text.toWellFormed()));
+    const tags = this.tagger.tag(quiet(pieces.map(([piece]) => piece)));
     const tokens = pieces.map(([piece, spaceAfter], at): Token => {
       return { text: piece, tag: tags[at] ?? "", spaceAfter, isHead: true, spaceBefore: false };
     });
     const words = splitWords(tokens);
     let context: Context = { next: undefined, isTo: false };
-    for (const word of words.toReversed()) context = this.#read(word, context);
+    for (const word of words.toReversed()) context = await this.read(word, context);
     const spoken = words.map((word) => {
       const phonemes = joined(word).replaceAll("ɾ", "T").replaceAll("ʔ", "t");
       return phonemes + (word.at(-1)?.spaceAfter ? " " : "");
@@ -96,19 +96,19 @@ export class Phonemizer {
 
   /** Returns the acoustic model's numbers of the phonemes, with padding; omits characters that it does not have. */
   ids(phonemes: string): number[] {
-    return [0, ...Array.from(phonemes).flatMap((phoneme) => this.#ids.get(phoneme) ?? []), 0];
+    return [0, ...Array.from(phonemes).flatMap((phoneme) => this.idOf.get(phoneme) ?? []), 0];
   }
 
   /** Sets the phonemes of a word's pieces; returns the context for the preceding word. */
-  #read(word: readonly Token[], context: Context): Context {
+  private async read(word: readonly Token[], context: Context): Promise<Context> {
     const [only] = word;
     if (only !== undefined && word.length === 1) {
-      only.phonemes ??= this.#known(only, context) ?? this.#guess(only.text);
+      only.phonemes ??= this.known(only, context) ?? (await this.guess(only.text));
       return follow(context, only);
     }
     let next = context;
     for (let end = word.length; end > 0;) {
-      const found = this.#longestKnown(word.slice(Math.max(0, end - LONGEST_COMPOUND), end), next);
+      const found = this.longestKnown(word.slice(Math.max(0, end - LONGEST_COMPOUND), end), next);
       if (found !== undefined) {
         const start = end - found.length;
         for (const [at, piece] of word.slice(start, end).entries()) piece.phonemes = at === 0 ? found.phonemes : "";
@@ -124,7 +124,7 @@ export class Phonemizer {
         const start = word.slice(0, end).findLastIndex(hasDigit) + 1;
         const after = word.slice(end).findIndex(hasDigit);
         const unknown = word.slice(start, after < 0 ? undefined : end + after);
-        const guess = this.#guess(merge(unknown).text);
+        const guess = await this.guess(merge(unknown).text);
         for (const [at, other] of unknown.entries()) other.phonemes = at === 0 ? guess : "";
         if (unknown.length === word.length) return next;
         next = follow(next, { ...piece, phonemes: guess });
@@ -138,35 +138,36 @@ export class Phonemizer {
   }
 
   /** Finds the most pieces at the end that are known as one word. */
-  #longestKnown(pieces: readonly Token[], context: Context) {
+  private longestKnown(pieces: readonly Token[], context: Context) {
     for (let start = 0; start < pieces.length; start += 1) {
       const token = merge(pieces.slice(start));
-      const phonemes = this.#known(token, context);
+      const phonemes = this.known(token, context);
       if (phonemes !== undefined) return { token, phonemes, length: pieces.length - start };
     }
     return undefined;
   }
 
   /** Returns the phonemes of a word in the lexicon, or of a number. */
-  #known(token: Token, context: Context): string | undefined {
+  private known(token: Token, context: Context): string | undefined {
     const word = asciiDigits((token.alias ?? token.text).replaceAll(/[‘’]/g, "'").normalize("NFKC"));
     const stress = word === word.toLowerCase() ? undefined : word === word.toUpperCase() ? 2 : 0.5;
-    const phonemes = this.#lexicon.word(word, token.tag, stress, context);
-    if (phonemes !== undefined) return this.#numbers.withCurrency(phonemes, token.currency);
+    const phonemes = this.lexicon.word(word, token.tag, stress, context);
+    if (phonemes !== undefined) return this.numbers.withCurrency(phonemes, token.currency);
     if (!isNumber(word, token.isHead)) return undefined;
-    return this.#numbers.phonemes(word, token.currency, token.isHead);
+    return this.numbers.phonemes(word, token.currency, token.isHead);
   }
 
   /** Returns phonemes for any text: letters with the neural network, other characters as far as known. */
-  #guess(text: string): string {
-    const pieces = text.match(UNKNOWN) ?? [];
-    return pieces.flatMap((piece) => this.#guessPiece(piece) || []).join(" ");
+  private async guess(text: string): Promise<string> {
+    const pieces: string[] = [];
+    for (const piece of text.match(UNKNOWN) ?? []) pieces.push((await this.guessPiece(piece)) ?? "");
+    return pieces.filter((phonemes) => phonemes !== "").join(" ");
   }
 
-  #guessPiece(piece: string): string | undefined {
+  private async guessPiece(piece: string): Promise<string | undefined> {
     const [first = ""] = piece;
-    if (isDigits(first)) return this.#numbers.phonemes(asciiDigits(piece.normalize("NFKC")), undefined, false);
-    if (isLetters(first)) return this.#unknown.phonemes(piece);
+    if (isDigits(first)) return this.numbers.phonemes(asciiDigits(piece.normalize("NFKC")), undefined, false);
+    if (isLetters(first)) return this.unknown.phonemes(piece);
     return Array.from(piece, (sign) => SIGNS[sign] ?? "").join("");
   }
 }

@@ -71,27 +71,25 @@ const DATED = /(?:^| )(?:on|since|until|till|due) $/i;
 const PARTS = ["", "", "half", "third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
 
 export class Quantities {
-  readonly #tables: NormalizeTables;
-  readonly #unitNames: Readonly<Record<string, Counted>>;
-  readonly #units: RegExp;
-  readonly #slash: RegExp;
-  readonly #perUnit: RegExp;
+  private readonly unitNames: Readonly<Record<string, Counted>>;
+  private readonly units: RegExp;
+  private readonly slash: RegExp;
+  private readonly perUnit: RegExp;
 
-  constructor(tables: NormalizeTables) {
-    this.#tables = tables;
-    this.#unitNames = { ...MORE_UNITS, ...tables.units };
-    const units = anyOf(Object.keys(this.#unitNames));
+  constructor(private readonly tables: NormalizeTables) {
+    this.unitNames = { ...MORE_UNITS, ...tables.units };
+    const units = anyOf(Object.keys(this.unitNames));
     const slash = String.raw`(?<=\p{Nd} ?(?:${units})(?:/(?:${units}))?)/(?=(?:${units}|s|\p{Ll}{3,})(?![${WORD}]))`;
-    this.#slash = new RegExp(slash, "gu");
+    this.slash = new RegExp(slash, "gu");
     // "5 km", "5-km run", "6 ft. tall"
     const unit = String.raw`(${units})(?![${WORD}])(?:\.(?= (?:\p{Ll}|${SMALLER_PART})))?`;
-    this.#units = new RegExp(String.raw`${AMOUNT}(-(?=[\p{L} ]{1,6}\.? \p{L})|)${unit}`, "gu");
-    this.#perUnit = new RegExp(String.raw`(?<![${WORD}])per (${units}|s)(?![${WORD}])`, "gu");
+    this.units = new RegExp(String.raw`${AMOUNT}(-(?=[\p{L} ]{1,6}\.? \p{L})|)${unit}`, "gu");
+    this.perUnit = new RegExp(String.raw`(?<![${WORD}])per (${units}|s)(?![${WORD}])`, "gu");
   }
 
   /** Writes out money, degrees and units. Plain amounts in dollars, pounds and euros are left as they are. */
   measures(text: string): string {
-    const { currency } = this.#tables;
+    const { currency } = this.tables;
     return text
       .replace(LARGE_MONEY, (_, sign: string, amount: string, magnitude: string) =>
         inWords(amount, magnitude, currency[sign]),
@@ -103,13 +101,13 @@ export class Quantities {
       .replace(DEGREES, (_, amount: string, scale?: string) => {
         return inWords(amount, undefined, ["degree", "degrees"]) + (SCALES[scale ?? ""] ?? "");
       })
-      .replace(this.#slash, " per ")
-      .replace(this.#units, (_, amount: string, hyphen: string, unit: string, at: number, whole: string) => {
-        const [one, many] = this.#unitNames[unit] ?? ["", ""];
+      .replace(this.slash, " per ")
+      .replace(this.units, (_, amount: string, hyphen: string, unit: string, at: number, whole: string) => {
+        const [one, many] = this.unitNames[unit] ?? ["", ""];
         const isOne = hyphen !== "" || BELOW_ONE.test(whole.slice(Math.max(0, at - 5), at));
         return inWords(amount, undefined, [one, isOne ? one : many]);
       })
-      .replace(this.#perUnit, (_, unit: string) => `per ${this.#unitNames[unit]?.[0] ?? "second"}`);
+      .replace(this.perUnit, (_, unit: string) => `per ${this.unitNames[unit]?.[0] ?? "second"}`);
   }
 }
 

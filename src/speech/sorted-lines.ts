@@ -4,26 +4,23 @@ const NEW_LINE = 10;
 const TAB = 9;
 
 export class SortedLines {
-  readonly #bytes: Uint8Array;
-  readonly #encoder = new TextEncoder();
-  readonly #decoder = new TextDecoder();
+  private readonly encoder = new TextEncoder();
+  private readonly decoder = new TextDecoder();
 
   /** `bytes`: each line ends with a line feed; a line without a tab has an empty value. */
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-  }
+  constructor(private readonly bytes: Uint8Array) {}
 
   /** Returns the value of `key`, or undefined when there is no such line. */
   get(key: string): string | undefined {
-    const wanted = this.#encoder.encode(key);
+    const wanted = this.encoder.encode(key);
     let low = 0;
-    let high = this.#bytes.length;
+    let high = this.bytes.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      const start = middle === 0 ? 0 : this.#bytes.lastIndexOf(NEW_LINE, middle - 1) + 1;
-      const end = this.#bytes.indexOf(NEW_LINE, start);
-      const order = this.#compare(wanted, start);
-      if (order === 0) return this.#decoder.decode(this.#bytes.subarray(start + wanted.length + 1, end));
+      const start = middle === 0 ? 0 : this.bytes.lastIndexOf(NEW_LINE, middle - 1) + 1;
+      const end = this.bytes.indexOf(NEW_LINE, start);
+      const order = this.compare(wanted, start);
+      if (order === 0) return this.decoder.decode(this.bytes.subarray(start + wanted.length + 1, end));
       if (order < 0) high = start;
       else low = end + 1;
     }
@@ -35,9 +32,9 @@ export class SortedLines {
   }
 
   /** Returns a negative number when `wanted` precedes the key of the line at `start`, a positive one after it. */
-  #compare(wanted: Uint8Array, start: number): number {
+  private compare(wanted: Uint8Array, start: number): number {
     for (let at = 0; ; at += 1) {
-      const byte = this.#bytes[start + at] ?? NEW_LINE;
+      const byte = this.bytes[start + at] ?? NEW_LINE;
       const isEnd = byte === TAB || byte === NEW_LINE;
       const mine = wanted[at];
       if (mine === undefined) return isEnd ? 0 : -1;

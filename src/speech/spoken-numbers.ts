@@ -25,11 +25,7 @@ export function isNumber(word: string, isHead: boolean): boolean {
 }
 
 export class SpokenNumbers {
-  readonly #lexicon: Lexicon;
-
-  constructor(lexicon: Lexicon) {
-    this.#lexicon = lexicon;
-  }
+  constructor(private readonly lexicon: Lexicon) {}
 
   /**
    * Returns the phonemes of a number that `isNumber` accepts. `currency`: the sign before an amount. Inside a word (not
@@ -40,14 +36,14 @@ export class SpokenNumbers {
     const signed = text.slice(0, text.length - suffix.length);
     const number = signed.replace(/^-/, "");
     const names = CURRENCIES.get(currency ?? "");
-    const minus = signed === number ? [] : this.#say("minus");
+    const minus = signed === number ? [] : this.say("minus");
     const isYear =
       minus.length === 0 &&
       /^[1-9]/.test(number) &&
       number.length === 4 &&
       names === undefined &&
       isAsciiDigits(number);
-    const sounds = [...minus, ...this.#number(number, { suffix, names, isHead, isYear })];
+    const sounds = [...minus, ...this.number(number, { suffix, names, isHead, isYear })];
     if (sounds.length === 0) return undefined;
     const phonemes = sounds.join(" ");
     if (suffix === "s" || suffix === "'s") return withS(phonemes);
@@ -58,11 +54,11 @@ export class SpokenNumbers {
   /** Adds a currency's name to the phonemes of a word that is an amount. */
   withCurrency(phonemes: string, sign: string | undefined): string {
     const [name] = CURRENCIES.get(sign ?? "") ?? [];
-    const plural = name && this.#lexicon.plural(name);
+    const plural = name && this.lexicon.plural(name);
     return plural ? `${phonemes} ${plural}` : phonemes;
   }
 
-  #number(
+  private number(
     number: string,
     how: {
       readonly suffix: string;
@@ -73,39 +69,39 @@ export class SpokenNumbers {
   ): string[] {
     const plain = number.replaceAll(",", "");
     const isOrdinal = ORDINAL.test(how.suffix);
-    if (isOrdinal && isAsciiDigits(number)) return this.#say(ordinal(number));
-    if (how.isYear) return this.#say(year(number));
-    if (how.names === undefined && CODE.test(number)) return this.#say(spell(number));
-    if (!how.isHead && !number.includes(".")) return this.#insideWord(plain);
+    if (isOrdinal && isAsciiDigits(number)) return this.say(ordinal(number));
+    if (how.isYear) return this.say(year(number));
+    if (how.names === undefined && CODE.test(number)) return this.say(spell(number));
+    if (!how.isHead && !number.includes(".")) return this.insideWord(plain);
     const parts = plain.split(".");
     if (parts.length > 2 || !how.isHead) {
-      const point = parts.length === 2 && parts[1] !== "" ? this.#say("point") : [];
-      return parts.flatMap((part, at) => [...(at > 0 ? point : []), ...this.#versionPart(part)]);
+      const point = parts.length === 2 && parts[1] !== "" ? this.say("point") : [];
+      return parts.flatMap((part, at) => [...(at > 0 ? point : []), ...this.versionPart(part)]);
     }
-    if (how.names !== undefined && (parts[1] ?? "").length < 3) return this.#money(parts, how.names);
-    if (parts.length === 1) return this.#say(isOrdinal ? ordinal(plain) : cardinal(plain));
-    const unit = how.names && this.#lexicon.plural(how.names[0]);
-    return [...this.#say(parts[0] === "" ? `point ${spell(parts[1] ?? "")}` : decimal(plain)), ...(unit ? [unit] : [])];
+    if (how.names !== undefined && (parts[1] ?? "").length < 3) return this.money(parts, how.names);
+    if (parts.length === 1) return this.say(isOrdinal ? ordinal(plain) : cardinal(plain));
+    const unit = how.names && this.lexicon.plural(how.names[0]);
+    return [...this.say(parts[0] === "" ? `point ${spell(parts[1] ?? "")}` : decimal(plain)), ...(unit ? [unit] : [])];
   }
 
   /** Reads "747" as seven forty-seven, "101" as one oh one, "2600" digit by digit. */
-  #insideWord(digits: string): string[] {
-    if (digits.startsWith("0") || digits.length > 3) return this.#say(spell(digits));
-    if (digits.length < 3 || digits.endsWith("00")) return this.#say(cardinal(digits));
-    const first = this.#say(cardinal(digits.slice(0, 1)));
-    if (digits[1] !== "0") return [...first, ...this.#say(cardinal(digits.slice(1)))];
-    const oh = this.#lexicon.lookup("O", undefined, -2) ?? "";
-    return [...first, oh, ...this.#say(cardinal(digits.slice(2)))];
+  private insideWord(digits: string): string[] {
+    if (digits.startsWith("0") || digits.length > 3) return this.say(spell(digits));
+    if (digits.length < 3 || digits.endsWith("00")) return this.say(cardinal(digits));
+    const first = this.say(cardinal(digits.slice(0, 1)));
+    if (digits[1] !== "0") return [...first, ...this.say(cardinal(digits.slice(1)))];
+    const oh = this.lexicon.lookup("O", undefined, -2) ?? "";
+    return [...first, oh, ...this.say(cardinal(digits.slice(2)))];
   }
 
   /** Reads a part of "1.10.3" or "192.168.0.1". */
-  #versionPart(digits: string): string[] {
+  private versionPart(digits: string): string[] {
     if (digits === "") return [];
     const isSpelt = digits.startsWith("0") || (digits.length !== 2 && /[^0]/.test(digits.slice(1)));
-    return this.#say(isSpelt ? spell(digits) : cardinal(digits));
+    return this.say(isSpelt ? spell(digits) : cardinal(digits));
   }
 
-  #money(parts: readonly string[], names: readonly [string, string]): string[] {
+  private money(parts: readonly string[], names: readonly [string, string]): string[] {
     const amounts = parts.map((part, at) => {
       const digits = at === 1 ? part.padEnd(2, "0") : part;
       return { digits: digits.replace(/^0+/, "") || "0", name: names[at] ?? "" };
@@ -115,17 +111,17 @@ export class SpokenNumbers {
     const spoken = isWhole ? amounts.slice(0, 1) : whole?.digits === "0" ? [hundredths] : amounts;
     return spoken.flatMap(({ digits, name }, at) => {
       const isPlural = digits !== "1" && name !== "pence";
-      const unit = isPlural ? this.#lexicon.plural(name) : this.#lexicon.lookup(name);
-      const and = at > 0 ? this.#lexicon.lookup("and") : undefined;
-      return [...(and ? [and] : []), ...this.#say(cardinal(digits)), ...(unit ? [unit] : [])];
+      const unit = isPlural ? this.lexicon.plural(name) : this.lexicon.lookup(name);
+      const and = at > 0 ? this.lexicon.lookup("and") : undefined;
+      return [...(and ? [and] : []), ...this.say(cardinal(digits)), ...(unit ? [unit] : [])];
     });
   }
 
   /** Returns the phonemes of number words, without the "and" between them. */
-  #say(words: string): string[] {
+  private say(words: string): string[] {
     return words.split(/[^a-z]+/).flatMap((word) => {
       if (word === "and") return [];
-      return this.#lexicon.lookup(word, undefined, word === "point" ? -2 : undefined) ?? [];
+      return this.lexicon.lookup(word, undefined, word === "point" ? -2 : undefined) ?? [];
     });
   }
 }

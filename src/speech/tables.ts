@@ -23,8 +23,6 @@ export interface NormalizeTables {
 export interface UnknownWordTables {
   readonly in: readonly string[];
   readonly out: readonly string[];
-  /** Maximum number of phonemes per letter. */
-  readonly slots: number;
   /** Maximum number of letters that are read at once. */
   readonly maxlen: number;
 }

@@ -17,31 +17,27 @@ interface TaggerData {
 }
 
 export class Tagger {
-  readonly #data: TaggerData;
-
-  constructor(data: TaggerData) {
-    this.#data = data;
-  }
+  constructor(private readonly data: TaggerData) {}
 
   /** Returns the tag of each word of a sentence. */
   tag(words: readonly string[]): string[] {
-    const context = [...START, ...words.map((word) => this.#known(word)), ...END];
+    const context = [...START, ...words.map((word) => this.known(word)), ...END];
     const tags: string[] = [...START];
     for (const [at, word] of words.entries()) {
       const [before = "", previous = ""] = tags.slice(-2);
-      tags.push(this.#data.tagOfWord.get(word) ?? this.#likeliest(features(at, word, context, previous, before)));
+      tags.push(this.data.tagOfWord.get(word) ?? this.likeliest(features(at, word, context, previous, before)));
     }
     return tags.slice(START.length);
   }
 
   /** Returns the word as features name it; words unknown to the tagger are reduced to their shape. */
-  #known(word: string): string {
+  private known(word: string): string {
     const name = nameOf(word);
-    return this.#data.knownWords.has(name) ? name : `<${shapeOf(word)}>`;
+    return this.data.knownWords.has(name) ? name : `<${shapeOf(word)}>`;
   }
 
-  #likeliest(names: readonly string[]): string {
-    const { tags, weights } = this.#data;
+  private likeliest(names: readonly string[]): string {
+    const { tags, weights } = this.data;
     const scores = new Float64Array(tags.length);
     for (const name of names) {
       const fields = weights.get(name)?.split(" ") ?? [];

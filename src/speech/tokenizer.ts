@@ -39,39 +39,39 @@ const SUFFIX_REACH = 16;
 type Piece = readonly [text: string, spaceAfter: boolean];
 
 export class Tokenizer {
-  readonly #special: ReadonlyMap<string, readonly string[]>;
+  private readonly special: ReadonlyMap<string, readonly string[]>;
 
   /** `special`: words that the rules would split wrongly, with their pieces. */
   constructor(special: Readonly<Record<string, readonly string[]>>) {
-    this.#special = new Map(Object.entries(special));
+    this.special = new Map(Object.entries(special));
   }
 
   split(text: string): Piece[] {
     return Array.from(text.matchAll(CHUNK)).flatMap(({ 0: chunk, index }) => {
-      const pieces = this.#chunk(chunk);
+      const pieces = this.chunk(chunk);
       const isLast = index + chunk.length === text.length;
       return pieces.map((piece, at): Piece => [piece, at === pieces.length - 1 && !isLast]);
     });
   }
 
-  #chunk(chunk: string): readonly string[] {
-    const whole = this.#special.get(chunk);
+  private chunk(chunk: string): readonly string[] {
+    const whole = this.special.get(chunk);
     if (whole !== undefined) return whole;
     const before: string[] = [];
     const after: string[] = [];
     let rest = chunk;
-    for (let length = -1; rest !== "" && rest.length !== length && !this.#special.has(rest);) {
+    for (let length = -1; rest !== "" && rest.length !== length && !this.special.has(rest);) {
       length = rest.length;
       const prefix = PREFIX.exec(rest)?.[0] ?? "";
       const unprefixed = rest.slice(prefix.length);
-      if (prefix !== "" && this.#special.has(unprefixed)) {
+      if (prefix !== "" && this.special.has(unprefixed)) {
         before.push(prefix);
         rest = unprefixed;
         break;
       }
       const suffix = suffixOf(unprefixed);
       const unsuffixed = rest.slice(0, rest.length - suffix.length);
-      if (suffix !== "" && this.#special.has(unsuffixed)) {
+      if (suffix !== "" && this.special.has(unsuffixed)) {
         after.push(suffix);
         rest = unsuffixed;
         break;
@@ -80,13 +80,13 @@ export class Tokenizer {
       if (suffix !== "") after.push(suffix);
       rest = unprefixed.slice(0, unprefixed.length - suffix.length);
     }
-    const pieces = [...before, ...this.#middle(rest), ...after.reverse()];
-    return pieces.length > 1 ? this.#rejoin(pieces) : pieces;
+    const pieces = [...before, ...this.middle(rest), ...after.reverse()];
+    return pieces.length > 1 ? this.rejoin(pieces) : pieces;
   }
 
-  #middle(text: string): readonly string[] {
+  private middle(text: string): readonly string[] {
     if (text === "") return [];
-    const special = this.#special.get(text);
+    const special = this.special.get(text);
     if (special !== undefined) return special;
     if (ADDRESS.test(text)) return [text];
     const pieces: string[] = [];
@@ -100,14 +100,14 @@ export class Tokenizer {
     return start < text.length ? [...pieces, text.slice(start)] : pieces;
   }
 
-  #rejoin(pieces: readonly string[]): string[] {
+  private rejoin(pieces: readonly string[]): string[] {
     const result: string[] = [];
     for (let at = 0; at < pieces.length;) {
       const length = [3, 2].find(
-        (count) => at + count <= pieces.length && this.#special.has(pieces.slice(at, at + count).join("")),
+        (count) => at + count <= pieces.length && this.special.has(pieces.slice(at, at + count).join("")),
       );
       const own = pieces.slice(at, at + (length ?? 1));
-      result.push(...(length === undefined ? own : (this.#special.get(own.join("")) ?? own)));
+      result.push(...(length === undefined ? own : (this.special.get(own.join("")) ?? own)));
       at += own.length;
     }
     return result;

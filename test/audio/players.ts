@@ -18,7 +18,7 @@ function decodedSamples(command: readonly string[]): number {
 
 let failures = 0;
 for (const [name, format] of Object.entries(FORMATS)) {
-  const encoder = await format.make(RATE);
+  const encoder = await format.make();
   const streamed = Buffer.concat([encoder.push(sound), encoder.finish()]);
   const whole = Buffer.from(streamed);
   format.complete?.(whole, sound.length);

@@ -1,4 +1,4 @@
-// The compiled binary as a speech engine, with its embedded WebAssembly.
+// The compiled binary as a speech engine, with its embedded WebAssembly: every format, and a word without an entry.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
@@ -24,7 +24,7 @@ test.skipIf(!isBuilt)("a sentence is spoken in every format", () =>
     });
     try {
       for (const format of SPEECH_FORMATS) {
-        const work = { text: "Hello world.", voice: "heart", speed: 1, format };
+        const work = { text: "Hello xyzzy world.", voice: "heart", speed: 1, format };
         let bytes = 0;
         for await (const event of engine.run({ work }, new AbortController().signal)) {
           if (event.type === "audio") bytes += event.bytes.length;

@@ -134,7 +134,7 @@ export const kinds = {
   vad: builtIn("vad/current/silero-vad.bin", { path: "/v1/audio/transcriptions", body: heard }),
   voice: builtIn("speech/current/voice.onnx", said),
   "known words": builtIn("speech/current/gold.txt", said),
-  "unknown words": builtIn("speech/current/unknown-words.f32", said),
+  "unknown words": builtIn("speech/current/unknown-words.onnx", said),
   "tables of speech": builtIn("speech/current/tables.json", said),
 } as const satisfies Readonly<Record<string, FileKind>>;
 
@@ -277,10 +277,10 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
     // Without its header entries, a projector has no function; and damaged weights may recognize nothing.
     if (error?.code === "unsupported_media_input" || error?.code === "no_speech") return { end: "served" };
     const said = `${response.status} ${error?.code}: ${error?.message}`;
-    // A file that is loaded with the first request is also reported to the operator, in the log.
+    // A file that is loaded with a request is also reported to the operator, in the log.
     child.kill();
     const log = (await output).split("\n").filter((line) => / error /.test(line));
-    return response.status === 503 &&
+    return [500, 503].includes(response.status) &&
       log.some((line) => line.includes(place === undefined && !kind.called ? idOf(damaged) : name))
       ? { end: "refused" }
       : fault([said, ...log].join(" | "));

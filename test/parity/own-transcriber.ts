@@ -41,7 +41,7 @@ export class OwnTranscriber {
   /** Returns all samples of a file for the model; `vad`: without sound that is not speech. */
   async samples(file: string, vad: boolean): Promise<Float32Array> {
     const tools = { audio: this.audio, run: () => Promise.reject(new Error("nothing is run here")) as never };
-    const { windows } = await openSound({ path: file }, tools, { maxSeconds: 60, field: "file" });
+    const { windows } = await openSound(file, tools, { maxSeconds: 60, field: "file" });
     const all: Float32Array[] = [];
     for await (const window of windows) all.push(window);
     if (!vad) return joined(all);

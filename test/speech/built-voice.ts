@@ -1,13 +1,11 @@
 // The phonemizer with the voice data created by the build.
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Phonemizer } from "../../src/speech/phonemizer.ts";
+import { loadPhonemizer } from "../../src/engine/speech/child/load-phonemizer.ts";
+import type { Phonemizer } from "../../src/speech/phonemizer.ts";
 
 const folder = join(import.meta.dir, "../../vendor/.build/speech/current");
 
 /** Returns undefined when the build left the voice out. */
-export function builtPhonemizer(): Phonemizer | undefined {
-  if (!existsSync(folder)) return undefined;
-  return new Phonemizer((name) => readFileSync(join(folder, name)));
-}
+export const builtPhonemizer = (): Phonemizer | undefined => (existsSync(folder) ? loadPhonemizer(folder) : undefined);

@@ -3,12 +3,7 @@
 
 import { readFileSync } from "node:fs";
 import wasmPath from "../../../vendor/sound-decoder/sound-decoder.wasm" with { type: "file" };
-import type { SoundFormat } from "./format.ts";
 import type { SoundBytes } from "./sound-bytes.ts";
-
-/** In the order of the numbers that `open` expects. */
-export const CONTAINERS = ["mp4", "webm", "ogg", "aac", "aiff", "caf"] as const satisfies readonly SoundFormat[];
-export type Container = (typeof CONTAINERS)[number];
 
 const END = -1;
 const UNSUPPORTED = -3;
@@ -79,12 +74,12 @@ export class ContainerReader {
   private emptyLeft: number;
 
   /**
-   * Opens a file. `isSeekable`: looks for tables at its end. Throws DamagedSound, or UnsupportedSound when the sound
-   * has a coding that is not supported here.
+   * Opens a file. `container`: the number of its format. `isSeekable`: looks for tables at its end. Throws
+   * DamagedSound, or UnsupportedSound when the sound has a coding that is not supported here.
    */
   constructor(
     private readonly file: SoundBytes,
-    container: Container,
+    container: number,
     isSeekable: boolean,
   ) {
     this.bytesLeft = file.size * READ_OVER + SPARE_BYTES;
@@ -92,7 +87,7 @@ export class ContainerReader {
     this.emptyLeft = file.size / LEAST_PACKET;
     const host = { read: (offset: number, out: number, length: number) => this.read(offset, out, length) };
     this.wasm = new WebAssembly.Instance(decoderModule(), { host }).exports as unknown as Exports;
-    const opened = this.call(() => this.wasm.open(CONTAINERS.indexOf(container), file.size, isSeekable ? 1 : 0));
+    const opened = this.call(() => this.wasm.open(container, file.size, isSeekable ? 1 : 0));
     if (opened === END) throw new DamagedSound("a file that ends before its sound begins");
     this.isOpus = this.checked(opened) === 1;
   }

@@ -1,13 +1,34 @@
 // Detects sound formats by the first bytes of a file; labels and file names are not trusted.
 
-/** Formats that only the host's ffmpeg reads. */
-export const FOREIGN_FORMATS = ["amr", "asf", "au"] as const;
-export type ForeignFormat = (typeof FOREIGN_FORMATS)[number];
+/** How a format is read. With neither `container` nor `isForeign`, the native library does. */
+export interface FormatReading {
+  /** As error messages name it. */
+  readonly name: string;
+  /** Its number in the container decoder. */
+  readonly container?: number;
+  /** Only the host's ffmpeg reads it. */
+  readonly isForeign?: true;
+  /** ffmpeg's demuxer, where its name is another. */
+  readonly demuxer?: string;
+}
 
-/** Formats that the native library, the container decoder, both, or the host's ffmpeg read. */
-export type SoundFormat = "wav" | "mp3" | "flac" | "mp4" | "webm" | "ogg" | "aac" | "aiff" | "caf" | ForeignFormat;
+export const FORMATS = {
+  wav: { name: "WAV" },
+  mp3: { name: "MP3" },
+  flac: { name: "FLAC" },
+  mp4: { name: "an MP4 file", container: 0, demuxer: "mov" },
+  webm: { name: "a WebM file", container: 1, demuxer: "matroska" },
+  ogg: { name: "Ogg", container: 2 },
+  aac: { name: "AAC", container: 3 },
+  aiff: { name: "AIFF", container: 4 },
+  caf: { name: "CAF", container: 5 },
+  amr: { name: "AMR", isForeign: true },
+  asf: { name: "ASF/WMA", isForeign: true },
+  au: { name: "AU", isForeign: true },
+} as const satisfies Readonly<Record<string, FormatReading>>;
+export type SoundFormat = keyof typeof FORMATS;
 
-/** The formats as error messages name them. */
+/** The formats that svc reads by itself, for error messages. */
 export const SOUND_FORMATS = "WAV, MP3, FLAC, Ogg, WebM, M4A/MP4, AAC, AIFF or CAF";
 
 /** Bytes to examine; after an ID3 tag, as many again. */

@@ -2,14 +2,14 @@
 
 import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { nextTurn } from "../../domain/next-turn.ts";
-import { CONTAINERS, DamagedSound, UnsupportedSound, type Container } from "./container.ts";
+import { DamagedSound, UnsupportedSound } from "./container.ts";
 import {
-  FOREIGN_FORMATS,
+  FORMATS,
   HEAD_BYTES,
   SOUND_FORMATS,
   soundFormat,
   tagBytes,
-  type ForeignFormat,
+  type FormatReading,
   type SoundFormat,
 } from "./format.ts";
 import { containerSamples, ffmpegSamples, nativeSamples, type ReadingState } from "./samples.ts";
@@ -51,25 +51,21 @@ export interface Sound {
  * have no samples, or the signal's reason. After one minute, a file that may be too long is decoded to its end once, so
  * that it is refused then and not hours later.
  */
-export const openSound = (source: SoundSource, tools: SoundTools, limits: SoundLimits): Promise<Sound> =>
-  open(source, tools, limits, async () => {
-    const { windows } = await open(source, tools, limits);
+export const openSound = (path: string, tools: SoundTools, limits: SoundLimits): Promise<Sound> =>
+  open(path, tools, limits, async () => {
+    const { windows } = await open(path, tools, limits);
     while (!(await windows.next()).done);
   });
 
-interface SoundSource {
-  readonly path: string;
-}
-
 /** `measure` is called when the sound may be too long, and throws when it is. */
 async function open(
-  source: SoundSource,
+  path: string,
   tools: SoundTools,
   limits: SoundLimits,
   measure?: () => Promise<void>,
 ): Promise<Sound> {
   limits.signal?.throwIfAborted();
-  const file = openBytes(source.path);
+  const file = openBytes(path);
   let format: SoundFormat | undefined;
   try {
     format = formatOf(file);
@@ -80,33 +76,15 @@ async function open(
     throw error;
   }
   const state: ReadingState = { share: undefined };
-  const samples = samplesOf(file, source.path, format, tools, limits, state);
+  const samples = samplesOf(file, path, format, tools, limits, state);
   const look = async (seconds: number) => {
     if (mayBeTooLong(seconds, state, file, limits)) await measure?.();
   };
   const windows = inWindows(readable(samples, format, limits), file, limits, look);
   const first = await windows.next();
-  if (first.done) throw invalidValue(limits.field, "have sound in it", `${NAMES[format]} without samples`);
+  if (first.done) throw invalidValue(limits.field, "have sound in it", `${FORMATS[format].name} without samples`);
   return { share: () => state.share, windows: withFirst(first.value, windows) };
 }
-
-const NAMES: Readonly<Record<SoundFormat, string>> = {
-  wav: "WAV",
-  mp3: "MP3",
-  flac: "FLAC",
-  mp4: "an MP4 file",
-  webm: "a WebM file",
-  ogg: "Ogg",
-  aac: "AAC",
-  aiff: "AIFF",
-  caf: "CAF",
-  amr: "AMR",
-  asf: "ASF/WMA",
-  au: "AU",
-};
-
-const isContainer = (format: SoundFormat): format is Container => CONTAINERS.some((name) => name === format);
-const isForeign = (format: SoundFormat): format is ForeignFormat => FOREIGN_FORMATS.some((name) => name === format);
 
 function formatOf(file: SoundBytes): SoundFormat | undefined {
   const head = bytesAt(file, 0, HEAD_BYTES);
@@ -122,15 +100,15 @@ async function* samplesOf(
   limits: SoundLimits,
   state: ReadingState,
 ): AsyncGenerator<Float32Array> {
-  if (isForeign(format)) return yield* ffmpegSamples(path, format, tools, limits);
-  if (!isContainer(format)) {
+  const { container, isForeign }: FormatReading = FORMATS[format];
+  if (container === undefined) {
     const coding = format === "wav" ? foreignCoding(file) : undefined;
-    if (format !== "wav" || coding === undefined) return yield* nativeSamples(path, tools, state);
+    if (!isForeign && coding === undefined) return yield* nativeSamples(path, tools, state);
     return yield* ffmpegSamples(path, format, tools, limits, coding);
   }
   let some = false;
   try {
-    for await (const samples of containerSamples(file, format, tools, state)) {
+    for await (const samples of containerSamples(file, container, tools, state)) {
       some ||= samples.length > 0;
       yield samples;
     }
@@ -156,7 +134,8 @@ async function* readable(
   } catch (error) {
     const reason = faultOf(error);
     if (reason === undefined) throw error;
-    if (!some) throw invalidValue(field, `be ${SOUND_FORMATS} that can be decoded`, `${NAMES[format]}: ${reason}`);
+    if (!some)
+      throw invalidValue(field, `be ${SOUND_FORMATS} that can be decoded`, `${FORMATS[format].name}: ${reason}`);
   }
 }
 

@@ -1,7 +1,7 @@
 // Decodes one file to samples, in parts of any size: with the native library, from a container, or with ffmpeg.
 
-import { ContainerReader, DamagedSound, UnsupportedSound, type Container } from "./container.ts";
-import type { ForeignFormat } from "./format.ts";
+import { ContainerReader, DamagedSound, UnsupportedSound } from "./container.ts";
+import { FORMATS, type FormatReading, type SoundFormat } from "./format.ts";
 import { openOpus } from "./opus.ts";
 import type { SoundBytes } from "./sound-bytes.ts";
 import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
@@ -14,22 +14,6 @@ const LEAST_GAP = 0.1;
 const EMPTY_PACKETS = 1 << 14;
 /** Bytes of a sample in ffmpeg's output. */
 const BYTES = Float32Array.BYTES_PER_ELEMENT;
-/** ffmpeg's demuxers, named explicitly: ffmpeg would otherwise accept a playlist and open the files in it. */
-const DEMUXERS: Readonly<Record<ForFfmpeg, string>> = {
-  wav: "wav",
-  mp4: "mov",
-  webm: "matroska",
-  ogg: "ogg",
-  aac: "aac",
-  aiff: "aiff",
-  caf: "caf",
-  amr: "amr",
-  asf: "asf",
-  au: "au",
-};
-
-/** Formats that may be read with ffmpeg. */
-type ForFfmpeg = Container | ForeignFormat | "wav";
 
 /** Progress of reading a file. */
 export interface ReadingState {
@@ -61,7 +45,7 @@ export async function* nativeSamples(
 /** Decodes a container; a part without samples lets other work run. Throws DamagedSound or UnsupportedSound. */
 export async function* containerSamples(
   file: SoundBytes,
-  container: Container,
+  container: number,
   tools: SoundTools,
   state: ReadingState,
 ): AsyncGenerator<Float32Array> {
@@ -129,7 +113,7 @@ function* silence(seconds: number): Generator<Float32Array> {
  */
 export async function* ffmpegSamples(
   path: string,
-  format: ForFfmpeg,
+  format: SoundFormat,
   { ffmpeg, run }: SoundTools,
   { maxSeconds, signal }: { readonly maxSeconds: number; readonly signal?: AbortSignal },
   coding?: string,
@@ -139,7 +123,9 @@ export async function* ffmpegSamples(
     throw new UnsupportedSound(`a coding${name} that is read with ffmpeg only, which is not installed`);
   // One second more, so that a sound that is too long is noticed.
   const limits = ["-t", String(Math.ceil(maxSeconds) + 1)];
-  const input = ["-protocol_whitelist", "file,pipe", "-f", DEMUXERS[format], "-i", `file:${path}`];
+  // Without the demuxer's name, ffmpeg would accept a playlist and open the files in it.
+  const { demuxer = format }: FormatReading = FORMATS[format];
+  const input = ["-protocol_whitelist", "file,pipe", "-f", demuxer, "-i", `file:${path}`];
   const output = ["-vn", "-sn", "-dn", ...limits, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "f32le", "pipe:1"];
   const command = [ffmpeg, "-nostdin", "-hide_banner", "-v", "error", ...input, ...output];
   let rest = Buffer.alloc(0);

@@ -1,5 +1,6 @@
 // Encodes AAC-LC in ADTS frames with FFmpeg's encoder as WebAssembly.
 
+import { SPEECH_RATE } from "../../domain/speech.ts";
 import { Blocks, join, type Encoder } from "./encoder.ts";
 
 /** The functions of the WebAssembly module; an encoder is the address of its state. */
@@ -19,11 +20,10 @@ interface AacModule {
 const BITRATE = 64_000;
 const HEAD_BYTES = 7;
 const OBJECT_TYPE_LC = 2;
-/** The rates of ADTS in Hz, in the order of their codes. */
-const RATES = [96_000, 88_200, 64_000, 48_000, 44_100, 32_000, 24_000, 22_050, 16_000, 12_000, 11_025, 8000, 7350];
+/** Code of SPEECH_RATE. */
+const RATE_24_KHZ = 6;
 
-/** Creates an encoder for one of AAC's rates, from 8 to 96 kHz. */
-export async function makeAacEncoder(sampleRate: number): Promise<Encoder> {
+export async function makeAacEncoder(): Promise<Encoder> {
   // The CommonJS module of the package's own worker. It is required, since an import would find its function in
   // different places in a compiled program and from source.
   const {
@@ -31,7 +31,7 @@ export async function makeAacEncoder(sampleRate: number): Promise<Encoder> {
   }: {
     default: () => Promise<AacModule>;
   } = require("../../../node_modules/@mediabunny/aac-encoder/dist/modules/build/aac.js");
-  return new AacEncoder(await create(), sampleRate);
+  return new AacEncoder(await create());
 }
 
 class AacEncoder implements Encoder {
@@ -39,12 +39,9 @@ class AacEncoder implements Encoder {
   private readonly frames: Blocks;
   private position = 0;
 
-  constructor(
-    private readonly module: AacModule,
-    private readonly sampleRate: number,
-  ) {
-    this.encoder = module._init_encoder(1, sampleRate, BITRATE);
-    if (this.encoder === 0) throw new Error(`the AAC encoder has no ${sampleRate} Hz`);
+  constructor(private readonly module: AacModule) {
+    this.encoder = module._init_encoder(1, SPEECH_RATE, BITRATE);
+    if (this.encoder === 0) throw new Error("the AAC encoder did not start");
     this.frames = new Blocks(module._get_encoder_frame_size(this.encoder));
   }
 
@@ -78,20 +75,19 @@ class AacEncoder implements Encoder {
       if (length < 0) throw new Error(`the AAC encoder failed with ${length}`);
       if (length === 0) return packets;
       const from = module._get_encoded_data(encoder);
-      packets.push(adtsHead(this.sampleRate, length), module.HEAPU8.slice(from, from + length));
+      packets.push(adtsHead(length), module.HEAPU8.slice(from, from + length));
     }
   }
 }
 
 /** Returns the header of a packet: how to decode it, and its length. */
-function adtsHead(sampleRate: number, packetBytes: number): Uint8Array {
+function adtsHead(packetBytes: number): Uint8Array {
   const bytes = packetBytes + HEAD_BYTES;
-  const rate = RATES.indexOf(sampleRate);
   const channels = 1;
   return Uint8Array.of(
     0xff,
     0xf1,
-    ((OBJECT_TYPE_LC - 1) << 6) | (rate << 2),
+    ((OBJECT_TYPE_LC - 1) << 6) | (RATE_24_KHZ << 2),
     (channels << 6) | (bytes >> 11),
     bytes >> 3,
     // The buffer fullness is not stated: all ones.

@@ -1,6 +1,7 @@
 // Writes the header of files in Apple's Core Audio Format.
 
 import { dataView } from "../../domain/data-view.ts";
+import { SPEECH_RATE } from "../../domain/speech.ts";
 import { BYTES_PER_SAMPLE } from "./pcm.ts";
 
 const HEAD_BYTES = 68;
@@ -11,13 +12,13 @@ const OPEN_SIZE = -1n;
 const LITTLE_ENDIAN = 2;
 
 /** Returns the header of a one-channel file whose length is not known yet. */
-export function cafHead(sampleRate: number): Uint8Array {
+export function cafHead(): Uint8Array {
   const head = Buffer.alloc(HEAD_BYTES);
   head.write("caff", 0, "latin1");
   head.writeUInt16BE(1, 4);
   head.write("desc", 8, "latin1");
   head.writeBigInt64BE(32n, 12);
-  head.writeDoubleBE(sampleRate, 20);
+  head.writeDoubleBE(SPEECH_RATE, 20);
   head.write("lpcm", 28, "latin1");
   head.writeUInt32BE(LITTLE_ENDIAN, 32);
   head.writeUInt32BE(BYTES_PER_SAMPLE, 36);

@@ -12,12 +12,19 @@ export interface Encoder {
 export const HEAD_BYTES = 68;
 
 export interface AudioFormat {
-  /** Creates an encoder for samples of this rate in Hz. */
-  make(sampleRate: number): Promise<Encoder>;
+  /** Creates an encoder for samples at SPEECH_RATE. */
+  make(): Promise<Encoder>;
   /** The file is sent only when complete, since few programs read this format with an open length. */
   readonly isWhole?: true;
   /** Fills in what is unknown before the end, in the first HEAD_BYTES of the file; a stream leaves it open. */
   complete?(head: Uint8Array, samples: number): void;
+}
+
+/** Returns an encoder of a file that begins with `head` and goes on as `encoder` writes it. */
+export function behind(head: Uint8Array, encoder: Encoder): Encoder {
+  const heads = [head];
+  const after = (bytes: Uint8Array) => join([...heads.splice(0), bytes]);
+  return { push: (samples) => after(encoder.push(samples)), finish: () => after(encoder.finish()) };
 }
 
 /** Divides sound that arrives piece by piece into blocks of equal length. */

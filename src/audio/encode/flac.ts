@@ -2,8 +2,9 @@
 // size of speech; better predictors would save a few percent more.
 
 import { dataView } from "../../domain/data-view.ts";
-import { BitWriter } from "./bit-writer.ts";
+import { SPEECH_RATE } from "../../domain/speech.ts";
 import { crc } from "../crc.ts";
+import { BitWriter } from "./bit-writer.ts";
 import { Blocks, join, type Encoder } from "./encoder.ts";
 import { toInt16 } from "./pcm.ts";
 import { bestResidual, riceCodes, writeRice } from "./rice.ts";
@@ -27,24 +28,14 @@ const FIXED = 8;
 export class FlacEncoder implements Encoder {
   private readonly blocks = new Blocks(BLOCK);
   private frames = 0;
-  private hasBegun = false;
-
-  /** `sampleRate`: at most 65,535 Hz. */
-  constructor(private readonly sampleRate: number) {}
 
   push(samples: Float32Array): Uint8Array {
-    return join([...this.begin(), ...this.blocks.with(samples).map((block) => this.frame(toInt16(block)))]);
+    return join(this.blocks.with(samples).map((block) => this.frame(toInt16(block))));
   }
 
   finish(): Uint8Array {
     const { begun } = this.blocks;
-    return join([...this.begin(), ...(begun.length > 0 ? [this.frame(toInt16(begun))] : [])]);
-  }
-
-  private begin(): Uint8Array[] {
-    if (this.hasBegun) return [];
-    this.hasBegun = true;
-    return [streamHead(this.sampleRate)];
+    return begun.length > 0 ? this.frame(toInt16(begun)) : new Uint8Array();
   }
 
   private frame(samples: Int16Array): Uint8Array {
@@ -57,7 +48,7 @@ export class FlacEncoder implements Encoder {
     bits.write(SAMPLES_OF_16_BITS << 1, 4);
     writeNumber(bits, this.frames++);
     if (!isWhole) bits.write(samples.length - 1, 16);
-    bits.write(this.sampleRate, 16);
+    bits.write(SPEECH_RATE, 16);
     bits.write(crc8(bits.written), 8);
     writeSubframe(bits, samples);
     bits.align();
@@ -67,13 +58,13 @@ export class FlacEncoder implements Encoder {
 }
 
 /** Returns magic number and STREAMINFO, with length and checksum of the sound left open. */
-function streamHead(sampleRate: number): Uint8Array {
+export function flacHead(): Uint8Array {
   const head = Buffer.alloc(42);
   head.write("fLaC", 0, "latin1");
   head.writeUInt32BE(0x8000_0022, 4);
   head.writeUInt16BE(BLOCK, 8);
   head.writeUInt16BE(BLOCK, 10);
-  head.writeUInt32BE(((sampleRate << 12) | ((BITS - 1) << 4)) >>> 0, 18);
+  head.writeUInt32BE(((SPEECH_RATE << 12) | ((BITS - 1) << 4)) >>> 0, 18);
   return head;
 }
 

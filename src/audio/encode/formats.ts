@@ -1,13 +1,13 @@
 // The formats in which sound can be requested.
 
-import type { SpeechFormat } from "../../domain/speech.ts";
+import { SPEECH_RATE, type SpeechFormat } from "../../domain/speech.ts";
 import { makeAacEncoder } from "./aac.ts";
 import { cafHead, completeCaf } from "./caf.ts";
-import type { AudioFormat } from "./encoder.ts";
-import { completeFlac, FlacEncoder } from "./flac.ts";
+import { behind, type AudioFormat } from "./encoder.ts";
+import { completeFlac, FlacEncoder, flacHead } from "./flac.ts";
 import { makeMp3Encoder } from "./mp3.ts";
 import { makeOpusEncoder } from "./opus.ts";
-import { PcmEncoder } from "./pcm.ts";
+import { pcmEncoder } from "./pcm.ts";
 import { completeWav, wavHead } from "./wav.ts";
 
 /** `pcm`: only samples, 16 bits, little-endian. */
@@ -15,12 +15,8 @@ export const FORMATS: Readonly<Record<SpeechFormat, AudioFormat>> = {
   mp3: { make: makeMp3Encoder },
   opus: { make: makeOpusEncoder },
   aac: { make: makeAacEncoder },
-  flac: { make: async (rate) => new FlacEncoder(rate), complete: completeFlac },
-  wav: { make: async (rate) => new PcmEncoder(wavHead(rate)), complete: completeWav },
-  pcm: { make: async () => new PcmEncoder() },
-  caf: {
-    make: async (rate) => new PcmEncoder(cafHead(rate)),
-    isWhole: true,
-    complete: completeCaf,
-  },
+  flac: { make: async () => behind(flacHead(), new FlacEncoder()), complete: completeFlac },
+  wav: { make: async () => behind(wavHead(SPEECH_RATE), pcmEncoder), complete: completeWav },
+  pcm: { make: async () => pcmEncoder },
+  caf: { make: async () => behind(cafHead(), pcmEncoder), complete: completeCaf, isWhole: true },
 };

@@ -23,10 +23,6 @@ export interface Packet {
 export class OggWriter {
   private pages = 0;
 
-  get isEmpty(): boolean {
-    return this.pages === 0;
-  }
-
   /** Writes these packets to as few pages as possible, not shared with others. `isLast`: they end the file. */
   write(packets: readonly Packet[], isLast = false): Uint8Array {
     const pages: Uint8Array[] = [];

@@ -2,7 +2,8 @@
 
 import createModule from "opusscript/build/opusscript_native_wasm.js";
 import wasm from "opusscript/build/opusscript_native_wasm.wasm" with { type: "file" };
-import { Blocks, type Encoder } from "./encoder.ts";
+import { SPEECH_RATE } from "../../domain/speech.ts";
+import { behind, Blocks, join, type Encoder } from "./encoder.ts";
 import { OggWriter, type Packet } from "./ogg.ts";
 import { toInt16 } from "./pcm.ts";
 
@@ -27,52 +28,51 @@ const SIGNAL_VOICE = 3001;
 /** Bits per second; more makes no audible difference for speech. */
 const BITRATE = 48_000;
 const FRAMES_PER_SECOND = 50;
+const BLOCK = SPEECH_RATE / FRAMES_PER_SECOND;
 const MOST_PACKET_BYTES = 1276;
 /** Positions per second, whatever the sound's sample rate is. */
 const POSITION_RATE = 48_000;
 /** Encoder delay in positions: that much silence is output first, and players skip it. */
 const PRE_SKIP = 312;
 
-/** Creates an encoder for one of Opus's rates: 8, 12, 16, 24 or 48 kHz. */
-export async function makeOpusEncoder(sampleRate: number): Promise<Encoder> {
-  return new OpusEncoder(createModule({ wasmBinary: await Bun.file(wasm).bytes() }), sampleRate);
+export async function makeOpusEncoder(): Promise<Encoder> {
+  const ogg = new OggWriter();
+  const head = join([opusHead(), opusTags()].map((bytes) => ogg.write([{ bytes, position: 0 }])));
+  return behind(head, new OpusEncoder(ogg, createModule({ wasmBinary: await Bun.file(wasm).bytes() })));
 }
 
 class OpusEncoder implements Encoder {
-  private readonly ogg = new OggWriter();
   private readonly handler: OpusHandler;
-  private readonly blocks: Blocks;
+  private readonly blocks = new Blocks(BLOCK);
   private readonly input: number;
   private readonly output: number;
   private samples = 0;
   private frames = 0;
 
   constructor(
+    private readonly ogg: OggWriter,
     private readonly module: OpusModule,
-    private readonly sampleRate: number,
   ) {
-    this.handler = new module.OpusScriptHandler(sampleRate, 1, APPLICATION_AUDIO);
+    this.handler = new module.OpusScriptHandler(SPEECH_RATE, 1, APPLICATION_AUDIO);
     this.handler._encoder_ctl(SET_BITRATE, BITRATE);
     this.handler._encoder_ctl(SET_SIGNAL, SIGNAL_VOICE);
-    const length = sampleRate / FRAMES_PER_SECOND;
-    this.blocks = new Blocks(length);
-    this.input = module._malloc(2 * length * Int16Array.BYTES_PER_ELEMENT);
+    this.input = module._malloc(2 * BLOCK * Int16Array.BYTES_PER_ELEMENT);
     this.output = module._malloc(MOST_PACKET_BYTES);
   }
 
   push(samples: Float32Array): Uint8Array {
     this.samples += samples.length;
-    return this.write(this.encode(this.blocks.with(samples)), false);
+    return this.ogg.write(this.encode(this.blocks.with(samples)));
   }
 
   finish(): Uint8Array {
-    const positions = PRE_SKIP + (this.samples * POSITION_RATE) / this.sampleRate;
+    const positions = PRE_SKIP + (this.samples * POSITION_RATE) / SPEECH_RATE;
     const packets: Packet[] = [];
     // Silence makes the encoder output what it still buffers.
     while (this.position < positions) packets.push(...this.encode(this.blocks.withSilence()));
     const last = packets.pop();
     // The last page states where the sound really ends.
-    return this.write(last ? [...packets, { ...last, position: positions }] : [], true);
+    return this.ogg.write(last ? [...packets, { ...last, position: positions }] : [], true);
   }
 
   private get position(): number {
@@ -93,21 +93,15 @@ class OpusEncoder implements Encoder {
     if (length < 0) throw new Error(`libopus failed with ${length}`);
     return module.HEAPU8.slice(this.output, this.output + length);
   }
-
-  private write(packets: readonly Packet[], isLast: boolean): Uint8Array {
-    const head = this.ogg.isEmpty ? [opusHead(this.sampleRate), opusTags()] : [];
-    const pages = head.map((bytes) => this.ogg.write([{ bytes, position: 0 }]));
-    return Buffer.concat([...pages, this.ogg.write(packets, isLast)]);
-  }
 }
 
-function opusHead(sampleRate: number): Uint8Array {
+function opusHead(): Uint8Array {
   const head = Buffer.alloc(19);
   head.write("OpusHead", 0, "latin1");
   head.writeUInt8(1, 8);
   head.writeUInt8(1, 9);
   head.writeUInt16LE(PRE_SKIP, 10);
-  head.writeUInt32LE(sampleRate, 12);
+  head.writeUInt32LE(SPEECH_RATE, 12);
   return head;
 }
 

@@ -51,7 +51,4 @@ export function kokoroVoices(files: readonly string[], hasReader: boolean): Voic
 }
 
 /** Returns the language of a voice, by its id; undefined if it is unknown. */
-export const languageOf = (voice: string): Language | undefined => {
-  const letter = voice.charAt(0);
-  return own(LANGUAGES, letter);
-};
+export const languageOf = (voice: string): Language | undefined => own(LANGUAGES, voice.charAt(0));

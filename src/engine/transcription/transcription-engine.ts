@@ -38,8 +38,8 @@ export class TranscriptionEngine
   }
 
   run(job: TranscriptionJob, signal: AbortSignal): AsyncGenerator<TranscriptionEvent, void, void> {
-    // A generator would keep the job alive, and with it the job's sound.
-    return withoutHeard(this.supervisor.run(job, signal));
+    // A generator would keep the job alive, and with it the job's sound. Only `listen` is answered with `heard`.
+    return this.supervisor.run(job, signal) as AsyncGenerator<TranscriptionEvent, void, void>;
   }
 
   async listen(listening: ListeningWork, signal: AbortSignal): Promise<Heard> {
@@ -47,8 +47,4 @@ export class TranscriptionEngine
       if (event.type === "heard") return event.heard;
     throw new SvcError("internal_error", "The engine did not report what it heard.");
   }
-}
-
-async function* withoutHeard(events: AsyncIterable<TranscriberEvent>): AsyncGenerator<TranscriptionEvent, void, void> {
-  for await (const event of events) if (event.type !== "heard") yield event;
 }

@@ -7,7 +7,7 @@ import { runProgram } from "../../../src/engine/process/program.ts";
 const [libraries = "", ...paths] = process.argv.slice(2);
 const tools = { audio: openAudio(libraries), run: runProgram };
 for (const path of paths) {
-  const sound = await openSound({ path }, tools, { maxSeconds: 60, field: "file" });
+  const sound = await openSound(path, tools, { maxSeconds: 60, field: "file" });
   let samples = 0;
   for await (const window of sound.windows) samples += window.length;
   console.log(samples);

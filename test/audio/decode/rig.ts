@@ -40,7 +40,7 @@ export function soundRig(): SoundRig {
   const decode = async (path: string, { ffmpeg, onWindow, ...changes }: Changes = {}) => {
     native ??= openAudio(libraries);
     const tools: SoundTools = { audio: native, run: runProgram, ...(ffmpeg !== undefined && { ffmpeg }) };
-    const sound = await openSound({ path }, tools, { maxSeconds: 60, field: "file", ...changes });
+    const sound = await openSound(path, tools, { maxSeconds: 60, field: "file", ...changes });
     const windows: Float32Array[] = [];
     for await (const window of sound.windows) {
       onWindow?.(window);

@@ -18,7 +18,7 @@ const sound = Float32Array.from({ length: 5 * RATE + 123 }, (_, at) => {
 const clipped = Int16Array.from(sound, (sample) => Math.round(Math.max(-1, Math.min(1, sample)) * 32_767));
 
 async function encode(format: AudioFormat, pieces: readonly number[]) {
-  const encoder = await format.make(RATE);
+  const encoder = await format.make();
   const parts: Uint8Array[] = [];
   for (let at = 0, turn = 0; at < sound.length; turn++) {
     const length = pieces[turn % pieces.length] ?? 1;
@@ -29,7 +29,7 @@ async function encode(format: AudioFormat, pieces: readonly number[]) {
 }
 
 async function encodeNothing(format: AudioFormat) {
-  const encoder = await format.make(RATE);
+  const encoder = await format.make();
   return Buffer.concat([encoder.push(new Float32Array()), encoder.finish()]);
 }
 
@@ -78,7 +78,7 @@ describe.each([
   });
 
   test("returns data before the sound ends", async () => {
-    const encoder = await FORMATS[name].make(RATE);
+    const encoder = await FORMATS[name].make();
     const { samples } = read(Buffer.from(encoder.push(sound)));
     expect(samples / sound.length).toBeWithin(0.95, 1);
   });

@@ -13,7 +13,6 @@ function start(during: () => void = () => {}, reading: () => void = () => {}) {
   const said: string[] = [];
   const messages: FromSpeaker[] = [];
   const speaker: Speaker = {
-    sampleRate: 24_000,
     sentences: ({ text }) => text.split("|"),
     async pieces(sentence, _, signal) {
       setImmediate(reading);

@@ -4,7 +4,7 @@ import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
 import { messagesRead } from "../../process/turns.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
 import { sayAt } from "./own-speeds.ts";
-import { SAMPLE_RATE, Vocoder, type Frames, type Normal } from "./vocoder.ts";
+import { Vocoder, type Frames, type Normal } from "./vocoder.ts";
 
 /**
  * Speeds that the model produces itself, by the length of each phoneme. It was not trained for slower ones. When
@@ -17,7 +17,6 @@ const A_WORD = [0, 1, 2, 3, 0];
 const SEED = 0x5eed;
 
 export class AcousticModel {
-  readonly sampleRate = SAMPLE_RATE;
   private readonly vocoder = new Vocoder();
 
   private constructor(private readonly session: InferenceSession) {}
@@ -32,7 +31,7 @@ export class AcousticModel {
 
   /** Speaks phonemes, given by number. `speed`: from 0.25 to 4, always at the same pitch. */
   speak(phonemes: readonly number[], speed: number): Promise<Float32Array> {
-    return sayAt(speed, OWN_SPEEDS, SAMPLE_RATE, async (given) => {
+    return sayAt(speed, OWN_SPEEDS, async (given) => {
       const outputs = await this.session.run({
         ids: new Tensor("int64", BigInt64Array.from(phonemes, BigInt), [1, phonemes.length]),
         speed: new Tensor("float32", Float32Array.of(given), [1]),

@@ -3,8 +3,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SpeechWork } from "../../../domain/speech.ts";
-import { Phonemizer } from "../../../speech/phonemizer.ts";
+import type { Phonemizer } from "../../../speech/phonemizer.ts";
 import { AcousticModel, OWN_SPEEDS } from "./acoustic-model.ts";
+import { loadPhonemizer } from "./load-phonemizer.ts";
 import { inPieces } from "./own-speeds.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 
@@ -22,12 +23,7 @@ export class Heart implements Speaker {
 
   /** Loads `voice.onnx` and the data of src/speech. Throws when the files are not valid. */
   static async load(folder: string): Promise<Heart> {
-    const read = (name: string) => readFileSync(join(folder, name));
-    return new Heart(await AcousticModel.load(read("voice.onnx")), new Phonemizer(read));
-  }
-
-  get sampleRate(): number {
-    return this.model.sampleRate;
+    return new Heart(await AcousticModel.load(readFileSync(join(folder, "voice.onnx"))), loadPhonemizer(folder));
   }
 
   sentences({ text }: SpeechWork): string[] {
@@ -35,7 +31,7 @@ export class Heart implements Speaker {
   }
 
   async pieces(sentence: string, { speed }: SpeechWork): Promise<string[]> {
-    return inPieces(this.phonemizer.phonemes(sentence), MOST_PHONEMES, speed, OWN_SPEEDS);
+    return inPieces(await this.phonemizer.phonemes(sentence), MOST_PHONEMES, speed, OWN_SPEEDS);
   }
 
   async speak(piece: string, { speed }: SpeechWork): Promise<Utterance> {

@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { type InferenceSession, Tensor } from "onnxruntime-web/wasm";
 import type { SpeechWork } from "../../../domain/speech.ts";
 import { clausesOf, fromEspeak } from "../../../speech/kokoro-alphabet.ts";
-import { Phonemizer } from "../../../speech/phonemizer.ts";
+import type { Phonemizer } from "../../../speech/phonemizer.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
 import { type ProgramLimits, programOutput } from "../../process/program.ts";
 import type { HostProgram } from "../host/host-program.ts";
 import { plainText } from "../host/plain-text.ts";
 import { languageOf } from "../kokoro-voices.ts";
 import type { KokoroFiles } from "../protocol.ts";
+import { loadPhonemizer } from "./load-phonemizer.ts";
 import { inPieces, sayAt } from "./own-speeds.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 
@@ -21,9 +22,10 @@ const OWN_SPEEDS = { slowest: 0.5, fastest: 2 };
 /** Numbers in a style. A voice has a style for each number of phonemes. */
 const STYLE_SIZE = 256;
 const STYLES = 510;
+/** Limits of the reader's run for one clause. */
+const READER_LIMITS: ProgramLimits = { mostBytes: 1 << 18, mostMs: 20_000 };
 
 export class Kokoro implements Speaker {
-  readonly sampleRate = 24_000;
   private readonly styles = new Map<string, Float32Array>();
 
   private constructor(
@@ -31,7 +33,7 @@ export class Kokoro implements Speaker {
     private readonly names: { readonly phonemes: string; readonly samples: string },
     private readonly voices: string,
     private readonly phonemizer: Phonemizer,
-    private readonly reader: EspeakReader | undefined,
+    private readonly reader: HostProgram | undefined,
   ) {}
 
   /** Throws when the files are not Kokoro's. */
@@ -44,8 +46,7 @@ export class Kokoro implements Speaker {
     if (phonemes === undefined || samples === undefined || !isComplete) {
       throw new Error(`this is not a model of Kokoro: its inputs are ${session.inputNames.join(", ")}`);
     }
-    const phonemizer = new Phonemizer((name) => readFileSync(join(words, name)));
-    return new Kokoro(session, { phonemes, samples }, voices, phonemizer, reader && new EspeakReader(reader));
+    return new Kokoro(session, { phonemes, samples }, voices, loadPhonemizer(words), reader);
   }
 
   sentences({ text }: SpeechWork): string[] {
@@ -59,15 +60,24 @@ export class Kokoro implements Speaker {
   async speak(piece: string, { voice, speed }: SpeechWork): Promise<Utterance> {
     const ids = this.phonemizer.ids(piece);
     const style = this.styleOf(voice, ids.length - 2);
-    const samples = await sayAt(speed, OWN_SPEEDS, this.sampleRate, (given) => this.compute(ids, style, given));
+    const samples = await sayAt(speed, OWN_SPEEDS, (given) => this.compute(ids, style, given));
     return { samples, phonemes: ids.length };
   }
 
+  /** Returns a sentence's phonemes in the model's alphabet. Throws ProgramError, or the signal's reason. */
   private async read(sentence: string, voice: string, signal?: AbortSignal): Promise<string> {
     const language = languageOf(voice)?.reader;
     if (language === undefined) return this.phonemizer.phonemes(sentence);
     if (!this.reader) throw new Error(`nobody reads the language of ${voice} out`);
-    return this.reader.phonemes(sentence, language, signal);
+    const { path, env } = this.reader;
+    const command = [path, "-q", "--ipa", "--tie=^", "-b", "1", "-v", language, "--stdin"];
+    const parts: string[] = [];
+    for (const { words, mark } of clausesOf(plainText(sentence))) {
+      const output = await programOutput(command, { ...READER_LIMITS, env, input: words }, signal);
+      const phonemes = fromEspeak(new TextDecoder().decode(output), language.startsWith("en-gb"));
+      if (phonemes !== "") parts.push(phonemes + mark);
+    }
+    return parts.join(" ");
   }
 
   private async compute(ids: readonly number[], style: Float32Array, speed: number): Promise<Float32Array> {
@@ -95,30 +105,5 @@ export class Kokoro implements Speaker {
     const styles = new Float32Array(new Uint8Array(bytes).buffer);
     this.styles.set(voice, styles);
     return styles;
-  }
-}
-
-const LIMITS: ProgramLimits = { mostBytes: 1 << 18, mostMs: 20_000 };
-
-class EspeakReader {
-  constructor(private readonly program: HostProgram) {}
-
-  /**
-   * Returns the phonemes of a sentence in Kokoro's alphabet. `language`: eSpeak's name of it. Throws ProgramError, or the
-   * signal's reason.
-   */
-  async phonemes(sentence: string, language: string, signal?: AbortSignal): Promise<string> {
-    const parts: string[] = [];
-    for (const { words, mark } of clausesOf(plainText(sentence))) {
-      const read = fromEspeak(await this.read(words, language, signal), language.startsWith("en-gb"));
-      if (read !== "") parts.push(read + mark);
-    }
-    return parts.join(" ");
-  }
-
-  private async read(input: string, language: string, signal?: AbortSignal): Promise<string> {
-    const { path, env } = this.program;
-    const command = [path, "-q", "--ipa", "--tie=^", "-b", "1", "-v", language, "--stdin"];
-    return new TextDecoder().decode(await programOutput(command, { ...LIMITS, env, input }, signal));
   }
 }

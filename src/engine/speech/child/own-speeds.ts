@@ -1,6 +1,7 @@
 // Gives a voice with a limited range of speeds any speed.
 
 import { stretch } from "../../../audio/time-stretch.ts";
+import { SPEECH_RATE } from "../../../domain/speech.ts";
 import { cut } from "../../../speech/sentences.ts";
 
 /** Range of speeds at which a voice speaks well by itself. */
@@ -22,10 +23,9 @@ export function inPieces(phonemes: string, most: number, speed: number, own: Own
 export async function sayAt(
   speed: number,
   own: OwnSpeeds,
-  sampleRate: number,
   say: (given: number) => Promise<Float32Array>,
 ): Promise<Float32Array> {
   const given = ownSpeed(speed, own);
   const samples = await say(given);
-  return given === speed ? samples : stretch(samples, speed / given, sampleRate);
+  return given === speed ? samples : stretch(samples, speed / given, SPEECH_RATE);
 }

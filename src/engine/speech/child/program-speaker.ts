@@ -1,7 +1,7 @@
 // Speaks with a program of the host, which is started for each portion of a text.
 
 import { resample } from "../../../audio/resample.ts";
-import type { SpeechWork } from "../../../domain/speech.ts";
+import { SPEECH_RATE, type SpeechWork } from "../../../domain/speech.ts";
 import { portions } from "../../../speech/portions.ts";
 import { ProgramError } from "../../process/program.ts";
 import type { HostProgram, ProgramKind } from "../host/host-program.ts";
@@ -10,8 +10,6 @@ import { sayAt } from "./own-speeds.ts";
 import type { Speaker, Utterance } from "./worker.ts";
 
 export class ProgramSpeaker implements Speaker {
-  readonly sampleRate = 24_000;
-
   constructor(
     private readonly program: HostProgram,
     private readonly kind: ProgramKind,
@@ -29,9 +27,9 @@ export class ProgramSpeaker implements Speaker {
   async speak(text: string, { voice, speed }: SpeechWork, signal: AbortSignal): Promise<Utterance> {
     const { name } = this.program;
     const own = voice.slice(name.length + 1);
-    const samples = await sayAt(speed, this.kind, this.sampleRate, async (given) => {
+    const samples = await sayAt(speed, this.kind, async (given) => {
       const sound = await this.kind.say(this.program, { voice: own, text, speed: given }, signal);
-      return resample(sound.samples, sound.sampleRate, this.sampleRate);
+      return resample(sound.samples, sound.sampleRate, SPEECH_RATE);
     }).catch((error: unknown) => {
       throw error instanceof ProgramError ? new ProgramError(`${name}: ${error.message}`) : error;
     });

@@ -2,8 +2,8 @@
 // which one shapes pulses at the voice's pitch, one shapes noise, and one has phases of its own.
 
 import { Fourier, type Complex } from "../../../audio/fourier.ts";
+import { SPEECH_RATE } from "../../../domain/speech.ts";
 
-export const SAMPLE_RATE = 24_000;
 const WINDOW = 1200;
 const HOP = 300;
 const BINS = WINDOW / 2 + 1;
@@ -142,7 +142,7 @@ function pulses(f0: Float32Array): Float64Array {
     const here = f0[frame] as number;
     const other = f0[place < 0 ? Math.max(0, frame - 1) : Math.min(f0.length - 1, frame + 1)] as number;
     const pitch = here + (other - here) * Math.abs(place);
-    cycles = (cycles + Math.max(pitch, LOWEST_PITCH) / SAMPLE_RATE) % 1;
+    cycles = (cycles + Math.max(pitch, LOWEST_PITCH) / SPEECH_RATE) % 1;
     if (pitch <= LOWEST_PITCH) continue;
     const angle = 2 * Math.PI * cycles;
     const order = Math.floor(HIGHEST_HARMONIC / pitch) + 0.5;

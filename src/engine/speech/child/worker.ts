@@ -4,7 +4,7 @@ import { FORMATS } from "../../../audio/encode/formats.ts";
 import type { AudioFormat, Encoder } from "../../../audio/encode/encoder.ts";
 import { errorMessage } from "../../../domain/error-message.ts";
 import type { ErrorCode } from "../../../domain/errors.ts";
-import type { SpeechWork } from "../../../domain/speech.ts";
+import { SPEECH_RATE, type SpeechWork } from "../../../domain/speech.ts";
 import { ProgramError } from "../../process/program.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import type { SpeechJob } from "../port.ts";
@@ -13,8 +13,6 @@ import { messagesRead, Turns } from "../../process/turns.ts";
 
 /** A loaded source of voices. */
 export interface Speaker {
-  /** In Hz. */
-  readonly sampleRate: number;
   /** Splits a text into the sentences that are spoken one after another. */
   sentences(work: SpeechWork): readonly string[];
   /**
@@ -27,7 +25,7 @@ export interface Speaker {
 }
 
 export interface Utterance {
-  /** From -1 to 1. */
+  /** From -1 to 1, at SPEECH_RATE. */
   readonly samples: Float32Array;
   /** How many phoneme symbols it was made of; characters, where only those are known. */
   readonly phonemes: number;
@@ -71,11 +69,10 @@ export class SpeechWorker {
 
   submit(key: JobKey, { work, client }: SpeechJob): void {
     const sentences = this.speaker.sentences(work).toReversed();
-    const own = client === undefined ? {} : { client };
     const ended = new AbortController();
     const length = sentences.reduce((sum, sentence) => sum + sentence.length, 0);
     const none = { pieces: [], samples: 0, phonemes: 0, begun: 0, isHeld: false };
-    this.turns.add({ key, work, ...own, ended, sentences, length, ...none });
+    this.turns.add({ key, work, client, ended, sentences, length, ...none });
     this.send({ type: "accepted", key, event: { type: "accepted" } });
   }
 
@@ -134,7 +131,7 @@ export class SpeechWorker {
     if (!this.turns.has(job)) return;
     job.samples += samples.length;
     job.phonemes += phonemes;
-    const most = Math.round(ENCODED_SECONDS * this.speaker.sampleRate);
+    const most = ENCODED_SECONDS * SPEECH_RATE;
     for (let at = 0; at < samples.length && this.turns.has(job); at += most) {
       this.tell(job, job.encoder.push(samples.subarray(at, at + most)));
       await messagesRead();
@@ -150,7 +147,7 @@ export class SpeechWorker {
     const { make, complete } = FORMATS[job.work.format];
     // Keeping a single sentence delays nothing, and lets its file state its length.
     if (complete && (isWhole(job) || job.sentences.length === 1)) job.kept = [];
-    return make(this.speaker.sampleRate);
+    return make();
   }
 
   private finish(job: QueuedJob, encoder: Encoder): void {
@@ -170,7 +167,7 @@ export class SpeechWorker {
     if (!kept)
       return this.send({ type: "events", outputs: [{ key, events: [{ type: "audio", bytes }] }], finished: [] });
     kept.push(bytes);
-    if (samples > KEPT_SECONDS * this.speaker.sampleRate) this.release(job);
+    if (samples > KEPT_SECONDS * SPEECH_RATE) this.release(job);
   }
 
   /** Sends what was kept of a file; `complete` fills in its header. */

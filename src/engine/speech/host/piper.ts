@@ -37,11 +37,12 @@ export const piper: ProgramKind = {
   },
 
   async say({ path, env, voicesDir = "" }, { voice, text, speed }, signal) {
-    const [stem = "", speaker] = voice.split(":");
+    // A speaker's name may contain a colon.
+    const [stem = "", ...speaker] = voice.split(":");
     const { audio, speaker_id_map: speakers } = read(voicesDir, stem);
     const command = [path, "--model", join(voicesDir, stem + ENDING), "--output_raw"];
     const pace = ["--length_scale", (1 / speed).toFixed(3)];
-    const who = speaker === undefined ? [] : ["--speaker", String(speakers?.[speaker])];
+    const who = speaker.length === 0 ? [] : ["--speaker", String(speakers?.[speaker.join(":")])];
     const input = `${text}\n`;
     const bytes = await programOutput([...command, ...pace, ...who], { ...SOUND_LIMITS, env, input }, signal);
     return { sampleRate: Number(audio?.sample_rate), samples: readSamples(bytes) };

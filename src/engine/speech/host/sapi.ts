@@ -2,11 +2,10 @@
 // request: the voice's name and the text are read from standard input.
 
 import { readSamples } from "../../../audio/decode/wav.ts";
-import type { Voice } from "../../../domain/speech.ts";
+import { SPEECH_RATE, type Voice } from "../../../domain/speech.ts";
 import { programOutput } from "../../process/program.ts";
 import { languageTag, LIST_LIMITS, SOUND_LIMITS, type ProgramKind } from "./host-program.ts";
 
-const RATE = 24_000;
 const BEGIN = `$ErrorActionPreference = 'Stop'
 $ProgressPreference = 'SilentlyContinue'
 Add-Type -AssemblyName System.Speech
@@ -23,7 +22,7 @@ const SAY = `${BEGIN}
 $stdin = New-Object IO.StreamReader([Console]::OpenStandardInput(), (New-Object Text.UTF8Encoding $false))
 $voice.SelectVoice($stdin.ReadLine())
 $text = $stdin.ReadToEnd()
-$format = New-Object System.Speech.AudioFormat.SpeechAudioFormatInfo(${RATE}, 'Sixteen', 'Mono')
+$format = New-Object System.Speech.AudioFormat.SpeechAudioFormatInfo(${SPEECH_RATE}, 'Sixteen', 'Mono')
 $sound = New-Object IO.MemoryStream
 $voice.SetOutputToAudioStream($sound, $format)
 $voice.Speak($text)
@@ -45,7 +44,7 @@ export const sapi: ProgramKind = {
   async say({ path, env }, { voice, text }, signal) {
     const input = `${voice}\n${text}`;
     const bytes = await programOutput(powershell(path, SAY), { ...SOUND_LIMITS, env, input }, signal);
-    return { sampleRate: RATE, samples: readSamples(bytes) };
+    return { sampleRate: SPEECH_RATE, samples: readSamples(bytes) };
   },
 };
 

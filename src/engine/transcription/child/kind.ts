@@ -45,7 +45,7 @@ export const transcriptionKind: EngineKind<TranscriberOptions, TranscriptionMode
         now: () => performance.now(),
         async open(work, signal) {
           if ("sound" in work) return { windows: oneWindow(rawSamples(work.sound, tools.audio)), share: () => 1 };
-          return openSound({ path: work.path }, tools, { maxSeconds, field: work.field, signal });
+          return openSound(work.path, tools, { maxSeconds, field: work.field, signal });
         },
         ...(vadPath !== undefined && {
           findSpeech: (samples, detection) =>

@@ -28,9 +28,10 @@ const LEAST_POSITIONS = 384;
 /** Text of a shortened encoder that is worse than this is recognised again with the full encoder. */
 const ACCEPTABLE = { averageLogprob: -0.8, compressionRatio: 2.4 };
 
-/** A stretch that is being recognised. */
+/** A stretch that is being recognised, or waits for an earlier one to be reported. */
 interface Part {
   readonly stretch: Stretch;
+  /** Undefined when the stretch is recognised. */
   job: WhisperJob | undefined;
   /** Whether the encoder has only as many positions as the sound needs. */
   isShortened: boolean;
@@ -38,7 +39,6 @@ interface Part {
   reported: number;
   /** Segments that wait to be reported. */
   ready: SpeechSegment[];
-  done: boolean;
 }
 
 export class RecordingWork {
@@ -144,10 +144,9 @@ export class RecordingWork {
     const needed = Math.ceil(stretch.seconds * POSITIONS_A_SECOND) + SPARE_POSITIONS;
     const positions = Math.max(needed, LEAST_POSITIONS);
     const isShortened = positions < audioContext;
-    const part: Part = { stretch, job: undefined, isShortened, reported: 0, ready: [], done: false };
-    part.job = this.submit(part, threads, isShortened ? positions : 0);
-    this.parts.push(part);
-    return part.job;
+    const job = this.submit(stretch, threads, isShortened ? positions : 0);
+    this.parts.push({ stretch, job, isShortened, reported: 0, ready: [] });
+    return job;
   }
 
   /**
@@ -166,7 +165,7 @@ export class RecordingWork {
     if (part.isShortened && !isAcceptable(segments)) {
       this.whisper.release(job);
       part.isShortened = false;
-      part.job = this.submit(part, threads, 0);
+      part.job = this.submit(part.stretch, threads, 0);
       return { segments: [], next: part.job };
     }
     part.reported += segments.length;
@@ -177,7 +176,6 @@ export class RecordingWork {
     if (isDone) {
       this.whisper.release(job);
       part.job = undefined;
-      part.done = true;
       this.hasGivenBack = false;
     }
     return { segments: this.inOrder(), next: part.job };
@@ -213,7 +211,7 @@ export class RecordingWork {
     return this.language === undefined ? Infinity : undefined;
   }
 
-  private submit({ stretch }: Part, threads: number, audioContext: number): WhisperJob {
+  private submit(stretch: Stretch, threads: number, audioContext: number): WhisperJob {
     const { translate, prompt = "", temperature, words } = this.job.work;
     return this.whisper.submit(stretch.samples, {
       translate,
@@ -231,8 +229,11 @@ export class RecordingWork {
     const segments: SpeechSegment[] = [];
     for (let [first] = this.parts; first; [first] = this.parts) {
       segments.push(...first.ready.splice(0));
-      this.transcribed = Math.max(this.transcribed, first.done ? first.stretch.end : (segments.at(-1)?.end ?? 0));
-      if (!first.done) break;
+      this.transcribed = Math.max(
+        this.transcribed,
+        first.job === undefined ? first.stretch.end : (segments.at(-1)?.end ?? 0),
+      );
+      if (first.job !== undefined) break;
       this.parts.shift();
     }
     this.hasText ||= segments.length > 0;

@@ -108,7 +108,7 @@ export class TranscriptionWorker {
     const reader = this.next("readTurn", ({ wantsSound }) => wantsSound);
     if (reader) {
       busy = true;
-      this.read(reader);
+      void this.read(reader);
     }
     return busy;
   }
@@ -246,23 +246,18 @@ export class TranscriptionWorker {
     work.started = true;
   }
 
-  private read(work: RecordingWork): void {
-    const { key } = work;
+  private async read(work: RecordingWork): Promise<void> {
     // A place is free, so it is not queued: silence at its start, perhaps for hours, must not count as waiting.
     if (this.owners.size < this.options.parallel) this.tellStarted(work);
     work.readTurn = ++this.turn;
-    work.read().then(
-      () => {
-        if (!this.works.includes(work)) return;
-        this.tell(work, []);
-        this.attempt(work, () => this.finish(work));
-      },
-      (error: unknown) => {
-        if (!this.works.includes(work)) return;
-        this.reject(key, error);
-        this.remove(work);
-      },
-    );
+    try {
+      await work.read();
+      if (!this.works.includes(work)) return;
+      this.tell(work, []);
+      this.finish(work);
+    } catch (error) {
+      this.fail(work, error);
+    }
   }
 
   private tell(work: RecordingWork, segments: readonly SpeechSegment[]): void {
@@ -285,9 +280,13 @@ export class TranscriptionWorker {
     try {
       action();
     } catch (error) {
-      this.reject(work.key, error);
-      this.remove(work);
+      this.fail(work, error);
     }
+  }
+
+  private fail(work: RecordingWork, error: unknown): void {
+    this.reject(work.key, error);
+    this.remove(work);
   }
 
   private remove(work: RecordingWork): void {
@@ -304,7 +303,7 @@ export class TranscriptionWorker {
   }
 
   private reject(key: JobKey, error: unknown): void {
-    if (!this.readings.has(key) && !this.works.some((work) => work.key === key)) return;
+    if (!this.readings.has(key)) return;
     this.forget(key);
     sendRefusal(this.send, key, error, "The model could not recognise this recording; the log has the details.");
   }

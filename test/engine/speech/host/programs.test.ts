@@ -83,7 +83,7 @@ describe("piper", () => {
       "de_DE-anna-medium.onnx.json": describe_({ sample_rate: 16_000, quality: "medium" }, { dataset: "anna" }),
       "de_DE-two-high.onnx.json": describe_(
         { sample_rate: 22_050, quality: "high" },
-        { dataset: "two", speaker_id_map: { ann: 0, ben: 7, odd: "--debug" } },
+        { dataset: "two", speaker_id_map: { ann: 0, ben: 7, "c:d": 8, odd: "--debug" } },
       ),
       "old.onnx.json": JSON.stringify({ audio: { sample_rate: 22_050 }, espeak: { voice: "en-us" } }),
       "bad.onnx.json": "{",
@@ -104,6 +104,7 @@ describe("piper", () => {
       { id: "piper:de_DE-anna-medium", name: "anna", quality: "enhanced", ...common },
       { id: "piper:de_DE-two-high:ann", name: "two ann", quality: "premium", ...common },
       { id: "piper:de_DE-two-high:ben", name: "two ben", quality: "premium", ...common },
+      { id: "piper:de_DE-two-high:c:d", name: "two c:d", quality: "premium", ...common },
       { id: "piper:old", name: "old", locale: "en-US", gender: "unspecified", quality: "compact" },
     ]);
   });
@@ -115,6 +116,7 @@ describe("piper", () => {
     expect(given).toEqual(["--model", file, "--output_raw", "--length_scale", "2.000", "--speaker", "7"]);
     expect(input).toBe("- Hello; $(id)\n");
     expect([sound.sampleRate, sound.samples.length]).toEqual([22_050, 11_025]);
+    expect((await say(program, fake, "de_DE-two-high:c:d")).given.slice(-2)).toEqual(["--speaker", "8"]);
   });
 
   test("a missing folder is an error", async () => {
