@@ -2,10 +2,10 @@
 // longer names in ggml than other libraries do, so it shares nothing with them, and a process loads only one of the
 // two.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import type { Flavour, LlamaBuild } from "./llama.ts";
-import { BuildError, fingerprint, inParallel, step } from "./run.ts";
+import { BuildError, filesIn, fingerprint, inParallel, step } from "./run.ts";
 import { compileObject, shimLibrary } from "./shim.ts";
 import { compilerVersion, CXX_FLAGS, forArm, forMac, forWindows, GGML_DEFINES } from "./target.ts";
 import { fetchCrate, MissingCrate } from "./crate.ts";
@@ -131,7 +131,7 @@ class CompileError extends BuildError {}
 export async function compileStableDiffusion(): Promise<SdObjects> {
   const crate = await fetchCrate(pin, join(out, "packages"), { prepare: packVocabularies });
   const sources = join(crate, "stable-diffusion.cpp");
-  const ours = readdirSync(inside).map((file) => readFileSync(join(inside, file), "utf8"));
+  const ours = filesIn(inside).map((path) => readFileSync(path, "utf8"));
   const id = fingerprint([
     compilerVersion(),
     pin,
@@ -166,14 +166,14 @@ interface Unit {
 
 async function unitsOf(sources: string, name: string, part: Part, folder: string): Promise<Unit[]> {
   const { begins, flags } = part;
-  const files = filesIn(sources, part);
+  const files = sourcesOf(sources, part);
   if (begins === undefined) return files.map((source) => ({ source, flags }));
   return [{ source: await joined([join(inside, begins), ...files], join(folder, `${name}.cpp`)), flags }];
 }
 
 /** Writes the part of the library that is compiled as one unit, beginning with file `first`, and returns its path. */
 export const mainWith = (first: string, sources: string, path: string): Promise<string> =>
-  joined([first, ...filesIn(sources, PARTS.main)], path);
+  joined([first, ...sourcesOf(sources, PARTS.main)], path);
 
 async function joined(files: readonly string[], path: string): Promise<string> {
   const blocks = files.map((file, at) => {
@@ -186,18 +186,11 @@ async function joined(files: readonly string[], path: string): Promise<string> {
   return path;
 }
 
-const filesIn = (sources: string, { sources: patterns, skip }: Part): string[] =>
-  patterns.flatMap((pattern) => filesOf(sources, pattern)).filter((file) => !skip?.test(file));
-
-function filesOf(sources: string, pattern: string): string[] {
-  const path = join(sources, pattern);
-  if (!path.endsWith("*")) return [path];
-  const folder = path.slice(0, -2);
-  return readdirSync(folder)
-    .filter((file) => /\.(c|cpp)$/.test(file))
-    .sort()
-    .map((file) => join(folder, file));
-}
+const sourcesOf = (sources: string, { sources: patterns, skip }: Part): string[] =>
+  patterns
+    .map((pattern) => join(sources, pattern))
+    .flatMap((path) => (path.endsWith("*") ? filesIn(path.slice(0, -2), /\.(c|cpp)$/) : [path]))
+    .filter((file) => !skip?.test(file));
 
 /** Compiles a file the way all of the library is compiled. Throws BuildError. */
 export async function compileSdUnit(
