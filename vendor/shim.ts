@@ -104,11 +104,6 @@ export const shimFingerprint = (name: string): unknown => [
 /** Returns the llama.cpp libraries in `folder` to link against. */
 export const linkedLibraries = (folder: string): string[] => filesIn(folder, LINKED);
 
-/** Puts llama.cpp's libraries beside a program, which searches for compute backends there. */
-export function placeLibraries(libraries: string, folder: string): void {
-  for (const path of filesIn(libraries, /^lib(llama|ggml).*\.(so|dylib)$/)) place(path, join(folder, basename(path)));
-}
-
 /** Returns the names and sizes of files, which tell versions of a library apart. */
 export const sizesOf = (paths: readonly string[]): unknown =>
   paths.map((path) => [basename(path), statSync(path).size]);
