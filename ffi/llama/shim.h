@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 15
+#define SVC_ABI_VERSION 16
 
 // Error codes; all but the first two are the fault of a request.
 enum svc_error {
@@ -89,10 +89,9 @@ SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_lengt
                                   int32_t has_grammar, const char * client, int32_t owner);
 // Forgets a job, and its bytes if it has not begun. After many that had begun, the result of one may still come.
 SVC_API void svc_prompt_cancel(int32_t job);
-// Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0.
-SVC_API int32_t svc_prompt_wait(int32_t timeout_ms);
-// Returns the number of tokens of a finished job, or a negative number when it failed; this frees a failed job.
-SVC_API int32_t svc_prompt_tokens_count(int32_t job);
+// Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0. Writes its number of tokens, or a
+// negative number when it failed, which svc_last_error explains; a failed job is freed.
+SVC_API int32_t svc_prompt_wait(int32_t timeout_ms, int32_t * tokens);
 // Copies the tokens and the job's JSON and frees the job. The JSON is {} with, for messages, {stops: [additional stop
 // strings], parsed: the answer must be read with svc_answer_read, constrained: a grammar applies, unconstrained: a
 // requested grammar could not be built (for a tool's arguments, or at all), preserved: [special tokens that are text
