@@ -300,19 +300,6 @@ std::vector<llama_token_data> Sampler::logprobs_of(const float * logits, llama_t
 
 void free_samplers() { slots.clear(); }
 
-namespace {
-
-// Writes as many entries as fit. Returns their number.
-int32_t write_logprobs(const std::vector<llama_token_data> & list, int32_t * ids, float * logprobs, int32_t capacity) {
-    const auto count = std::min(static_cast<size_t>(capacity), list.size());
-    for (size_t i = 0; i < count; i++) {
-        ids[i] = list[i].id;
-        logprobs[i] = list[i].p;
-    }
-    return static_cast<int32_t>(count);
-}
-
-} // namespace
 } // namespace svc
 
 using namespace svc;
@@ -328,17 +315,17 @@ int32_t svc_sampler_stuck(int32_t sampler) {
     return found && found->stuck;
 }
 
-int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity) {
-    const Sampler * found = sampler_at(sampler);
-    return found ? write_logprobs(found->logprobs, ids, logprobs, capacity) : 0;
-}
-
-int32_t svc_sampler_scores(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity) {
+int32_t svc_sampler_logprobs(int32_t sampler, int32_t of_prompt, int32_t * ids, float * logprobs, int32_t capacity) {
     Sampler * found = sampler_at(sampler);
     if (!found) return 0;
-    const int32_t count = write_logprobs(found->scores, ids, logprobs, capacity);
-    found->scores.clear();
-    return count;
+    std::vector<llama_token_data> & list = of_prompt ? found->scores : found->logprobs;
+    const auto count = std::min(static_cast<size_t>(capacity), list.size());
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = list[i].id;
+        logprobs[i] = list[i].p;
+    }
+    if (of_prompt) list.clear();
+    return static_cast<int32_t>(count);
 }
 
 } // extern "C"

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 16
+#define SVC_ABI_VERSION 17
 
 // Error codes; all but the first two are the fault of a request.
 enum svc_error {
@@ -76,7 +76,7 @@ SVC_API uint64_t svc_model_pointer(void);
 //    "schema"?, "grammar"?}
 //   {"tokens": [ids], "schema"?, "grammar"?}
 //   {"texts": [strings], "parseSpecial": bool, "addSpecial": bool}, whose tokens follow one another
-//   the second and third with "score"?: true to request log probabilities of the prompt's tokens (see svc_sampler_scores).
+//   the second and third with "score"?: true to request log probabilities of the prompt's tokens (see svc_sampler_logprobs).
 // `sampler` is empty or JSON: {temperature, topP, topK, minP, typicalP, topNSigma, xtcProbability, xtcThreshold,
 // dynatempRange, dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase,
 // dryAllowedLength, dryPenaltyLastN, drySequenceBreakers, mirostat, mirostatTau, mirostatEta, logitBias: [[token, bias]],
@@ -112,13 +112,10 @@ SVC_API void svc_sampler_free(int32_t sampler);
 // Returns 1 when the answer was cut at the last token, because the grammar allows no other token or takes too long.
 SVC_API int32_t svc_sampler_stuck(int32_t sampler);
 // Writes log probabilities of the last sampled token: ids[0], logprobs[0] is the token, the rest the best alternatives
-// in order. From the raw distribution, before penalties and temperature. Returns the number of entries.
-SVC_API int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity);
-
-// Takes the log probabilities of a prompt's own tokens from the last steps: for each row marked for it (see
-// svc_decode), in order, the token after the row, then the best alternatives, as many for each. Returns the number of
-// entries.
-SVC_API int32_t svc_sampler_scores(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity);
+// in order. From the raw distribution, before penalties and temperature. With `of_prompt`, takes those of the prompt's own
+// tokens from the last steps: the same for the token after each row marked for it (see svc_decode), in order, with as many
+// alternatives for each. Returns the number of entries.
+SVC_API int32_t svc_sampler_logprobs(int32_t sampler, int32_t of_prompt, int32_t * ids, float * logprobs, int32_t capacity);
 
 // ---- answers: parsed while they are written, where svc_prompt_take says `parsed` ----
 

@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { CHUNK_RESULTS, LLAMA_ERRORS } from "./api.ts";
 
-export const ABI_VERSION = 16;
+export const ABI_VERSION = 17;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_error: LLAMA_ERRORS, svc_decoded: CHUNK_RESULTS } as const;
@@ -30,8 +30,7 @@ export const symbols = {
 
   svc_sampler_free: { args: [i32], returns: "void" },
   svc_sampler_stuck: { args: [i32], returns: i32 },
-  svc_sampler_logprobs: { args: [i32, buffer, buffer, i32], returns: i32 },
-  svc_sampler_scores: { args: [i32, buffer, buffer, i32], returns: i32 },
+  svc_sampler_logprobs: { args: [i32, i32, buffer, buffer, i32], returns: i32 },
 
   svc_answer_push: { args: [i32, buffer, i32], returns: i32 },
   svc_answer_read: { args: [i32, i32, buffer, i32], returns: i32 },
