@@ -8,15 +8,19 @@ import { BINARIES, packComponents, placeArchives, requireAll } from "./packaging
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
 import { buildAudio } from "./vendor/audio.ts";
 import { buildHibari } from "./vendor/hibari.ts";
+import { buildKokoro } from "./vendor/kokoro.ts";
+import { buildLlamaServer } from "./vendor/llama-server.ts";
 import { buildLlama, flavours, usualFlavour, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
 import { BuildError, filesIn, step } from "./vendor/run.ts";
 import { libraryName } from "./vendor/shim.ts";
 import { buildSileroVad } from "./vendor/silero-vad.ts";
+import { buildSmollm2 } from "./vendor/smollm2.ts";
 import { buildImage } from "./vendor/stable-diffusion.ts";
 import { CPP_RUNTIME, wrongTarget } from "./vendor/target.ts";
 import { buildEnglishData } from "./vendor/tessdata-eng.ts";
 import { buildWhisperBase } from "./vendor/whisper-base.ts";
+import { buildWhisperTools } from "./vendor/whisper-tools.ts";
 import { buildWhisper } from "./vendor/whisper.ts";
 
 const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
@@ -118,13 +122,9 @@ async function main(): Promise<void> {
     }
   }
   if (target === "bench") {
-    const { buildLlamaServer } = await import("./vendor/llama-server.ts");
     await buildLlamaServer(flavour);
-    const { buildWhisperTools } = await import("./vendor/whisper-tools.ts");
     await buildWhisperTools(flavour);
-    const { buildKokoro } = await import("./vendor/kokoro.ts");
     await buildKokoro();
-    const { buildSmollm2 } = await import("./vendor/smollm2.ts");
     await buildSmollm2();
   }
 }
