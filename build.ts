@@ -1,6 +1,6 @@
 // Builds svc. `bun build.ts` lists the targets; npm scripts call them.
 
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildBinary, platformOf, writePages } from "./packaging/binary.ts";
@@ -8,15 +8,19 @@ import { BINARIES, packComponents, placeArchives, requireAll } from "./packaging
 import { buildAllMinilm } from "./vendor/all-minilm.ts";
 import { buildAudio } from "./vendor/audio.ts";
 import { buildHibari } from "./vendor/hibari.ts";
+import { buildKokoro } from "./vendor/kokoro.ts";
+import { buildLlamaServer } from "./vendor/llama-server.ts";
 import { buildLlama, flavours, usualFlavour, type Flavour } from "./vendor/llama.ts";
 import { buildMedia } from "./vendor/media.ts";
-import { BuildError, step } from "./vendor/run.ts";
+import { BuildError, filesIn, step } from "./vendor/run.ts";
 import { libraryName } from "./vendor/shim.ts";
 import { buildSileroVad } from "./vendor/silero-vad.ts";
+import { buildSmollm2 } from "./vendor/smollm2.ts";
 import { buildImage } from "./vendor/stable-diffusion.ts";
 import { CPP_RUNTIME, wrongTarget } from "./vendor/target.ts";
 import { buildEnglishData } from "./vendor/tessdata-eng.ts";
 import { buildWhisperBase } from "./vendor/whisper-base.ts";
+import { buildWhisperTools } from "./vendor/whisper-tools.ts";
 import { buildWhisper } from "./vendor/whisper.ts";
 
 const USAGE = `usage: bun build.ts <target> [--flavour ${flavours.join("|")}]
@@ -35,13 +39,7 @@ const TARGETS = ["native", "media", ...Object.keys(EXECUTABLES), "release", "ben
 const out = join(import.meta.dir, "vendor/.build");
 
 /** Returns the files of svc-draw. */
-function drawingModel(): string[] {
-  const folder = join(import.meta.dir, "vendor/svc-draw");
-  const isModel = (name: string) => /\.(safetensors|gguf)$/.test(name);
-  return readdirSync(folder)
-    .filter(isModel)
-    .map((name) => join(folder, name));
-}
+const drawingModel = (): string[] => filesIn(join(import.meta.dir, "vendor/svc-draw"), /\.(safetensors|gguf)$/);
 
 /** Returns the target and flavour from the arguments, or undefined when these are invalid. */
 function readArguments(): { target: string; flavour: Flavour } | undefined {
@@ -99,7 +97,7 @@ async function main(): Promise<void> {
     isWanted("image") ? buildImage(flavour, llama) : undefined,
   ]);
   if (isExecutable(target)) {
-    const native = readdirSync(libraries).map((name) => join(libraries, name));
+    const native = filesIn(libraries);
     const files = {
       base: [
         ...native.filter((path) => !isImageLibrary(path)),
@@ -124,13 +122,9 @@ async function main(): Promise<void> {
     }
   }
   if (target === "bench") {
-    const { buildLlamaServer } = await import("./vendor/llama-server.ts");
     await buildLlamaServer(flavour);
-    const { buildWhisperTools } = await import("./vendor/whisper-tools.ts");
     await buildWhisperTools(flavour);
-    const { buildKokoro } = await import("./vendor/kokoro.ts");
     await buildKokoro();
-    const { buildSmollm2 } = await import("./vendor/smollm2.ts");
     await buildSmollm2();
   }
 }

@@ -76,30 +76,18 @@ const padded = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNME
 
 function encodeHeader(metadata: Readonly<Record<string, GgufValue>>, tensors: readonly TensorPlan[]): Buffer {
   const parts: Buffer[] = [];
-  const u32 = (value: number) => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeUInt32LE(value);
-    parts.push(bytes);
-  };
-  const u64 = (value: number) => {
-    const bytes = Buffer.alloc(8);
-    bytes.writeBigUInt64LE(BigInt(value));
-    parts.push(bytes);
-  };
+  const numbers = (array: ArrayBufferView<ArrayBuffer>) => void parts.push(Buffer.from(array.buffer));
+  const u32 = (value: number) => numbers(Uint32Array.of(value));
+  const u64 = (value: number) => numbers(BigUint64Array.of(BigInt(value)));
   const string = (value: string) => {
     const bytes = Buffer.from(value);
     u64(bytes.length);
     parts.push(bytes);
   };
-  const float = (value: number) => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeFloatLE(value);
-    parts.push(bytes);
-  };
   const value = (entry: GgufValue) => {
     u32(VALUE_TYPE[entry.type]);
     if (entry.type === "u32") u32(entry.value);
-    else if (entry.type === "f32") float(entry.value);
+    else if (entry.type === "f32") numbers(Float32Array.of(entry.value));
     else if (entry.type === "bool") parts.push(Buffer.from([entry.value ? 1 : 0]));
     else if (entry.type === "string") string(entry.value);
     else if (entry.type === "strings") {
@@ -110,7 +98,7 @@ function encodeHeader(metadata: Readonly<Record<string, GgufValue>>, tensors: re
       const isFloat = entry.type === "f32s";
       u32(isFloat ? VALUE_TYPE.f32 : 5);
       u64(entry.value.length);
-      parts.push(Buffer.from((isFloat ? Float32Array : Int32Array).from(entry.value).buffer));
+      numbers((isFloat ? Float32Array : Int32Array).from(entry.value));
     }
   };
 

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { fetchPackage, type PinnedPackage } from "./fetch.ts";
 import { compileRpcBackend, rpcFingerprint } from "./rpc.ts";
-import { BuildError, fingerprint, makeCurrent, makeFolder, place, requireTools, run, step } from "./run.ts";
+import { BuildError, filesIn, fingerprint, makeCurrent, makeFolder, place, requireTools, run, step } from "./run.ts";
 import { flavourFlags, llamaOptions } from "./sanitizers.ts";
 import { compileShim, linkedLibraries, shimFingerprint } from "./shim.ts";
 import {
@@ -50,8 +50,7 @@ export async function buildLlama(flavour: Flavour): Promise<LlamaBuild> {
     const from = prebuilt ?? (await compileLlama(sources, flavour));
     await step("compiled the llama shim", () =>
       makeFolder(libraries, async (temporary) => {
-        const names = readdirSync(from).filter((name) => LIBRARY.test(name));
-        for (const name of names) place(realpathSync(join(from, name)), join(temporary, name));
+        for (const path of filesIn(from, LIBRARY)) place(realpathSync(path), join(temporary, basename(path)));
         // `src` is for the private headers that some files of ffi/llama include.
         const includes = ["include", "ggml/include", "ggml/src", "common", "src"].map((folder) =>
           join(sources, folder),

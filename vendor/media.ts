@@ -1,10 +1,10 @@
 // Builds the media library: llama.cpp's mtmd and our shim over it, linked against the very libraries that the llama
 // shim uses.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
-import { fingerprint, inParallel, requireTools, step } from "./run.ts";
+import { filesIn, fingerprint, inParallel, requireTools, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
 import { compileObject, joinSources, shimLibrary } from "./shim.ts";
 import { compiler, compilerVersion, CXX_FLAGS } from "./target.ts";
@@ -82,13 +82,7 @@ export function compileUnit(sources: string, unit: string, object: string, more:
  * graphs of models.
  */
 function mtmdSources(sources: string): { readonly units: readonly string[]; readonly models: readonly string[] } {
-  const cpp = (folder: string, skip: RegExp) =>
-    readdirSync(join(sources, folder))
-      .filter((name) => name.endsWith(".cpp") && !skip.test(name))
-      .sort()
-      .map((name) => `${folder}/${name}`);
-  return {
-    units: cpp("tools/mtmd", /^(mtmd-cli|mtmd-helper|mtmd-helper-gen|deprecation-warning)\./),
-    models: cpp("tools/mtmd/models", /^$/),
-  };
+  const cpp = (folder: string) => filesIn(join(sources, folder), /\.cpp$/).map((path) => relative(sources, path));
+  const isLeftOut = (unit: string) => /\/(mtmd-cli|mtmd-helper|mtmd-helper-gen|deprecation-warning)\.cpp$/.test(unit);
+  return { units: cpp("tools/mtmd").filter((unit) => !isLeftOut(unit)), models: cpp("tools/mtmd/models") };
 }

@@ -1,34 +1,22 @@
-// Builds llama.cpp's own `llama-mtmd-cli` from the objects and libraries of the media library, so that a comparison
-// shows only what our shim does.
+// Builds llama.cpp's own `llama-mtmd-cli` from the objects of the media library.
 
-import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { buildLlama, type Flavour } from "./llama.ts";
 import { compileMtmd, compileUnit, MTMD_HELPERS } from "./media.ts";
-import { inParallel, makeFolder, run, step } from "./run.ts";
-import { linkedLibraries, placeLibraries } from "./shim.ts";
-import { compiler, origin } from "./target.ts";
+import { makePrograms } from "./programs.ts";
 
-const out = join(import.meta.dir, ".build/media");
-const UNITS = ["tools/mtmd/mtmd-cli.cpp", ...MTMD_HELPERS];
-
-/** Builds the program, or returns at once when it was built before. Returns its path; throws BuildError. */
+/** Returns the program's path; see makePrograms. */
 export async function buildMtmdCli(flavour: Flavour): Promise<string> {
   const { sources, libraries } = await buildLlama(flavour);
-  const mtmd = await compileMtmd(sources, flavour);
-  const target = join(out, `cli-${flavour}-${mtmd.id}`);
+  const { objects, id } = await compileMtmd(sources, flavour);
   const name = "llama-mtmd-cli";
-  if (!existsSync(target)) {
-    await step(`compiled ${name}`, () =>
-      makeFolder(target, async (folder) => {
-        const objectOf = (unit: string) => join(folder, `${basename(unit)}.o`);
-        await inParallel(UNITS, (unit) => compileUnit(sources, unit, objectOf(unit), []));
-        placeLibraries(libraries, folder);
-        const rpath = `-Wl,-rpath,${origin}`;
-        const objects = [...UNITS.map(objectOf), ...mtmd.objects];
-        await run([compiler, ...objects, ...linkedLibraries(folder), rpath, "-pthread", "-o", join(folder, name)]);
-      }),
-    );
-  }
-  return join(target, name);
+  const folder = await makePrograms({
+    name,
+    programs: { [name]: ["tools/mtmd/mtmd-cli.cpp", ...MTMD_HELPERS, ...objects] },
+    libraries,
+    content: [id, readFileSync(import.meta.path, "utf8")],
+    compile: (unit, object) => compileUnit(sources, unit, object, []),
+  });
+  return join(folder, name);
 }

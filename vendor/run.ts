@@ -59,6 +59,13 @@ export async function makeFolder(target: string, work: (temporary: string) => Pr
   }
 }
 
+/** Returns the paths of what is in a folder, or of what has these names there, in order. */
+export const filesIn = (folder: string, names = /./): string[] =>
+  readdirSync(folder)
+    .filter((name) => names.test(name))
+    .sort()
+    .map((name) => join(folder, name));
+
 /** Gives `target` the content of `source`; processes that have the old file open keep it. */
 export function place(source: string, target: string): void {
   if (existsSync(target) && statSync(target).ino === statSync(source).ino) return;
@@ -78,9 +85,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Removes what has these names in a folder and was last written, or marked by `markUsed`, more than a day ago. */
 export function removeUnused(folder: string, names: RegExp): void {
-  for (const path of readdirSync(folder)
-    .filter((name) => names.test(name))
-    .map((name) => join(folder, name))) {
+  for (const path of filesIn(folder, names)) {
     // Another build may be removing the same.
     const { mtimeMs = Infinity } = statSync(path, { throwIfNoEntry: false }) ?? {};
     if (mtimeMs < Date.now() - DAY_MS) rmSync(path, { recursive: true, force: true });

@@ -1,8 +1,8 @@
 // Compiles one of our native libraries: the sources in its folder below ffi, and those that all of them share.
 
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fingerprint, inParallel, makeFolder, place, run, step } from "./run.ts";
+import { filesIn, fingerprint, inParallel, makeFolder, place, run, step } from "./run.ts";
 import { flavourFlags } from "./sanitizers.ts";
 import { beside, compiler, compilerVersion, CXX_FLAGS, forMac, LINK_FLAGS, platform, suffix } from "./target.ts";
 
@@ -102,26 +102,11 @@ export const shimFingerprint = (name: string): unknown => [
 ];
 
 /** Returns the llama.cpp libraries in `folder` to link against. */
-export const linkedLibraries = (folder: string): string[] =>
-  readdirSync(folder)
-    .filter((name) => LINKED.test(name))
-    .sort()
-    .map((name) => join(folder, name));
-
-/** Puts llama.cpp's libraries beside a program, which searches for compute backends there. */
-export function placeLibraries(libraries: string, folder: string): void {
-  const names = readdirSync(libraries).filter((name) => /^lib(llama|ggml).*\.(so|dylib)$/.test(name));
-  for (const name of names) place(join(libraries, name), join(folder, name));
-}
+export const linkedLibraries = (folder: string): string[] => filesIn(folder, LINKED);
 
 /** Returns the names and sizes of files, which tell versions of a library apart. */
 export const sizesOf = (paths: readonly string[]): unknown =>
   paths.map((path) => [basename(path), statSync(path).size]);
 
 const shimFiles = (name: string): string[] =>
-  ["common", name].flatMap((folder) =>
-    readdirSync(join(ffi, folder))
-      .filter((file) => /\.(cpp|hpp|h)$/.test(file))
-      .sort()
-      .map((file) => join(ffi, folder, file)),
-  );
+  ["common", name].flatMap((folder) => filesIn(join(ffi, folder), /\.(cpp|hpp|h)$/));

@@ -2,17 +2,17 @@
 // longer names in ggml than other libraries do, so it shares nothing with them, and a process loads only one of the
 // two.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join, relative } from "node:path";
 import type { Flavour, LlamaBuild } from "./llama.ts";
-import { BuildError, fingerprint, inParallel, step } from "./run.ts";
+import { BuildError, expectSha256, filesIn, fingerprint, inParallel, makeFolder, run, step } from "./run.ts";
 import { compileObject, shimLibrary } from "./shim.ts";
 import { compilerVersion, CXX_FLAGS, forArm, forMac, forWindows, GGML_DEFINES } from "./target.ts";
-import { fetchCrate, MissingCrate } from "./crate.ts";
 import pin from "./stable-diffusion.json" with { type: "json" };
 import { assembleVocabularies, packVocabularies } from "./vocabularies.ts";
 
 const out = join(import.meta.dir, ".build");
+const SOURCES = "stable-diffusion.cpp";
 const inside = join(import.meta.dir, "../ffi/image/inside");
 const arch = forArm ? "arm" : "x86";
 
@@ -114,24 +114,52 @@ export async function buildImage(flavour: Flavour, llama: Promise<LlamaBuild>): 
       flags: ["-O1", "-DGGML_MAX_NAME=128"],
     });
   } catch (error) {
-    if (!(error instanceof MissingCrate || error instanceof CompileError)) throw error;
+    if (!(error instanceof LeftOut)) throw error;
     // Only the first of a compiler's many lines.
     console.log(`left out the image library: ${error.message.split("\n").slice(0, 2).join(" ")}`);
     return undefined;
   }
 }
 
-/** Thrown when a file does not compile. */
-class CompileError extends BuildError {}
+/** Thrown when the sources cannot be fetched or do not compile. */
+class LeftOut extends BuildError {}
+
+/** Unpacks the sources, unless that was done before, and returns their folder. Throws BuildError. */
+async function unpackedSources(): Promise<string> {
+  const name = `${pin.crate}-${pin.version}`;
+  const target = join(out, "packages", name);
+  if (existsSync(target)) return join(target, SOURCES);
+  await step(`fetched the crate ${name}`, () =>
+    makeFolder(target, async (temporary) => {
+      const archive = join(temporary, "archive.tar.gz");
+      const bytes = await download();
+      expectSha256(bytes, pin.sha256, `${name} is not the crate that is pinned below vendor.`);
+      await Bun.write(archive, bytes);
+      await run(["tar", "xzf", archive, "-C", temporary, "--strip-components=1"]);
+      rmSync(archive);
+      await packVocabularies(temporary);
+    }),
+  );
+  return join(target, SOURCES);
+}
+
+async function download(): Promise<Uint8Array> {
+  try {
+    const response = await fetch(pin.url);
+    if (!response.ok) throw new Error(`HTTP status ${response.status}`);
+    return await response.bytes();
+  } catch (error) {
+    throw new LeftOut(`${pin.url} cannot be fetched (${error instanceof Error ? error.message : error})`);
+  }
+}
 
 /**
  * Compiles stable-diffusion.cpp and its ggml, the same for all flavours: undefined behaviour there is not ours to fix.
  * Keeps what was compiled before, even by an interrupted build.
  */
 export async function compileStableDiffusion(): Promise<SdObjects> {
-  const crate = await fetchCrate(pin, join(out, "packages"), { prepare: packVocabularies });
-  const sources = join(crate, "stable-diffusion.cpp");
-  const ours = readdirSync(inside).map((file) => readFileSync(join(inside, file), "utf8"));
+  const sources = await unpackedSources();
+  const ours = filesIn(inside).map((path) => readFileSync(path, "utf8"));
   const id = fingerprint([
     compilerVersion(),
     pin,
@@ -166,14 +194,14 @@ interface Unit {
 
 async function unitsOf(sources: string, name: string, part: Part, folder: string): Promise<Unit[]> {
   const { begins, flags } = part;
-  const files = filesIn(sources, part);
+  const files = sourcesOf(sources, part);
   if (begins === undefined) return files.map((source) => ({ source, flags }));
   return [{ source: await joined([join(inside, begins), ...files], join(folder, `${name}.cpp`)), flags }];
 }
 
 /** Writes the part of the library that is compiled as one unit, beginning with file `first`, and returns its path. */
 export const mainWith = (first: string, sources: string, path: string): Promise<string> =>
-  joined([first, ...filesIn(sources, PARTS.main)], path);
+  joined([first, ...sourcesOf(sources, PARTS.main)], path);
 
 async function joined(files: readonly string[], path: string): Promise<string> {
   const blocks = files.map((file, at) => {
@@ -186,18 +214,11 @@ async function joined(files: readonly string[], path: string): Promise<string> {
   return path;
 }
 
-const filesIn = (sources: string, { sources: patterns, skip }: Part): string[] =>
-  patterns.flatMap((pattern) => filesOf(sources, pattern)).filter((file) => !skip?.test(file));
-
-function filesOf(sources: string, pattern: string): string[] {
-  const path = join(sources, pattern);
-  if (!path.endsWith("*")) return [path];
-  const folder = path.slice(0, -2);
-  return readdirSync(folder)
-    .filter((file) => /\.(c|cpp)$/.test(file))
-    .sort()
-    .map((file) => join(folder, file));
-}
+const sourcesOf = (sources: string, { sources: patterns, skip }: Part): string[] =>
+  patterns
+    .map((pattern) => join(sources, pattern))
+    .flatMap((path) => (path.endsWith("*") ? filesIn(path.slice(0, -2), /\.(c|cpp)$/) : [path]))
+    .filter((file) => !skip?.test(file));
 
 /** Compiles a file the way all of the library is compiled. Throws BuildError. */
 export async function compileSdUnit(
@@ -212,7 +233,7 @@ export async function compileSdUnit(
     else if (unit.endsWith(".c")) await compileObject(unit, object, ["-std=gnu11", ...FLAGS, ...own], "c");
     else await compileObject(unit, object, [...FLAGS, ...own], "c++");
   } catch (error) {
-    throw error instanceof BuildError ? new CompileError(error.message) : error;
+    throw error instanceof BuildError ? new LeftOut(error.message) : error;
   }
 }
 

@@ -1,9 +1,10 @@
 // Packs the vocabularies of text encoders, which upstream spells out byte by byte in a quarter of a gigabyte of C++:
 // minutes of compiling. An assembler puts the packed files into the library as they are.
 
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { deflateSync } from "node:zlib";
+import { filesIn } from "./run.ts";
 import { forMac, forWindows } from "./target.ts";
 
 const HEADERS = "stable-diffusion.cpp/src/tokenizers/vocab";
@@ -17,16 +18,15 @@ const [X, COMMA] = [120, 44];
  */
 export async function packVocabularies(crate: string): Promise<void> {
   const folder = join(crate, HEADERS);
-  for (const header of readdirSync(folder).filter((name) => name.endsWith(".hpp"))) {
-    const path = join(folder, header);
-    if (LEFT_OUT.test(header)) {
+  for (const path of filesIn(folder, /\.hpp$/)) {
+    if (LEFT_OUT.test(basename(path))) {
       rmSync(path);
       continue;
     }
     const bytes = spelledOut(await Bun.file(path).bytes());
     const length = Buffer.alloc(8);
     length.writeBigUInt64LE(BigInt(bytes.length));
-    const packed = join(crate, "stable-diffusion.cpp/vocabularies", basename(header, ".hpp"));
+    const packed = join(crate, "stable-diffusion.cpp/vocabularies", basename(path, ".hpp"));
     await Bun.write(packed, Buffer.concat([length, deflateSync(bytes, { level: 9 })]));
     rmSync(path);
   }
@@ -49,9 +49,7 @@ const digit = (code: number): number => (code < 58 ? code - 48 : (code | 32) - 8
 /** Writes the assembler's source for the packed files in `packed` below `folder`, and returns its path. */
 export async function assembleVocabularies(packed: string, folder: string): Promise<string> {
   const source = join(folder, "vocabularies.s");
-  const blocks = readdirSync(packed)
-    .sort()
-    .map((name) => blockOf(name, join(packed, name)));
+  const blocks = filesIn(packed).map(blockOf);
   const section = forMac ? ".const" : forWindows ? '.section .rdata,"dr"' : ".section .rodata";
   const end = forMac || forWindows ? [] : ['.section .note.GNU-stack,"",%progbits'];
   const text = [section, ...blocks, ...end];
@@ -59,8 +57,8 @@ export async function assembleVocabularies(packed: string, folder: string): Prom
   return source;
 }
 
-function blockOf(name: string, path: string): string {
-  const symbol = `${forMac ? "_" : ""}svc_vocabulary_${name}`;
+function blockOf(path: string): string {
+  const symbol = `${forMac ? "_" : ""}svc_vocabulary_${basename(path)}`;
   const label = (suffix: string) => {
     // Windows exports only what is marked for it.
     const hide = forWindows ? "" : `${forMac ? ".private_extern" : ".hidden"} ${symbol}${suffix}\n`;

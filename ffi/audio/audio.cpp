@@ -3,18 +3,22 @@
 #include "../common/buffers.hpp"
 #include "../common/errors.hpp"
 #include "../common/load.hpp"
+
+namespace svc {
+struct SoundError : Failure {
+    explicit SoundError(const std::string & sentence) : Failure(SVC_AUDIO_ERROR_BAD_SOUND, sentence) {}
+};
+}
+
 #include "../common/sound-file.hpp"
 
 #include <map>
+#include <variant>
 
 namespace audio {
 namespace {
 
 using namespace svc;
-
-struct BadSound : Failure {
-    explicit BadSound(const std::string & sentence) : Failure(SVC_AUDIO_ERROR_BAD_SOUND, sentence) {}
-};
 
 class Converter {
   public:
@@ -41,11 +45,8 @@ class Converter {
     ma_resampler resampler;
 };
 
-// What a handle refers to: either a file or a converter.
-struct Open {
-    std::unique_ptr<SoundFile> file;
-    std::unique_ptr<Converter> converter;
-};
+// What a number refers to.
+using Open = std::variant<std::unique_ptr<SoundFile>, std::unique_ptr<Converter>>;
 
 std::map<int32_t, Open> & all = *new std::map<int32_t, Open>;
 int32_t last_number = 0;
@@ -56,27 +57,11 @@ int32_t keep(Open open) {
     return last_number;
 }
 
-SoundFile & file_of(int32_t number) {
+template <typename Kind> Kind & opened(int32_t number) {
     const auto found = all.find(number);
-    if (found == all.end() || !found->second.file) throw std::runtime_error("no such sound is open");
-    return *found->second.file;
-}
-
-Converter & converter_of(int32_t number) {
-    const auto found = all.find(number);
-    if (found == all.end() || !found->second.converter) throw std::runtime_error("no such converter is open");
-    return *found->second.converter;
-}
-
-// Reports a faulty file with its own error code.
-template <typename Body> int32_t checked(Body && body) {
-    return guarded<int32_t>(-1, [&] {
-        try {
-            return body();
-        } catch (const SoundError & error) {
-            throw BadSound(error.what());
-        }
-    });
+    auto * const open = found == all.end() ? nullptr : std::get_if<std::unique_ptr<Kind>>(&found->second);
+    if (!open) throw std::runtime_error("nothing of this kind is open under this number");
+    return **open;
 }
 
 } // namespace
@@ -91,28 +76,26 @@ extern "C" {
 int32_t svc_abi_version(void) { return SVC_ABI_VERSION; }
 
 int32_t svc_audio_open(const uint8_t * path, int32_t length) {
-    return checked([&] { return keep({std::make_unique<SoundFile>(text_of(path, length), SVC_AUDIO_RATE), nullptr}); });
+    return guarded<int32_t>(-1, [&] { return keep(std::make_unique<SoundFile>(text_of(path, length), SVC_AUDIO_RATE)); });
 }
 
 double svc_audio_declared_frames(int32_t sound) {
     return guarded<double>(-1, [&] {
-        SoundFile & file = file_of(sound);
+        SoundFile & file = opened<SoundFile>(sound);
         return static_cast<double>(file.is_mp3() ? 0 : file.declared_frames());
     });
 }
 
 int32_t svc_audio_read(int32_t sound, float * out, int32_t frames) {
-    return checked([&] { return static_cast<int32_t>(file_of(sound).read(out, static_cast<size_t>(frames))); });
+    return guarded<int32_t>(-1, [&] { return static_cast<int32_t>(opened<SoundFile>(sound).read(out, static_cast<size_t>(frames))); });
 }
 
 int32_t svc_audio_open_converter(int32_t rate) {
-    return checked([&] {
-        return keep({nullptr, std::make_unique<Converter>(static_cast<uint32_t>(std::max(rate, 0)))});
-    });
+    return guarded<int32_t>(-1, [&] { return keep(std::make_unique<Converter>(static_cast<uint32_t>(std::max(rate, 0)))); });
 }
 
 int32_t svc_audio_convert(int32_t converter, const float * samples, int32_t frames, float * out, int32_t capacity) {
-    return checked([&] { return converter_of(converter).convert(samples, frames, out, capacity); });
+    return guarded<int32_t>(-1, [&] { return opened<Converter>(converter).convert(samples, frames, out, capacity); });
 }
 
 void svc_audio_close(int32_t number) { all.erase(number); }

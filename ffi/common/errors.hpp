@@ -3,6 +3,7 @@
 
 #include "library.h"
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -16,6 +17,16 @@ struct Failure : std::runtime_error {
 
 // Returns the exception being handled. Quoted input is removed from third-party messages, because prompts are private.
 Failure caught();
+
+// Runs `body`. Returns the failure when it throws.
+template <typename Body> std::optional<Failure> attempt(Body && body) {
+    try {
+        body();
+        return std::nullopt;
+    } catch (...) {
+        return caught();
+    }
+}
 
 // Stores a failure for svc_last_error of this thread. Returns -1, the return value for "failed".
 int32_t fail(const Failure & failure);

@@ -40,10 +40,8 @@ bool report_file() {
 
 void run(const std::function<void()> & load) {
     Phase end = Phase::ready;
-    try {
-        load();
-    } catch (...) {
-        failure = caught();
+    if (const std::optional<Failure> thrown = attempt(load)) {
+        failure = *thrown;
         unload();
         end = Phase::failed;
     }

@@ -1,5 +1,6 @@
 // Decodes WAV, MP3 and FLAC files to one-channel samples at any rate, block by block. No buffer is ever sized by the
-// length that a file declares. Only one source of a library may include this: it compiles miniaudio.
+// length that a file declares. Only one source of a library may include this: it compiles miniaudio. Before that, it
+// defines svc::SoundError, which is thrown with a sentence when the file is at fault.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +26,6 @@
 #include "ggml.h"
 
 namespace svc {
-
-// The file is at fault; the message may be shown to the client that sent the file.
-struct SoundError : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
 
 inline void check_rate(uint32_t rate) {
     if (rate >= 1000 && rate <= 384000) return;

@@ -114,44 +114,11 @@ export interface LoadedModel extends ModelDescription {
   readonly longestToken: number;
   /** Whether the tokens of the last few steps can be removed. */
   readonly canRollBack: boolean;
-  readonly sampling: Readonly<Partial<Omit<SamplerConfig, "seed">>>;
-}
-
-/** See svc_prompt_submit in shim.h. */
-export interface SamplerConfig {
-  readonly temperature: number;
-  readonly topP: number;
-  readonly topK: number;
-  readonly minP: number;
-  readonly typicalP: number;
-  readonly topNSigma: number;
-  readonly xtcProbability: number;
-  readonly xtcThreshold: number;
-  readonly dynatempRange: number;
-  readonly dynatempExponent: number;
-  readonly repetitionPenalty: number;
-  readonly repetitionWindow: number;
-  readonly presencePenalty: number;
-  readonly dryMultiplier: number;
-  readonly dryBase: number;
-  readonly dryAllowedLength: number;
-  readonly dryPenaltyLastN: number;
-  readonly drySequenceBreakers: readonly string[];
-  readonly mirostat: 0 | 1 | 2;
-  readonly mirostatTau: number;
-  readonly mirostatEta: number;
-  /** Token and the value added to its logit. JSON cannot express -Infinity, so -1e9 bans a token. */
-  readonly logitBias: readonly (readonly [token: number, bias: number])[];
-  readonly seed: number;
-  readonly ignoreEos: boolean;
-  readonly minTokens: number;
-  /** Tokens of reasoning after which the end of reasoning is forced; -1 for no limit. */
-  readonly reasoningBudget: number;
-  readonly topLogprobs: number;
+  readonly sampling: Readonly<Partial<typeof SAMPLER_DEFAULTS>>;
 }
 
 /** llama.cpp's own defaults, as its command line has them. */
-export const SAMPLER_DEFAULTS: Omit<SamplerConfig, "seed"> = {
+export const SAMPLER_DEFAULTS = {
   temperature: 0.8,
   topP: 0.95,
   topK: 40,
@@ -169,16 +136,21 @@ export const SAMPLER_DEFAULTS: Omit<SamplerConfig, "seed"> = {
   dryBase: 1.75,
   dryAllowedLength: 2,
   dryPenaltyLastN: 64,
-  drySequenceBreakers: ["\n", ":", '"', "*"],
-  mirostat: 0,
+  drySequenceBreakers: ["\n", ":", '"', "*"] as readonly string[],
+  mirostat: 0 as 0 | 1 | 2,
   mirostatTau: 5,
   mirostatEta: 0.1,
-  logitBias: [],
+  /** Token and the value added to its logit. JSON cannot express -Infinity, so -1e9 bans a token. */
+  logitBias: [] as readonly (readonly [token: number, bias: number])[],
   ignoreEos: false,
   minTokens: 0,
+  /** Tokens of reasoning after which the end of reasoning is forced; -1 for no limit. */
   reasoningBudget: -1,
   topLogprobs: -1,
 };
+
+/** See svc_prompt_submit in shim.h. */
+export type SamplerConfig = Readonly<typeof SAMPLER_DEFAULTS> & { readonly seed: number };
 
 /** A conversation for the model's chat template; messages and tools have the shapes of OpenAI's chat API. */
 export interface ChatPrompt {

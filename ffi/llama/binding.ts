@@ -104,13 +104,13 @@ export class NativeLlama extends LlamaLibrary<LoadConfig> implements Llama {
 
   logprobs(sampler: SamplerId): { token: number; logprob: number }[] {
     const { logprobIds: ids, logprobValues: values } = this;
-    return logprobsIn(ids, values, 0, this.native.svc_sampler_logprobs(sampler, ids, values, MOST_LOGPROBS));
+    return logprobsIn(ids, values, 0, this.native.svc_sampler_logprobs(sampler, 0, ids, values, MOST_LOGPROBS));
   }
 
   scores(sampler: SamplerId, rows: number): { token: number; logprob: number }[][] {
     const capacity = rows * MOST_LOGPROBS;
     const [ids, values] = [new Int32Array(capacity), new Float32Array(capacity)];
-    const count = this.native.svc_sampler_scores(sampler, ids, values, capacity);
+    const count = this.native.svc_sampler_logprobs(sampler, 1, ids, values, capacity);
     const each = count / rows;
     return Array.from({ length: rows }, (_, row) => logprobsIn(ids, values, row * each, each));
   }

@@ -22,7 +22,6 @@ struct Embedding {
     llama_batch batch{};
     // Most rows of one computation.
     int32_t piece = 0;
-    bool allocated = false;
     bool ranks = false;
     int32_t dimensions = 0;
 };
@@ -136,7 +135,6 @@ void create_embedding_context(const common_json & config) {
     state.n_seq_max = static_cast<int32_t>(params.n_seq_max);
     embedding.dimensions = embedding.ranks ? 1 : llama_model_n_embd_out(state.model);
     embedding.batch = llama_batch_init(state.n_batch, 0, 1);
-    embedding.allocated = true;
 }
 
 void warm_up_embedding() {
@@ -146,8 +144,8 @@ void warm_up_embedding() {
 }
 
 void forget_embedding() {
-    if (embedding.allocated) llama_batch_free(embedding.batch);
-    embedding.allocated = false;
+    llama_batch_free(embedding.batch);
+    embedding.batch = {};
 }
 
 } // namespace svc
@@ -158,7 +156,7 @@ extern "C" {
 
 int32_t svc_embed_info(uint8_t * out, int32_t capacity) {
     return guarded<int32_t>(-1, [&] {
-        if (!is_loaded() || !embedding.allocated) return fail("no embedding model is loaded");
+        if (!is_loaded() || !embedding.batch.token) return fail("no embedding model is loaded");
         common_json info = describe_model();
         info["dimensions"] = embedding.dimensions;
         info["batch"] = state.n_batch;
@@ -189,7 +187,7 @@ int32_t svc_embed_tokenize(const uint8_t * text, int32_t length, int32_t add_spe
 
 int32_t svc_embed(const int32_t * tokens, const int32_t * lengths, int32_t count, int32_t owner, float * out) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
-        if (!is_loaded() || !embedding.allocated) return fail("no embedding model is loaded");
+        if (!is_loaded() || !embedding.batch.token) return fail("no embedding model is loaded");
         if (count < 1 || count > state.n_seq_max) return fail("too many inputs at once");
         common_batch_clear(embedding.batch);
         for (int32_t sequence = 0; sequence < count; sequence++) {

@@ -21,6 +21,8 @@ export abstract class LlamaLibrary<Config>
   extends NativeLibrary<typeof symbols, LlamaErrorCode>
   implements PromptThreads
 {
+  private readonly promptTokens = new Int32Array(1);
+
   /** Also loads the compute backends in `directory`. Throws LlamaError. */
   constructor(directory: string) {
     super(directory, shim);
@@ -47,9 +49,9 @@ export abstract class LlamaLibrary<Config>
   }
 
   takePrompt(timeoutMs: number): PromptResult | undefined {
-    const job = this.native.svc_prompt_wait(timeoutMs);
+    const job = this.native.svc_prompt_wait(timeoutMs, this.promptTokens);
     if (job === 0) return undefined;
-    const count = this.native.svc_prompt_tokens_count(job);
+    const [count = -1] = this.promptTokens;
     if (count < 0) return { job, ...this.failure() };
     // One more than needed: an empty array has no address.
     const tokens = new Int32Array(count + 1);

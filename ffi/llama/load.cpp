@@ -44,12 +44,9 @@ void open_model(const common_json & config) {
     if (!state.model) throw std::runtime_error(with_complaint("llama.cpp cannot load " + path));
     state.vocab = llama_model_get_vocab(state.model);
     state.n_vocab = llama_vocab_n_tokens(state.vocab);
-}
-
-void load_model(const common_json & config) {
-    open_model(config);
-    if (!llama_model_has_decoder(state.model) || llama_model_has_encoder(state.model)) {
-        throw std::runtime_error("this model does not generate text from left to right");
+    state.end_tokens.clear();
+    for (llama_token token = 0; token < state.n_vocab; token++) {
+        if (llama_vocab_is_eog(state.vocab, token)) state.end_tokens.push_back(token);
     }
 }
 
@@ -150,7 +147,10 @@ void load(const common_json & config) {
     if (config.contains("embedding")) return load_for_embedding(config);
     // Loading the model may take minutes, and llama.cpp loses the text of this error.
     check_chat_template(config.at("chatTemplate").get<std::string>());
-    load_model(config);
+    open_model(config);
+    if (!llama_model_has_decoder(state.model) || llama_model_has_encoder(state.model)) {
+        throw std::runtime_error("this model does not generate text from left to right");
+    }
     // Adapters are loaded before the contexts, which plan for them.
     load_adapters(config.at("adapters").get<std::vector<std::string>>());
     // From here on the model's own file is read again.

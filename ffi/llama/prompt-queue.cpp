@@ -1,7 +1,9 @@
-#include "prompt-queue.hpp"
+// Prompts for the caller: submitted, awaited and taken. They are rendered and tokenized on separate native threads: a
+// long prompt must not stall running streams, and short prompts do not wait for it.
 
 #include "grammar-watch.hpp"
 #include "recent-prompts.hpp"
+#include "sampler.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -10,9 +12,18 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 
 namespace svc {
 namespace {
+
+struct Prompt {
+    RenderedPtr rendered;
+    std::unique_ptr<Sampler> sampler;
+    std::optional<Failure> failure;
+    // Where the sampler is once it was taken.
+    int32_t slot = -1;
+};
 
 // A request of at most this many bytes is small and does not wait for large ones.
 constexpr size_t SMALL = 32 * 1024;
@@ -184,9 +195,8 @@ void work(bool only_small) {
     }
 }
 
-} // namespace
-
-int32_t submit_prompt(std::string request, std::string sampler, std::string client, bool has_grammar, int32_t owner) {
+// Starts the threads at the first call.
+int32_t submit(std::string request, std::string sampler, std::string client, bool has_grammar, int32_t owner) {
     const bool is_small = !has_grammar && request.size() <= SMALL;
     std::lock_guard<std::mutex> lock(prompts.mutex);
     if (!prompts.started) {
@@ -201,7 +211,7 @@ int32_t submit_prompt(std::string request, std::string sampler, std::string clie
 }
 
 // When a queued request is removed, the later requests of its client move forward by its size.
-void cancel_prompt(int32_t job) {
+void cancel(int32_t job) {
     // Freed after the mutex is released, because the request may be long.
     std::list<Queued> cancelled;
     std::lock_guard<std::mutex> lock(prompts.mutex);
@@ -218,23 +228,7 @@ void cancel_prompt(int32_t job) {
     cancelled.splice(cancelled.end(), prompts.queue, gone);
 }
 
-int32_t wait_for_prompt(int32_t timeout_ms) {
-    std::unique_lock<std::mutex> lock(prompts.mutex);
-    lose_late_ones();
-    prompts.finished.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !prompts.unreported.empty(); });
-    if (prompts.unreported.empty()) return 0;
-    const int32_t job = prompts.unreported.front();
-    prompts.unreported.pop_front();
-    return job;
-}
-
-bool use_prompt(int32_t job, const std::function<bool(Prompt &)> & use) {
-    std::lock_guard<std::mutex> lock(prompts.mutex);
-    const auto found = prompts.results.find(job);
-    if (found == prompts.results.end()) return false;
-    if (use(found->second)) prompts.results.erase(found);
-    return true;
-}
+} // namespace
 
 void forget_prompts() {
     std::unique_lock<std::mutex> lock(prompts.mutex);
@@ -246,3 +240,58 @@ void forget_prompts() {
 }
 
 } // namespace svc
+
+using namespace svc;
+
+extern "C" {
+
+int32_t svc_prompt_submit(const uint8_t * request, int32_t request_length, const uint8_t * sampler, int32_t sampler_length,
+                          int32_t has_grammar, const char * client, int32_t owner) {
+    return guarded<int32_t>(-1, [&] {
+        if (!is_loaded()) return fail("no model is loaded");
+        return submit(text_of(request, request_length), text_of(sampler, sampler_length), client, has_grammar != 0, owner);
+    });
+}
+
+void svc_prompt_cancel(int32_t job) {
+    guarded<int32_t>(0, [&] {
+        cancel(job);
+        return 0;
+    });
+}
+
+int32_t svc_prompt_wait(int32_t timeout_ms, int32_t * tokens) {
+    return guarded<int32_t>(0, [&] {
+        std::unique_lock<std::mutex> lock(prompts.mutex);
+        lose_late_ones();
+        prompts.finished.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !prompts.unreported.empty(); });
+        if (prompts.unreported.empty()) return 0;
+        const int32_t job = prompts.unreported.front();
+        prompts.unreported.pop_front();
+        const Prompt & made = prompts.results.at(job);
+        *tokens = made.failure ? fail(*made.failure) : static_cast<int32_t>(made.rendered->tokens.size());
+        if (made.failure) prompts.results.erase(job);
+        return job;
+    });
+}
+
+int32_t svc_prompt_take(int32_t job, int32_t * tokens, int32_t tokens_capacity, uint8_t * json, int32_t json_capacity) {
+    return guarded<int32_t>(-1, [&] {
+        std::lock_guard<std::mutex> lock(prompts.mutex);
+        const auto found = prompts.results.find(job);
+        if (found == prompts.results.end()) return fail("no finished prompt has this number");
+        Prompt & prompt = found->second;
+        const std::vector<llama_token> & made = prompt.rendered->tokens;
+        if (static_cast<int32_t>(made.size()) > tokens_capacity) return fail("the token buffer is too small");
+        if (prompt.sampler) prompt.slot = place_sampler(std::move(prompt.sampler));
+        common_json details = prompt.rendered->details;
+        if (prompt.slot >= 0) details["sampler"] = prompt.slot;
+        const int32_t length = copy_out(details.dump_safe(), json, json_capacity);
+        if (length < 0) return length;
+        std::copy(made.begin(), made.end(), tokens);
+        prompts.results.erase(found);
+        return length;
+    });
+}
+
+} // extern "C"

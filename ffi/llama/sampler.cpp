@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <mutex>
 #include <numeric>
 #include <stdexcept>
 
@@ -23,21 +22,6 @@ bool changes_logits(const common_params_sampling & params) {
     const bool dry = params.dry_multiplier != 0 && params.dry_base >= 1 && params.dry_penalty_last_n != 0;
     return penalizes || dry || suppressed > 0 || !params.logit_bias.empty() || params.reasoning_budget_tokens >= 0 ||
            params.mirostat != 0;
-}
-
-// Returns the tokens that end a turn.
-const std::vector<llama_token> & end_tokens() {
-    static std::vector<llama_token> & tokens = *new std::vector<llama_token>;
-    static const llama_vocab * of = nullptr;
-    static std::mutex mutex;
-    std::lock_guard<std::mutex> lock(mutex);
-    if (of == state.vocab) return tokens;
-    of = state.vocab;
-    tokens.clear();
-    for (llama_token token = 0; token < state.n_vocab; token++) {
-        if (llama_vocab_is_eog(state.vocab, token)) tokens.push_back(token);
-    }
-    return tokens;
 }
 
 common_params_sampling read_params(const common_json & config) {
@@ -235,7 +219,7 @@ llama_token Sampler::choose_allowed(const float * logits) {
 llama_token Sampler::pick(float * logits, int32_t row, bool goes_on) {
     std::vector<float> kept;
     if (goes_on) {
-        for (const llama_token token : end_tokens()) {
+        for (const llama_token token : state.end_tokens) {
             kept.push_back(logits[token]);
             logits[token] = -INFINITY;
         }
@@ -244,7 +228,7 @@ llama_token Sampler::pick(float * logits, int32_t row, bool goes_on) {
                               : greedy ? highest(logits, state.n_vocab)
                                        : common_sampler_sample(chain.get(), state.context, row);
     if (goes_on) {
-        for (size_t i = 0; i < kept.size(); i++) logits[end_tokens()[i]] = kept[i];
+        for (size_t i = 0; i < kept.size(); i++) logits[state.end_tokens[i]] = kept[i];
     }
     return token;
 }
@@ -256,7 +240,7 @@ llama_token Sampler::choose(float * logits, int32_t row) {
     if (!possible(token)) {
         // Accepting a token that the grammar forbids would end the process.
         stuck = true;
-        return end_tokens().empty() ? 0 : end_tokens().front();
+        return state.end_tokens.empty() ? 0 : state.end_tokens.front();
     }
     // Whether the grammar applies by now matters, and costs time, only when the model wants to end its turn.
     if (!goes_on || !llama_vocab_is_eog(state.vocab, token) || ahead->calls_tool()) return token;
@@ -300,19 +284,6 @@ std::vector<llama_token_data> Sampler::logprobs_of(const float * logits, llama_t
 
 void free_samplers() { slots.clear(); }
 
-namespace {
-
-// Writes as many entries as fit. Returns their number.
-int32_t write_logprobs(const std::vector<llama_token_data> & list, int32_t * ids, float * logprobs, int32_t capacity) {
-    const auto count = std::min(static_cast<size_t>(capacity), list.size());
-    for (size_t i = 0; i < count; i++) {
-        ids[i] = list[i].id;
-        logprobs[i] = list[i].p;
-    }
-    return static_cast<int32_t>(count);
-}
-
-} // namespace
 } // namespace svc
 
 using namespace svc;
@@ -328,17 +299,17 @@ int32_t svc_sampler_stuck(int32_t sampler) {
     return found && found->stuck;
 }
 
-int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity) {
-    const Sampler * found = sampler_at(sampler);
-    return found ? write_logprobs(found->logprobs, ids, logprobs, capacity) : 0;
-}
-
-int32_t svc_sampler_scores(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity) {
+int32_t svc_sampler_logprobs(int32_t sampler, int32_t of_prompt, int32_t * ids, float * logprobs, int32_t capacity) {
     Sampler * found = sampler_at(sampler);
     if (!found) return 0;
-    const int32_t count = write_logprobs(found->scores, ids, logprobs, capacity);
-    found->scores.clear();
-    return count;
+    std::vector<llama_token_data> & list = of_prompt ? found->scores : found->logprobs;
+    const auto count = std::min(static_cast<size_t>(capacity), list.size());
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = list[i].id;
+        logprobs[i] = list[i].p;
+    }
+    if (of_prompt) list.clear();
+    return static_cast<int32_t>(count);
 }
 
 } // extern "C"

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 15
+#define SVC_ABI_VERSION 17
 
 // Error codes; all but the first two are the fault of a request.
 enum svc_error {
@@ -76,7 +76,7 @@ SVC_API uint64_t svc_model_pointer(void);
 //    "schema"?, "grammar"?}
 //   {"tokens": [ids], "schema"?, "grammar"?}
 //   {"texts": [strings], "parseSpecial": bool, "addSpecial": bool}, whose tokens follow one another
-//   the second and third with "score"?: true to request log probabilities of the prompt's tokens (see svc_sampler_scores).
+//   the second and third with "score"?: true to request log probabilities of the prompt's tokens (see svc_sampler_logprobs).
 // `sampler` is empty or JSON: {temperature, topP, topK, minP, typicalP, topNSigma, xtcProbability, xtcThreshold,
 // dynatempRange, dynatempExponent, repetitionPenalty, repetitionWindow, presencePenalty, dryMultiplier, dryBase,
 // dryAllowedLength, dryPenaltyLastN, drySequenceBreakers, mirostat, mirostatTau, mirostatEta, logitBias: [[token, bias]],
@@ -89,10 +89,9 @@ SVC_API int32_t svc_prompt_submit(const uint8_t * request, int32_t request_lengt
                                   int32_t has_grammar, const char * client, int32_t owner);
 // Forgets a job, and its bytes if it has not begun. After many that had begun, the result of one may still come.
 SVC_API void svc_prompt_cancel(int32_t job);
-// Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0.
-SVC_API int32_t svc_prompt_wait(int32_t timeout_ms);
-// Returns the number of tokens of a finished job, or a negative number when it failed; this frees a failed job.
-SVC_API int32_t svc_prompt_tokens_count(int32_t job);
+// Waits up to `timeout_ms` (0 = not at all) for any job to end. Returns its number, or 0. Writes its number of tokens, or a
+// negative number when it failed, which svc_last_error explains; a failed job is freed.
+SVC_API int32_t svc_prompt_wait(int32_t timeout_ms, int32_t * tokens);
 // Copies the tokens and the job's JSON and frees the job. The JSON is {} with, for messages, {stops: [additional stop
 // strings], parsed: the answer must be read with svc_answer_read, constrained: a grammar applies, unconstrained: a
 // requested grammar could not be built (for a tool's arguments, or at all), preserved: [special tokens that are text
@@ -113,13 +112,10 @@ SVC_API void svc_sampler_free(int32_t sampler);
 // Returns 1 when the answer was cut at the last token, because the grammar allows no other token or takes too long.
 SVC_API int32_t svc_sampler_stuck(int32_t sampler);
 // Writes log probabilities of the last sampled token: ids[0], logprobs[0] is the token, the rest the best alternatives
-// in order. From the raw distribution, before penalties and temperature. Returns the number of entries.
-SVC_API int32_t svc_sampler_logprobs(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity);
-
-// Takes the log probabilities of a prompt's own tokens from the last steps: for each row marked for it (see
-// svc_decode), in order, the token after the row, then the best alternatives, as many for each. Returns the number of
-// entries.
-SVC_API int32_t svc_sampler_scores(int32_t sampler, int32_t * ids, float * logprobs, int32_t capacity);
+// in order. From the raw distribution, before penalties and temperature. With `of_prompt`, takes those of the prompt's own
+// tokens from the last steps: the same for the token after each row marked for it (see svc_decode), in order, with as many
+// alternatives for each. Returns the number of entries.
+SVC_API int32_t svc_sampler_logprobs(int32_t sampler, int32_t of_prompt, int32_t * ids, float * logprobs, int32_t capacity);
 
 // ---- answers: parsed while they are written, where svc_prompt_take says `parsed` ----
 

@@ -34,6 +34,8 @@ struct State {
     // The next computation may have to plan a graph because the adapters changed.
     std::atomic<bool> may_plan{false};
     const llama_vocab * vocab = nullptr;
+    // The tokens that end a turn.
+    std::vector<llama_token> end_tokens;
     int32_t n_batch = 0;
     int32_t n_seq_max = 0;
     // Maximum rows of a batch that can be sampled.

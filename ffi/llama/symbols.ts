@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { CHUNK_RESULTS, LLAMA_ERRORS } from "./api.ts";
 
-export const ABI_VERSION = 15;
+export const ABI_VERSION = 17;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_error: LLAMA_ERRORS, svc_decoded: CHUNK_RESULTS } as const;
@@ -22,8 +22,7 @@ export const symbols = {
 
   svc_prompt_submit: { args: [buffer, i32, buffer, i32, i32, "cstring", i32], returns: i32 },
   svc_prompt_cancel: { args: [i32], returns: "void" },
-  svc_prompt_wait: { args: [i32], returns: i32 },
-  svc_prompt_tokens_count: { args: [i32], returns: i32 },
+  svc_prompt_wait: { args: [i32, buffer], returns: i32 },
   svc_prompt_take: { args: [i32, buffer, i32, buffer, i32], returns: i32 },
 
   svc_token_piece: { args: [i32, i32, buffer, i32], returns: i32 },
@@ -31,8 +30,7 @@ export const symbols = {
 
   svc_sampler_free: { args: [i32], returns: "void" },
   svc_sampler_stuck: { args: [i32], returns: i32 },
-  svc_sampler_logprobs: { args: [i32, buffer, buffer, i32], returns: i32 },
-  svc_sampler_scores: { args: [i32, buffer, buffer, i32], returns: i32 },
+  svc_sampler_logprobs: { args: [i32, i32, buffer, buffer, i32], returns: i32 },
 
   svc_answer_push: { args: [i32, buffer, i32], returns: i32 },
   svc_answer_read: { args: [i32, i32, buffer, i32], returns: i32 },

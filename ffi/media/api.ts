@@ -13,24 +13,17 @@ export class MediaError extends NativeError<MediaErrorCode> {
   medium?: number;
 }
 
-/** See svc_media_load_start in shim.h. */
-export interface ProjectorConfig {
-  readonly path: string;
-  readonly threads: number;
-  readonly gpu: boolean;
-  readonly flashAttention: "auto" | "on" | "off";
-  /** Maximum size of the embedding cache. */
-  readonly cacheBytes: number;
-  /** Maximum length of an audio file. */
-  readonly audioSeconds: number;
-}
-
-export const PROJECTOR_DEFAULTS: Omit<ProjectorConfig, "path" | "threads"> = {
+export const PROJECTOR_DEFAULTS = {
   gpu: true,
-  flashAttention: "auto",
+  flashAttention: "auto" as "auto" | "on" | "off",
+  /** Maximum size of the embedding cache. */
   cacheBytes: 512 * 2 ** 20,
+  /** Maximum length of an audio file. */
   audioSeconds: 30 * 60,
 };
+
+/** See svc_media_load_start in shim.h. */
+export type ProjectorConfig = Readonly<typeof PROJECTOR_DEFAULTS> & { readonly path: string; readonly threads: number };
 
 /** See svc_media_info in shim.h. */
 export interface Projector {

@@ -3,6 +3,10 @@
 
 #include "jobs.hpp"
 
+namespace svc {
+using SoundError = media::MediumError;
+}
+
 #include "../common/sound-file.hpp"
 
 namespace media {
@@ -13,7 +17,9 @@ constexpr size_t ROUNDING_FRAMES = 1 << 12;
 // The preprocessing of some models divides a recording into frames and needs at least two.
 constexpr int32_t SHORTEST_PART_OF_SECOND = 10;
 
-std::vector<float> decode(const std::vector<uint8_t> & file, int32_t sample_rate, int32_t longest_seconds) {
+} // namespace
+
+std::vector<float> decode_audio(const std::vector<uint8_t> & file, int32_t sample_rate, int32_t longest_seconds) {
     SoundFile sound(file.data(), file.size(), sample_rate);
     const uint64_t declared = sound.declared_frames();
     const size_t longest = static_cast<size_t>(sample_rate) * static_cast<size_t>(longest_seconds);
@@ -24,11 +30,11 @@ std::vector<float> decode(const std::vector<uint8_t> & file, int32_t sample_rate
         const size_t read = sound.read(samples.data() + known, BLOCK_FRAMES);
         samples.resize(known + read);
         if (samples.size() > longest) {
-            throw SoundError("the audio is longer than " + std::to_string(longest_seconds) + " seconds");
+            throw MediumError("the audio is longer than " + std::to_string(longest_seconds) + " seconds");
         }
         if (read < BLOCK_FRAMES) break;
     }
-    if (samples.empty()) throw SoundError("the audio contains no samples");
+    if (samples.empty()) throw MediumError("the audio contains no samples");
     // Resampling rounds. mtmd's helper ends at the declared length, so this must as well.
     const auto length = static_cast<size_t>(declared);
     const bool is_close = length < samples.size() + ROUNDING_FRAMES && length + ROUNDING_FRAMES > samples.size();
@@ -36,16 +42,6 @@ std::vector<float> decode(const std::vector<uint8_t> & file, int32_t sample_rate
     const auto shortest = static_cast<size_t>(sample_rate / SHORTEST_PART_OF_SECOND);
     if (samples.size() < shortest) samples.resize(shortest, 0.0f);
     return samples;
-}
-
-} // namespace
-
-std::vector<float> decode_audio(const std::vector<uint8_t> & file, int32_t sample_rate, int32_t longest_seconds) {
-    try {
-        return decode(file, sample_rate, longest_seconds);
-    } catch (const SoundError & error) {
-        throw MediumError(error.what());
-    }
 }
 
 } // namespace media

@@ -54,15 +54,6 @@ Table & table = *new Table;
 
 std::atomic<int32_t> & living = *new std::atomic<int32_t>(0);
 
-std::optional<Failure> run(const Lane & lane, Job & job, bool & done) {
-    try {
-        done = lane.work(job);
-        return std::nullopt;
-    } catch (...) {
-        return caught();
-    }
-}
-
 // The next five functions require the mutex.
 void wait_for_turn(Lane & lane, const JobPtr & job) {
     lane.turns.emplace(job->client, ++lane.turn);
@@ -106,7 +97,7 @@ void serve(Lane & lane) {
         lane.busy = true;
         lock.unlock();
         bool done = true;
-        const std::optional<Failure> failure = job->released ? std::nullopt : run(lane, *job, done);
+        const std::optional<Failure> failure = attempt([&] { done = job->released || lane.work(*job); });
         lock.lock();
         if (!done && !job->released) wait_for_turn(lane, job);
         else settle(lane, *job, failure);

@@ -4,10 +4,7 @@
 
 #include "../common/flash-attention.hpp"
 
-#include "gguf.h"
 #include "mtmd.h"
-
-#include <filesystem>
 
 namespace media {
 namespace {
@@ -30,28 +27,6 @@ void forward_log() {
     mtmd_log_set(on_log, nullptr);
 }
 
-// Checks the file first: mtmd reads past the end of a truncated file unnoticed, and says little about other files.
-void check_file(const std::string & path) {
-    std::error_code missing;
-    const uint64_t size = std::filesystem::file_size(std::filesystem::u8path(path), missing);
-    if (missing) throw std::runtime_error("cannot read the projector " + path + ": " + missing.message());
-    const std::unique_ptr<gguf_context, decltype(&gguf_free)> file(
-        gguf_init_from_file(path.c_str(), {/* no_alloc */ true, /* ctx */ nullptr}), gguf_free);
-    if (!file) throw std::runtime_error("the projector " + path + " is damaged, or no GGUF file");
-    const auto has = [&](const char * key) { return gguf_find_key(file.get(), key) >= 0; };
-    if (!has("clip.has_vision_encoder") && !has("clip.has_audio_encoder")) {
-        throw std::runtime_error(path + " contains no projector");
-    }
-    uint64_t end = 0;
-    for (int64_t tensor = 0; tensor < gguf_get_n_tensors(file.get()); tensor++) {
-        const uint64_t offset = gguf_get_tensor_offset(file.get(), tensor);
-        end = std::max<uint64_t>(end, offset + gguf_get_tensor_size(file.get(), tensor));
-    }
-    if (gguf_get_data_offset(file.get()) + end > size) {
-        throw std::runtime_error("the projector " + path + " is incomplete");
-    }
-}
-
 mtmd_context_params parameters(const common_json & config) {
     mtmd_context_params params = mtmd_context_params_default();
     params.use_gpu = config.at("gpu").get<bool>();
@@ -69,7 +44,7 @@ void load(const llama_model * model, const common_json & config) {
     state.marker = config.at("marker").get<std::string>();
     const std::string path = config.at("path").get<std::string>();
     open_file(path);
-    check_file(path);
+    // mtmd reads past the end of a truncated file unnoticed: the caller has checked it.
     mtmd_context * context = mtmd_init_from_file(path.c_str(), model, parameters(config));
     if (!context) throw std::runtime_error(with_complaint("cannot load the projector " + path));
     state.context = context;

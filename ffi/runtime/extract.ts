@@ -1,6 +1,8 @@
 // Writes the files of a component to their own folder, once, so that a library finds its siblings by name.
 
 import {
+  accessSync,
+  constants,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -17,7 +19,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { checksum } from "./checksum.ts";
 import type { Component, Packed } from "./embedded.ts";
-import { forbidsPrograms } from "./mounts.ts";
 import { reasonOf } from "./native-error.ts";
 import { isOurs, keepsBelow, keepsOurs, ownUid } from "./ownership.ts";
 
@@ -137,7 +138,6 @@ export function isSound({ files }: Packed, directory: string): boolean {
 }
 
 function write(component: Extractable, parent: string, directory: string): void {
-  if (forbidsPrograms(parent)) throw new Error("mounted noexec");
   // Remove what killed processes have left behind while writing.
   removeOlder(parent, STALE_MS, (name) => name.startsWith(TEMPORARY));
   const temporary = mkdtempSync(join(parent, TEMPORARY));
@@ -147,13 +147,24 @@ function write(component: Extractable, parent: string, directory: string): void 
     const content = Bun.zstdDecompressSync(packed);
     let offset = 0;
     for (const { name, size } of component.files) {
-      writeFileSync(join(temporary, name), content.subarray(offset, offset + size), { mode: 0o700, flush: true });
+      const path = join(temporary, name);
+      writeFileSync(path, content.subarray(offset, offset + size), { mode: 0o700, flush: true });
+      checkLoadable(path);
       offset += size;
     }
     moveInto(component, temporary, directory);
     rmSync(downloadOf(component, parent), { force: true });
   } finally {
     rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Throws an Error for a file that was made executable and is not: even root's is not where programs are forbidden. */
+function checkLoadable(path: string): void {
+  try {
+    accessSync(path, constants.X_OK);
+  } catch {
+    throw new Error("mounted noexec");
   }
 }
 

@@ -43,21 +43,16 @@ export interface WhisperModel {
   readonly audioContext: number;
 }
 
-export interface SpeechOptions {
-  /** Probability from which a moment counts as speech, 0 to 1. */
-  readonly threshold: number;
-  /** Shorter silences do not end a phrase. */
-  readonly minSilenceSeconds: number;
-  /** By how much phrases are extended at both ends. */
-  readonly padSeconds: number;
-}
-
 /** whisper.cpp's own defaults. */
-export const SPEECH_DEFAULTS: SpeechOptions = {
+export const SPEECH_DEFAULTS = {
+  /** Probability from which a moment counts as speech, 0 to 1. */
   threshold: 0.5,
+  /** Shorter silences do not end a phrase. */
   minSilenceSeconds: 0.1,
+  /** By how much phrases are extended at both ends. */
   padSeconds: 0.03,
 };
+export type SpeechOptions = Readonly<typeof SPEECH_DEFAULTS>;
 
 /** A stretch of sound, in samples from the first one given; `end` is exclusive. */
 export interface Span {
@@ -65,37 +60,27 @@ export interface Span {
   readonly end: number;
 }
 
-export interface JobOptions {
-  /** A code from the model's `languages`; absent to detect the language from the first half minute. */
-  readonly language?: string;
+/** Defaults of whisper.cpp's own program. */
+export const JOB_DEFAULTS = {
   /** Whether to translate into English. */
-  readonly translate: boolean;
+  translate: false,
   /** Text that may have preceded the sound; spelling and style follow it. Only its last 224 tokens count. */
-  readonly prompt: string;
+  prompt: "",
   /** 0 selects the likeliest words by beam search. Increased each time that decoding gets stuck. */
-  readonly temperature: number;
+  temperature: 0,
   /** Hypotheses at temperature 0, attempts at higher ones; 1 is greedy. */
-  readonly beams: number;
+  beams: 5,
   /** Whether segments have `words`. */
-  readonly wordTimes: boolean;
+  wordTimes: false,
   /**
    * Encoder positions to compute, 50 per second. Fewer than the sound needs cut it off; 0 is half a minute, as trained.
    */
-  readonly audioContext: number;
-  /** 0 for as many as the worker has. */
-  readonly threads: number;
-}
-
-/** Defaults of whisper.cpp's own program. */
-export const JOB_DEFAULTS: JobOptions = {
-  translate: false,
-  prompt: "",
-  temperature: 0,
-  beams: 5,
-  wordTimes: false,
   audioContext: 0,
+  /** 0 for as many as the worker has. */
   threads: 0,
 };
+/** `language`: a code from the model's `languages`; absent to detect the language from the first half minute. */
+export type JobOptions = Readonly<typeof JOB_DEFAULTS> & { readonly language?: string };
 
 /** Times are in seconds from the first sample. */
 interface Word {

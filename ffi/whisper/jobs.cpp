@@ -24,7 +24,7 @@ struct Table {
     std::mutex mutex;
     std::map<int32_t, JobPtr> jobs;
     std::deque<JobPtr> queue;
-    std::deque<JobPtr> updated;
+    std::deque<int32_t> updated;
     // One for each idle worker; the one that worked last is at the end.
     std::vector<std::unique_ptr<Transcriber>> idle;
     std::condition_variable submitted;
@@ -41,10 +41,10 @@ Table & table = *new Table;
 
 // The functions below require the mutex.
 
-void note(const JobPtr & job) {
-    if (job->is_updated || job->released) return;
-    job->is_updated = true;
-    table.updated.push_back(job);
+void note(Job & job) {
+    if (job.is_updated || job.released) return;
+    job.is_updated = true;
+    table.updated.push_back(job.number);
     table.changed.notify_all();
 }
 
@@ -63,22 +63,11 @@ const JobPtr & job_at(int32_t number) {
 
 void forget(const JobPtr & job) {
     job->released = true;
-    const auto is_it = [&](const JobPtr & other) { return other == job; };
-    table.queue.erase(std::remove_if(table.queue.begin(), table.queue.end(), is_it), table.queue.end());
-    table.updated.erase(std::remove_if(table.updated.begin(), table.updated.end(), is_it), table.updated.end());
+    table.queue.erase(std::remove(table.queue.begin(), table.queue.end(), job), table.queue.end());
+    table.updated.erase(std::remove(table.updated.begin(), table.updated.end(), job->number), table.updated.end());
 }
 
-// `run` and `serve` must be called without the mutex.
-
-std::optional<Failure> run(Transcriber & transcriber, Job & job) {
-    try {
-        transcriber.run(job);
-        return std::nullopt;
-    } catch (...) {
-        return caught();
-    }
-}
-
+// Must be called without the mutex.
 void serve() {
     std::unique_lock<std::mutex> lock(table.mutex);
     for (;;) {
@@ -91,14 +80,14 @@ void serve() {
         job->stage = SVC_WHISPER_STAGE_RUNNING;
         count_busy(1);
         lock.unlock();
-        const std::optional<Failure> failure = run(*transcriber, *job);
+        const std::optional<Failure> failure = attempt([&] { transcriber->run(*job); });
         std::vector<float>().swap(job->samples);
         lock.lock();
         count_busy(-1);
         table.idle.push_back(std::move(transcriber));
         job->failure = failure;
         job->stage = SVC_WHISPER_STAGE_DONE;
-        note(job);
+        note(*job);
     }
 }
 
@@ -195,15 +184,13 @@ void stop_workers() {
 void tell_language(Job & job, const char * language) {
     std::lock_guard<std::mutex> lock(table.mutex);
     job.language = language;
-    const auto found = table.jobs.find(job.number);
-    if (found != table.jobs.end()) note(found->second);
+    note(job);
 }
 
 void tell_segment(Job & job, Segment && segment) {
     std::lock_guard<std::mutex> lock(table.mutex);
     job.segments.push_back(std::move(segment));
-    const auto found = table.jobs.find(job.number);
-    if (found != table.jobs.end()) note(found->second);
+    note(job);
 }
 
 } // namespace whisper
@@ -234,10 +221,10 @@ int32_t svc_whisper_wait(int32_t timeout_ms) {
         std::unique_lock<std::mutex> lock(table.mutex);
         const bool some = table.changed.wait_for(lock, std::chrono::milliseconds(timeout_ms), [] { return !table.updated.empty(); });
         if (!some) return 0;
-        const JobPtr job = std::move(table.updated.front());
+        const int32_t number = table.updated.front();
         table.updated.pop_front();
-        job->is_updated = false;
-        return job->number;
+        job_at(number)->is_updated = false;
+        return number;
     });
 }
 

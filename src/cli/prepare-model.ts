@@ -14,6 +14,7 @@ import { chooseContext, type ContextChoice } from "../model/context.ts";
 import { fileIdentity } from "../model/file-identity.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
+import { checkProjectorFile } from "../model/projector-file.ts";
 import { isLogged } from "../telemetry/log.ts";
 import { checkTraceFile } from "../telemetry/trace-file.ts";
 import { checkContext } from "./context-check.ts";
@@ -56,6 +57,7 @@ export function prepareModel(
   const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
   const given = read ?? (chosen && modelFile(chosen.path));
   const mmproj = config.mmproj ?? chosen?.mmproj;
+  if (mmproj !== undefined) exitOn(ModelFileError, "model", () => checkProjectorFile(mmproj));
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
   const drafts = draftPath !== undefined && config.speculation;
   const draft = drafts ? modelFile(namedModel(draftPath, config.modelsDir).path) : undefined;

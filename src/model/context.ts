@@ -82,13 +82,9 @@ export function kvBytesPerToken(model: ContextNeeds["model"], kvType: ContextNee
  * an equal share for each parallel request, if there are many requests and the shares are large enough; else `unified`.
  */
 export function chooseContext(needs: ContextNeeds): ContextChoice {
-  const { kvMode, parallel, model } = needs;
-  // llama.cpp frees the cells of sliding windows, and of states that are not per token, in its own order.
-  const pages =
-    needs.canPage &&
-    model.slidingWindow === 0 &&
-    kvBytesPerToken(model, needs.kvType) > 0 &&
-    !model.kvHeads.includes(0);
+  const { kvMode, parallel, model, draft } = needs;
+  // A draft model's cache has the same layout.
+  const pages = needs.canPage && hasPlainCache(model) && (!draft || hasPlainCache(draft));
   if (kvMode === "paged" && !pages) {
     const choice = contextOf({ ...needs, kvMode: "unified" });
     const note = [choice.note, "a paged cache is not possible here"].filter(Boolean).join("; ");
@@ -100,6 +96,10 @@ export function chooseContext(needs: ContextNeeds): ContextChoice {
   const enough = streams.maxModelLen >= Math.min(model.trainedContext, ENOUGH);
   return parallel > FEW_REQUESTS && enough ? streams : contextOf({ ...needs, kvMode: "unified" });
 }
+
+/** llama.cpp frees the cells of sliding windows, and of states that are not per token, in its own order. */
+const hasPlainCache = ({ slidingWindow, kvHeads }: Sizes): boolean =>
+  slidingWindow === 0 && kvHeads.length > 0 && !kvHeads.includes(0);
 
 function contextOf(needs: ContextNeeds & { readonly kvMode: KvLayout }): ContextChoice {
   const { model, draft, requested, kvMode, parallel } = needs;

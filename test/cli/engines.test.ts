@@ -1,14 +1,19 @@
 // The options with which the engines of a Config are created.
 
 import { expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { systemEngine, transcriptionEngines } from "../../src/cli/engines.ts";
+import { prepareModel } from "../../src/cli/prepare-model.ts";
 import { recognitionEngine } from "../../src/cli/recognition-engine.ts";
 import { createGatewayServices } from "../../src/cli/runtime.ts";
 import { speechEngines } from "../../src/cli/speech-engines.ts";
 import { MemoryBudget } from "../../src/engine/process/memory-budget.ts";
 import { testConfig } from "../http/harness.ts";
+import { makeVisionModel } from "../models/make-vision-model.ts";
 import { isBuilt } from "../native/whisper-harness.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { testLaunch } from "../support/launch.ts";
 import { RecordingLog } from "../support/recording-log.ts";
 import { plainRequest } from "../support/request.ts";
@@ -28,6 +33,22 @@ test.skipIf(!native)("the system model and text recognition are not loaded witho
   const work = { path: "/nowhere", field: "file", task: {}, maxPages: 1 };
   expect(await Array.fromAsync(reader.run({ work }, signal)).catch((error: unknown) => error)).toMatchObject(refused);
   await Promise.all([system.stop(), reader.stop()]);
+});
+
+test("a projector that is cut off, or another file, is refused before anything is unpacked", () => {
+  const folder = temporaryFolder();
+  const { model, projector } = makeVisionModel("tiles", folder);
+  const half = join(folder, "half.gguf");
+  writeFileSync(half, readFileSync(projector).subarray(0, -1000));
+  const unpacked = () => {
+    throw new Error("unpacked");
+  };
+  const prepare = (mmproj: string) => prepareModel({ ...testConfig, model, mmproj }, unpacked);
+  const refused = (said: string) =>
+    expect.objectContaining({ reason: "model", message: expect.stringContaining(said) });
+  expect(() => prepare(half)).toThrow(refused("half.gguf is incomplete"));
+  expect(() => prepare(model)).toThrow(refused("is not a projector"));
+  expect(() => prepare(projector)).toThrow("unpacked");
 });
 
 test.skipIf(!native)("every model that is loaded on first use has an engine that operators see", () => {

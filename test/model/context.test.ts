@@ -116,14 +116,17 @@ describe("the paged layout", () => {
     expect(chooseContext({ ...paged, requested: 8192 })).toMatchObject({ context: 8192, maxModelLen: 8192 });
   });
 
-  test("is not used for a sliding window, or when a layer has no keys and values", () => {
-    for (const change of [{ slidingWindow: 1024 }, { kvHeads: [0, 8, 0, 8] }, { kvHeads: [] }]) {
-      const other = { ...paged, model: { ...model, ...change } };
-      expect(chooseContext(other).kvMode).not.toBe("paged");
-      const { kvMode, note } = chooseContext({ ...other, kvMode: "paged" });
-      expect([kvMode, note]).toEqual(["unified", expect.stringContaining("paged cache is not possible")]);
-    }
-  });
+  test.each(["model", "draft"])(
+    "is not used for a %s with a sliding window or a layer without keys and values",
+    (which) => {
+      for (const change of [{ slidingWindow: 1024 }, { kvHeads: [0, 8, 0, 8] }, { kvHeads: [] }]) {
+        const other = { ...paged, [which]: { ...model, ...change } };
+        expect(chooseContext(other).kvMode).not.toBe("paged");
+        const { kvMode, note } = chooseContext({ ...other, kvMode: "paged" });
+        expect([kvMode, note]).toEqual(["unified", expect.stringContaining("paged cache is not possible")]);
+      }
+    },
+  );
 });
 
 describe("the layout for parallel requests", () => {

@@ -57,11 +57,13 @@ describe.skipIf(!isBuilt)("a projector", () => {
       return { path: join(rig.folder, name) };
     };
     await load(rig.llama, { path: model, parallel: 1 });
-    expect(await loadProjector(rig, { path: join(rig.folder, "none.gguf") })).toContain("No such file");
-    expect(await loadProjector(rig, write("text.gguf", "once upon a time"))).toContain("no GGUF file");
+    for (const file of [
+      { path: join(rig.folder, "none.gguf") },
+      write("text.gguf", "once upon a time"),
+      { path: model },
+    ])
+      expect(await loadProjector(rig, file)).toContain(`cannot load the projector ${file.path}`);
     const bytes = readFileSync(projector);
-    expect(await loadProjector(rig, write("half.gguf", bytes.subarray(0, bytes.length / 2)))).toContain("incomplete");
-    expect(await loadProjector(rig, { path: model })).toContain("contains no projector");
     const unknown = Buffer.from(bytes.toString("latin1").replace("idefics3", "idefics9"), "latin1");
     expect(await loadProjector(rig, write("unknown.gguf", unknown))).toContain("unknown projector type: idefics9");
     rig.llama.unload();

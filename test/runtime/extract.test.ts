@@ -21,7 +21,6 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { downloadOf, extract, extractInto, isDownloaded, removeUnused } from "../../ffi/runtime/extract.ts";
 import { keepsBelow } from "../../ffi/runtime/ownership.ts";
-import { isNoexec } from "../../ffi/runtime/mounts.ts";
 import { temporaryFolder } from "../support/folders.ts";
 
 const contents = { "liba.so": "first library", "libb.so": "the second one", "model.gguf": "weights".repeat(1000) };
@@ -223,18 +222,17 @@ test("files left by a killed process are removed after a while, those of a runni
   expect(readdirSync(cache).sort()).toEqual([".lib-new", "lib-0123abcd"]);
 });
 
-test("the mount that holds a folder decides whether libraries can be loaded from it", () => {
-  const mounts = [
-    "/dev/a / ext4 rw 0 0",
-    "tmp /tmp tmpfs rw,noexec,nosuid 0 0",
-    "tmp /tmp/with\\040space tmpfs rw 0 0",
-    "tmp /over tmpfs rw,noexec 0 0",
-    "tmp /over tmpfs rw 0 0",
-  ].join("\n");
-  expect(isNoexec("/tmp/svc", mounts)).toBe(true);
-  expect(isNoexec("/tmp", mounts)).toBe(true);
-  expect(isNoexec("/tmpfoo", mounts)).toBe(false);
-  expect(isNoexec("/home/me", mounts)).toBe(false);
-  expect(isNoexec("/tmp/with space/svc", mounts)).toBe(false);
-  expect(isNoexec("/over/svc", mounts)).toBe(false);
+const canMount = Bun.which("unshare") !== null && Bun.spawnSync(["unshare", "-m", "true"]).success;
+
+test.if(canMount)("a cache folder that is mounted noexec is replaced by a temporary one, for root as well", () => {
+  mkdirSync(cache, { recursive: true });
+  const args = [embedded(), cache, join(root, "tmp")].map((value) => JSON.stringify(value)).join(", ");
+  const module = JSON.stringify(join(import.meta.dir, "../../ffi/runtime/extract.ts"));
+  const script = `import { extract } from ${module}; console.log(JSON.stringify(extract(${args})));`;
+  const mounted = 'mount -t tmpfs -o noexec,mode=700 tmpfs "$1" && exec "$2" -e "$3"';
+  const { stdout } = Bun.spawnSync(["unshare", "-m", "sh", "-c", mounted, "sh", cache, process.execPath, script]);
+  const { directory, warning } = JSON.parse(stdout.toString()) as ReturnType<typeof extract>;
+  expect(directory).toStartWith(join(root, "tmp/svc-"));
+  expect(read(directory)).toEqual(contents);
+  expect(warning).toContain(`${cache} cannot hold the native libraries (mounted noexec)`);
 });
