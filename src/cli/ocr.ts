@@ -1,6 +1,7 @@
 // `svc ocr FILE…`: recognises text in pictures and documents; prints text, Markdown, tables or JSON.
 
 import type { Config } from "../config/config.ts";
+import type { FlagsOf } from "./commands.ts";
 import { eachFile, expectOne } from "./each-file.ts";
 import { withApi, type Api, type Asked } from "./in-process.ts";
 import { resultFiles, type Formats } from "./result-files.ts";
@@ -9,16 +10,6 @@ const FORMATS: Formats = { text: "txt", json: "json", csv: "csv", markdown: "md"
 const ROUTE = "/v1/vision/ocr";
 const MOST_PAGES = 1000;
 const OPTIONS = { languages: "--language", pages: "--pages" };
-
-interface OcrFlags {
-  readonly format?: string;
-  /** Languages of the text, as tags separated by commas. */
-  readonly language?: string;
-  /** Pages and page ranges, such as `1-3,7`. */
-  readonly pages?: string;
-  /** Folder for one result file per input, or the file of a single result; absent: standard output. */
-  readonly output?: string;
-}
 
 const MEASURE = {
   amount: (done: number, total: number | undefined) =>
@@ -30,7 +21,7 @@ const MEASURE = {
  * Recognises the files in order; `-` is standard input. When one of several fails, the failure is reported and the
  * others continue. Returns the exit code. Throws ExitError.
  */
-export async function ocr(config: Config, files: readonly string[], flags: OcrFlags): Promise<number> {
+export async function ocr(config: Config, files: readonly string[], flags: FlagsOf<"ocr">): Promise<number> {
   const { language, pages } = flags;
   const results = resultFiles(files, FORMATS, flags);
   const common = {

@@ -1,6 +1,7 @@
 // `svc transcribe FILE…`: transcribes recordings to text or subtitles.
 
 import type { Config } from "../config/config.ts";
+import type { FlagsOf } from "./commands.ts";
 import { eachFile, expectOne } from "./each-file.ts";
 import { withApi } from "./in-process.ts";
 import { resultFiles, type Formats } from "./result-files.ts";
@@ -8,15 +9,6 @@ import { resultFiles, type Formats } from "./result-files.ts";
 const FORMATS: Formats = { text: "txt", srt: "srt", vtt: "vtt", json: "json", verbose_json: "json" };
 
 const OPTIONS = { language: "--language" };
-
-interface TranscribeFlags {
-  readonly format?: string;
-  readonly language?: string;
-  /** Translate into English. */
-  readonly translate?: boolean;
-  /** Folder for one result file per recording, or the file of a single result; absent: standard output. */
-  readonly output?: string;
-}
 
 const MEASURE = {
   amount: (done: number, total: number | undefined) =>
@@ -28,7 +20,11 @@ const MEASURE = {
  * Transcribes the files in order; `-` is standard input. When one of several fails, the failure is reported and the
  * others continue. Returns the exit code. Throws ExitError.
  */
-export async function transcribe(config: Config, files: readonly string[], flags: TranscribeFlags): Promise<number> {
+export async function transcribe(
+  config: Config,
+  files: readonly string[],
+  flags: FlagsOf<"transcribe">,
+): Promise<number> {
   const results = resultFiles(files, FORMATS, flags);
   const { language, translate = false } = flags;
   const route = `/v1/audio/${translate ? "translations" : "transcriptions"}`;

@@ -1,6 +1,7 @@
 // `svc upstreams`: shows the state of the upstreams of the server at --host and --port, and drains or resumes them.
 
 import type { Config } from "../config/config.ts";
+import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
 import { askServer, errorIn, fetchList, serverUrl } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
@@ -22,10 +23,8 @@ interface ListedUpstream {
   }[];
 }
 
-type Flags = Readonly<Record<string, string | true>>;
-
 /** Drains or resumes an upstream as flags say; prints a line per replica, or the listing as JSON. Throws ExitError. */
-export async function listUpstreams(config: Config, flags: Flags): Promise<void> {
+export async function listUpstreams(config: Config, flags: FlagsOf<"upstreams">): Promise<void> {
   const { drain, resume, replica, json: asJson } = flags;
   if (replica !== undefined && drain === undefined && resume === undefined) {
     throw new ExitError("usage", "--replica is for --drain and --resume.");
@@ -34,7 +33,7 @@ export async function listUpstreams(config: Config, flags: Flags): Promise<void>
     [drain, "drain"],
     [resume, "resume"],
   ] as const) {
-    if (typeof name === "string") await steer(config, `/upstreams/${encodeURIComponent(name)}/${verb}`, { replica });
+    if (name !== undefined) await steer(config, `/upstreams/${encodeURIComponent(name)}/${verb}`, { replica });
   }
   const listing = await fetchList<ListedUpstream>(config, "/upstreams");
   await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : upstreamTable(listing.data));
