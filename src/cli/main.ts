@@ -59,7 +59,7 @@ export async function main(args: readonly string[], user: Environment): Promise<
   }
 }
 
-/** Returns an unforeseen error as one line; with --log-level debug, with its stack. */
+/** Returns an error without an exit code of its own as one line; with --log-level debug, with its stack. */
 function unexpected(error: unknown, config: Config | undefined): string {
   const stack = error instanceof Error && config?.logLevel === "debug" ? error.stack : undefined;
   return stack ?? errorMessage(error).replaceAll(/\s*\n\s*/g, " ");
