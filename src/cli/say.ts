@@ -1,6 +1,7 @@
 // `svc say TEXT`: speaks a text into a file or to standard output, or lists the voices.
 
 import type { Config } from "../config/config.ts";
+import type { VoiceList } from "../contract/speech.ts";
 import { SPEECH_FORMATS } from "../domain/speech.ts";
 import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
@@ -54,14 +55,10 @@ export async function say(config: Config, words: readonly string[], flags: Flags
   });
 }
 
-interface Listing {
-  readonly voices: readonly Readonly<Record<"id" | "locale" | "gender" | "quality" | "model", string>>[];
-}
-
 /** Prints one line per voice, or the server's list as JSON. */
 function listVoices(config: Config, locale = "", asJson?: boolean): Promise<number> {
   return withApi(config, "kokoro", async ({ ask }) => {
-    const listing = (await (await ask(`/v1/audio/voices?locale=${encodeURIComponent(locale)}`)).json()) as Listing;
+    const listing = (await (await ask(`/v1/audio/voices?locale=${encodeURIComponent(locale)}`)).json()) as VoiceList;
     const rows = listing.voices.map(({ id, locale, gender, quality, model }) => [id, locale, gender, quality, model]);
     const table = () => textTable(["VOICE", "LOCALE", "GENDER", "QUALITY", "MODEL"], rows);
     await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : table());
