@@ -3,12 +3,12 @@
 import { basename, extname, join } from "node:path";
 import { found } from "../config/found.ts";
 import { ExitError } from "./exit-codes.ts";
-import { expectWritable, otherFormat } from "./write-result.ts";
+import { expectWritable, otherFormat, type Wanted } from "./write-result.ts";
 
 /** The formats of a command with their file name endings; the first is the default. */
 export type Formats = Readonly<Record<string, string>>;
 
-export interface ResultFiles {
+interface ResultFiles {
   readonly format: string;
   /** One path per file; empty when the results go to standard output. */
   readonly paths: readonly string[];
@@ -19,11 +19,7 @@ export interface ResultFiles {
  * folder. Throws ExitError for an unknown format, a file name of another format or one that may be misspelt, results
  * that would share a file, or a place that cannot be written.
  */
-export function resultFiles(
-  files: readonly string[],
-  formats: Formats,
-  { format, output }: { readonly format?: string; readonly output?: string },
-): ResultFiles {
+export function resultFiles(files: readonly string[], formats: Formats, { format, output }: Wanted): ResultFiles {
   const names = Object.keys(formats);
   if (format !== undefined && !Object.hasOwn(formats, format)) {
     throw new ExitError("usage", `--format must be one of ${names.join(", ")}.`);

@@ -28,7 +28,7 @@ export function expectWritable(path: string): void {
 }
 
 /** The format from the option, and the file's name. */
-interface Wanted {
+export interface Wanted {
   readonly format?: string;
   readonly output?: string;
 }
