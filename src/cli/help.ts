@@ -1,7 +1,7 @@
 // Help texts, made from the tables of options and commands.
 
-import { environmentName, optionGroups, type Option } from "../config/option.ts";
-import { options } from "../config/options.ts";
+import { environmentName, type Option } from "../config/option.ts";
+import { optionGroups, options } from "../config/options.ts";
 import { version } from "../config/version.ts";
 import { callOf, commandNames, commandOf, flagSpelling, type CommandName } from "./commands.ts";
 import { exitCodes } from "./exit-codes.ts";
