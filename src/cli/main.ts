@@ -42,7 +42,7 @@ export async function main(args: readonly string[], user: Environment): Promise<
       throw new UsageError(`--${piped} is a pipe, which was read at the start: only a file can be read again.`);
     };
     config = resolveConfig(layers, processEnvironment());
-    const answersOnce = config.prompt !== undefined && !commandLine.explicitServe;
+    const answersOnce = config.prompt !== undefined && commandLine.command !== "serve";
     if (action === "serve" && !answersOnce && piped === undefined) liftRequestLimit(config, user);
     const notes = [...commandLine.notes, ...misspeltVariables(options, processEnvironment())];
     for (const note of notes) writeWarning(note, config);
@@ -172,8 +172,8 @@ function needModel({ serveModel }: Config): void {
  * `serve` or a server option was given: the empty or silent input of a service manager must not keep a server from
  * starting.
  */
-async function promptOf({ config, explicitServe, values }: Start): Promise<string | undefined> {
-  if (explicitServe) return undefined;
+async function promptOf({ config, command, values }: Start): Promise<string | undefined> {
+  if (command === "serve") return undefined;
   const { prompt: option } = config;
   if (option === undefined && namesServer(values)) return undefined;
   const { AT_ONCE, BESIDE_PROMPT, readPipedInput, TO_ITS_END } = await import("./piped-input.ts");

@@ -2,7 +2,7 @@
 
 import { isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
-import { nearest } from "../config/nearest.ts";
+import { didYouMean } from "../config/parse.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { filesOf, ModelStore, sourceOf } from "../store/models/model-store.ts";
@@ -39,11 +39,9 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
       isUrl || isRepo(inFull(name).replace(/:.*$/, ""))
         ? `svc pull ${name} downloads it${isUrl ? " and shows its name" : ""}`
         : "svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands";
-    const command = nearest(name, commandNames);
-    const meant = command === undefined ? "" : ` Did you mean svc ${command}?`;
     throw new ExitError(
       "model",
-      `There is no file ${name} and no model of this name in ${modelsDir}: ${hint}.${meant}`,
+      `There is no file ${name} and no model of this name in ${modelsDir}: ${hint}.${didYouMean(name, commandNames, "svc ")}`,
     );
   }
   if (!store.isReady(found)) {
