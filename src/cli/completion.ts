@@ -38,7 +38,12 @@ const BY_LINE = "local IFS=$'\\n';";
 function bash(): string {
   const spelled = (wanted: (option: Option) => boolean | undefined) =>
     options.filter(wanted).flatMap(spellingsOf).join("|");
-  const choices = options.filter(({ choices: some }) => some !== undefined);
+  const choices = options
+    .filter(({ choices: some }) => some !== undefined)
+    .map(
+      (option) =>
+        `    ${spellingsOf(option).join("|")}) COMPREPLY=($(compgen -W "${option.choices?.join(" ")}" -- "$current")); return ;;`,
+    );
   const operands = commandNames.map((name) => {
     const { operands: kind = [] } = commandOf(name);
     if (kind === "files") return `      ${name}) ${BY_LINE} COMPREPLY=($(compgen -f -- "$current")) ;;`;
@@ -70,13 +75,7 @@ _svc() {
   case "$before" in
     ${spelled(({ orName }) => orName)}) ${BY_LINE} _svc_named; COMPREPLY+=($(compgen -f -- "$current")); return ;;
     ${spelled(takesFile)}|-o|--output) ${BY_LINE} COMPREPLY=($(compgen -f -- "$current")); return ;;
-${choices
-  .map((option) => [option, option.choices ?? []] as const)
-  .map(
-    ([option, some]) =>
-      `    ${spellingsOf(option).join("|")}) COMPREPLY=($(compgen -W "${some.join(" ")}" -- "$current")); return ;;`,
-  )
-  .join("\n")}
+${choices.join("\n")}
     ${spelled(({ type }) => type !== "boolean")}) return ;;
   esac
   if [[ $current == -* ]]; then

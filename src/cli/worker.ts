@@ -59,7 +59,7 @@ function listeningOptions({
   const address = host === "localhost" ? "127.0.0.1" : host;
   if (!isIPv4(address)) throw new ExitError("usage", `--host must be an IPv4 address of this machine, not "${host}".`);
   const number = port === undefined ? WORKER_PORT : Number(port);
-  if (!Number.isInteger(number) || number < 0 || number > 65_535 || port === "") {
+  if (!Number.isInteger(number) || number < 0 || number > 65_535) {
     throw new ExitError("usage", `--port must be a whole number from 0 to 65535, not "${port}".`);
   }
   if (allow === undefined && !isLoopback(address)) {
