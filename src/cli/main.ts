@@ -9,6 +9,7 @@ import { pipedOption, readConfig, readLayers } from "../config/read-config.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import { commit, version } from "../config/version.ts";
 import { errorMessage } from "../domain/error-message.ts";
+import { ModelFileError } from "../model/gguf.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
 import { commandNames, commandOf, isCommand } from "./commands.ts";
 import { completion } from "./completion.ts";
@@ -55,6 +56,7 @@ export async function main(args: readonly string[], user: Environment): Promise<
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
+    if (error instanceof ModelFileError) return complain(error.message, "model", config);
     return complain(unexpected(error, config), "failure", config);
   }
 }

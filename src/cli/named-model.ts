@@ -56,17 +56,20 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
   };
 }
 
-/** Reads the files of these models. Throws ExitError when one is unusable or two models have the same name. */
+/**
+ * Reads the files of these models. Throws ExitError as `namedModel` does, and ModelFileError when a file is unusable or
+ * two models have the same name.
+ */
 export const readEach = <Model extends { readonly id: string }>(
   names: readonly string[],
   modelsDir: string,
   kind: string,
   read: (path: string) => Model,
 ): Model[] =>
-  exitOn(ModelFileError, "model", () => {
-    const models = names.map((name) => read(namedModel(name, modelsDir).path));
-    return eachOnce(models, kind);
-  });
+  eachOnce(
+    names.map((name) => read(namedModel(name, modelsDir).path)),
+    kind,
+  );
 
 /** Returns the models. Throws ModelFileError when two have the same name; `kind` is the word for them in the error. */
 export function eachOnce<Model extends { readonly id: string }>(models: Model[], kind: string): Model[] {
