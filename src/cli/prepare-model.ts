@@ -69,11 +69,7 @@ export function prepareModel(
     parallel: config.parallel,
     canPage: canPage(config, native) && workers.length === 0,
     ...(config.ctx !== undefined && { requested: config.ctx }),
-    ...memoryFor(
-      config,
-      workers,
-      adapters.reduce((sum, { bytes }) => sum + bytes, 0),
-    ),
+    ...memoryFor(config, workers, adapters),
     ...(draft && { draft }),
   });
   checkContext(context, config, workers.length === 0 && isOnHost(config, native) ? totalmem() : Infinity, file);
@@ -117,8 +113,9 @@ const isOnHost = ({ gpuLayers }: Config, { libraries }: NativeFiles): boolean =>
   gpuLayers === 0 || !hasGpuBackend(libraries);
 
 /** Returns the memory for weights and KV cache, and this machine's memory where workers make the two differ. */
-function memoryFor(config: Config, workers: readonly FoundWorker[], adapterBytes: number) {
+function memoryFor(config: Config, workers: readonly FoundWorker[], adapters: readonly OfferedAdapter[]) {
   const hostBytes = availableMemory();
+  const adapterBytes = adapters.reduce((sum, { bytes }) => sum + bytes, 0);
   const availableBytes = roomOn(workers, config, hostBytes) - adapterBytes;
   return workers.length === 0 ? { availableBytes } : { availableBytes, hostBytes };
 }
