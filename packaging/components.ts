@@ -43,14 +43,10 @@ export function requireAll(files: ComponentFiles): void {
  */
 export async function packComponents(files: ComponentFiles, folder = out): Promise<readonly Packed[]> {
   const packed: Packed[] = [];
-  for (const name of COMPONENTS)
-    packed.push(
-      await pack(
-        folder,
-        name,
-        files[name].filter((path) => path !== undefined),
-      ),
-    );
+  for (const name of COMPONENTS) {
+    const paths = files[name].filter((path) => path !== undefined);
+    packed.push(await pack(folder, name, paths));
+  }
   removeUnused(folder, /^(embedded|component)-.*\.zst(\.part-\d+)?$/);
   return packed;
 }

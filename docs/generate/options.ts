@@ -3,8 +3,8 @@
 import { exitCodes } from "../../src/cli/exit-codes.ts";
 import { callOf, commandNames, commandOf, flagSpelling, type CommandName } from "../../src/cli/commands.ts";
 import { defaultText, plainCalls, spelling } from "../../src/cli/help.ts";
-import { environmentName, optionGroups, type Option } from "../../src/config/option.ts";
-import { options } from "../../src/config/options.ts";
+import { environmentName, type Option } from "../../src/config/option.ts";
+import { optionGroups, options } from "../../src/config/options.ts";
 import { page, table } from "./table.ts";
 
 const code = (text: string) => `\`${text}\``;

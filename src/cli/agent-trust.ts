@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { rootCertificates } from "node:tls";
 import type { Environment } from "../config/environment.ts";
+import { withoutBrackets } from "../config/host-name.ts";
 import type { Agent } from "./agents.ts";
 
 /** The variable that OpenSSL and other libraries read, whichever variables the agent has besides. */
@@ -29,7 +30,7 @@ export function trusting(
 
 /** Returns whether the certificate covers this address's host; clients check this unless they know the certificate. */
 export function isFor(certificate: X509Certificate, url: string): boolean {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
+  const host = withoutBrackets(new URL(url).hostname);
   return (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
 }
 

@@ -1,6 +1,5 @@
 // Parses the command line: GNU style long and short options, built from the tables of options and commands.
 
-import { nearest } from "../config/nearest.ts";
 import type { Option, OptionValue } from "../config/option.ts";
 import { options } from "../config/options.ts";
 import { didYouMean, parseValue, UsageError, type Values } from "../config/parse.ts";
@@ -19,10 +18,8 @@ type Information = "help" | "help-all" | "help-json" | "version";
 export interface CommandLine {
   /** What to do; `serve` includes answering a single prompt. */
   readonly action: CommandName | Information;
-  /** The command that was named, which is also the subject of --help. */
+  /** The command that was named, which is also the subject of --help. With `serve`, standard input is not read. */
   readonly command?: CommandName;
-  /** Whether `serve` was named: then no prompt is answered, and standard input is not read. */
-  readonly explicitServe: boolean;
   readonly values: Values;
   /** The files, words or names that follow the command. */
   readonly operands: readonly string[];
@@ -75,7 +72,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
       checkBefore(command, translated.slice(0, -1 - queue.length));
     } else positionals.push(argument);
   }
-  const line = { explicitServe: command === "serve", values, operands: positionals, flags, notes };
+  const line = { values, operands: positionals, flags, notes };
   const [word = "", about] = positionals;
   const meant = own(WORDS, word);
   if (command === undefined && meant && (about === undefined || (word === "help" && isCommand(about)))) {
@@ -109,8 +106,7 @@ const flagsOf = (command: CommandName): readonly Flag[] => commandOf(command).fl
 function readModel([file, surplus]: readonly string[], values: GivenValues, command: CommandName | undefined): void {
   if (surplus !== undefined) {
     const word = file === undefined || own(WORDS, file) ? surplus : file;
-    const meant = nearest(word, commandNames);
-    const hint = meant === undefined ? "" : ` Did you mean svc ${meant}?`;
+    const hint = didYouMean(word, commandNames, "svc ");
     throw new UsageError(
       command === undefined && /^[a-z-]+$/.test(word)
         ? `There is no command "${word}".${hint}`
@@ -160,9 +156,9 @@ function readLong(argument: string, next: Next, values: GivenValues, flags: read
     values.set(negated.name, false);
     return;
   }
-  const others = flags.map((flag) => flag.name);
-  const meant = didYouMean(name, options, others) || didYouMean(name.replace(/^no-/, ""), options, others);
-  throw new UsageError(`Unknown option --${name}.${meant.replace("mean ", "mean --")}`);
+  const known = [...flags.map((flag) => flag.name), ...options.flatMap(longNamesOf)];
+  const meant = didYouMean(name, known, "--") || didYouMean(name.replace(/^no-/, ""), known, "--");
+  throw new UsageError(`Unknown option --${name}.${meant}`);
 }
 
 function readShort(argument: string, next: Next, values: GivenValues): void {
@@ -209,5 +205,6 @@ function isOption(argument: string | undefined, flags: readonly Flag[]): boolean
   return name !== undefined && findLong(name) !== undefined;
 }
 
-const findLong = (name: string): Option | undefined =>
-  options.find((option) => option.name === name || (name.length > 1 && option.aliases?.includes(name)));
+const longNamesOf = ({ name, aliases = [] }: Option): string[] => [name, ...aliases.filter(({ length }) => length > 1)];
+
+const findLong = (name: string): Option | undefined => options.find((option) => longNamesOf(option).includes(name));

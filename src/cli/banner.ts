@@ -29,7 +29,8 @@ export function banner(
   options: BannerOptions,
 ): string {
   const { addresses, colours = false } = options;
-  const size = `${count(model.parameters)} parameters, ${(model.bytes / 2 ** 20).toFixed(0)} MiB`;
+  const parameters = model.parameters.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 });
+  const size = `${parameters} parameters, ${(model.bytes / 2 ** 20).toFixed(0)} MiB`;
   const lines: Line[] = [
     ["model", `${model.id} (${model.description}; ${size})`],
     ["context", contextText(model, config.parallel, context)],
@@ -112,14 +113,4 @@ export function exposure({ host, port, apiKeys }: Pick<Config, "host" | "port" |
   if (isLoopback(host) || apiKeys.length > 0) return "";
   const address = host.includes(":") ? `[${host}]` : host;
   return `listening on ${address}:${port}: everyone who can reach this address can use the model, read and delete files, batches and stored responses, cancel requests and read /metrics; no API key is required (--api-key-file)`;
-}
-
-function count(value: number): string {
-  const units: [number, string][] = [
-    [1e9, "B"],
-    [1e6, "M"],
-    [1e3, "K"],
-  ];
-  const [size, unit] = units.find(([least]) => value >= least) ?? [1, ""];
-  return `${(value / size).toFixed(1)}${unit}`;
 }

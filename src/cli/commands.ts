@@ -24,10 +24,10 @@ export interface Command {
   readonly examples?: readonly string[];
 }
 
-const format = (choices: string): Flag => ({ name: "format", value: "FORMAT", help: `Format: ${choices}.` });
-const language = (help: string): Flag => ({ name: "language", value: "TAG", help });
-const output = (help: string): Flag => ({ name: "output", short: "o", value: "PATH", help });
-const json: Flag = { name: "json", help: "Print JSON." };
+const format = (choices: string) => ({ name: "format", value: "FORMAT", help: `Format: ${choices}.` }) as const;
+const language = (help: string) => ({ name: "language", value: "TAG", help }) as const;
+const output = (help: string) => ({ name: "output", short: "o", value: "PATH", help }) as const;
+const json = { name: "json", help: "Print JSON." } as const;
 
 const commands = {
   serve: {
@@ -181,6 +181,16 @@ const commands = {
 } as const satisfies Readonly<Record<string, Command>>;
 
 export type CommandName = keyof typeof commands;
+
+type OwnFlag<Name extends CommandName> = Extract<
+  (typeof commands)[Name],
+  { readonly flags: readonly Flag[] }
+>["flags"][number];
+
+/** A command's own options as they were given: texts, and `true` for switches. */
+export type FlagsOf<Name extends CommandName> = {
+  readonly [Given in OwnFlag<Name> as Given["name"]]?: Given extends { readonly value: string } ? string : true;
+};
 
 export const commandNames = Object.keys(commands) as CommandName[];
 

@@ -38,12 +38,17 @@ const BY_LINE = "local IFS=$'\\n';";
 function bash(): string {
   const spelled = (wanted: (option: Option) => boolean | undefined) =>
     options.filter(wanted).flatMap(spellingsOf).join("|");
-  const choices = options.filter(({ choices: some }) => some !== undefined);
+  const choices = options
+    .filter(({ choices: some }) => some !== undefined)
+    .map(
+      (option) =>
+        `    ${spellingsOf(option).join("|")}) COMPREPLY=($(compgen -W "${option.choices?.join(" ")}" -- "$current")); return ;;`,
+    );
   const operands = commandNames.map((name) => {
     const { operands: kind = [] } = commandOf(name);
     if (kind === "files") return `      ${name}) ${BY_LINE} COMPREPLY=($(compgen -f -- "$current")) ;;`;
-    const words = kind === "models" ? "$(_svc_models)" : kind.join(" ");
-    return `      ${name}) COMPREPLY=($(compgen -W "${words}" -- "$current")) ;;`;
+    if (kind === "models") return `      ${name}) _svc_named ;;`;
+    return `      ${name}) COMPREPLY=($(compgen -W "${kind.join(" ")}" -- "$current")) ;;`;
   });
   const cases = commandNames
     .map((name) => [name, flagsOf(commandOf(name))] as const)
@@ -51,19 +56,26 @@ function bash(): string {
     .map(([name, flags]) => `      ${name}) words="$words ${flags.join(" ")}" ;;`);
   return `# bash completion of svc: source <(svc completion bash)
 _svc_models() { ${NAMES}; }
+_svc_named() {
+  local typed=\${whole%"$current"}
+  COMPREPLY=($(compgen -W "$(_svc_models)" -- "$whole"))
+  COMPREPLY=("\${COMPREPLY[@]#"$typed"}")
+}
 _svc() {
-  local current=\${COMP_WORDS[COMP_CWORD]} before=\${COMP_WORDS[COMP_CWORD-1]} words
+  local at=$COMP_CWORD current=\${COMP_WORDS[COMP_CWORD]} words
+  # Bash splits a word at : and =, and replaces only the last part.
+  local whole=$current
+  while ((at > 1)) && [[ \${COMP_WORDS[at]} == [:=] || \${COMP_WORDS[at-1]} == [:=] ]]; do
+    whole=\${COMP_WORDS[--at]}$whole
+  done
+  local before=\${COMP_WORDS[at-1]}
+  if [[ $whole == -*=* ]]; then before=\${whole%%=*} whole=\${whole#*=}; fi
+  if [[ $current == [:=] ]]; then current=; fi
   COMPREPLY=()
   case "$before" in
-    ${spelled(({ orName }) => orName)}) ${BY_LINE} COMPREPLY=($(compgen -W "$(_svc_models)" -- "$current") $(compgen -f -- "$current")); return ;;
+    ${spelled(({ orName }) => orName)}) ${BY_LINE} _svc_named; COMPREPLY+=($(compgen -f -- "$current")); return ;;
     ${spelled(takesFile)}|-o|--output) ${BY_LINE} COMPREPLY=($(compgen -f -- "$current")); return ;;
-${choices
-  .map((option) => [option, option.choices ?? []] as const)
-  .map(
-    ([option, some]) =>
-      `    ${spellingsOf(option).join("|")}) COMPREPLY=($(compgen -W "${some.join(" ")}" -- "$current")); return ;;`,
-  )
-  .join("\n")}
+${choices.join("\n")}
     ${spelled(({ type }) => type !== "boolean")}) return ;;
   esac
   if [[ $current == -* ]]; then
@@ -72,7 +84,7 @@ ${choices
 ${cases.join("\n")}
     esac
     COMPREPLY=($(compgen -W "$words" -- "$current"))
-  elif [[ $COMP_CWORD == 1 ]]; then
+  elif [[ $at == 1 ]]; then
     COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$current"))
     ${BY_LINE} COMPREPLY+=($(compgen -f -X '!*.gguf' -- "$current"))
   else

@@ -40,7 +40,7 @@ export function preparing(
   const prepare = (signal: AbortSignal) => {
     if (running || isThere(component, parent)) return running;
     if (!config.fetchComponents) throw new SvcError("engine_unavailable", notHere(component));
-    running = fetchLogged(component, parent, config, { log, signal }).finally(() => (running = undefined));
+    running = fetchLogged(component, parent, config, log, signal).finally(() => (running = undefined));
     return running;
   };
   return { prepare };
@@ -49,16 +49,12 @@ export function preparing(
 const notHere = ({ name, bytes }: Component): string =>
   `${USES[name]} is not part of svc-slim: \`svc pull ${componentOperand(name)}\` downloads it (${gigabytes(bytes)}), or --fetch-components when a request needs it.`;
 
-interface Fetching {
-  readonly log: Logger;
-  readonly signal: AbortSignal;
-}
-
 async function fetchLogged(
   component: Component,
   parent: string,
   config: Config,
-  { log, signal }: Fetching,
+  log: Logger,
+  signal: AbortSignal,
 ): Promise<void> {
   const { name: component_name, bytes } = component;
   log.info("downloading a component", { component: component_name, bytes });

@@ -22,6 +22,6 @@ export class DownloadLine extends ProgressLine {
 
 /** Formats a number of bytes for people. */
 export function gigabytes(bytes: number): string {
-  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(2)} GB`;
+  if (bytes >= 999.95e6) return `${(bytes / 1e9).toFixed(2)} GB`;
   return bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${bytes} bytes`;
 }

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { processEnvironment } from "../config/environment.ts";
 import { newRequestId } from "../domain/ids.ts";
 import { IMAGE_FORMATS } from "../domain/image.ts";
+import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
 import { withApi, type Api } from "./in-process.ts";
 import { inlineImage } from "./inline-image.ts";
@@ -14,17 +15,6 @@ import { writeOut } from "./write-out.ts";
 import { expectFileName, formatOf, writeResult } from "./write-result.ts";
 
 const OPTIONS = { output_format: "--format", n: "-n", size: "--size", seed: "--seed", steps: "--steps" };
-
-interface DrawFlags {
-  readonly size?: string;
-  readonly seed?: string;
-  readonly steps?: string;
-  /** Number of images. */
-  readonly count?: string;
-  readonly format?: string;
-  /** File for the image; several get a number before the ending. Absent: standard output or the terminal. */
-  readonly output?: string;
-}
 
 const MEASURE = {
   amount: (done: number, total: number | undefined) => (total === undefined ? "" : `step ${done} of ${total}`),
@@ -37,7 +27,7 @@ interface Answer {
 }
 
 /** Draws the description in `words`, or standard input (no words, or `-`). Returns the exit code. Throws ExitError. */
-export async function draw(config: Config, words: readonly string[], flags: DrawFlags): Promise<number> {
+export async function draw(config: Config, words: readonly string[], flags: FlagsOf<"draw">): Promise<number> {
   const { output, size } = flags;
   const count = wholeNumber("-n", flags.count) ?? 1;
   const seed = wholeNumber("--seed", flags.seed);

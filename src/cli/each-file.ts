@@ -8,79 +8,86 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Config } from "../config/config.ts";
 import { newRequestId } from "../domain/ids.ts";
-import type { Progress } from "../domain/request-record.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 import { TemporaryFolder } from "../store/temporary-folder.ts";
 import { ExitError, orExit, type ExitReason } from "./exit-codes.ts";
+import { withApi, type Api } from "./in-process.ts";
 import { commandProgress, SLOW_RATE_MS, type Measure, type ProgressLine } from "./progress-line.ts";
-import type { ResultFiles } from "./result-files.ts";
+import { resultFiles, type Formats } from "./result-files.ts";
+import type { GivenFiles } from "./runtime.ts";
 import { writeError } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
-import { writeResult } from "./write-result.ts";
+import { writeResult, type Wanted } from "./write-result.ts";
 
 /** Name of the copy of standard input. */
 const INPUT = "input";
 
 interface FileWork {
-  readonly config: Config;
-  readonly results: ResultFiles;
+  readonly formats: Formats;
+  /** The models that `work` uses. */
+  readonly uses: keyof GivenFiles;
   /** What failed, as the end of an error message: `recordings could not be transcribed`. */
   readonly failure: string;
   readonly measure: Measure;
-  /** Progress of the request with this id; undefined before the request has begun. */
-  readonly progressOf: (id: string) => Progress | undefined;
-  readonly signal: AbortSignal;
-  /** Returns the result for a file, given by its absolute path, using a request with this id. Throws ExitError. */
-  readonly work: (path: string, id: string) => Promise<string>;
-}
-
-/** Throws ExitError when the only file is missing, before anything is loaded. */
-export function expectOne(files: readonly string[]): void {
-  const [only, another] = files;
-  if (only !== undefined && another === undefined) expectThere(only);
+  /** Returns the result for the file at an absolute path, using a request with this id. Throws ExitError. */
+  readonly work: (
+    ask: Api["ask"],
+    file: { readonly path: string; readonly id: string; readonly format: string },
+  ) => Promise<string>;
 }
 
 /**
- * Processes the files; `-` is standard input, which is first copied to a temporary file. When one of several files
- * fails, the failure is reported and the others continue. Throws ExitError.
+ * Processes the files in order; `-` is standard input, which is first copied to a temporary file. When one of several
+ * fails, the failure is reported and the others continue. Returns the exit code. Throws ExitError.
  */
-export async function eachFile(files: readonly string[], options: FileWork): Promise<void> {
-  const { config, results, failure, measure, signal } = options;
+export function eachFile(
+  config: Config,
+  files: readonly string[],
+  flags: Wanted,
+  { formats, uses, failure, measure, work }: FileWork,
+): Promise<number> {
+  const { format, paths } = resultFiles(files, formats, flags);
   const inputs = files.filter((file) => file === "-").length;
   if (inputs > 1) throw new ExitError("usage", `Standard input can be named once; got ${inputs} times.`);
-  const shown = commandProgress(config, measure, SLOW_RATE_MS);
-  const failed: ExitReason[] = [];
-  for (const [at, file] of files.entries()) {
-    const name = file === "-" ? "standard input" : file;
-    const path = results.paths[at];
-    try {
-      const label = files.length === 1 ? name : `[${at + 1}/${files.length}] ${name}`;
-      const text = await resultOf(file, label, shown, options);
-      if (path !== undefined) {
-        await writeResult(path, text);
-        shown.note(`${name}: ${path}`);
-      } else if (!(await writeOut(files.length === 1 ? text : ofSeveral(name, text, results.format)))) return;
-    } catch (error) {
-      if (!(error instanceof ExitError) || signal.aborted) throw error;
-      if (files.length === 1) throw new ExitError(error.reason, failureMessage(error, name));
-      writeError(failureMessage(error, name), config.logFormat);
-      failed.push(error.reason);
+  const [only, another] = files;
+  // Before anything is loaded.
+  if (only !== undefined && another === undefined) expectThere(only);
+  return withApi(config, uses, async (api) => {
+    const shown = commandProgress(config, measure, SLOW_RATE_MS);
+    const failed: ExitReason[] = [];
+    for (const [at, file] of files.entries()) {
+      const name = file === "-" ? "standard input" : file;
+      const path = paths[at];
+      try {
+        const label = files.length === 1 ? name : `[${at + 1}/${files.length}] ${name}`;
+        const text = await resultOf(file, label, shown, api, (given) => work(api.ask, { ...given, format }));
+        if (path !== undefined) {
+          await writeResult(path, text);
+          shown.note(`${name}: ${path}`);
+        } else if (!(await writeOut(files.length === 1 ? text : ofSeveral(name, text, format)))) return;
+      } catch (error) {
+        if (!(error instanceof ExitError) || api.signal.aborted) throw error;
+        if (files.length === 1) throw new ExitError(error.reason, failureMessage(error, name));
+        writeError(failureMessage(error, name), config.logFormat);
+        failed.push(error.reason);
+      }
     }
-  }
-  if (failed.length === 0) return;
-  const reason = failed.every((one) => one === "usage") ? "usage" : "failure";
-  throw new ExitError(reason, `${failed.length} of ${files.length} ${failure}.`);
+    if (failed.length === 0) return;
+    const reason = failed.every((one) => one === "usage") ? "usage" : "failure";
+    throw new ExitError(reason, `${failed.length} of ${files.length} ${failure}.`);
+  });
 }
 
 async function resultOf(
   file: string,
   label: string,
   shown: ProgressLine,
-  { progressOf, signal, work }: FileWork,
+  { requests, signal }: Api,
+  work: (given: { readonly path: string; readonly id: string }) => Promise<string>,
 ): Promise<string> {
   const id = newRequestId();
   const state = () => {
-    const { done, of: total } = progressOf(id) ?? { done: 0 };
+    const { done, of: total } = requests.progressOf(id) ?? { done: 0 };
     return { name: label, done, ...(total !== undefined && { total }) };
   };
   shown.begin();
@@ -88,7 +95,7 @@ async function resultOf(
   try {
     expectThere(file);
     const path = folder === undefined ? resolve(file) : join(folder.path, INPUT);
-    const text = await shown.during(state, () => work(path, id));
+    const text = await shown.during(state, () => work({ path, id }));
     return text.endsWith("\n") ? text : `${text}\n`;
   } finally {
     folder?.remove();

@@ -3,7 +3,6 @@
 import { bytesOf, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
-import { errorMessage } from "../domain/error-message.ts";
 import { MemoryBudget } from "../engine/process/memory-budget.ts";
 import { systemClock } from "../domain/clock.ts";
 import { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
@@ -11,14 +10,12 @@ import type { Launch } from "../engine/process/supervisor-options.ts";
 import { TextEngine } from "../engine/text/text-engine.ts";
 import { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { embeddingBytes } from "../model/embedding-memory.ts";
-import { ModelFileError } from "../model/gguf.ts";
 import { readEmbeddingFile, readModelFile, type EmbeddingFile, type ModelFile } from "../model/model-file.ts";
 import { readWhisperFile, type WhisperFile } from "../model/whisper-file.ts";
 import { SYSTEM_MODEL } from "../service/system-model.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { preparing } from "./components.ts";
 import { contextWarning } from "./context-check.ts";
-import { exitOn, orExit } from "./exit-codes.ts";
 import { ownProgram } from "./own-program.ts";
 import { eachOnce, namedModel, readEach } from "./named-model.ts";
 import { computeOptions, prepareModel, type PreparedModel } from "./prepare-model.ts";
@@ -111,7 +108,7 @@ export function systemEngine(setup: Setup): TextEngine {
   });
 }
 
-/** Reads the further chat models. Throws ExitError when a file is unusable or two have the same name. */
+/** Reads the further chat models. Throws as `readEach` does. */
 export const readChatFiles = ({ chatModels, modelsDir }: Config): ModelFile[] =>
   readEach(chatModels, modelsDir, "chat", readModelFile);
 
@@ -156,15 +153,13 @@ function furtherConfig(config: Config): Config {
   return { ...further, alias: [], lora: [], workers: [], chatTemplate: "" };
 }
 
-/** Reads the given embedding and rerank models. Throws ExitError when a file is unusable or two have the same name. */
+/** Reads the given embedding and rerank models. Throws as `readEach` does. */
 export function readEmbeddingFiles({ embeddingModels, rerankModels, modelsDir }: Config): EmbeddingFile[] {
-  return exitOn(ModelFileError, "model", () => {
-    const files = [
-      ...embeddingModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, false)),
-      ...rerankModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, true)),
-    ];
-    return eachOnce(files, "embedding");
-  });
+  const files = [
+    ...embeddingModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, false)),
+    ...rerankModels.map((name) => readEmbeddingFile(namedModel(name, modelsDir).path, true)),
+  ];
+  return eachOnce(files, "embedding");
 }
 
 /** Creates one engine per file, loaded on first use; without an embedding file, one for the embedded model. */
@@ -192,7 +187,7 @@ export function embeddingEngine(
   return new EmbeddingEngine({ engine, model, needBytes, files: paths, ...whileUsed(setup, path) });
 }
 
-/** Reads the given transcription models. Throws ExitError when a file is unusable or two have the same name. */
+/** Reads the given transcription models. Throws as `readEach` does. */
 export function readWhisperFiles({ transcriptionModels, modelsDir }: Config): WhisperFile[] {
   return readEach(transcriptionModels, modelsDir, "transcription", readWhisperFile);
 }
@@ -225,9 +220,9 @@ export function transcriptionEngines(given: readonly WhisperFile[], setup: Setup
 /** Recordings transcribed at once. Beyond 8, more threads per recording are as fast. */
 const recordingsAtOnce = (threads: number): number => Math.min(threads, 8);
 
-/** Returns the native libraries, unpacked if necessary. Throws ExitError when the cache folder cannot be used. */
+/** Returns the native libraries, unpacked if necessary. Throws when the cache folder cannot be used. */
 export function unpack({ cacheDir }: Config, log: Logger): NativeFiles {
-  const native = orExit(() => nativeFiles(cacheDir), errorMessage);
+  const native = nativeFiles(cacheDir);
   if (native.warning) log.warn(native.warning);
   return native;
 }

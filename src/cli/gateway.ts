@@ -30,16 +30,12 @@ export async function reconfigureGateway(gateway: Gateway, config: Config, clock
 function upstreamsOf(config: Config, clock: Clock): Upstream[] {
   const timeouts = timeoutsOf(config);
   return config.gateway.upstreams.map(({ name, urls, key }) => {
-    const address = (url: string) => {
+    const replicas = urls.map((url) => {
       const proxy = proxyFor(url, processEnvironment());
-      return { url, ...(proxy !== undefined && { proxy }), ...(key !== undefined && { key }) };
-    };
-    return new Upstream(
-      name,
-      urls.map((url) => new Replica(address(url), timeouts, clock)),
-      true,
-      { hedge: config.gateway.hedge },
-    );
+      const address = { url, ...(proxy !== undefined && { proxy }), ...(key !== undefined && { key }) };
+      return new Replica(address, timeouts, clock);
+    });
+    return new Upstream(name, replicas, true, { hedge: config.gateway.hedge });
   });
 }
 

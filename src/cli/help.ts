@@ -1,7 +1,7 @@
 // Help texts, made from the tables of options and commands.
 
-import { environmentName, optionGroups, type Option } from "../config/option.ts";
-import { options } from "../config/options.ts";
+import { environmentName, type Option } from "../config/option.ts";
+import { optionGroups, options } from "../config/options.ts";
 import { version } from "../config/version.ts";
 import { callOf, commandNames, commandOf, flagSpelling, type CommandName } from "./commands.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -186,14 +186,7 @@ function entry(left: string, right: string, width: number): string {
   );
 }
 
-function wrapped(text: string, width: number, indent: number): string[] {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && indent + line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  return [...lines, line].map((one) => " ".repeat(indent) + one);
-}
+const wrapped = (text: string, width: number, indent: number): string[] =>
+  Bun.wrapAnsi(text, width - indent)
+    .split("\n")
+    .map((line) => " ".repeat(indent) + line);

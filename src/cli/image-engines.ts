@@ -4,11 +4,9 @@ import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { ImageEngine } from "../engine/image/image-engine.ts";
 import type { PainterOptions } from "../engine/image/protocol.ts";
-import { ModelFileError } from "../model/gguf.ts";
 import { readDrawingFile, readImageFile } from "../model/image-file.ts";
 import type { ServedFile } from "../model/read-model.ts";
 import { SYSTEM_ENGINE, whileUsed, type Setup } from "./engines.ts";
-import { exitOn } from "./exit-codes.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { eachOnce, namedModel, readEach, type NamedModel } from "./named-model.ts";
 import { computeOptions } from "./prepare-model.ts";
@@ -28,7 +26,7 @@ const DEMO_SIZE = { width: 128, height: 128 } as const;
 /** Milliseconds that the engine may be silent: on a slow machine, one graph node may take that long. */
 const QUIET_MS = 60_000;
 
-/** Reads the configured image models. Throws ExitError when a file is unusable or two models have the same name. */
+/** Reads the configured image models. Throws as `readEach` does. */
 export function readImageFiles(config: Config): ImageFiles[] {
   const { imageModels, imageVae, imageTaesd, imageTextEncoders, imageLora, modelsDir } = config;
   const pathOf = (name: string) => namedModel(name, modelsDir).path;
@@ -37,23 +35,21 @@ export function readImageFiles(config: Config): ImageFiles[] {
     ...(imageTaesd !== undefined && { taesd: pathOf(imageTaesd) }),
     textEncoders: imageTextEncoders.map(pathOf),
   };
-  return exitOn(ModelFileError, "model", () => {
-    const adapters = imageLora.map(({ name, path }) => ({ ...readImageFile(path), name }));
-    const models = imageModels.map((name) => {
-      const { path, set } = namedModel(name, modelsDir);
-      const { vae, taesd, textEncoders } = set ? partsIn(set.parts) : given;
-      const model = readDrawingFile(path);
-      return {
-        id: set?.name ?? model.id,
-        model,
-        ...(vae !== undefined && { vae: readImageFile(vae) }),
-        ...(taesd !== undefined && { taesd: readImageFile(taesd) }),
-        textEncoders: textEncoders.map((encoder) => readImageFile(encoder)),
-        adapters,
-      };
-    });
-    return eachOnce(models, "image");
+  const adapters = imageLora.map(({ name, path }) => ({ ...readImageFile(path), name }));
+  const models = imageModels.map((name) => {
+    const { path, set } = namedModel(name, modelsDir);
+    const { vae, taesd, textEncoders } = set ? partsIn(set.parts) : given;
+    const model = readDrawingFile(path);
+    return {
+      id: set?.name ?? model.id,
+      model,
+      ...(vae !== undefined && { vae: readImageFile(vae) }),
+      ...(taesd !== undefined && { taesd: readImageFile(taesd) }),
+      textEncoders: textEncoders.map((encoder) => readImageFile(encoder)),
+      adapters,
+    };
   });
+  return eachOnce(models, "image");
 }
 
 /** Reads the upscaling models. Throws as `readImageFiles` does. */

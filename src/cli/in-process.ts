@@ -1,7 +1,6 @@
 // Gives commands the HTTP API inside this process: they send the same requests as clients, without a listener.
 
 import type { Config } from "../config/config.ts";
-import { SvcError } from "../domain/errors.ts";
 import type { App } from "../http/app.ts";
 import type { RequestHistory } from "../service/request-history.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
@@ -36,7 +35,8 @@ const PATIENCE_MS = 86_400_000;
 /**
  * Runs `work` with the API and returns the exit code. `uses`: the models that `work` uses; the files of others may be
  * missing. `model`: that of --model, which is loaded from the start, with progress shown on a terminal. Only warnings are
- * logged, unless another level is configured. Paths may name any file that the user can read. Throws ExitError.
+ * logged, unless another level is configured. Paths may name any file that the user can read. Throws ExitError, or the
+ * SvcError of a response that failed after it had begun.
  */
 export async function withApi(
   given: Config,
@@ -62,8 +62,7 @@ export async function withApi(
     return exitCodes.ok.code;
   } catch (error) {
     if (interrupt.signal.aborted) return exitCodes.interrupted.code;
-    // A response failed after it had begun.
-    throw error instanceof SvcError ? new ExitError("failure", error.message) : error;
+    throw error;
   } finally {
     progress?.end();
     await closeServices(services);

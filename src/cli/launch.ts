@@ -84,8 +84,7 @@ function agentOf(name: string): Agent {
   const agent = own(agents, name);
   if (agent) return agent;
   const known = Object.keys(agents);
-  const hint = didYouMean(name, [], known);
-  throw new UsageError(`svc launch knows ${known.join(", ")}, not "${name.slice(0, 20)}".${hint}`);
+  throw new UsageError(`svc launch knows ${known.join(", ")}, not "${name.slice(0, 20)}".${didYouMean(name, known)}`);
 }
 
 async function isServing(config: Config): Promise<boolean> {

@@ -2,16 +2,14 @@
 
 import type { Config } from "../config/config.ts";
 import { bytesOf, filesOf, ModelStore } from "../store/models/model-store.ts";
-import { PullError } from "../store/models/pull-error.ts";
 import { gigabytes } from "./download-line.ts";
-import { exitOn } from "./exit-codes.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 
-/** Prints one line per model, or JSON. */
+/** Prints one line per model, or JSON. Throws PullError. */
 export async function listStored(config: Config, asJson: boolean): Promise<void> {
   const store = new ModelStore(config.modelsDir);
-  const models = exitOn(PullError, "failure", () => store.list()).map((model) => ({
+  const models = store.list().map((model) => ({
     name: model.name,
     bytes: bytesOf(model),
     quant: model.quant ?? null,

@@ -9,6 +9,7 @@ import { pipedOption, readConfig, readLayers } from "../config/read-config.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import { commit, version } from "../config/version.ts";
 import { errorMessage } from "../domain/error-message.ts";
+import { ModelFileError } from "../model/gguf.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
 import { commandNames, commandOf, isCommand } from "./commands.ts";
 import { completion } from "./completion.ts";
@@ -42,7 +43,7 @@ export async function main(args: readonly string[], user: Environment): Promise<
       throw new UsageError(`--${piped} is a pipe, which was read at the start: only a file can be read again.`);
     };
     config = resolveConfig(layers, processEnvironment());
-    const answersOnce = config.prompt !== undefined && !commandLine.explicitServe;
+    const answersOnce = config.prompt !== undefined && commandLine.command !== "serve";
     if (action === "serve" && !answersOnce && piped === undefined) liftRequestLimit(config, user);
     const notes = [...commandLine.notes, ...misspeltVariables(options, processEnvironment())];
     for (const note of notes) writeWarning(note, config);
@@ -55,11 +56,12 @@ export async function main(args: readonly string[], user: Environment): Promise<
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
+    if (error instanceof ModelFileError) return complain(error.message, "model", config);
     return complain(unexpected(error, config), "failure", config);
   }
 }
 
-/** Returns an unforeseen error as one line; with --log-level debug, with its stack. */
+/** Returns an error without an exit code of its own as one line; with --log-level debug, with its stack. */
 function unexpected(error: unknown, config: Config | undefined): string {
   const stack = error instanceof Error && config?.logLevel === "debug" ? error.stack : undefined;
   return stack ?? errorMessage(error).replaceAll(/\s*\n\s*/g, " ");
@@ -172,8 +174,8 @@ function needModel({ serveModel }: Config): void {
  * `serve` or a server option was given: the empty or silent input of a service manager must not keep a server from
  * starting.
  */
-async function promptOf({ config, explicitServe, values }: Start): Promise<string | undefined> {
-  if (explicitServe) return undefined;
+async function promptOf({ config, command, values }: Start): Promise<string | undefined> {
+  if (command === "serve") return undefined;
   const { prompt: option } = config;
   if (option === undefined && namesServer(values)) return undefined;
   const { AT_ONCE, BESIDE_PROMPT, readPipedInput, TO_ITS_END } = await import("./piped-input.ts");

@@ -2,7 +2,7 @@
 
 import { isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
-import { nearest } from "../config/nearest.ts";
+import { didYouMean } from "../config/parse.ts";
 import { ModelFileError } from "../model/gguf.ts";
 import type { ModelPart } from "../store/models/known-sets.ts";
 import { filesOf, ModelStore, sourceOf } from "../store/models/model-store.ts";
@@ -39,11 +39,9 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
       isUrl || isRepo(inFull(name).replace(/:.*$/, ""))
         ? `svc pull ${name} downloads it${isUrl ? " and shows its name" : ""}`
         : "svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands";
-    const command = nearest(name, commandNames);
-    const meant = command === undefined ? "" : ` Did you mean svc ${command}?`;
     throw new ExitError(
       "model",
-      `There is no file ${name} and no model of this name in ${modelsDir}: ${hint}.${meant}`,
+      `There is no file ${name} and no model of this name in ${modelsDir}: ${hint}.${didYouMean(name, commandNames, "svc ")}`,
     );
   }
   if (!store.isReady(found)) {
@@ -58,17 +56,20 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
   };
 }
 
-/** Reads the files of these models. Throws ExitError when one is unusable or two models have the same name. */
+/**
+ * Reads the files of these models. Throws ExitError as `namedModel` does, and ModelFileError when a file is unusable or
+ * two models have the same name.
+ */
 export const readEach = <Model extends { readonly id: string }>(
   names: readonly string[],
   modelsDir: string,
   kind: string,
   read: (path: string) => Model,
 ): Model[] =>
-  exitOn(ModelFileError, "model", () => {
-    const models = names.map((name) => read(namedModel(name, modelsDir).path));
-    return eachOnce(models, kind);
-  });
+  eachOnce(
+    names.map((name) => read(namedModel(name, modelsDir).path)),
+    kind,
+  );
 
 /** Returns the models. Throws ModelFileError when two have the same name; `kind` is the word for them in the error. */
 export function eachOnce<Model extends { readonly id: string }>(models: Model[], kind: string): Model[] {

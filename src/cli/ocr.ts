@@ -1,24 +1,15 @@
 // `svc ocr FILE…`: recognises text in pictures and documents; prints text, Markdown, tables or JSON.
 
 import type { Config } from "../config/config.ts";
-import { eachFile, expectOne } from "./each-file.ts";
-import { withApi, type Api, type Asked } from "./in-process.ts";
-import { resultFiles, type Formats } from "./result-files.ts";
+import type { FlagsOf } from "./commands.ts";
+import { eachFile } from "./each-file.ts";
+import type { Api, Asked } from "./in-process.ts";
+import type { Formats } from "./result-files.ts";
 
 const FORMATS: Formats = { text: "txt", json: "json", csv: "csv", markdown: "md" };
 const ROUTE = "/v1/vision/ocr";
 const MOST_PAGES = 1000;
 const OPTIONS = { languages: "--language", pages: "--pages" };
-
-interface OcrFlags {
-  readonly format?: string;
-  /** Languages of the text, as tags separated by commas. */
-  readonly language?: string;
-  /** Pages and page ranges, such as `1-3,7`. */
-  readonly pages?: string;
-  /** Folder for one result file per input, or the file of a single result; absent: standard output. */
-  readonly output?: string;
-}
 
 const MEASURE = {
   amount: (done: number, total: number | undefined) =>
@@ -26,35 +17,24 @@ const MEASURE = {
   rate: (speed: number) => `${(60 * speed).toFixed(0)} pages/min`,
 };
 
-/**
- * Recognises the files in order; `-` is standard input. When one of several fails, the failure is reported and the
- * others continue. Returns the exit code. Throws ExitError.
- */
-export async function ocr(config: Config, files: readonly string[], flags: OcrFlags): Promise<number> {
+/** Recognises the files; `-` is standard input. Returns the exit code. Throws ExitError. */
+export function ocr(config: Config, files: readonly string[], flags: FlagsOf<"ocr">): Promise<number> {
   const { language, pages } = flags;
-  const results = resultFiles(files, FORMATS, flags);
   const common = {
     ...(language !== undefined && { languages: language.split(",") }),
     ...(pages !== undefined && { pages }),
     max_pages: MOST_PAGES,
   };
-  expectOne(files);
-  return withApi(config, "ppocr", async ({ ask, signal, requests }) => {
-    const work = async (path: string, id: string) => {
+  return eachFile(config, files, flags, {
+    formats: FORMATS,
+    uses: "ppocr",
+    failure: "files could not be read",
+    measure: MEASURE,
+    work: async (ask, { path, id, format }) => {
       const call = { id, options: OPTIONS };
-      if (results.format === "csv") return tablesOf(ask, { ...common, file: path }, call);
-      const body = { ...common, file: path, response_format: results.format };
-      return (await ask(ROUTE, body, call)).text();
-    };
-    await eachFile(files, {
-      config,
-      results,
-      failure: "files could not be read",
-      measure: MEASURE,
-      progressOf: (id) => requests.progressOf(id),
-      signal,
-      work,
-    });
+      if (format === "csv") return tablesOf(ask, { ...common, file: path }, call);
+      return (await ask(ROUTE, { ...common, file: path, response_format: format }, call)).text();
+    },
   });
 }
 

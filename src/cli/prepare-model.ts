@@ -12,13 +12,12 @@ import type { FoundWorker } from "../engine/worker/probe.ts";
 import { readAdapterFile } from "../model/adapter-file.ts";
 import { chooseContext, type ContextChoice } from "../model/context.ts";
 import { fileIdentity } from "../model/file-identity.ts";
-import { ModelFileError } from "../model/gguf.ts";
 import { readModelFile, type ModelFile } from "../model/model-file.ts";
 import { checkProjectorFile } from "../model/projector-file.ts";
 import { isLogged } from "../telemetry/log.ts";
 import { checkTraceFile } from "../telemetry/trace-file.ts";
 import { checkContext } from "./context-check.ts";
-import { ExitError, exitOn, orExit } from "./exit-codes.ts";
+import { ExitError, orExit } from "./exit-codes.ts";
 import { namedModel } from "./named-model.ts";
 import { privateFolder } from "./private-folder.ts";
 import { roomOn } from "./workers.ts";
@@ -44,8 +43,8 @@ export interface PreparedModel {
 
 /**
  * Checks the model's files and decides how the model is loaded. `unpacked` returns the native libraries; it is called
- * once the files are known to be good. `read`: the model's file, if it was just read. Throws ExitError when a file cannot
- * be used.
+ * once the files are known to be good. `read`: the model's file, if it was just read. Throws ExitError or ModelFileError
+ * when a file cannot be used.
  */
 export function prepareModel(
   config: Config,
@@ -55,14 +54,14 @@ export function prepareModel(
 ): PreparedModel {
   // A bad file must fail before anything is unpacked.
   const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
-  const given = read ?? (chosen && modelFile(chosen.path));
+  const given = read ?? (chosen && readModelFile(chosen.path));
   const mmproj = config.mmproj ?? chosen?.mmproj;
   if (mmproj !== undefined) exitOn(ModelFileError, "model", () => checkProjectorFile(mmproj));
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
   const drafts = draftPath !== undefined && config.speculation;
-  const draft = drafts ? modelFile(namedModel(draftPath, config.modelsDir).path) : undefined;
+  const draft = drafts ? readModelFile(namedModel(draftPath, config.modelsDir).path) : undefined;
   const native = unpacked();
-  const file = given ?? modelFile(native.embeddedModel);
+  const file = given ?? readModelFile(native.embeddedModel);
   const id = config.alias[0] ?? (given ? file.id : "svc-mini");
   const adapters = config.lora.map((adapter) => offered(adapter, file.architecture, id));
   const context = chooseContext({
@@ -72,11 +71,7 @@ export function prepareModel(
     parallel: config.parallel,
     canPage: canPage(config, native) && workers.length === 0,
     ...(config.ctx !== undefined && { requested: config.ctx }),
-    ...memoryFor(
-      config,
-      workers,
-      adapters.reduce((sum, { bytes }) => sum + bytes, 0),
-    ),
+    ...memoryFor(config, workers, adapters),
     ...(draft && { draft }),
   });
   checkContext(context, config, workers.length === 0 && isOnHost(config, native) ? totalmem() : Infinity, file);
@@ -120,8 +115,9 @@ const isOnHost = ({ gpuLayers }: Config, { libraries }: NativeFiles): boolean =>
   gpuLayers === 0 || !hasGpuBackend(libraries);
 
 /** Returns the memory for weights and KV cache, and this machine's memory where workers make the two differ. */
-function memoryFor(config: Config, workers: readonly FoundWorker[], adapterBytes: number) {
+function memoryFor(config: Config, workers: readonly FoundWorker[], adapters: readonly OfferedAdapter[]) {
   const hostBytes = availableMemory();
+  const adapterBytes = adapters.reduce((sum, { bytes }) => sum + bytes, 0);
   const availableBytes = roomOn(workers, config, hostBytes) - adapterBytes;
   return workers.length === 0 ? { availableBytes } : { availableBytes, hostBytes };
 }
@@ -142,17 +138,15 @@ function kvFolders(
   return {
     ...(kvDir !== undefined && { kvDir: { path: privateFolder(kvDir, "--kv-dir"), limitBytes: kvDirSize * 2 ** 20 } }),
     ...(slotSavePath !== undefined && { slotDir: privateFolder(slotSavePath, "--slot-save-path") }),
-    kvOrigin: exitOn(ModelFileError, "model", () => ({
+    kvOrigin: {
       model: fileIdentity(file.paths),
       ...(mmproj !== undefined && { projector: fileIdentity([mmproj]) }),
       adapterHashes: lora.map((adapter) => fileIdentity([adapter.path]).hash),
-    })),
+    },
   };
 }
 
-const modelFile = (path: string): ModelFile => exitOn(ModelFileError, "model", () => readModelFile(path));
-
-/** Checks an adapter's file. Throws ExitError. */
+/** Checks an adapter's file. Throws ExitError or ModelFileError. */
 function offered(adapter: Adapter, architecture: string, modelId: string): OfferedAdapter {
   if (adapter.name === modelId) {
     throw new ExitError(
@@ -160,7 +154,7 @@ function offered(adapter: Adapter, architecture: string, modelId: string): Offer
       `The adapter ${adapter.name} has the model's name; --lora NAME=FILE gives it another.`,
     );
   }
-  return { ...adapter, ...exitOn(ModelFileError, "model", () => readAdapterFile(adapter.path, architecture)) };
+  return { ...adapter, ...readAdapterFile(adapter.path, architecture) };
 }
 
 /** Checks the trace file, so that an unwritable path fails at once, not in an engine that then restarts forever. */

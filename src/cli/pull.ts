@@ -56,7 +56,7 @@ function readReference(name: string, endpoint: string): Reference {
     return parseReference(name, endpoint);
   } catch (error) {
     if (!(error instanceof PullError)) throw error;
-    throw new ExitError("usage", `${error.message}${didYouMean(name, [], [...KNOWN_SETS.keys()])}`);
+    throw new ExitError("usage", `${error.message}${didYouMean(name, [...KNOWN_SETS.keys()])}`);
   }
 }
 

@@ -4,7 +4,7 @@ import type { X509Certificate } from "node:crypto";
 import { connect } from "node:tls";
 import encodeQr from "qr";
 import type { Config } from "../config/config.ts";
-import { isLoopback } from "../config/host-name.ts";
+import { isLoopback, withoutBrackets } from "../config/host-name.ts";
 import { isFor, namesOf } from "./agent-trust.ts";
 import { ExitError } from "./exit-codes.ts";
 import { lanAddresses } from "./reachable.ts";
@@ -54,7 +54,7 @@ export async function addressForOthers(
  * server answers at that name; else `url`.
  */
 async function nameFor(url: string, port: number, answers: (url: string) => Promise<boolean>): Promise<string> {
-  const certificate = await certificateAt(new URL(url).hostname.replace(/^\[|\]$/g, ""), port);
+  const certificate = await certificateAt(withoutBrackets(new URL(url).hostname), port);
   if (!certificate || isFor(certificate, url)) return url;
   for (const name of namesOf(certificate)) {
     const named = `https://${name}:${port}`;

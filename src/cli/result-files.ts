@@ -3,12 +3,12 @@
 import { basename, extname, join } from "node:path";
 import { found } from "../config/found.ts";
 import { ExitError } from "./exit-codes.ts";
-import { expectWritable } from "./write-result.ts";
+import { expectWritable, otherFormat, type Wanted } from "./write-result.ts";
 
 /** The formats of a command with their file name endings; the first is the default. */
 export type Formats = Readonly<Record<string, string>>;
 
-export interface ResultFiles {
+interface ResultFiles {
   readonly format: string;
   /** One path per file; empty when the results go to standard output. */
   readonly paths: readonly string[];
@@ -16,14 +16,10 @@ export interface ResultFiles {
 
 /**
  * Determines the paths. `output` is a folder, or the file of a single result if it has a format's ending and is no
- * folder. Throws ExitError for an unknown format, results that would share a file, a file name that may be misspelt, or
- * a place that cannot be written.
+ * folder. Throws ExitError for an unknown format, a file name of another format or one that may be misspelt, results
+ * that would share a file, or a place that cannot be written.
  */
-export function resultFiles(
-  files: readonly string[],
-  formats: Formats,
-  { format, output }: { readonly format?: string; readonly output?: string },
-): ResultFiles {
+export function resultFiles(files: readonly string[], formats: Formats, { format, output }: Wanted): ResultFiles {
   const names = Object.keys(formats);
   if (format !== undefined && !Object.hasOwn(formats, format)) {
     throw new ExitError("usage", `--format must be one of ${names.join(", ")}.`);
@@ -32,8 +28,11 @@ export function resultFiles(
   if (output === undefined) return { format: wanted, paths: [] };
   const named = names.find((one) => extname(output).toLowerCase() === `.${formats[one]}`);
   if (named !== undefined && !isFolder(output)) {
-    if (files.length === 1) return { format: format ?? named, paths: writable([output]) };
-    throw new ExitError("usage", `-o must name a folder for the results of ${files.length} files.`);
+    if (files.length > 1) {
+      throw new ExitError("usage", `-o must name a folder for the results of ${files.length} files.`);
+    }
+    if (format !== undefined && formats[format] !== formats[named]) throw otherFormat(named, format);
+    return { format: format ?? named, paths: writable([output]) };
   }
   if (files.length === 1 && extname(output) !== "" && !isFolder(output) && !/[/\\]$/.test(output)) {
     const known = [...new Set(Object.values(formats))].map((ending) => `.${ending}`).join(", ");

@@ -2,26 +2,21 @@
 
 import type { Config } from "../config/config.ts";
 import { ModelStore } from "../store/models/model-store.ts";
-import { PullError } from "../store/models/pull-error.ts";
 import { shown } from "../store/models/reference.ts";
 import { gigabytes } from "./download-line.ts";
-import { ExitError, exitOn } from "./exit-codes.ts";
+import { ExitError } from "./exit-codes.ts";
 import { writeOut } from "./write-out.ts";
 
-/** Removes all files of the model with this name without asking. Throws ExitError. */
+/** Removes all files of the model with this name without asking. Throws ExitError or PullError. */
 export async function removeModel(config: Config, name: string): Promise<void> {
   const store = new ModelStore(config.modelsDir);
-  const [model, ...others] = exitOn(PullError, "failure", () => store.findAll(name));
+  const [model, ...others] = store.findAll(name);
   if (others.length > 0) {
     const names = [model, ...others].map((one) => `  ${one?.name}`).join("\n");
     throw new ExitError("usage", `${shown(name)} names several models; one of these is meant:\n${names}`);
   }
   if (!model)
     throw new ExitError("model", `There is no model ${shown(name)} in ${config.modelsDir}; svc list shows all.`);
-  try {
-    const bytes = await store.remove(model);
-    await writeOut(`${model.name} removed, ${gigabytes(bytes)} freed.\n`);
-  } catch (error) {
-    throw error instanceof PullError ? new ExitError("failure", error.message) : error;
-  }
+  const bytes = await store.remove(model);
+  await writeOut(`${model.name} removed, ${gigabytes(bytes)} freed.\n`);
 }

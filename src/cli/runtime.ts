@@ -93,7 +93,7 @@ export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGi
 
 /**
  * Creates the services of a server with a model; the caller calls `engine.start()`. `workers`: those of the
- * configuration, if the model is to be loaded. Throws ExitError when the files of a model cannot be used.
+ * configuration, if the model is to be loaded. Throws when the files of a model cannot be used.
  */
 export function createRuntime(
   config: Config,
@@ -122,7 +122,7 @@ export function createGatewayServices(config: Config, log = logger(config), file
   return services(files, setup, systemEngine(setup));
 }
 
-/** Reads the files of models that are loaded on first use, or of `only` some. Throws ExitError when one is unusable. */
+/** Reads the files of models that are loaded on first use, or of `only` some. Throws when one is unusable. */
 export function givenFiles(config: Config, only?: readonly (keyof GivenFiles)[]): GivenFiles {
   const needs = (kind: keyof GivenFiles) => only?.includes(kind) ?? true;
   return {

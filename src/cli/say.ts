@@ -1,7 +1,9 @@
 // `svc say TEXT`: speaks a text into a file or to standard output, or lists the voices.
 
 import type { Config } from "../config/config.ts";
+import type { VoiceList } from "../contract/speech.ts";
 import { SPEECH_FORMATS } from "../domain/speech.ts";
+import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
 import { withApi } from "./in-process.ts";
 import { wordsOrInput } from "./piped-input.ts";
@@ -17,23 +19,11 @@ const MEASURE = {
   rate: (speed: number) => `${speed.toFixed(0)} a second`,
 };
 
-interface SayFlags {
-  readonly format?: string;
-  readonly voice?: string;
-  /** Lists the voices instead, only those of `locale` if given. */
-  readonly voices?: true;
-  readonly json?: boolean;
-  readonly locale?: string;
-  readonly speed?: string;
-  /** File for the sound; absent: standard output, which must not be a terminal. */
-  readonly output?: string;
-}
-
 /** Speaks the text; without words or for `-`, standard input. Returns the exit code. Throws ExitError. */
-export async function say(config: Config, words: readonly string[], flags: SayFlags): Promise<number> {
+export async function say(config: Config, words: readonly string[], flags: FlagsOf<"say">): Promise<number> {
   const { output, voice, locale, speed } = flags;
   if (flags.json && !flags.voices) throw new ExitError("usage", "--json belongs to svc say --voices.");
-  if (flags.voices) return listVoices(config, locale, flags.json === true);
+  if (flags.voices) return listVoices(config, locale, flags.json);
   if (output === undefined && process.stdout.isTTY) {
     throw new ExitError("usage", "svc say writes sound: name a file with -o, or pipe it into a player.");
   }
@@ -65,14 +55,10 @@ export async function say(config: Config, words: readonly string[], flags: SayFl
   });
 }
 
-interface Listing {
-  readonly voices: readonly Readonly<Record<"id" | "locale" | "gender" | "quality" | "model", string>>[];
-}
-
 /** Prints one line per voice, or the server's list as JSON. */
-function listVoices(config: Config, locale = "", asJson: boolean): Promise<number> {
+function listVoices(config: Config, locale = "", asJson?: boolean): Promise<number> {
   return withApi(config, "kokoro", async ({ ask }) => {
-    const listing = (await (await ask(`/v1/audio/voices?locale=${encodeURIComponent(locale)}`)).json()) as Listing;
+    const listing = (await (await ask(`/v1/audio/voices?locale=${encodeURIComponent(locale)}`)).json()) as VoiceList;
     const rows = listing.voices.map(({ id, locale, gender, quality, model }) => [id, locale, gender, quality, model]);
     const table = () => textTable(["VOICE", "LOCALE", "GENDER", "QUALITY", "MODEL"], rows);
     await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : table());

@@ -1,22 +1,13 @@
 // `svc transcribe FILE…`: transcribes recordings to text or subtitles.
 
 import type { Config } from "../config/config.ts";
-import { eachFile, expectOne } from "./each-file.ts";
-import { withApi } from "./in-process.ts";
-import { resultFiles, type Formats } from "./result-files.ts";
+import type { FlagsOf } from "./commands.ts";
+import { eachFile } from "./each-file.ts";
+import type { Formats } from "./result-files.ts";
 
 const FORMATS: Formats = { text: "txt", srt: "srt", vtt: "vtt", json: "json", verbose_json: "json" };
 
 const OPTIONS = { language: "--language" };
-
-interface TranscribeFlags {
-  readonly format?: string;
-  readonly language?: string;
-  /** Translate into English. */
-  readonly translate?: boolean;
-  /** Folder for one result file per recording, or the file of a single result; absent: standard output. */
-  readonly output?: string;
-}
 
 const MEASURE = {
   amount: (done: number, total: number | undefined) =>
@@ -24,23 +15,19 @@ const MEASURE = {
   rate: (speed: number) => `${speed.toFixed(1)}× as fast`,
 };
 
-/**
- * Transcribes the files in order; `-` is standard input. When one of several fails, the failure is reported and the
- * others continue. Returns the exit code. Throws ExitError.
- */
-export async function transcribe(config: Config, files: readonly string[], flags: TranscribeFlags): Promise<number> {
-  const results = resultFiles(files, FORMATS, flags);
+/** Transcribes the files; `-` is standard input. Returns the exit code. Throws ExitError. */
+export function transcribe(config: Config, files: readonly string[], flags: FlagsOf<"transcribe">): Promise<number> {
   const { language, translate = false } = flags;
   const route = `/v1/audio/${translate ? "translations" : "transcriptions"}`;
-  expectOne(files);
-  return withApi(config, "whisper", async ({ ask, signal, requests }) => {
-    const failure = "recordings could not be transcribed";
-    const progressOf = (id: string) => requests.progressOf(id);
-    const work = async (path: string, id: string) => {
-      const body = { file: path, response_format: results.format, ...(language !== undefined && { language }) };
+  return eachFile(config, files, flags, {
+    formats: FORMATS,
+    uses: "whisper",
+    failure: "recordings could not be transcribed",
+    measure: MEASURE,
+    work: async (ask, { path, id, format }) => {
+      const body = { file: path, response_format: format, ...(language !== undefined && { language }) };
       return (await ask(route, body, { id, options: OPTIONS })).text();
-    };
-    await eachFile(files, { config, results, failure, measure: MEASURE, progressOf, signal, work });
+    },
   });
 }
 

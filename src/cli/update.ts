@@ -11,6 +11,7 @@ import { getText } from "../store/models/http-client.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { defaultPatience, type RetryOptions } from "../store/models/retry.ts";
 import { fetchReleaseFile } from "../store/release-file.ts";
+import type { FlagsOf } from "./commands.ts";
 import { runDownload } from "./download-command.ts";
 import type { DownloadLine } from "./download-line.ts";
 import { ExitError } from "./exit-codes.ts";
@@ -29,12 +30,11 @@ interface Archive {
 }
 
 /** Replaces this executable with the newest; --check only reports it. Throws ExitError. */
-export function update(config: Config, flags: Readonly<Record<string, unknown>>): Promise<void> {
+export function update(config: Config, { check }: FlagsOf<"update">): Promise<void> {
   const executable = process.execPath;
-  const isCheck = flags["check"] === true;
   const own = build;
   if (!own) throw new ExitError("usage", "svc update is for released executables; this one runs from source.");
-  if (!isCheck) expectOwn(executable);
+  if (!check) expectOwn(executable);
   return runDownload({
     config,
     onInterrupt: "This svc was not changed.",
@@ -45,7 +45,7 @@ export function update(config: Config, flags: Readonly<Record<string, unknown>>)
         note: (text) => progress.note(text),
       });
       if (Bun.semver.order(newest.version, version) <= 0) return `svc ${version} is the newest release.`;
-      if (isCheck) return `svc ${newest.version} is available; this is ${version}. Install it with: svc update`;
+      if (check) return `svc ${newest.version} is available; this is ${version}. Install it with: svc update`;
       await replace(executable, newest, config, progress, signal);
       return `svc ${newest.version} has replaced ${version}: ${executable}. Restart running servers to use it.`;
     },

@@ -1,31 +1,15 @@
 // `svc upstreams`: shows the state of the upstreams of the server at --host and --port, and drains or resumes them.
 
 import type { Config } from "../config/config.ts";
+import type { Upstream } from "../contract/upstreams.ts";
+import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
 import { askServer, errorIn, fetchList, serverUrl } from "./running-server.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 
-interface ListedUpstream {
-  readonly name: string;
-  readonly replicas: readonly {
-    readonly url: string;
-    readonly kind: string;
-    readonly state: string;
-    readonly running: number;
-    readonly requests: number;
-    readonly failures: Readonly<Record<string, number>>;
-    readonly prompt_tokens: number;
-    readonly cached_tokens: number;
-    readonly first_token_ms?: { readonly median: number; readonly p99: number };
-    readonly last_error?: string;
-  }[];
-}
-
-type Flags = Readonly<Record<string, string | true>>;
-
 /** Drains or resumes an upstream as flags say; prints a line per replica, or the listing as JSON. Throws ExitError. */
-export async function listUpstreams(config: Config, flags: Flags): Promise<void> {
+export async function listUpstreams(config: Config, flags: FlagsOf<"upstreams">): Promise<void> {
   const { drain, resume, replica, json: asJson } = flags;
   if (replica !== undefined && drain === undefined && resume === undefined) {
     throw new ExitError("usage", "--replica is for --drain and --resume.");
@@ -34,9 +18,9 @@ export async function listUpstreams(config: Config, flags: Flags): Promise<void>
     [drain, "drain"],
     [resume, "resume"],
   ] as const) {
-    if (typeof name === "string") await steer(config, `/upstreams/${encodeURIComponent(name)}/${verb}`, { replica });
+    if (name !== undefined) await steer(config, `/upstreams/${encodeURIComponent(name)}/${verb}`, { replica });
   }
-  const listing = await fetchList<ListedUpstream>(config, "/upstreams");
+  const listing = await fetchList<Upstream>(config, "/upstreams");
   await writeOut(asJson ? `${JSON.stringify(listing, undefined, 2)}\n` : upstreamTable(listing.data));
 }
 
@@ -48,7 +32,7 @@ async function steer(config: Config, path: string, body: object): Promise<void> 
 }
 
 /** Formats the replicas as aligned columns with a header. */
-function upstreamTable(upstreams: readonly ListedUpstream[]): string {
+function upstreamTable(upstreams: readonly Upstream[]): string {
   if (upstreams.length === 0) return "No upstreams: --upstream names one, --gateway looks for them on this machine.\n";
   const rows = upstreams.flatMap(({ name, replicas }) =>
     replicas.map((replica) => [

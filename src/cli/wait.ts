@@ -2,6 +2,7 @@
 
 import type { Config } from "../config/config.ts";
 import type { Health } from "../contract/health.ts";
+import type { FlagsOf } from "./commands.ts";
 import { ExitError } from "./exit-codes.ts";
 import { askServer, checkAdmitted, serverUrl } from "./running-server.ts";
 import { writeWarning } from "./terminal.ts";
@@ -14,7 +15,7 @@ const PAUSE_MS = 100;
  * Prints the address of the server at --host and --port when it serves, with a warning when some of it does not. Throws
  * ExitError at the timeout, and when the server refuses this caller.
  */
-export async function waitForServer(config: Config, { timeout }: { readonly timeout?: string | true }): Promise<void> {
+export async function waitForServer(config: Config, { timeout }: FlagsOf<"wait">): Promise<void> {
   const seconds = timeout === undefined ? USUAL_S : Number(timeout);
   if (!(seconds > 0)) throw new ExitError("usage", "--timeout must be a number of seconds above 0.");
   if (config.port === 0)

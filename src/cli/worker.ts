@@ -11,26 +11,18 @@ import { WORKER_PORT } from "../domain/worker.ts";
 import { physicalCores } from "../engine/process/memory.ts";
 import { CANNOT_LISTEN, type WorkerOptions, type WorkerReady } from "../engine/worker/protocol.ts";
 import { WorkerServer } from "../engine/worker/worker-server.ts";
+import type { FlagsOf } from "./commands.ts";
 import { launchWith, unpack } from "./engines.ts";
 import { ExitError, exitCodes } from "./exit-codes.ts";
 import { ReadyFile } from "./ready-file.ts";
 import { logger } from "./runtime.ts";
 import { isQuiet } from "./terminal.ts";
 
-interface WorkerFlags {
-  readonly host?: string;
-  readonly port?: string;
-  /** Networks, separated by commas. */
-  readonly allow?: string;
-  /** Device names, separated by commas. */
-  readonly device?: string;
-}
-
 /** Networks that may connect by default: this machine alone. */
 const LOOPBACK = ["127.0.0.0/8"];
 
 /** Serves until SIGINT or SIGTERM and returns the exit code. Throws ExitError. */
-export async function serveDevices(config: Config, flags: WorkerFlags): Promise<number> {
+export async function serveDevices(config: Config, flags: FlagsOf<"worker">): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);
   const listening = listeningOptions(flags);
   const log = logger(config);
@@ -63,11 +55,11 @@ function listeningOptions({
   host = "127.0.0.1",
   port,
   allow,
-}: WorkerFlags): Pick<WorkerOptions, "host" | "port" | "allow"> {
+}: FlagsOf<"worker">): Pick<WorkerOptions, "host" | "port" | "allow"> {
   const address = host === "localhost" ? "127.0.0.1" : host;
   if (!isIPv4(address)) throw new ExitError("usage", `--host must be an IPv4 address of this machine, not "${host}".`);
   const number = port === undefined ? WORKER_PORT : Number(port);
-  if (!Number.isInteger(number) || number < 0 || number > 65_535 || port === "") {
+  if (!Number.isInteger(number) || number < 0 || number > 65_535) {
     throw new ExitError("usage", `--port must be a whole number from 0 to 65535, not "${port}".`);
   }
   if (allow === undefined && !isLoopback(address)) {

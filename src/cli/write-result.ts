@@ -28,7 +28,7 @@ export function expectWritable(path: string): void {
 }
 
 /** The format from the option, and the file's name. */
-interface Wanted {
+export interface Wanted {
   readonly format?: string;
   readonly output?: string;
 }
@@ -47,13 +47,17 @@ export function formatOf(
   const format = others[ending] ?? ending;
   if (formats.includes(format)) {
     if (wanted === undefined || wanted === format || !formats.includes(wanted)) return wanted ?? format;
-    throw new ExitError("usage", `-o names a file for ${format}, and --format is ${wanted}: leave one of them out.`);
+    throw otherFormat(format, wanted);
   }
   if (wanted !== undefined) return wanted;
   const known = [...formats, ...Object.keys(others)].map((one) => `.${one}`);
   const list = `${known.slice(0, -1).join(", ")} or ${known.at(-1)}`;
   throw new ExitError("usage", `-o must name a file that ends in ${list}, or --format must name the format.`);
 }
+
+/** Returns the error for a file name whose ending stands for another format than --format names. */
+export const otherFormat = (named: string, wanted: string): ExitError =>
+  new ExitError("usage", `-o names a file for ${named}, and --format is ${wanted}: leave one of them out.`);
 
 /** Writes a file, and creates the folders that contain it. Throws ExitError on failure. */
 export async function writeResult(path: string, content: string | Uint8Array): Promise<void> {

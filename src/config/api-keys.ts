@@ -2,8 +2,11 @@
 
 import { UsageError } from "./parse.ts";
 import { readText } from "./read-text.ts";
-import { KEY, KEY_NAME } from "./secrets.ts";
 
+/** A name of a key, usable in logs and metric labels without escaping. */
+export const KEY_NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
+/** A key that fits into an HTTP header. */
+export const KEY = /^[\x21-\x7e]+$/;
 /** Minimum length at which a single trailing = may be base64 padding. */
 const LEAST_PADDED = 12;
 

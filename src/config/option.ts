@@ -1,6 +1,7 @@
 // Defines an option: the shape of the rows in options/.
 
 import type { Environment } from "./environment.ts";
+import type { OptionGroup } from "./options.ts";
 
 export type OptionValue = string | number | boolean | readonly string[] | Readonly<Record<string, unknown>>;
 
@@ -48,17 +49,6 @@ export interface Row<Value = unknown> extends Description, Kind<OptionValue> {
 export interface Rows {
   readonly [field: string]: Row | Rows;
 }
-
-export const optionGroups = [
-  "Model",
-  "Server",
-  "Gateway",
-  "Generation",
-  "Engine",
-  "One-shot",
-  "Output and files",
-] as const;
-export type OptionGroup = (typeof optionGroups)[number];
 
 /** A row with its name and group. */
 export interface Option extends Row {

@@ -1,7 +1,7 @@
 // Every option of the program in one table. Parsing, Config, help, environment variables, the config file and the
 // docs are all derived from it. Its rows are in `options/`, one file per group of the help.
 
-import { isRow, nameOf, optionGroups, type Option, type OptionGroup, type Rows } from "./option.ts";
+import { isRow, nameOf, type Option, type Rows } from "./option.ts";
 import { engineOptions } from "./options/engine.ts";
 import { gatewayOptions } from "./options/gateway.ts";
 import { generationOptions } from "./options/generation.ts";
@@ -18,7 +18,12 @@ const groups = {
   Engine: engineOptions,
   "One-shot": oneShotOptions,
   "Output and files": outputOptions,
-} satisfies Record<OptionGroup, Rows>;
+} satisfies Rows;
+
+export type OptionGroup = keyof typeof groups;
+
+/** The groups in the order of the help. */
+export const optionGroups = Object.keys(groups) as OptionGroup[];
 
 /** The rows by their field in Config. */
 export const table = {

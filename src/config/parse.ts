@@ -28,14 +28,10 @@ export function parseValue(option: Option, given: unknown, origin: string): Opti
   );
 }
 
-/** Returns " Did you mean …?" with the option, or the item of `others`, nearest to a misspelt name, or "". */
-export function didYouMean(name: string, options: readonly Option[], others: readonly string[] = []): string {
-  const spellings = options.flatMap(({ name: own, aliases = [] }) => [
-    own,
-    ...aliases.filter(({ length }) => length > 1),
-  ]);
-  const found = nearest(name, [...others, ...spellings]);
-  return found === undefined ? "" : ` Did you mean ${found}?`;
+/** Returns " Did you mean …?" with the candidate nearest to a misspelt name, after `prefix`, or "". */
+export function didYouMean(name: string, candidates: readonly string[], prefix = ""): string {
+  const found = nearest(name, candidates);
+  return found === undefined ? "" : ` Did you mean ${prefix}${found}?`;
 }
 
 /** Returns the values set by environment variables. Empty variables count as absent, and so do those of Kubernetes. */
@@ -87,7 +83,7 @@ export function parseConfigFile(options: readonly Option[], text: string, file: 
       const long = options.find(({ aliases }) => aliases?.includes(name))?.name ?? name;
       // A config file has only long names, and cannot name another config file.
       const known = options.map((one) => one.name).filter((one) => one !== "config");
-      throw new UsageError(`${file} has the unknown option ${key}.${didYouMean(long, [], known)}`);
+      throw new UsageError(`${file} has the unknown option ${key}.${didYouMean(long, known)}`);
     }
     values.set(name, parseValue(option, given, `${key} in ${file}`));
   }

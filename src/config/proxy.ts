@@ -2,6 +2,7 @@
 
 import { BlockList, isIP } from "node:net";
 import type { Environment } from "./environment.ts";
+import { withoutBrackets } from "./host-name.ts";
 
 /** Returns the proxy's address; undefined if `fetch` connects directly or cannot use the proxy. */
 export function proxyFor(address: string, environment: Environment): string | undefined {
@@ -14,7 +15,7 @@ export function proxyFor(address: string, environment: Environment): string | un
   if (!proxy || !/^https?:$/.test(proxy.protocol)) return undefined;
   const at = port || (protocol === "https:" ? "443" : "80");
   const exceptions = (variable("no_proxy") ?? "").toLowerCase().split(/[\s,]+/);
-  return exceptions.some((entry) => isExcepted(entry, bare(hostname), at)) ? undefined : proxy.href;
+  return exceptions.some((entry) => isExcepted(entry, withoutBrackets(hostname), at)) ? undefined : proxy.href;
 }
 
 /** `entry`: a host, a domain suffix, an address or a range (`10.0.0.0/8`), each optionally with a port, or `*`. */
@@ -22,7 +23,7 @@ function isExcepted(entry: string, host: string, port: string): boolean {
   if (entry === "*" || isInRange(entry, host)) return true;
   const [, name = "", only = port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
   if (only !== port || name === "") return false;
-  if (isIP(host) !== 0) return isInRange(bare(name), host);
+  if (isIP(host) !== 0) return isInRange(withoutBrackets(name), host);
   const domain = name.replace(/^\*?\./, "");
   return host === domain || host.endsWith(`.${domain}`);
 }
@@ -39,6 +40,3 @@ function isInRange(entry: string, host: string): boolean {
   range.addSubnet(address, bits, type);
   return range.check(host, type);
 }
-
-/** Returns a host without the brackets of an IPv6 address. */
-const bare = (host: string): string => host.replace(/^\[|\]$/g, "");

@@ -1,5 +1,6 @@
 // Addresses of svc's releases, laid out as on GitHub: `download/vVERSION/FILE` and `latest/download/FILE`.
 
+import type { Config } from "./config.ts";
 import { isLoopback } from "./host-name.ts";
 import { UsageError } from "./parse.ts";
 import { builtReleases, version } from "./version.ts";
@@ -15,20 +16,16 @@ export function toReleases(given: string): string {
   throw new UsageError("--releases must be an https URL, or an http URL on this machine.");
 }
 
-interface Releases {
-  readonly releases?: string;
-}
-
 /** Returns the address of a file of a release; undefined if neither the options nor the build name a release server. */
 export function releasedFile(
-  { releases = builtReleases }: Releases,
+  { releases = builtReleases }: Pick<Config, "releases">,
   file: string,
-  of: string = version,
+  of = version,
 ): string | undefined {
   return releases && `${releases}/download/v${of}/${file}`;
 }
 
 /** Returns the address of a file of the newest release, or undefined as above. */
-export function newestFile({ releases = builtReleases }: Releases, file: string): string | undefined {
+export function newestFile({ releases = builtReleases }: Pick<Config, "releases">, file: string): string | undefined {
   return releases && `${releases}/latest/download/${file}`;
 }

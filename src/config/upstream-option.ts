@@ -1,7 +1,7 @@
 // Parses the addresses and keys of upstreams from the option values.
 
+import { KEY, KEY_NAME } from "./api-keys.ts";
 import { UsageError } from "./parse.ts";
-import { KEY, KEY_NAME } from "./secrets.ts";
 
 interface UpstreamConfig {
   readonly name: string;

@@ -1,6 +1,15 @@
 // Storage of the tensor types of the pinned llama.cpp, from GGML_QUANT_SIZES in its gguf-py/gguf/constants.py;
 // test/model/upstream-data.test.ts compares the two.
 
+/** Number in GGUF files, name, elements and bytes of a block. */
+const TYPES = `
+0 F32 1 4, 1 F16 1 2, 2 Q4_0 32 18, 3 Q4_1 32 20, 6 Q5_0 32 22, 7 Q5_1 32 24, 8 Q8_0 32 34, 9 Q8_1 32 36,
+10 Q2_K 256 84, 11 Q3_K 256 110, 12 Q4_K 256 144, 13 Q5_K 256 176, 14 Q6_K 256 210, 15 Q8_K 256 292,
+16 IQ2_XXS 256 66, 17 IQ2_XS 256 74, 18 IQ3_XXS 256 98, 19 IQ1_S 256 50, 20 IQ4_NL 32 18, 21 IQ3_S 256 110,
+22 IQ2_S 256 82, 23 IQ4_XS 256 136, 24 I8 1 1, 25 I16 1 2, 26 I32 1 4, 27 I64 1 8, 28 F64 1 8, 29 IQ1_M 256 56,
+30 BF16 1 2, 34 TQ1_0 256 54, 35 TQ2_0 256 66, 39 MXFP4 32 17, 40 NVFP4 64 36, 41 Q1_0 128 18, 42 Q2_0 64 18
+`;
+
 interface TensorType {
   readonly name: string;
   /** Elements that are stored together as a block, and the bytes of a block. */
@@ -9,40 +18,9 @@ interface TensorType {
 }
 
 /** Tensor types by their number in GGUF files. */
-export const tensorTypes: ReadonlyMap<number, TensorType> = new Map([
-  [0, { name: "F32", elements: 1, bytes: 4 }],
-  [1, { name: "F16", elements: 1, bytes: 2 }],
-  [2, { name: "Q4_0", elements: 32, bytes: 18 }],
-  [3, { name: "Q4_1", elements: 32, bytes: 20 }],
-  [6, { name: "Q5_0", elements: 32, bytes: 22 }],
-  [7, { name: "Q5_1", elements: 32, bytes: 24 }],
-  [8, { name: "Q8_0", elements: 32, bytes: 34 }],
-  [9, { name: "Q8_1", elements: 32, bytes: 36 }],
-  [10, { name: "Q2_K", elements: 256, bytes: 84 }],
-  [11, { name: "Q3_K", elements: 256, bytes: 110 }],
-  [12, { name: "Q4_K", elements: 256, bytes: 144 }],
-  [13, { name: "Q5_K", elements: 256, bytes: 176 }],
-  [14, { name: "Q6_K", elements: 256, bytes: 210 }],
-  [15, { name: "Q8_K", elements: 256, bytes: 292 }],
-  [16, { name: "IQ2_XXS", elements: 256, bytes: 66 }],
-  [17, { name: "IQ2_XS", elements: 256, bytes: 74 }],
-  [18, { name: "IQ3_XXS", elements: 256, bytes: 98 }],
-  [19, { name: "IQ1_S", elements: 256, bytes: 50 }],
-  [20, { name: "IQ4_NL", elements: 32, bytes: 18 }],
-  [21, { name: "IQ3_S", elements: 256, bytes: 110 }],
-  [22, { name: "IQ2_S", elements: 256, bytes: 82 }],
-  [23, { name: "IQ4_XS", elements: 256, bytes: 136 }],
-  [24, { name: "I8", elements: 1, bytes: 1 }],
-  [25, { name: "I16", elements: 1, bytes: 2 }],
-  [26, { name: "I32", elements: 1, bytes: 4 }],
-  [27, { name: "I64", elements: 1, bytes: 8 }],
-  [28, { name: "F64", elements: 1, bytes: 8 }],
-  [29, { name: "IQ1_M", elements: 256, bytes: 56 }],
-  [30, { name: "BF16", elements: 1, bytes: 2 }],
-  [34, { name: "TQ1_0", elements: 256, bytes: 54 }],
-  [35, { name: "TQ2_0", elements: 256, bytes: 66 }],
-  [39, { name: "MXFP4", elements: 32, bytes: 17 }],
-  [40, { name: "NVFP4", elements: 64, bytes: 36 }],
-  [41, { name: "Q1_0", elements: 128, bytes: 18 }],
-  [42, { name: "Q2_0", elements: 64, bytes: 18 }],
-]);
+export const tensorTypes: ReadonlyMap<number, TensorType> = new Map(
+  TYPES.split(",").map((type) => {
+    const [number, name = "", elements, bytes] = type.trim().split(" ");
+    return [Number(number), { name, elements: Number(elements), bytes: Number(bytes) }];
+  }),
+);

@@ -63,8 +63,8 @@ describe("actions", () => {
   });
 
   test("an explicit `serve` is distinguished from serving by default", () => {
-    expect(parseArguments(["serve"]).explicitServe).toBe(true);
-    expect(parseArguments([]).explicitServe).toBe(false);
+    expect(parseArguments(["serve"]).command).toBe("serve");
+    expect(parseArguments([]).command).toBeUndefined();
     for (const prompt of ["Hi", "42"]) {
       expect(() => parseArguments(["serve", "-s", prompt])).toThrow("svc serve answers no prompt: svc -s does.");
     }

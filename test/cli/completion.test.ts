@@ -10,14 +10,15 @@ import { runToEnd } from "../support/program.ts";
 /** Stands in for svc and prints what was downloaded. */
 const LIST = "svc() { printf 'NAME              SIZE\\nmaker/tiny:Q8_0   1 GB\\nmine/other:Q4_0   1 GB\\n'; }";
 
-/** Returns bash's completions for these words; the cursor is at the last word, which may be empty. */
+/** Returns bash's completions for these words, split as bash does; the cursor is at the last one, which may be empty. */
 async function completed(...words: string[]): Promise<string[]> {
   const folder = temporaryFolder();
   await Bun.write(join(folder, "model.gguf"), "");
   await Bun.write(join(folder, "notes.txt"), "");
   await Bun.write(join(folder, "a model.gguf"), "");
-  const quoted = ["svc", ...words].map((word) => `'${word}'`).join(" ");
-  const script = `${LIST}\n${completion("bash")}\nCOMP_WORDS=(${quoted}) COMP_CWORD=${words.length}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
+  const parts = words.flatMap((word) => (word === "" ? [word] : word.split(/([:=]+)/).filter((part) => part !== "")));
+  const quoted = ["svc", ...parts].map((part) => `'${part}'`).join(" ");
+  const script = `${LIST}\n${completion("bash")}\nCOMP_WORDS=(${quoted}) COMP_CWORD=${parts.length}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
   const { out, err } = await runToEnd(["bash", "-c", script], { cwd: folder });
   expect(err).toBe("");
   return out.trim().split("\n").toSorted();
@@ -58,6 +59,14 @@ describe("bash completes", () => {
     [["completion", "z"], ["zsh"]],
     [["wait", ""], [""]],
     [["rm", "mak"], ["maker/tiny:Q8_0"]],
+    [["rm", "maker/tiny:"], ["Q8_0"]],
+    [["rm", "maker/tiny:Q"], ["Q8_0"]],
+    [["-m", "mine/other:Q"], ["Q4_0"]],
+    [["--model=maker/tiny:Q"], ["Q8_0"]],
+    [["--model=mo"], ["model.gguf"]],
+    [["--kv-mode=pa"], ["paged"]],
+    [["--kv-mode="], ["auto", "paged", "streams", "unified"]],
+    [["--port="], [""]],
     [
       ["-m", "m"],
       ["maker/tiny:Q8_0", "mine/other:Q4_0", "model.gguf"],

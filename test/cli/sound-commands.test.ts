@@ -51,6 +51,12 @@ test.each([
     2,
     "that ends in .txt, .srt, .vtt, .json, or a folder with / at its end.",
   ],
+  [
+    "a file of another form",
+    ["transcribe", at("a.wav"), "-o", at("a.srt"), "--format", "vtt"],
+    2,
+    "-o names a file for srt, and --format is vtt",
+  ],
   ["an unknown form", ["transcribe", at("a.wav"), "--format", "constructor"], 2, "--format must be one of text, srt"],
   ["standard input twice", ["transcribe", "-", "-"], 2, "Standard input can be named once; got 2 times."],
   ["a folder", ["transcribe", at("")], 1, "it is a folder."],

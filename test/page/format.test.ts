@@ -26,6 +26,12 @@ test("numbers have a readable form", () => {
   ]);
 });
 
+test("what is rounded up to 1000 has the next unit", () => {
+  expect([999_499, 999_600, 999_600_000].map(bytes)).toEqual(["999 KB", "1.0 MB", "1.0 GB"]);
+  expect([bytes(99_960), bytes(2e15)]).toEqual(["100 KB", "2000 TB"]);
+  expect([999.6, 9996, 59_600].map(duration)).toEqual(["1.00 s", "10.0 s", "1 min 0 s"]);
+});
+
 test("a prompt in progress shows how much of it is computed, and a finished one its length", () => {
   const shown = (prompt_tokens: number, processed_prompt_tokens?: number) =>
     promptProgress({ prompt_tokens, ...(processed_prompt_tokens !== undefined && { processed_prompt_tokens }) });

@@ -8,9 +8,11 @@ const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 /** `1.4 GB`. */
 export function bytes(count: number): string {
-  const power = Math.min(UNITS.length - 1, count > 0 ? Math.floor(Math.log(count) / Math.log(1000)) : 0);
+  let power = 0;
+  // What would be rounded to 1000 has the next unit.
+  while (count / 1000 ** power >= 999.5 && power < UNITS.length - 1) power++;
   const value = count / 1000 ** power;
-  return `${power === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
+  return `${power === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
 }
 
 /** `4.2M`, `128K`. */
@@ -40,9 +42,9 @@ export const rate = (perSecond: number): string =>
 
 /** `43 ms`, `2.31 s`, `2 min 5 s`, `1 h 2 min`. */
 export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
   const seconds = ms / 1000;
-  if (seconds < 59.5) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
+  if (seconds < 59.5) return `${seconds.toFixed(seconds < 9.995 ? 2 : 1)} s`;
   const total = Math.round(seconds);
   const minutes = Math.floor(total / 60);
   return minutes < 60 ? `${minutes} min ${total % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;

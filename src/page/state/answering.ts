@@ -2,7 +2,7 @@
 
 import { noAnswer, withChunk, type Answer, type Chunk } from "../logic/answer.ts";
 import { chatRequest, newMedia } from "../logic/chat-request.ts";
-import type { Settings, Turn } from "../logic/conversation.ts";
+import type { Attachment, Settings, Turn } from "../logic/conversation.ts";
 import type { Model } from "../logic/models.ts";
 import { connectionLost, type Api } from "./api.ts";
 
@@ -60,12 +60,7 @@ async function drawImage(api: Api, { path, settings, model, signal }: Question, 
     ...(seed !== undefined && { seed }),
     ...(size !== undefined && { size }),
   };
-  const body = edits
-    ? await editForm(
-        fields,
-        pictures.map(({ data }) => data),
-      )
-    : fields;
+  const body = edits ? editForm(fields, pictures) : fields;
   const drawn: string[] = [];
   let isComplete = false;
   for await (const event of api.events<ImageEvent>(`/v1/images/${edits ? "edits" : "generations"}`, body, { signal })) {
@@ -79,10 +74,10 @@ async function drawImage(api: Api, { path, settings, model, signal }: Question, 
   if (!isComplete) throw connectionLost();
 }
 
-async function editForm(fields: object, pictures: readonly string[]): Promise<FormData> {
+function editForm(fields: object, pictures: readonly Attachment[]): FormData {
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.append(name, String(value));
-  for (const url of pictures) form.append("image[]", blobOf(url), "image");
+  for (const { data } of pictures) form.append("image[]", blobOf(data), "image");
   return form;
 }
 

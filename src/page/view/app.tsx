@@ -24,7 +24,6 @@ export function App() {
   const [opened, setOpened] = useState<"" | "settings" | "chats">("");
   const close = () => setOpened("");
   useShortcuts();
-  useNoDrops(place.view === "watch");
   return (
     <>
       {place.view === "chat" && (
@@ -116,24 +115,6 @@ function usePlace(): Place {
     [],
   );
   return place;
-}
-
-/** While it is on, files that are dropped are refused; else the browser would leave the page and open them. */
-function useNoDrops(isOn: boolean): void {
-  useEffect(() => {
-    if (!isOn) return;
-    const refuse = (event: DragEvent) => {
-      if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      event.dataTransfer.dropEffect = "none";
-    };
-    addEventListener("dragover", refuse);
-    addEventListener("drop", refuse);
-    return () => {
-      removeEventListener("dragover", refuse);
-      removeEventListener("drop", refuse);
-    };
-  }, [isOn]);
 }
 
 const IS_APPLE = /^(?:Mac|iPhone|iPad)/.test(navigator.platform);

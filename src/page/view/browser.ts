@@ -1,5 +1,7 @@
 // Helpers for what browsers make complicated.
 
+import { useEffect, useState } from "preact/hooks";
+
 /** Whether writing needs no on-screen keyboard, which would hide the conversation. */
 export const hasKeyboard = (): boolean => !matchMedia("(pointer: coarse)").matches;
 
@@ -62,6 +64,29 @@ export function chooseFiles(accept: string, chosen: (files: readonly File[]) => 
   input.accept = accept;
   input.addEventListener("change", () => chosen([...(input.files ?? [])]));
   input.click();
+}
+
+/**
+ * Receives files that are dropped anywhere on the page, and returns whether files are being dragged over it. Without
+ * `take`, files are refused; else the browser would leave the page and open them.
+ */
+export function useDroppedFiles(take?: (files: readonly File[]) => void): boolean {
+  const [isOver, setOver] = useState(false);
+  useEffect(() => {
+    const over = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      if (!take) event.dataTransfer.dropEffect = "none";
+      setOver(event.type === "dragover");
+      if (event.type === "drop") take?.([...event.dataTransfer.files]);
+    };
+    const types = ["dragover", "dragleave", "drop"] as const;
+    for (const type of types) addEventListener(type, over);
+    return () => {
+      for (const type of types) removeEventListener(type, over);
+    };
+  });
+  return isOver;
 }
 
 /** Reads a file as a data URL. */

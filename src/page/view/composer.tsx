@@ -8,7 +8,7 @@ import { messageOf } from "../state/api.ts";
 import { messagePlace } from "../state/drafts.ts";
 import { Act } from "./act.tsx";
 import { attach, Attachments } from "./attachments.tsx";
-import { chooseFiles, hasKeyboard, isComposing } from "./browser.ts";
+import { chooseFiles, hasKeyboard, isComposing, useDroppedFiles } from "./browser.ts";
 import { usePage } from "./context.ts";
 import { Problem } from "./problem.tsx";
 import { Trouble } from "./trouble.tsx";
@@ -123,25 +123,6 @@ export function Composer() {
       </div>
     </form>
   );
-}
-
-/** Receives files that are dropped anywhere on the page; returns whether files are being dragged over it. */
-function useDroppedFiles(take: (files: readonly File[]) => void): boolean {
-  const [isOver, setOver] = useState(false);
-  useEffect(() => {
-    const over = (event: DragEvent) => {
-      if (!event.dataTransfer?.types.includes("Files")) return;
-      event.preventDefault();
-      setOver(event.type === "dragover");
-      if (event.type === "drop") take([...event.dataTransfer.files]);
-    };
-    const types = ["dragover", "dragleave", "drop"] as const;
-    for (const type of types) addEventListener(type, over);
-    return () => {
-      for (const type of types) removeEventListener(type, over);
-    };
-  });
-  return isOver;
 }
 
 /** Shows how much of the context the conversation uses. */

@@ -6,6 +6,7 @@ import type { Health } from "../../contract/health.ts";
 import { ago, bytes, contextLength, duration, promptProgress, rate, whole } from "../logic/format.ts";
 import type { Levels } from "../logic/metrics.ts";
 import { MOMENTS, type Watch, type WatchedRequest } from "../state/watch.ts";
+import { useDroppedFiles } from "./browser.ts";
 import { Chart } from "./chart.tsx";
 import { usePage } from "./context.ts";
 import { Problem } from "./problem.tsx";
@@ -13,6 +14,7 @@ import { Problem } from "./problem.tsx";
 export function WatchView() {
   const { watch } = usePage();
   useEffect(() => watch.start(), []);
+  useDroppedFiles();
   const { health, levels, requests, trouble } = watch;
   const running = requests.value.filter(({ state }) => state !== "ended");
   const ended = requests.value.filter(({ state }) => state === "ended");
