@@ -56,7 +56,7 @@ export function prepareModel(
   const chosen = config.model === undefined ? undefined : namedModel(config.model, config.modelsDir);
   const given = read ?? (chosen && readModelFile(chosen.path));
   const mmproj = config.mmproj ?? chosen?.mmproj;
-  if (mmproj !== undefined) exitOn(ModelFileError, "model", () => checkProjectorFile(mmproj));
+  if (mmproj !== undefined) checkProjectorFile(mmproj);
   const { draft: draftPath, draftMax: max, draftPMin: pMin, draftAdaptive: adaptive } = config;
   const drafts = draftPath !== undefined && config.speculation;
   const draft = drafts ? readModelFile(namedModel(draftPath, config.modelsDir).path) : undefined;

@@ -45,7 +45,7 @@ test("a projector that is cut off, or another file, is refused before anything i
   };
   const prepare = (mmproj: string) => prepareModel({ ...testConfig, model, mmproj }, unpacked);
   const refused = (said: string) =>
-    expect.objectContaining({ reason: "model", message: expect.stringContaining(said) });
+    expect.objectContaining({ name: "ModelFileError", message: expect.stringContaining(said) });
   expect(() => prepare(half)).toThrow(refused("half.gguf is incomplete"));
   expect(() => prepare(model)).toThrow(refused("is not a projector"));
   expect(() => prepare(projector)).toThrow("unpacked");
