@@ -122,8 +122,8 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   private attemptsOf(request: GenerateRequest, job: Job) {
     const { model } = this.names;
     const translation = new Translation(request, model);
-    const { refusalOf } = translation;
-    const attempts = new Attempts(this.upstream, { model, key: prefixKey(request), refusalOf });
+    const check = (replica: Replica) => void translation.for(replica);
+    const attempts = new Attempts(this.upstream, { model, key: prefixKey(request), check });
     const ask = (attempt: Attempt, stopped: AbortSignal) =>
       this.ask(attempt, translation, request, job, AbortSignal.any([job.stop.signal, stopped]));
     return { attempts, ask };
