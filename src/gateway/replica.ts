@@ -1,10 +1,10 @@
 // One server of an upstream: its health, its models and its load.
 
+import { abortable } from "../domain/abortable.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { ErrorCode, SvcError } from "../domain/errors.ts";
 import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
 import { Attempt } from "./attempt.ts";
-import { settled } from "./deadline.ts";
 import { CircuitBreaker, type Remedy } from "./circuit-breaker.ts";
 import { urlHashOf } from "./prefix-key.ts";
 import { ReplicaStats, type Routing } from "./replica-stats.ts";
@@ -244,7 +244,7 @@ export class Replica {
       this.refusesListing = false;
       if (this.breaker.remedy === "list") this.breaker.succeeded();
       // Some servers do not answer these queries while they load or are busy, so nothing waits for them.
-      await settled(this.fetchDetails(kind, models), DETAILS_MS);
+      await abortable(this.fetchDetails(kind, models), AbortSignal.timeout(DETAILS_MS)).catch(() => {});
     } catch (error) {
       const failure = failureFrom(error);
       const sick = failure.sick !== false;
