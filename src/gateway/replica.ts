@@ -6,7 +6,6 @@ import type { ErrorCode, SvcError } from "../domain/errors.ts";
 import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
 import { Attempt } from "./attempt.ts";
 import { CircuitBreaker, type Remedy } from "./circuit-breaker.ts";
-import { urlHashOf } from "./prefix-key.ts";
 import { ReplicaStats, type Routing } from "./replica-stats.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
@@ -37,8 +36,6 @@ const UNCLEAR = 5;
 
 export class Replica {
   readonly client: ServerClient;
-  /** Identifies the replica in the choice by prefix. */
-  readonly urlHash: number;
   readonly breaker: CircuitBreaker;
   /** Requests in flight, in the order in which they were sent. */
   readonly running = new Set<Attempt>();
@@ -68,7 +65,6 @@ export class Replica {
     private readonly hint?: ServerKind,
   ) {
     this.client = new ServerClient(address, timeouts, clock.now);
-    this.urlHash = urlHashOf(address.url);
     this.breaker = new CircuitBreaker(clock.now);
   }
 
