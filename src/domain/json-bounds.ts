@@ -45,6 +45,11 @@ export class JsonBounds {
   /** Whether the bytes so far end with a backslash in a string, which escapes the next byte. */
   private escaped = false;
 
+  /** Whether the bytes so far end within a list, an object or a string. */
+  get isOpen(): boolean {
+    return this.depth > 0 || this.inString;
+  }
+
   /** Starts another text. */
   next(): void {
     this.depth = 0;

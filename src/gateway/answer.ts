@@ -30,12 +30,11 @@ interface AnswerTimes {
   readonly completionMs: number;
 }
 
+/** Finish reasons beside the usual end, which is a call's where the answer has one. */
 const REASONS: Readonly<Record<string, FinishReason>> = {
   length: "length",
   model_length: "length",
   max_tokens: "length",
-  tool_calls: "tool_calls",
-  function_call: "tool_calls",
   cancelled: "cancelled",
   content_filter: "content_filter",
   // An answer that a server cut off is incomplete, whatever the reason.

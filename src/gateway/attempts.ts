@@ -30,8 +30,8 @@ interface Routed {
   readonly model: string;
   /** Requests with the same key go to the same replica while it has capacity. */
   readonly key: number;
-  /** Returns why a replica cannot take the request; undefined if it can. */
-  readonly refusalOf?: (replica: Replica) => SvcError | undefined;
+  /** Throws SvcError about what a replica cannot take. */
+  readonly check: (replica: Replica) => void;
 }
 
 export class Attempts {
@@ -51,11 +51,14 @@ export class Attempts {
     private readonly upstream: Upstream,
     private readonly routed: Routed,
   ) {
-    // Replicas of other kinds may accept what one cannot.
     for (const replica of upstream.having(routed.model)) {
-      const refusal = routed.refusalOf?.(replica);
-      // What a server takes is unknown before it has listed its models.
-      if (refusal) this.leaveOut(replica, new UpstreamFailure(replica.unlisted ?? refusal, "elsewhere", false));
+      try {
+        routed.check(replica);
+      } catch (refusal) {
+        if (!(refusal instanceof SvcError)) throw refusal;
+        // What a server takes is unknown before it has listed its models; replicas of other kinds may take more.
+        this.leaveOut(replica, new UpstreamFailure(replica.unlisted ?? refusal, "elsewhere", false));
+      }
     }
   }
 

@@ -1,9 +1,9 @@
 // Parses JSON of other servers, whose size is not limited elsewhere, without blocking the event loop.
 
 import { JsonBounds } from "../domain/json-bounds.ts";
-import { parseJson as parseInPieces } from "../domain/json-pieces.ts";
+import { jsonOf } from "../domain/json.ts";
+import { parseJson } from "../domain/json-pieces.ts";
 import { nextTurn } from "../domain/next-turn.ts";
-import { parseJson } from "./fields.ts";
 import { malformed } from "./upstream-failure.ts";
 
 /** Up to this many characters, a text is too short to hold too many values. */
@@ -20,7 +20,8 @@ export const isLong = (json: string): boolean => json.length > SHORT;
 /** Parses JSON, in several turns if long. Throws UpstreamFailure about invalid JSON or too many values. */
 export async function parseLong(json: string, mostValues = MOST_VALUES): Promise<unknown> {
   if (isLong(json)) await checkBounds(Buffer.from(json), mostValues);
-  const value = json.length <= PARSED_AT_ONCE ? parseJson(json) : await inPieces(Buffer.from(json));
+  const inPieces = () => parseJson([Buffer.from(json)], nextTurn, PIECE).catch(() => undefined);
+  const value = json.length <= PARSED_AT_ONCE ? jsonOf(json) : await inPieces();
   if (value === undefined) throw malformed("sent something that is not JSON");
   return value;
 }
@@ -33,6 +34,3 @@ async function checkBounds(bytes: Uint8Array, mostValues: number): Promise<void>
     await nextTurn();
   }
 }
-
-const inPieces = (bytes: Uint8Array): Promise<unknown> =>
-  parseInPieces([bytes], nextTurn, PIECE).catch(() => undefined);

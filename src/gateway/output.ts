@@ -21,10 +21,10 @@ export interface Piece {
 /** Part of a tool call, or a complete one. */
 export interface CallPiece {
   /** Absent: a separate call if the piece has a name, else the last call. */
-  readonly index?: number;
-  readonly id?: string;
+  readonly index?: number | undefined;
+  readonly id?: string | undefined;
   /** Absent: the piece continues a call. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** JSON text. */
   readonly arguments: string;
 }

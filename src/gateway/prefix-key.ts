@@ -32,16 +32,7 @@ export const inputKey = (input: string | TokenIds = ""): number =>
 const hash = (value: string, seed = 0): number => Bun.hash.xxHash32(value, seed);
 
 /**
- * Returns how well a replica suits a key; requests go to the highest score. The score is the same in every process and
- * does not depend on other replicas (rendezvous hashing), so that separate gateways agree.
+ * Returns how well the replica at this URL suits a key; requests go to the highest score. The score is the same in every
+ * process and does not depend on other replicas (rendezvous hashing), so that separate gateways agree.
  */
-export function affinity(urlHash: number, key: number): number {
-  // Murmur3's finalizer: each bit of the input changes half the bits of the output.
-  let mixed = urlHash ^ key;
-  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
-  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
-  return (mixed ^ (mixed >>> 16)) >>> 0;
-}
-
-/** Returns the hash of a replica's URL for `affinity`. */
-export const urlHashOf = (url: string): number => hash(url);
+export const affinity = (url: string, key: number): number => hash(url, key);

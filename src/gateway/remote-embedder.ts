@@ -17,7 +17,6 @@ import type { RequestBodies } from "./request-bodies.ts";
 import { headersOf } from "./request-headers.ts";
 import type { ServerKind } from "./server-kind.ts";
 import type { Upstream } from "./upstream.ts";
-import { orRefusal } from "./unsupported.ts";
 import { passedOnAlready, streamedFailure, wrongAnswer } from "./upstream-failure.ts";
 
 /** Inputs that are sent at once, because servers of OpenAI's API take no more. */
@@ -88,11 +87,8 @@ export class RemoteEmbedder implements EmbeddingPort {
   private async tryReplicas(work: EmbedWork, signal: AbortSignal, origin?: RequestOrigin): Promise<EmbeddingResult> {
     const key = inputKey(work.inputs[0]);
     const { model } = this.names;
-    const refusalOf = ({ kind }: Replica) => {
-      const encoded = orRefusal(() => encode(kind, work, model));
-      return encoded instanceof SvcError ? encoded : undefined;
-    };
-    const attempts = new Attempts(this.upstream, { model, key, refusalOf });
+    const check = ({ kind }: Replica) => void encode(kind, work, model);
+    const attempts = new Attempts(this.upstream, { model, key, check });
     for await (const attempt of attempts.each(signal)) {
       try {
         const result = await this.ask(attempt, work, signal, origin);

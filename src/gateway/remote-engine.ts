@@ -66,15 +66,13 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       answers: new Map(),
       beganAt: this.options.clock.now(),
     };
-    const leave = () => job.stop.abort(signal.reason);
-    signal.addEventListener("abort", leave, { once: true });
-    if (signal.aborted) leave();
+    const ends = AbortSignal.any([signal, job.stop.signal]);
     this.jobs.set(request.id, job);
     let winner: Winner | undefined;
     let retries = 0;
     try {
-      const { attempts, ask } = this.attemptsOf(request, job);
-      for await (const attempt of attempts.each(job.stop.signal)) {
+      const { attempts, ask } = this.attemptsOf(request, job, ends);
+      for await (const attempt of attempts.each(ends)) {
         winner = yield* race(attempt, { attempts, ask, hedgeAfterMs: this.upstream.hedgeAfterMs(attempt.replica) });
         if (!winner) continue;
         attempts.succeeded();
@@ -97,7 +95,6 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
       if (!job.cancelled) throw error;
       if (!job.accepted) yield accepted(false);
     } finally {
-      signal.removeEventListener("abort", leave);
       job.stop.abort();
       if (this.jobs.get(request.id) === job) this.jobs.delete(request.id);
       // If the reader stops at the first event, the loop over the rest never began.
@@ -119,13 +116,13 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
   }
 
   /** Returns the attempts for a request, and the function that runs each of them. */
-  private attemptsOf(request: GenerateRequest, job: Job) {
+  private attemptsOf(request: GenerateRequest, job: Job, ends: AbortSignal) {
     const { model } = this.names;
     const translation = new Translation(request, model);
-    const { refusalOf } = translation;
-    const attempts = new Attempts(this.upstream, { model, key: prefixKey(request), refusalOf });
+    const check = (replica: Replica) => void translation.for(replica);
+    const attempts = new Attempts(this.upstream, { model, key: prefixKey(request), check });
     const ask = (attempt: Attempt, stopped: AbortSignal) =>
-      this.ask(attempt, translation, request, job, AbortSignal.any([job.stop.signal, stopped]));
+      this.ask(attempt, translation, request, job, AbortSignal.any([ends, stopped]));
     return { attempts, ask };
   }
 

@@ -1,12 +1,11 @@
 // One server of an upstream: its health, its models and its load.
 
+import { abortable } from "../domain/abortable.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { ErrorCode, SvcError } from "../domain/errors.ts";
 import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
 import { Attempt } from "./attempt.ts";
-import { settled } from "./deadline.ts";
 import { CircuitBreaker, type Remedy } from "./circuit-breaker.ts";
-import { urlHashOf } from "./prefix-key.ts";
 import { ReplicaStats, type Routing } from "./replica-stats.ts";
 import { ServerClient, type ServerAddress, type Timeouts } from "./server-client.ts";
 import { describeOllamaModel, describeServer, type RemoteModel, type ServerDescription } from "./server-description.ts";
@@ -37,8 +36,6 @@ const UNCLEAR = 5;
 
 export class Replica {
   readonly client: ServerClient;
-  /** Identifies the replica in the choice by prefix. */
-  readonly urlHash: number;
   readonly breaker: CircuitBreaker;
   /** Requests in flight, in the order in which they were sent. */
   readonly running = new Set<Attempt>();
@@ -68,7 +65,6 @@ export class Replica {
     private readonly hint?: ServerKind,
   ) {
     this.client = new ServerClient(address, timeouts, clock.now);
-    this.urlHash = urlHashOf(address.url);
     this.breaker = new CircuitBreaker(clock.now);
   }
 
@@ -244,7 +240,7 @@ export class Replica {
       this.refusesListing = false;
       if (this.breaker.remedy === "list") this.breaker.succeeded();
       // Some servers do not answer these queries while they load or are busy, so nothing waits for them.
-      await settled(this.fetchDetails(kind, models), DETAILS_MS);
+      await abortable(this.fetchDetails(kind, models), AbortSignal.timeout(DETAILS_MS)).catch(() => {});
     } catch (error) {
       const failure = failureFrom(error);
       const sick = failure.sick !== false;

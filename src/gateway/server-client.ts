@@ -1,9 +1,10 @@
 // Sends HTTP requests to one server: its address and key, timeouts for each phase, the header that prevents loops.
 
 import { connect } from "node:net";
+import { abortable } from "../domain/abortable.ts";
 import { TurnLimit } from "../domain/turn-limit.ts";
+import { within } from "../domain/within.ts";
 import { AnswerMessages } from "./answer-messages.ts";
-import { within } from "./deadline.ts";
 import { parseLong } from "./long-json.ts";
 import { unreached } from "./unreached.ts";
 import { beginningOf, failureOf, lost, silent, unreachable, UpstreamFailure } from "./upstream-failure.ts";
@@ -113,13 +114,12 @@ export class ServerClient {
   }
 
   /** Waits until an answer begins. Throws UpstreamFailure when nothing arrives, or the signal's reason. */
-  private readonly waiting = <T>(next: Promise<T>, signal: AbortSignal): Promise<T> =>
-    within(next, { ms: this.timeouts.silenceMs, signal, late: () => silent(this.timeouts.silenceMs / 1000) }).then(
-      (value) => {
-        this.heardAt = this.now();
-        return value;
-      },
-    );
+  private async waiting<T>(next: Promise<T>, signal: AbortSignal): Promise<T> {
+    const { silenceMs } = this.timeouts;
+    const value = await within(abortable(next, signal), silenceMs, () => silent(silenceMs / 1000));
+    this.heardAt = this.now();
+    return value;
+  }
 
   private fetch(path: string, init: BunFetchRequestInit): Promise<Response> {
     const { url, key } = this.address;
@@ -138,7 +138,8 @@ export class ServerClient {
   /** Resolves when the server accepts a connection. Throws UpstreamFailure, or the signal's reason. */
   async connect(signal?: AbortSignal): Promise<void> {
     const { hostname, port, protocol } = new URL(this.address.proxy ?? this.address.url);
-    const late = () => unreachable(`did not accept a connection within ${this.timeouts.connectMs / 1000} s`);
+    const { connectMs } = this.timeouts;
+    const late = () => unreachable(`did not accept a connection within ${connectMs / 1000} s`);
     const socket = connect({
       host: hostname.replace(/^\[|\]$/g, ""),
       port: Number(port || (protocol === "https:" ? 443 : 80)),
@@ -148,7 +149,7 @@ export class ServerClient {
       socket.once("error", (error) => reject(unreachable(unreached(error, this.address))));
     });
     try {
-      await within(connected, { ms: this.timeouts.connectMs, late, ...(signal && { signal }) });
+      await within(signal ? abortable(connected, signal) : connected, connectMs, late);
     } finally {
       socket.destroy();
     }

@@ -11,12 +11,12 @@ import { malformed, noListing, unreachable, UpstreamFailure } from "./upstream-f
 export interface RemoteModel {
   /** The model's name on its server. */
   readonly id: string;
-  readonly created?: number;
-  readonly owner?: string;
+  readonly created?: number | undefined;
+  readonly owner?: string | undefined;
   readonly loaded: boolean;
   /** Empty: the model is known to serve a purpose that svc does not support for upstreams. */
   readonly capabilities: readonly string[];
-  readonly contextLength?: number;
+  readonly contextLength?: number | undefined;
   /** Whether the model takes images, if known. */
   readonly vision?: boolean;
   /** Whether the model takes sound, if known. */
@@ -107,18 +107,15 @@ function seconds(value: unknown): number | undefined {
 }
 
 function plain(entry: Fields, capabilities: readonly string[] = CHAT): RemoteModel {
-  const created = seconds(entry["created"]);
-  const owner = text(entry["owned_by"]);
-  const contextLength = ["max_model_len", "max_context_length", "context_length", "context_window", "n_ctx"]
-    .map((key) => number(entry[key]))
-    .find((length) => length !== undefined);
   return {
     id: text(entry["id"]) ?? "",
     loaded: entry["loaded"] !== false,
     capabilities,
-    ...(created !== undefined && { created }),
-    ...(owner !== undefined && { owner }),
-    ...(contextLength !== undefined && { contextLength }),
+    created: seconds(entry["created"]),
+    owner: text(entry["owned_by"]),
+    contextLength: ["max_model_len", "max_context_length", "context_length", "context_window", "n_ctx"]
+      .map((key) => number(entry[key]))
+      .find((length) => length !== undefined),
   };
 }
 
@@ -183,8 +180,7 @@ async function describeOllama(get: Get): Promise<ServerDescription | undefined> 
       if (id === undefined) return [];
       const changed = Date.parse(text(model["modified_at"]) ?? "");
       const created = seconds(changed / 1000);
-      const time = created === undefined ? {} : { created };
-      return [{ id, ...time, loaded: loaded.has(id), capabilities: capabilitiesByName(id), audio: false }];
+      return [{ id, created, loaded: loaded.has(id), capabilities: capabilitiesByName(id), audio: false }];
     }),
   };
 }
@@ -197,11 +193,10 @@ export async function describeOllamaModel(client: ServerClient, model: RemoteMod
   const reported = Array.isArray(shown["capabilities"]) ? shown["capabilities"] : [];
   const capabilities = reported.flatMap((one) => own(OLLAMA_CAPABILITIES, String(one)) ?? []);
   const info = fields(shown["model_info"]);
-  const contextLength = number(info[`${text(info["general.architecture"]) ?? ""}.context_length`]);
   return {
     ...model,
     ...(capabilities.length > 0 && { capabilities, vision: capabilities.includes("vision") }),
-    ...(contextLength !== undefined && { contextLength }),
+    contextLength: number(info[`${text(info["general.architecture"]) ?? ""}.context_length`]),
   };
 }
 

@@ -1,7 +1,7 @@
 // Splits the body of an upstream's answer into JSON messages: server-sent events, JSON lines, or one JSON text.
 
 import { createParser } from "eventsource-parser";
-import { parseJson } from "./fields.ts";
+import { jsonOf } from "../domain/json.ts";
 import { lost, malformed } from "./upstream-failure.ts";
 
 /** Most characters of a line, which is one message: no server sends more, and a broken one must not fill memory. */
@@ -40,7 +40,7 @@ export class MessageReader {
     this.isOver = true;
     if (last === undefined || last === DONE) return messages;
     // An unterminated line may be part of a message whose connection broke.
-    if (!this.isWhole && parseJson(last) === undefined) throw lost("ended in the middle of a message");
+    if (!this.isWhole && jsonOf(last) === undefined) throw lost("ended in the middle of a message");
     return [...messages, last];
   }
 
@@ -58,7 +58,7 @@ const NOTHING = new Uint8Array();
 
 /** Parses a message. Throws UpstreamFailure about invalid JSON. */
 export function parseMessage(json: string): unknown {
-  const value = parseJson(json);
+  const value = jsonOf(json);
   if (value === undefined) throw malformed("sent something that is not JSON");
   return value;
 }

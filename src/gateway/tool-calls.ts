@@ -1,8 +1,9 @@
-// Converts the pieces of an upstream's tool calls to events, calls in their order. Servers may interleave the pieces of
-// several calls. A call is held until part of its arguments confirms it, and until the calls before it are confirmed.
+// Converts the pieces of an upstream's tool calls to events, one call after the other. Servers may interleave the pieces
+// of several calls. A call is held until part of its arguments confirms it, and until the call before it is complete.
 
 import type { OutputEvent } from "../domain/generate.ts";
 import { newToolCallId } from "../domain/ids.ts";
+import { JsonBounds } from "../domain/json-bounds.ts";
 import type { CallPiece } from "./output.ts";
 import { wrongAnswer } from "./upstream-failure.ts";
 
@@ -20,6 +21,8 @@ interface Call {
   readonly id: string | undefined;
   /** Arguments that are not sent yet. */
   held: string;
+  /** Follows the arguments to their end. */
+  readonly json: JsonBounds;
 }
 
 const NO_ARGUMENTS = "{}";
@@ -28,7 +31,7 @@ export class ToolCalls {
   /** The calls by the server's numbers. */
   private readonly calls = new Map<number, Call>();
   private readonly inOrder: Call[] = [];
-  /** How many calls are confirmed and sent. */
+  /** How many calls are sent; only the last of them may still get arguments. */
   private sent = 0;
   /** Whether a further call was left out, so that the answer has all that was requested. */
   isCut = false;
@@ -58,9 +61,10 @@ export class ToolCalls {
     if (json === "") return;
     const call = index === undefined ? this.inOrder.at(-1) : this.calls.get(index);
     if (!call) throw wrongAnswer("sent a part of a tool call that it had not begun");
-    if (call.index < this.sent) added.push({ type: "tool_arguments", index: call.index, text: json });
-    else if (call.held !== "" || json.trim() !== "") call.held += json;
-    while (this.inOrder[this.sent]?.held) this.sendNext(added);
+    call.json.push(Buffer.from(json));
+    if (call.index === this.sent - 1) added.push({ type: "tool_arguments", index: call.index, text: json });
+    else if (call.index >= this.sent && (call.held !== "" || json.trim() !== "")) call.held += json;
+    while (this.inOrder[this.sent]?.held && this.inOrder[this.sent - 1]?.json.isOpen !== true) this.sendNext(added);
   }
 
   /** Returns whether the piece is the first of its call. An id alone says nothing: some servers invent one per piece. */
@@ -72,7 +76,7 @@ export class ToolCalls {
   }
 
   private begin({ index: number = this.count, id, name = "" }: CallPiece): void {
-    const call = { index: this.count, name, id, held: "" };
+    const call = { index: this.count, name, id, held: "", json: new JsonBounds(Infinity, Infinity) };
     this.calls.set(number, call);
     this.inOrder.push(call);
   }

@@ -12,16 +12,6 @@ export function cannotCarry(param: string, kind: ServerKind, what = `'${param}'`
   });
 }
 
-/** Returns a translation, or its SvcError about a request that the server cannot take. Throws other errors. */
-export function orRefusal<T>(translate: () => T): T | SvcError {
-  try {
-    return translate();
-  } catch (error) {
-    if (error instanceof SvcError) return error;
-    throw error;
-  }
-}
-
 /** Values that switch a setting off; a server without the setting behaves the same. */
 const OFF: Partial<Record<keyof Sampling, unknown>> = {
   topK: 0,

@@ -1,9 +1,10 @@
 // Converts upstreams' failures to svc's errors, without their text: it may contain parts of the request or set-up.
 
 import { SvcError } from "../domain/errors.ts";
+import { jsonOf } from "../domain/json.ts";
 import { retryAfterMs } from "../domain/retry-after.ts";
 import { exceeding } from "../domain/prompt-size.ts";
-import { fields, number, objects, parseJson, text, type Fields } from "./fields.ts";
+import { fields, number, objects, text, type Fields } from "./fields.ts";
 import { knownRefusal } from "./known-refusals.ts";
 
 /** A failure, and whether a retry may help. */
@@ -97,7 +98,7 @@ const LONGEST_ERROR = 64 * 1024;
 
 /** Converts a response with an error status. Reads its body only up to a limit. */
 export async function failureOf(response: Response, now: number): Promise<UpstreamFailure> {
-  const body = parseJson(await beginningOf(response, LONGEST_ERROR).catch(() => ""));
+  const body = jsonOf(await beginningOf(response, LONGEST_ERROR).catch(() => ""));
   const ms = retryAfterMs(response.headers, now);
   return statusFailure(response.status, body, ms === undefined ? undefined : Math.ceil(ms / 1000));
 }

@@ -137,7 +137,7 @@ export class Upstream {
    */
   choose(model: string, key: number, tried: ReadonlySet<Replica>): Choice | undefined {
     const having = this.having(model);
-    const suits = ({ urlHash }: Replica) => affinity(urlHash, key);
+    const suits = ({ url }: Replica) => affinity(url, key);
     let best = Infinity;
     let candidates: Replica[] = [];
     for (const replica of having) {

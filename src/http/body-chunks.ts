@@ -1,6 +1,7 @@
 // Reads a request's body as it arrives: refuses a compressed one, and fails when the client stops sending half-way.
 
 import { SvcError } from "../domain/errors.ts";
+import { within } from "../domain/within.ts";
 
 /** Longest silence, in milliseconds, of a client that is still sending a body. */
 export const BODY_PATIENCE_MS = 30_000;
@@ -70,11 +71,8 @@ async function* arriving(body: AsyncIterable<Uint8Array>, patienceMs: number): A
 
 async function* none(): AsyncGenerator<Uint8Array, void, void> {}
 
-async function soon<T>(work: Promise<T>, ms: number): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
+const soon = <T>(work: Promise<T>, ms: number): Promise<T> =>
+  within(work, ms, () => {
     const message = `The request body is not whole, and nothing more of it came for ${ms / 1000} seconds.`;
-    reject(new SvcError("request_timeout", message));
-  }, ms);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
-}
+    return new SvcError("request_timeout", message);
+  });

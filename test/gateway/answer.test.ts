@@ -27,24 +27,41 @@ describe("several calls", () => {
   const g = { index: 1, id: "b", name: "g", arguments: "" };
   const more = (index: number, json: string): CallPiece => ({ index, arguments: json });
 
-  /** Returns each call with its arguments, in the order of the calls' events. */
+  /** Returns each call with the arguments that follow it, as the writers of most APIs read them. */
   const callsOf = (pieces: readonly CallPiece[], reason = "tool_calls", answer = open()) => {
     const events = pieces.flatMap((call) => answer.add({ calls: [call] }));
     // Nothing more is read of an answer that is cut.
     if (!answer.isCut) events.push(...answer.add({ reason }));
     const calls: string[] = [];
     for (const event of events) {
-      if (event.type === "tool_call") calls[event.index] = event.name;
-      if (event.type === "tool_arguments") calls[event.index] += event.text;
+      if (event.type !== "tool_call" && event.type !== "tool_arguments") continue;
+      const isFirst = event.type === "tool_call";
+      expect(event.index).toBe(isFirst ? calls.length : calls.length - 1);
+      if (isFirst) calls.push(event.name);
+      else calls[event.index] += event.text;
     }
-    const order = events.flatMap((event) => (event.type === "tool_call" ? [event.index] : []));
-    expect(order).toEqual([...calls.keys()]);
     return calls;
   };
 
   test("may be interleaved", () => {
     const pieces = [f, g, more(0, '{"x":'), more(1, '{"y":'), more(0, "1}"), more(1, "2}")];
     expect(callsOf(pieces)).toEqual(['f{"x":1}', 'g{"y":2}']);
+    expect(callsOf([...pieces.slice(0, -2), more(1, "2}"), more(0, "1}"), more(0, "\n")])).toEqual([
+      'f{"x":1}',
+      'g{"y":2}',
+    ]);
+    // The end of the answer is that of a call whose arguments never end.
+    expect(callsOf([f, g, more(0, '{"x":'), more(1, "{}")])).toEqual(['f{"x":', "g{}"]);
+  });
+
+  test("in turn come piece by piece, whatever is in their texts", () => {
+    const answer = open();
+    const newOf = (...calls: CallPiece[]) =>
+      answer.add({ calls }).map((event) => (event.type === "tool_arguments" ? event.text : event.type));
+    expect(newOf(f, more(0, '{"x":"{[\\'))).toEqual(["tool_call", '{"x":"{[\\']);
+    expect(newOf(more(0, '"'))).toEqual(['"']);
+    expect(newOf(more(0, '"}'))).toEqual(['"}']);
+    expect(newOf(g, more(1, "{"))).toEqual(["tool_call", "{"]);
   });
 
   test("come in their order, whichever has its arguments first", () => {

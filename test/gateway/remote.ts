@@ -49,7 +49,7 @@ export function* conversationsOf(
   for (let number = 0; ; number++) {
     const conversation = { ...changes, messages: [{ role: "user" as const, content: `conversation ${number}` }] };
     const key = prefixKey(plainRequest("", conversation));
-    const suits = (one: Replica) => affinity(one.urlHash, key);
+    const suits = (one: Replica) => affinity(one.url, key);
     if (replicas.every((one) => one === replica || (replica && suits(one) < suits(replica)))) yield conversation;
     if (number > 10_000) throw new Error("no conversation goes to this replica");
   }

@@ -7,7 +7,7 @@ import { prefixKey } from "../../src/gateway/prefix-key.ts";
 import { settings } from "../support/generation-settings.ts";
 import { plainRequest } from "../support/request.ts";
 import { chatServer, delta, eventStream, fixtureServer, serverOf, helloStream } from "./fixture-server.ts";
-import { conversationsOf, generate, remote, textOf } from "./remote.ts";
+import { conversationsOf, finishOf, generate, remote, textOf } from "./remote.ts";
 
 const parameters = { type: "object", properties: { city: { type: "string" } } };
 const wire = (name: string, strict?: boolean) => ({
@@ -112,11 +112,12 @@ describe("the answer of the upstream", () => {
     expect(other.map(({ type }) => type)).toEqual(["accepted", "started", "finish"]);
   });
 
-  test("has no calls with tool choice none", async () => {
-    const answer = () => eventStream([delta({ content: "Hi" }), ...callChunks(), delta({}, "stop")]);
+  test.each(["stop", "tool_calls"])("has no calls with tool choice none, though it ends with %s", async (reason) => {
+    const answer = () => eventStream([delta({ content: "Hi" }), ...callChunks(), delta({}, reason)]);
     const events = await generate(await remote([chatServer(answer).url]), { tools: [], allTools: [weather] });
     expect(textOf(events)).toBe("Hi");
     expect(events.map(({ type }) => type)).toEqual(["accepted", "started", "text", "finish"]);
+    expect(finishOf(events)?.reason).toBe("stop");
   });
 });
 

@@ -45,7 +45,7 @@ test("when a replica is removed, only its own conversations move, and the others
   const all = replicas(3);
   const keys = Array.from({ length: 600 }, (_, index) => `conversation ${index}`);
   const favourite = (candidates: readonly Replica[], key: string) => {
-    const suits = ({ urlHash }: Replica) => affinity(urlHash, Bun.hash.xxHash32(key));
+    const suits = ({ url }: Replica) => affinity(url, Bun.hash.xxHash32(key));
     return candidates.toSorted((a, b) => suits(b) - suits(a))[0];
   };
   const before = keys.map((key) => favourite(all, key));

@@ -157,6 +157,29 @@ describe("a model of another server", () => {
     expect(await body(await server.post("/api/chat", ollama))).toMatchObject({ done_reason: "length" });
   });
 
+  test("may interleave its calls, which every stream has one after the other", async () => {
+    const piece = (index: number, name: string | undefined, json: string) =>
+      delta({ tool_calls: [{ index, ...(name && { id: name }), function: { name, arguments: json } }] });
+    const { server } = await gatewayServer(() =>
+      eventStream([
+        piece(0, "f", '{"x":'),
+        piece(1, "g", '{"y":'),
+        piece(0, undefined, "1}"),
+        piece(1, undefined, "2}"),
+        delta({}, "tool_calls"),
+      ]),
+    );
+    const model = "up/far";
+    const streamed = async (path: string, more: object) =>
+      (await server.post(path, { model, messages, stream: true, ...more })).text();
+    const lines = (await streamed("/v1/messages", { max_tokens: 5 })).match(/(?<="(name|partial_json)":)".*?[^\\]"/g);
+    expect(lines?.map((line) => JSON.parse(line))).toEqual(["f", '{"x":', "1}", "g", '{"y":', "2}"]);
+    const responses = await streamed("/v1/responses", { messages: undefined, input: "hi" });
+    for (const json of ['{"x":1}', '{"y":2}']) expect(responses).toContain(`"arguments":${JSON.stringify(json)}`);
+    const ollama = await streamed("/api/chat", {});
+    for (const json of ['{"x":1}', '{"y":2}']) expect(ollama).toContain(`"arguments":${json}`);
+  });
+
   test("streams, and reports errors midway before the end", async () => {
     const { server } = await gatewayServer(() => eventStream([delta({ content: "Hi" })], { done: false }));
     const stream = await (await server.chat({ model: "up/far", stream: true })).text();

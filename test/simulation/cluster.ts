@@ -1,7 +1,6 @@
 // Users of many replicas behind gateways: the real choice of replicas on a simulated clock. Replicas are reduced to
 // what matters here: a queue of prompts, streams that slow each other down, and a prefix cache.
 
-import { affinity } from "../../src/gateway/prefix-key.ts";
 import { Replica } from "../../src/gateway/replica.ts";
 import type { Attempt } from "../../src/gateway/attempt.ts";
 import { Upstream } from "../../src/gateway/upstream.ts";
@@ -203,7 +202,7 @@ export function simulateCluster(load: ClusterLoad): ClusterOutcome {
   const begin = (kind: Kind): Conversation => ({
     kind,
     prefix: Math.floor(dice() * kind.prefixes) + (kind === AGENT ? CHAT.prefixes : 0),
-    key: affinity(++conversations, 1),
+    key: Bun.hash.xxHash32(String(++conversations)),
     turn: 0,
     tokens: kind.prefixTokens + kind.firstTokens,
   });

@@ -10,21 +10,18 @@ export function decodeLine(line: unknown): Piece {
   const message = fields(answer["message"]);
   const calls = objects(message["tool_calls"]).map((call) => {
     const { name, arguments: given } = fields(call["function"]);
-    const [id, called] = [text(call["id"]), text(name)];
     return {
-      ...(id !== undefined && { id }),
-      ...(called !== undefined && { name: called }),
+      id: text(call["id"]),
+      name: text(name),
       arguments: typeof given === "string" ? given : JSON.stringify(given ?? {}),
     };
   });
-  const content = text(message["content"]) ?? text(answer["response"]);
-  const reasoning = text(message["thinking"]) ?? text(answer["thinking"]);
   const logprobs = objects(answer["logprobs"]).map(decodeToken);
   return {
-    ...(reasoning !== undefined && { reasoning }),
-    ...(content !== undefined && { text: content }),
-    ...(logprobs.length > 0 && { logprobs }),
-    ...(calls.length > 0 && { calls }),
+    reasoning: text(message["thinking"]) ?? text(answer["thinking"]),
+    text: text(message["content"]) ?? text(answer["response"]),
+    logprobs: logprobs.length > 0 ? logprobs : undefined,
+    calls: calls.length > 0 ? calls : undefined,
     ...(answer["done"] === true && {
       reason: text(answer["done_reason"]) ?? "stop",
       usage: {

@@ -2,7 +2,8 @@
 
 import { fieldError } from "../../domain/errors.ts";
 import type { ChatMessage, GenerateRequest, MediaPart } from "../../domain/generate.ts";
-import { fields, parseJson } from "../fields.ts";
+import { jsonOf } from "../../domain/json.ts";
+import { fields } from "../fields.ts";
 import type { UpstreamCall } from "../openai/encode-request.ts";
 import { traitsOf } from "../server-kind.ts";
 import { cannotCarry, carryForeign, carrySampling, checkCarried } from "../unsupported.ts";
@@ -62,7 +63,7 @@ function encodeMessage({ role, content, name, reasoning, toolCalls, toolCallId }
     ...(toolCalls && {
       tool_calls: toolCalls.map((call) => ({
         id: call.id,
-        function: { name: call.name, arguments: fields(parseJson(call.arguments)) },
+        function: { name: call.name, arguments: fields(jsonOf(call.arguments)) },
       })),
     }),
     ...(role === "tool" && name !== undefined && { tool_name: name }),

@@ -52,15 +52,11 @@ function callsOf(delta: Fields): readonly Fields[] {
 }
 
 function decodeCall(call: Fields): CallPiece {
-  const called = fields(call["function"]);
-  const id = text(call["id"]);
-  const name = text(called["name"]);
-  const index = number(call["index"]);
-  const given = called["arguments"];
+  const { name, arguments: given } = fields(call["function"]);
   return {
-    ...(index !== undefined && { index }),
-    ...(id !== undefined && { id }),
-    ...(name !== undefined && { name }),
+    index: number(call["index"]),
+    id: text(call["id"]),
+    name: text(name),
     arguments: typeof given === "string" ? given : given == null ? "" : JSON.stringify(given),
   };
 }
