@@ -9,7 +9,7 @@ import type { GenerationSettings } from "./settings.ts";
 
 /** `schema`: what the body was checked against. Throws SvcError naming the invalid field. */
 export const decodeControls = (
-  body: Partial<ControlFields> & { readonly model?: string | null },
+  body: Partial<ControlFields>,
   schema: { readonly properties: object },
   settings: Pick<GenerationSettings, "lora" | "stop">,
   running: RunningReports,
