@@ -7,7 +7,7 @@ import { isAbsolute, join } from "node:path";
 import type { Config } from "../config/config.ts";
 import { environmentOf, type Environment } from "../config/environment.ts";
 import { didYouMean, UsageError } from "../config/parse.ts";
-import { availableMemory } from "../engine/process/memory.ts";
+import { availableMemory } from "../engine/process/machine.ts";
 import { findProgram, ProgramError, runAttached } from "../engine/process/program.ts";
 import { modelId } from "../model/model-file.ts";
 import { ModelStore } from "../store/models/model-store.ts";

@@ -4,7 +4,7 @@ import { totalmem } from "node:os";
 import { hasGpuBackend, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { fileReason } from "../domain/system-error-code.ts";
-import { availableMemory, physicalCores } from "../engine/process/memory.ts";
+import { availableMemory, physicalCores } from "../engine/process/machine.ts";
 import type { Adapter, OfferedAdapter } from "../domain/adapters.ts";
 import type { ComputeOptions } from "../engine/process/kind.ts";
 import type { EngineOptions } from "../engine/text/protocol.ts";

@@ -5,7 +5,7 @@ import { bytesOf, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { processEnvironment, type Environment } from "../config/environment.ts";
 import { SvcError } from "../domain/errors.ts";
-import { physicalCores } from "../engine/process/memory.ts";
+import { physicalCores } from "../engine/process/machine.ts";
 import type { PpocrFiles } from "../engine/recognition/protocol.ts";
 import { RecognitionEngine } from "../engine/recognition/recognition-engine.ts";
 import { TextLanguages } from "../service/text-languages.ts";

@@ -8,7 +8,7 @@ import { version } from "../config/version.ts";
 import { parseNetworks } from "../config/worker-option.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { WORKER_PORT } from "../domain/worker.ts";
-import { physicalCores } from "../engine/process/memory.ts";
+import { physicalCores } from "../engine/process/machine.ts";
 import { CANNOT_LISTEN, type WorkerOptions, type WorkerReady } from "../engine/worker/protocol.ts";
 import { WorkerServer } from "../engine/worker/worker-server.ts";
 import type { FlagsOf } from "./commands.ts";

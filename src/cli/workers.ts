@@ -4,7 +4,7 @@ import { gib } from "../domain/gib.ts";
 import type { Config } from "../config/config.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { WorkerAddress } from "../domain/worker.ts";
-import { availableMemory } from "../engine/process/memory.ts";
+import { availableMemory } from "../engine/process/machine.ts";
 import type { TextEngineOptions } from "../engine/text/text-engine.ts";
 import type { EngineOptions, ModelSpread } from "../engine/text/protocol.ts";
 import { probeWorker, WorkerError, type FoundWorker } from "../engine/worker/probe.ts";

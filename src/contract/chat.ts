@@ -2,7 +2,6 @@
 
 import { FINISH_REASONS } from "../domain/usage.ts";
 import { controlFields } from "./controls.ts";
-import { modelName } from "./model.ts";
 import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
@@ -83,7 +82,6 @@ const ToolChoice = t.Object({
 });
 
 export const ChatCompletionRequest = t.Object({
-  model: modelName,
   messages: t.Array(ChatMessage, { minItems: 1 }),
   ...controlFields,
   max_tokens: opt(outputLimit("Maximum output tokens; -1: no limit.")),

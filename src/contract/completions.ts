@@ -2,7 +2,6 @@
 
 import { Timings, Usage, origin } from "./chat.ts";
 import { controlFields } from "./controls.ts";
-import { modelName } from "./model.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
 import { outputLimit } from "./sampling.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
@@ -12,7 +11,6 @@ import { TokenIds } from "./token-ids.ts";
 export const MOST_ANSWERS = 256;
 
 export const CompletionRequest = t.Object({
-  model: modelName,
   prompt: t.Union(
     [
       t.String({ minLength: 1 }),

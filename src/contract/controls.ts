@@ -1,12 +1,14 @@
 // Fields that chat completions, completions and llama.cpp's routes share: how an answer is generated and sent.
 
 import { lora } from "./lora.ts";
+import { modelName } from "./model.ts";
 import { runningFields } from "./running.ts";
 import { samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
 
 export const controlFields = {
+  model: modelName,
   ...samplingFields,
   lora,
   stop,

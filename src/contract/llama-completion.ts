@@ -3,7 +3,6 @@
 import { Timings } from "./chat.ts";
 import { MOST_ANSWERS } from "./completions.ts";
 import { controlFields } from "./controls.ts";
-import { modelName } from "./model.ts";
 import { PromptProgress } from "./running.ts";
 import { outputLimit } from "./sampling.ts";
 import { JsonObject, opt, t, type Static } from "./schema.ts";
@@ -14,7 +13,6 @@ const PromptObject = t.Object({ prompt_string: t.String(), multimodal_data: opt(
 
 /** Fields of both routes. */
 const common = {
-  model: modelName,
   ...controlFields,
   n_predict: opt(outputLimit("Maximum output tokens; -1: no limit, 0: compute only the prompt.")),
   max_tokens: opt(outputLimit("Used when n_predict is absent.")),

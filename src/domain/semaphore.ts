@@ -26,7 +26,16 @@ export class Semaphore {
    */
   async run<T>(size: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const free = await this.take(size, signal);
-    return abortable(work().finally(free), signal);
+    const begin = async () => {
+      try {
+        // It may have been aborted in the moment its turn came.
+        signal.throwIfAborted();
+        return await work();
+      } finally {
+        free();
+      }
+    };
+    return abortable(begin(), signal);
   }
 
   /**

@@ -1,4 +1,4 @@
-// Begins requests for anything but text: embeddings, sound, images, pages.
+// Begins requests that are one job: embeddings, speech, transcriptions, recognised pages, images of /sdapi.
 
 import type { EmbeddingReport } from "../service/embeddings.ts";
 import type { LogFields } from "../telemetry/log.ts";

@@ -4,7 +4,7 @@ import type { ProfileDetail } from "../contract/chat.ts";
 import { decodeChat } from "../dialect/chat/decode.ts";
 import { chatWriter } from "../dialect/chat/encode-stream.ts";
 import { encodeChat } from "../dialect/chat/encode.ts";
-import { reporterOf } from "../dialect/chat/running-reports.ts";
+import { reporterOf } from "../dialect/fields/running-reports.ts";
 import { decodeCompletion } from "../dialect/completions/decode.ts";
 import { completionWriter } from "../dialect/completions/encode-stream.ts";
 import { encodeCompletion } from "../dialect/completions/encode.ts";

@@ -67,7 +67,10 @@ interface ResponseOptions extends Framing {
   readonly opens?: boolean;
 }
 
-/** Returns an answer that streams what is written for `events`, which must end when the signal of the request's context aborts. */
+/**
+ * Returns an answer that streams what is written for `events`, which must end when the signal of the request's context
+ * aborts.
+ */
 export function streamResponse<Event>(
   { config, contexts }: AppDeps,
   request: Request,

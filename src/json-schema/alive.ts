@@ -78,7 +78,7 @@ function contents({ object, array }: Unit): ReadonlySet<Part> {
 
 const contentCount = ({ object, array }: Unit): number => (object?.members.size ?? 0) + (array?.prefix.length ?? 0);
 
-/** Returns the kinds that a unit allows. Those of which the bounds leave nothing are not among its own. */
+/** Returns those of the kinds of a unit that have values. */
 function possibleKinds({ nodes, kinds, values }: Unit, spend: Spend): Kinds {
   if (values) return values.length > 0 ? kinds : 0;
   let possible = kinds;

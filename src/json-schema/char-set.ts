@@ -60,9 +60,9 @@ export const single = (char: number): CharSet => [[char, char]];
 export const spellRanges = (set: CharSet): string =>
   set.map(([from, to]) => (from === to ? spellChar(from) : `${spellChar(from)}-${spellChar(to)}`)).join("");
 
-/** Writes letters and digits as they are and all else by number, so that it has no meaning of its own. */
+/** Writes letters, digits and spaces as they are and all else by number, so that it has no meaning of its own. */
 export function spellChar(char: number): string {
-  if (/^[0-9A-Za-z]$/.test(String.fromCodePoint(char))) return String.fromCodePoint(char);
+  if (/^[0-9A-Za-z ]$/.test(String.fromCodePoint(char))) return String.fromCodePoint(char);
   const hex = char.toString(16).toUpperCase();
   if (char <= 0xff) return `\\x${hex.padStart(2, "0")}`;
   return char <= 0xffff ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;

@@ -19,8 +19,9 @@ interface Step {
 }
 
 /**
- * Returns the plan for numbers within all bounds, or undefined when there are none. Whole numbers are enforced exactly,
- * except multiples without both bounds; of other numbers only the type is enforced.
+ * Returns the plan for numbers within all bounds, which must not exclude each other; undefined when none is whole or a
+ * multiple, as required. Whole numbers are enforced exactly, except multiples without both bounds; of other numbers only
+ * the type is enforced.
  */
 export function numberPlan(nodes: readonly SchemaNode[], kinds: Kinds, spend: Spend): NumberPlan | undefined {
   const range = numberRange(nodes);

@@ -37,7 +37,10 @@ export const partsOf = (regex: Regex): readonly Regex[] =>
 export const hasAnchor = (regex: Regex): boolean =>
   regex.kind === "start" || regex.kind === "end" || partsOf(regex).some(hasAnchor);
 
-/** Returns the expression without surrogates, which no text has as characters; undefined when nothing is left. */
+/**
+ * Returns the expression without sets that hold only surrogates, which no text has as characters; undefined when nothing
+ * is left.
+ */
 export function possible(regex: Regex): Regex | undefined {
   if (regex.kind === "set") return intersect(regex.set, SPELLABLE).length > 0 ? regex : undefined;
   if (regex.kind === "sequence") {

@@ -25,7 +25,9 @@ export interface RequestDeps {
   readonly subject: MetricSubject;
 }
 
-/** What admission needs to know about a backend. `placeFreeMs`: milliseconds until its engine has a free place, if known. */
+/**
+ * What admission needs to know about a backend. `placeFreeMs`: milliseconds until its engine has a free place, if known.
+ */
 export type Admitting = Pick<
   Backend<object & { readonly placeFreeMs?: () => number | undefined }>,
   "model" | "engine" | "parallel" | "subject" | "unlistedAt"

@@ -4,7 +4,6 @@ import { describe, expect, test } from "bun:test";
 import { checker } from "../../src/contract/schema.ts";
 import { SlotAnswer } from "../../src/contract/slots.ts";
 import { SvcError } from "../../src/domain/errors.ts";
-import type { SlotAction } from "../../src/domain/slots.ts";
 import { expectGolden } from "../http/golden.ts";
 import { hello, messages, serve } from "../http/harness.ts";
 import { until } from "../support/until.ts";
@@ -139,10 +138,10 @@ describe("refused", () => {
   test("are more actions than may wait, until others end", async () => {
     const server = withSlots();
     const gate = Promise.withResolvers<void>();
-    const { engine } = server;
-    engine.slot = async (action: SlotAction) => {
+    const { slotOutcome } = server.engine;
+    server.engine.slotOutcome = async (action) => {
       await gate.promise;
-      return engine.slotOutcome(action);
+      return slotOutcome(action);
     };
     const statuses: number[] = [];
     const ask = async () => void statuses.push((await server.post("/slots/0?action=erase", {})).status);

@@ -122,6 +122,30 @@ test("work that fails frees its bytes", async () => {
   expect(running()).toEqual(["b"]);
 });
 
+test("work that throws before it begins frees its bytes", async () => {
+  const shared = new Semaphore(10);
+  const broken = shared.run(10, live, () => {
+    throw new Error("no such file");
+  });
+  await expect(broken).rejects.toThrow("no such file");
+  expect(await shared.run(10, live, async () => "next")).toBe("next");
+});
+
+test("work whose turn comes in the moment it is cancelled does not begin", async () => {
+  const shared = new Semaphore(10);
+  const leaving = new AbortController();
+  const free = await shared.take(10, live);
+  let begun = false;
+  const late = shared.run(10, leaving.signal, async () => {
+    begun = true;
+  });
+  free();
+  leaving.abort("gone");
+  await expect(late).rejects.toBe("gone");
+  expect(await shared.run(10, live, async () => "next")).toBe("next");
+  expect(begun).toBe(false);
+});
+
 test("work of equal size runs in order of arrival", async () => {
   const { run, end, running } = setUp(1);
   const names = ["a", "b", "c"];

@@ -98,6 +98,7 @@ test.each([
     "document.document_url",
   ],
   [{ document, pages: "2-1" }, 400, "invalid_value", "pages"],
+  [{ document, pages: "1 2" }, 400, "invalid_value", "pages"],
   [{ document, pages: [-1] }, 400, "invalid_value", "pages.0"],
   [{ document, table_format: "csv" }, 400, "invalid_value", "table_format"],
   [

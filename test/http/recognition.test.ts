@@ -216,7 +216,7 @@ describe("controls", () => {
       recognition_level: "fast",
       uses_language_correction: false,
       max_pages: 7,
-      pages: "1-3, 5,9-",
+      pages: "1 - 3, 5,9-",
     });
     expect(work).toMatchObject({
       task: { text: { languages: [deu, eng], level: "fast", correction: false } },
@@ -308,6 +308,7 @@ describe("controls", () => {
     [{ pages: "0" }, "pages"],
     [{ pages: "3-1" }, "pages"],
     [{ pages: "1;2" }, "pages"],
+    [{ pages: "1 2" }, "pages"],
     [{ languages: [] }, "languages"],
     [{ languages: ["../eng"] }, "languages"],
     [{ languages: ["fr"] }, "languages"],

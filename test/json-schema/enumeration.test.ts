@@ -167,7 +167,7 @@ describe("a client's own grammar with a long list in it", () => {
 test.each([
   [
     "texts that begin alike, and one another",
-    ["", "a", "ab", "abc", "b", "ba", "é", "éa", 'say "hi"', "a\\b", "a\nb", "\u{1F600}", "\u{1F601}x"],
+    ["", " ", "a", "ab", "a b ", "abc", "b", "ba", "é", "éa", 'say "hi"', "a\\b", "a\nb", "\u{1F600}", "\u{1F601}x"],
   ],
   ["the same twice", ["yes", "no", "yes"]],
   ["one alone", ["yes"]],

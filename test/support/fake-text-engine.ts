@@ -68,7 +68,11 @@ export class FakeEngine implements TextPort {
   /** Texts that were tokenized, and conversations that were rendered, in order. */
   readonly tokenized: { readonly text: string; readonly options: TokenizeOptions }[] = [];
   readonly rendered: GenerateRequest[] = [];
-  slotOutcome: (action: SlotAction) => SlotOutcome = () => ({ tokens: 84, bytes: 1234, ms: 1.5 });
+  slotOutcome: (action: SlotAction) => SlotOutcome | Promise<SlotOutcome> = () => ({
+    tokens: 84,
+    bytes: 1234,
+    ms: 1.5,
+  });
   private readonly jobs = new Set<FakeJob>();
 
   /** `script` returns the steps of a request. */

@@ -17,7 +17,7 @@ import { decodeConstraint, STRUCTURE_UNSUPPORTED, structureNames } from "../fiel
 import { withTools } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeMessages } from "./messages.ts";
-import { decodeRunning, type RunningReports } from "./running-reports.ts";
+import { decodeRunning, type RunningReports } from "../fields/running-reports.ts";
 import { decodeTools } from "./tools.ts";
 
 export interface ChatCall {

@@ -10,7 +10,7 @@ import { encodeReadInputs } from "../fields/read-inputs.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { encodeLogprobs } from "./encode.ts";
 import { encodeProfile } from "./profile.ts";
-import type { Reporter } from "./running-reports.ts";
+import type { Reporter } from "../fields/running-reports.ts";
 import { encodeUsage, timingsMember } from "./usage.ts";
 
 interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInputs"> {

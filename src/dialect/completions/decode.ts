@@ -6,7 +6,7 @@ import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
 import { hintsOf } from "../../domain/hints.ts";
 import { PLAIN, type Generation, type Generations } from "../../domain/generate.ts";
 import type { ChatCall } from "../chat/decode.ts";
-import { decodeRunning } from "../chat/running-reports.ts";
+import { decodeRunning } from "../fields/running-reports.ts";
 import { decodeControls } from "../fields/controls.ts";
 import { checkAlternatives, checkAnswers, decodeMaxTokens, limitOf } from "../fields/limits.ts";
 import { fieldNames } from "../fields/field-names.ts";

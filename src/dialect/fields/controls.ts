@@ -1,7 +1,7 @@
 // Decodes the fields of chat completions, completions and llama.cpp's routes that say how an answer is generated and sent.
 
 import type { ControlFields } from "../../contract/controls.ts";
-import { runningFields, type RunningReports } from "../chat/running-reports.ts";
+import { reportRequest, type RunningReports } from "./running-reports.ts";
 import { decodeAdapters } from "./adapters.ts";
 import { decodeIdSlot, decodeModel, decodeStop } from "./limits.ts";
 import { decodeSampling } from "./sampling.ts";
@@ -9,7 +9,7 @@ import type { GenerationSettings } from "./settings.ts";
 
 /** `schema`: what the body was checked against. Throws SvcError naming the invalid field. */
 export const decodeControls = (
-  body: Partial<ControlFields> & { readonly model?: string | null },
+  body: Partial<ControlFields>,
   schema: { readonly properties: object },
   settings: Pick<GenerationSettings, "lora" | "stop">,
   running: RunningReports,
@@ -21,5 +21,5 @@ export const decodeControls = (
   ...(body.cache_prompt === false && { fresh: true as const }),
   ...decodeIdSlot(body),
   ...(body.t_max_predict_ms && { maxPredictMs: body.t_max_predict_ms }),
-  ...runningFields(running),
+  ...reportRequest(running),
 });

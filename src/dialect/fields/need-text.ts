@@ -1,3 +1,5 @@
+// Texts that a request must have although its schema does not require them.
+
 import { received } from "../../contract/schema.ts";
 import { fieldError, missing } from "../../domain/errors.ts";
 

@@ -10,7 +10,7 @@ import { checker } from "../../contract/schema.ts";
 import { fieldError, invalidValue } from "../../domain/errors.ts";
 import { PLAIN, type Generation } from "../../domain/generate.ts";
 import { tooLongToTokenize } from "../../domain/prompt-size.ts";
-import { decodeRunning, type RunningReports } from "../chat/running-reports.ts";
+import { decodeRunning, type RunningReports } from "../fields/running-reports.ts";
 import { decodeControls } from "../fields/controls.ts";
 import { fieldNames } from "../fields/field-names.ts";
 import { checkAlternatives, checkAnswers, decodeIdSlot, decodeMaxTokens, limitOf } from "../fields/limits.ts";

@@ -4,7 +4,7 @@ import { received } from "../../contract/schema.ts";
 import { invalidValue } from "../../domain/errors.ts";
 import type { PageRange } from "../../domain/recognition.ts";
 
-const RANGE = /^(\d{1,6})(?:(-)(\d{1,6})?)?$/;
+const RANGE = /^(\d{1,6})(?:\s*(-)\s*(\d{1,6})?)?$/;
 
 /**
  * Decodes ranges such as `1-3, 7` or `5-`. `from`: the number of the first page; `most`: ranges. Throws SvcError when the
@@ -21,7 +21,7 @@ export function decodePages(
   const parts = text.split(",", most + 1);
   if (parts.length > most) throw refusal();
   return parts.map((part) => {
-    const [, begin, dash, end = dash ? Infinity : begin] = RANGE.exec(part.replaceAll(/\s/g, "")) ?? [];
+    const [, begin, dash, end = dash ? Infinity : begin] = RANGE.exec(part.trim()) ?? [];
     const [first, last] = [Number(begin), Number(end)];
     if (!(first >= from && last >= first)) throw refusal();
     return { first: first + 1 - from, ...(last !== Infinity && { last: last + 1 - from }) };

@@ -49,7 +49,7 @@ const IGNORED: ReadonlySet<string> = new Set(
     "denoising_strength refiner_switch_at subseed seed_resize_from_h seed_resize_from_w firstphase_width",
     "firstphase_height hr_scale hr_upscaler hr_second_pass_steps hr_resize_x hr_resize_y hr_checkpoint_name",
     "hr_sampler_name hr_scheduler hr_prompt hr_negative_prompt",
-    // How a mask is applied.
+    // How a mask is applied; `mask` itself is refused.
     "inpainting_fill inpaint_full_res inpaint_full_res_padding inpainting_mask_invert mask_blur mask_blur_x mask_blur_y",
     "mask_round",
   ].flatMap((names) => names.split(" ")),

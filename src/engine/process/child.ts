@@ -4,7 +4,7 @@ import { writeSync } from "node:fs";
 import type { LoadState, LogLine } from "../../../ffi/runtime/library.ts";
 import { errorMessage } from "../../domain/error-message.ts";
 import type { EngineKind } from "./kind.ts";
-import { ownMemory } from "./memory.ts";
+import { ownMemory } from "./machine.ts";
 import {
   ABORT_FD,
   PROTOCOL_VERSION,

@@ -2,7 +2,7 @@
 // first, when the next one needs their memory. Busy engines never are; a load that cannot fit is refused with numbers.
 
 import { SvcError } from "../../domain/errors.ts";
-import { availableMemory } from "./memory.ts";
+import { availableMemory } from "./machine.ts";
 
 /** An engine that is loaded on first use. */
 export interface MemoryTenant {

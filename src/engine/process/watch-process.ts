@@ -1,6 +1,6 @@
 // Decides how an engine's process is watched: how long it may be silent, what is logged, and when it is given up.
 
-import { readText } from "./memory.ts";
+import { readText } from "./machine.ts";
 import type { EngineProcess } from "./process.ts";
 import type { SupervisorOptions } from "./supervisor-options.ts";
 import { Watchdog } from "./watchdog.ts";

@@ -7,18 +7,17 @@ export const truncationHeaders = {
     "Number of inputs that were truncated because they exceed the model's context; absent if no input was truncated.",
 };
 
-/** Returns the errors of routes that compute vectors or rankings with a model of this kind. */
-const embeddingErrors = (kind: string) => ({
+/** Returns the errors of routes whose model of this kind computes vectors or ranks. `more`: as for `jobErrors`. */
+const embeddingErrors = (kind: string, more = "") => ({
   400: badRequest,
-  ...jobErrors(),
+  ...jobErrors("loading the model", more),
   404: `\`model_not_found\`: no ${kind} with this name, or none at all, is served.`,
   413: tooLarge("8 MiB"),
 });
 
 /** Errors of routes that return vectors, whose model may be an upstream's. */
 export const vectorErrors = {
-  ...embeddingErrors("embedding model"),
-  ...jobErrors("loading the model", "`upstream_unavailable`: the model's upstream cannot be reached. "),
+  ...embeddingErrors("embedding model", "`upstream_unavailable`: the model's upstream cannot be reached. "),
   502: "`upstream_error`: the model's upstream failed, or sent no vectors.",
   508: "`loop_detected`: another svc forwarded the request, and its model is on a third server.",
 };

@@ -96,7 +96,8 @@ export const picturesErrors = { ...generationErrors, 422: unreadImage };
 
 /**
  * Returns the errors of routes whose work runs in an engine of its own kind: embeddings, sound, pictures, pages.
- * `loading`: what may take too long or fail. `more`: a further reason for 503.
+ * `loading`: reasons for `engine_unavailable`; the last one names what takes too long or failed. `more`: a further reason
+ * for 503.
  */
 export const jobErrors = (loading = "loading the model", more = "") => ({
   499: "`request_cancelled`: the request was cancelled by its correlation id.",

@@ -84,7 +84,9 @@ export class Lifecycle {
       return failed(error, context, request);
     }
     // From here on, a page may read the error.
-    const response = await this.route(request, pathname, context).catch((error) => failed(error, context, request));
+    const response = await this.route(request, pathname, context).catch((error: unknown) =>
+      failed(error, context, request),
+    );
     allowOrigin(request.headers, response.headers, policy);
     return response;
   }

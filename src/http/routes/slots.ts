@@ -4,7 +4,8 @@ import { Elysia } from "elysia";
 import { SlotAnswer, SlotFile } from "../../contract/slots.ts";
 import { decodeSlot, decodeSlotFile, encodeSlot } from "../../dialect/llama/slots.ts";
 import { SvcError } from "../../domain/errors.ts";
-import { FewAtOnce, MOST_SLOT_ACTIONS } from "../../service/few-at-once.ts";
+import { MOST_SLOT_ACTIONS } from "../../domain/slots.ts";
+import { FewAtOnce } from "../../service/few-at-once.ts";
 import type { AppDeps } from "../deps.ts";
 import { bodyCeilings } from "../json-body.ts";
 import { optionalRoute } from "../json-content.ts";
@@ -15,10 +16,10 @@ export const slotRoutes = ({ bodies, clock, config, engine, metrics }: AppDeps) 
     metrics: metrics.of({ kind: "text", model: engine.status().modelId }),
     clock,
   });
+  const act = config.slotSavePath === undefined ? undefined : engine.slot?.bind(engine);
   return new Elysia({ name: "route.slots" }).post(
     "/slots/:id_slot",
     async ({ request, params }) => {
-      const act = config.slotSavePath === undefined ? undefined : engine.slot?.bind(engine);
       if (!act) throw withoutSlots();
       const { slot, type } = decodeSlot(params.id_slot, new URL(request.url).searchParams.get("action"));
       const slotAction =

@@ -19,9 +19,11 @@ export interface CellsInUse {
 
 /** Moving averages of measured steps, in milliseconds. */
 export class StepCost {
-  /** What the cells in use cost streams and a prompt, and what a prompt's tiles cost. */
+  /** What the cells in use cost streams. */
   readonly streams = new CellCost();
+  /** What own and idle cells cost a prompt. */
   readonly prompts = new PromptCellCost();
+  /** What the tiles of a prompt's rows cost. */
   readonly tiles = new TileCost();
   private decodeStep: number | undefined;
   /** Milliseconds per prompt token when no stream is in the batch. */

@@ -117,6 +117,7 @@ export class StepPlanner {
     const tokens = prompts.reduce((sum, { uncomputed }) => sum + uncomputed, 0);
     const cellMs = this.cost.prompts.idleCellMs(tokens);
     if (cellMs <= this.kv.host.roundTripTokenMs) return;
+    // Each row reads those before it: on average, half of what is still to be computed.
     const limit = this.cost.prompts.affordable(tokens, this.kv.runningCells + tokens / 2);
     this.kv.clearBeyond(limit, now, cellMs > RETURNING * (this.cost.prefillTokenMs ?? cellMs));
   }

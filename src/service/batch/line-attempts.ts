@@ -50,8 +50,8 @@ const TRANSIENT = new Set<string>([
 const isTransient = ({ code, details }: SvcError): boolean => TRANSIENT.has(code) || details.needsOperator === true;
 
 /**
- * Returns the output line for a line of the batch `client`, whatever the outcome; throws the signal's reason when it is aborted
- * first. Begins in the place that `first` releases; a line that waits for another attempt holds no place.
+ * Returns the output line for a line of the batch `client`, whatever the outcome; throws the signal's reason when it is
+ * aborted first. Begins in the place that `first` releases; a line that waits for another attempt holds no place.
  */
 export async function answerLine(
   deps: LineDeps,
@@ -87,8 +87,8 @@ export async function answerLine(
 }
 
 /**
- * Waits for a place to try a line again, a suspected one until no other is tried. The last attempt after a
- * crash is made alone, since lines that are tried for the first time may crash the engine, too.
+ * Waits for a place to try a line again, a suspected one until no other is tried. The last attempt after a crash is made
+ * alone, since lines that are tried for the first time may crash the engine, too.
  */
 async function turn(
   { places, suspects }: LineDeps,

@@ -4,6 +4,7 @@ import { open, rm } from "node:fs/promises";
 import type { ByteAccount, ByteBudget } from "../../domain/byte-budget.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { UploadPurpose } from "../../domain/file-purpose.ts";
+import { isObject } from "../../domain/json.ts";
 import { JsonBounds } from "../../domain/json-bounds.ts";
 import { isBlank, LineCutter, LineTurns, parseLine, type Line } from "../../store/json-lines.ts";
 
@@ -142,7 +143,7 @@ class CheckedLines {
       const what = error instanceof SyntaxError ? "valid JSON" : "valid UTF-8";
       throw refuse("invalid_json", `Line ${number} of the file is not ${what} (${size}).`);
     }
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+    if (isObject(value)) return;
     throw refuse("invalid_json", `Line ${number} of the file must be a JSON object (${size}).`);
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { Semaphore } from "../../../src/domain/semaphore.ts";
-import type { AnswerLine } from "../../../src/service/batch/answer-line.ts";
+import type { AnswerLine, LineBody } from "../../../src/service/batch/answer-line.ts";
 import { answerLine } from "../../../src/service/batch/line-attempts.ts";
 
 const retryAfterSeconds = 5;
@@ -54,6 +54,31 @@ test("a line waits while its server refuses everything, and fails when that is a
   expect(pauses).toEqual(Array(4).fill(30_000));
   const failed = new SvcError("upstream_error", "failed (500)");
   expect(await attempt([failed, failed, failed, answer])).toEqual(["upstream_error", 3, 0]);
+});
+
+test("a suspected line that ends while it waits for a place does not keep other suspected lines waiting", async () => {
+  const [places, suspects] = [new Semaphore(1), new Semaphore(1)];
+  const deps = {
+    places,
+    suspects,
+    pause: async () => {},
+    onWait: () => {},
+    onUnexpected: () => {},
+    answer: async () => {
+      throw lost;
+    },
+  };
+  const leaving = new AbortController();
+  const release = await places.take(1, leaving.signal);
+  // Another line gets the place that this one leaves.
+  const other = places.take(1, new AbortController().signal);
+  const waiting = { customId: "a", withBody: <T>(use: (body: LineBody) => Promise<T>) => use({}) };
+  const over = answerLine(deps, waiting, "batch", release, leaving.signal);
+  await other;
+  await Bun.sleep(0);
+  leaving.abort("deleted");
+  await expect(over).rejects.toBe("deleted");
+  expect(await Promise.race([suspects.take(1, new AbortController().signal), Bun.sleep(100)])).toBeFunction();
 });
 
 test("the pause is the one that a server asks for, up to five minutes", async () => {

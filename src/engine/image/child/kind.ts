@@ -6,7 +6,7 @@ import { openImageLibrary } from "../../../../ffi/image/binding.ts";
 import type { ImageModel } from "../../../domain/image.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
-import { othersShare } from "../../process/memory.ts";
+import { othersShare } from "../../process/machine.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { PainterOptions, PictureEvent, PictureJob } from "../protocol.ts";
 import { habitsOf } from "./families.ts";

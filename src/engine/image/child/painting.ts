@@ -3,7 +3,7 @@
 import { ImageError, type ImageLibrary, type Picture } from "../../../../ffi/image/api.ts";
 import type { ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { Pixels } from "../../../media/pixels.ts";
-import { availableMemory } from "../../process/memory.ts";
+import { availableMemory } from "../../process/machine.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sizesOf, type Painter, type Plan } from "./plan.ts";
 import { composed, maskFor, resized, type Sources } from "./sources.ts";

@@ -3,7 +3,7 @@
 import { openWorker } from "../../../../ffi/llama/worker.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
-import { availableMemory } from "../../process/memory.ts";
+import { availableMemory } from "../../process/machine.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import type { WorkerOptions, WorkerReady } from "../protocol.ts";
 

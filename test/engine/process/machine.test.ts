@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { cpus } from "node:os";
-import { availableMemory, othersShare, ownMemory, physicalCores } from "../../../src/engine/process/memory.ts";
+import { availableMemory, othersShare, ownMemory, physicalCores } from "../../../src/engine/process/machine.ts";
 
 const MIB = 2 ** 20;
 const kernel = (files: Readonly<Record<string, string>>) => (path: string) => files[path] ?? "";

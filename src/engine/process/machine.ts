@@ -6,9 +6,6 @@ import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 /** Reads a file of the kernel; returns "" when there is no such file. */
 type ReadText = (path: string) => string;
 
-/** Cores of the whole machine, as the system counts them. */
-const CORES = cpus().length;
-
 /** Returns the bytes available without pushing out others: the kernel's estimate, within the container's limit. */
 export function availableMemory(read: ReadText = readText): number {
   // Kernels without this file count caches as used, so their number of free bytes says little.
@@ -44,7 +41,7 @@ export function physicalCores(read: ReadText = readText): number {
 export function othersShare(own: number): number {
   // The threads of all programs that compute or wait for a core.
   const running = /(\d+)\/\d+/.exec(readText("/proc/loadavg"))?.[1] ?? 0;
-  return Math.min(1, Math.max(0, Number(running) - own) / CORES);
+  return Math.min(1, Math.max(0, Number(running) - own) / cpus().length);
 }
 
 /** Where versions 2 and 1 of cgroups state the limit, the use, and the part of the use that is idle file cache. */

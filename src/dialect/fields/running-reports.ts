@@ -2,7 +2,7 @@
 
 import type { GenerateRequest, OutputEvent, ProgressEvent } from "../../domain/generate.ts";
 import { AnswerSoFar } from "../stream/answer-so-far.ts";
-import { encodeCounts, timingsMember } from "./usage.ts";
+import { encodeCounts, timingsMember } from "../chat/usage.ts";
 
 export interface RunningReports {
   readonly usage: boolean;
@@ -29,7 +29,7 @@ export function decodeRunning(fields: ReportFields, includeUsage: boolean): Runn
 }
 
 /** Returns the request fields that make the engine send these reports. */
-export function runningFields({
+export function reportRequest({
   usage,
   timings,
   progress,
