@@ -1,46 +1,46 @@
-// Changes the duration of sound but not its pitch: overlaps pieces of it where they fit best (WSOLA).
+// Changes the duration of speech but not its pitch: overlaps pieces of it where they fit best (WSOLA).
 
-/** Seconds between pieces. */
-const HOP = 0.015;
-/** Seconds to search: one period of the deepest voices. */
-const REACH = 0.0125;
+import { SPEECH_RATE } from "../domain/speech.ts";
+
+/** Samples between pieces: 15 ms. */
+const HOP = Math.round(0.015 * SPEECH_RATE);
+/** Samples to search: one period of the deepest voices, 12.5 ms. */
+const REACH = Math.round(0.0125 * SPEECH_RATE);
 /** Samples between comparisons: every second sample of speech suffices. */
 const STEP = 2;
 
-/** `speed`: 2 plays in half the time. */
-export function stretch(samples: Float32Array, speed: number, sampleRate: number): Float32Array {
-  const hop = Math.round(HOP * sampleRate);
-  const reach = Math.round(REACH * sampleRate);
-  const window = Float32Array.from({ length: 2 * hop }, (_, at) => Math.sin((Math.PI * (at + 0.5)) / (2 * hop)) ** 2);
+/** `samples`: at SPEECH_RATE; `speed`: 2 plays in half the time. */
+export function stretch(samples: Float32Array, speed: number): Float32Array {
+  const window = Float32Array.from({ length: 2 * HOP }, (_, at) => Math.sin((Math.PI * (at + 0.5)) / (2 * HOP)) ** 2);
   // Silence at both ends, so that the pieces there are complete.
-  const source = new Float32Array(samples.length + 4 * hop + 2 * reach);
-  const lead = hop + reach;
+  const source = new Float32Array(samples.length + 4 * HOP + 2 * REACH);
+  const lead = HOP + REACH;
   source.set(samples, lead);
   const length = Math.round(samples.length / speed);
-  const target = new Float32Array(length + 3 * hop);
-  const last = source.length - 2 * hop;
-  let from = lead - hop;
-  for (let at = 0; at < length + hop; at += hop) {
+  const target = new Float32Array(length + 3 * HOP);
+  const last = source.length - 2 * HOP;
+  let from = lead - HOP;
+  for (let at = 0; at < length + HOP; at += HOP) {
     if (at > 0) {
       // The new piece should sound like the continuation of the preceding one.
-      const wanted = lead - hop + Math.round(at * speed);
-      from = bestFit(source, Math.min(from + hop, last), Math.min(wanted, last - reach), reach, 2 * hop);
+      const wanted = lead - HOP + Math.round(at * speed);
+      from = bestFit(source, Math.min(from + HOP, last), Math.min(wanted, last - REACH));
     }
     for (let i = 0; i < window.length; i++) {
       target[at + i] = (target[at + i] ?? 0) + (source[from + i] ?? 0) * (window[i] ?? 0);
     }
   }
-  return target.slice(hop, hop + length);
+  return target.slice(HOP, HOP + length);
 }
 
-/** Returns where, within `reach` of `near`, the source is most similar to itself at `model`. */
-function bestFit(source: Float32Array, model: number, near: number, reach: number, length: number): number {
+/** Returns where, within REACH of `near`, the source is most similar to itself at `model`. */
+function bestFit(source: Float32Array, model: number, near: number): number {
   let best = near;
   let most = -Infinity;
-  for (let from = Math.max(0, near - reach); from <= near + reach; from += STEP) {
+  for (let from = Math.max(0, near - REACH); from <= near + REACH; from += STEP) {
     let product = 0;
     let power = 1e-9;
-    for (let i = 0; i < length; i += STEP) {
+    for (let i = 0; i < 2 * HOP; i += STEP) {
       const sample = source[from + i] ?? 0;
       product += sample * (source[model + i] ?? 0);
       power += sample * sample;

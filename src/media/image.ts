@@ -59,7 +59,7 @@ async function opened<T>(
   signal: AbortSignal,
   use: (picture: Picture, alpha: boolean) => Promise<T>,
 ): Promise<T> {
-  const header = measureImage(bytes, maxPixels);
+  const header = measureImage(bytes, { maxPixels });
   try {
     return await decoding.run(header.width * header.height * DECODING_BYTES, signal, async () => {
       const file = header.pixels ? await writeBmp(await header.pixels(signal), signal) : (header.still ?? bytes);
@@ -76,8 +76,18 @@ export interface MeasuredImage extends ImageHeader {
 
 const ALL_FORMATS = Object.keys(FORMAT_NAMES) as readonly ImageFormat[];
 
-/** Reads and checks the header of a file in one of `formats`. Throws Refusal. */
-export function measureImage(bytes: Uint8Array, maxPixels: number, formats = ALL_FORMATS): MeasuredImage {
+interface AcceptedImages {
+  readonly maxPixels: number;
+  /** In pixels. */
+  readonly longestSide?: number;
+  readonly formats?: readonly ImageFormat[];
+}
+
+/** Reads and checks a file's header. Throws Refusal. */
+export function measureImage(
+  bytes: Uint8Array,
+  { maxPixels, longestSide = LONGEST_SIDE, formats = ALL_FORMATS }: AcceptedImages,
+): MeasuredImage {
   const format = imageFormat(bytes);
   if (!format || !formats.includes(format)) {
     const known = formats.map((one) => FORMAT_NAMES[one]);
@@ -96,7 +106,7 @@ export function measureImage(bytes: Uint8Array, maxPixels: number, formats = ALL
       `${size}, ${Math.round((width * height) / 1e6)} megapixels`,
     );
   }
-  if (Math.max(width, height) > LONGEST_SIDE) throw new Refusal(`be at most ${LONGEST_SIDE} pixels a side`, size);
+  if (Math.max(width, height) > longestSide) throw new Refusal(`be at most ${longestSide} pixels a side`, size);
   if (!complete) throw new Refusal("be a whole image", `a ${name} file that is cut off`);
   return { format, ...header };
 }

@@ -7,6 +7,8 @@ import { inSlices } from "./slices.ts";
 const LONGEST_LABEL = 1000;
 /** Line breaks lengthen base64 by at most 2 characters in 60. */
 const LINE_BREAKS = 1.05;
+/** Two equals signs, with white space between them. */
+const LONGEST_PADDING = 16;
 
 /** Returns a data: URL's bytes, at most `limit`, of whatever type. Throws Refusal, or the signal's reason. */
 export async function readDataUrl(url: string, limit: number, signal: AbortSignal): Promise<Uint8Array> {
@@ -28,9 +30,10 @@ export async function readDataUrl(url: string, limit: number, signal: AbortSigna
 
 /** Decodes base64 (either alphabet, padding optional, white space allowed) to at most `limit` bytes. Throws Refusal. */
 export function readBase64(text: string, limit: number): Uint8Array {
+  const trimmed = text.trimEnd();
   // The decoder accepts the whole padding or none, but some clients send half of it.
-  const [padding = ""] = /[=\s]*$/.exec(text.slice(-4)) ?? [];
-  const digits = text.slice(0, text.length - padding.length);
+  const [padding = ""] = /[=\s]*$/.exec(trimmed.slice(-LONGEST_PADDING)) ?? [];
+  const digits = trimmed.slice(0, trimmed.length - padding.length);
   const estimate = Math.floor((digits.length * 3) / 4);
   if (estimate > limit * LINE_BREAKS) checkSize(estimate, limit);
   const bytes = decoded(digits, "base64") ?? decoded(digits, "base64url");

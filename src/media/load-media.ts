@@ -53,7 +53,7 @@ export async function inlineImage(
   signal.throwIfAborted();
   return atField(param, async () => {
     const bytes = await imageBytes(url, limits, signal);
-    const { format } = measureImage(bytes, limits.maxPixels);
+    const { format } = measureImage(bytes, limits);
     return `data:image/${format};base64,${Buffer.from(bytes).toString("base64")}`;
   });
 }

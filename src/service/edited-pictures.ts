@@ -43,7 +43,9 @@ export async function checkPictures(
 }
 
 const measure = ({ path, field }: TemporaryFile): Promise<MeasuredImage> =>
-  atField(field, async () => measureImage(await Bun.file(path).bytes(), defaultMediaLimits.maxPixels, IMAGE_FORMATS));
+  atField(field, async () =>
+    measureImage(await Bun.file(path).bytes(), { ...defaultMediaLimits, formats: IMAGE_FORMATS }),
+  );
 
 /**
  * Whether a mask has the size of the image. Photographs may be stored rotated, so formats other than PNG also match

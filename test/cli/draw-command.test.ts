@@ -57,12 +57,12 @@ test.skipIf(!isBuilt)("images are written to files with descriptive names", asyn
   const [code, told] = await svc(...words, "-n", "2", "--steps", "1", "--seed", "7", "-o", at("circle.webp"));
   expect(code).toBe(0);
   expect(told).toContain(`${at("circle-1.webp")}: 128x128, seed 7\n${at("circle-2.webp")}: 128x128, seed 8\n`);
-  const webp = measureImage(readFileSync(at("circle-2.webp")), 1e6, ["webp"]);
+  const webp = measureImage(readFileSync(at("circle-2.webp")), { maxPixels: 1e6, formats: ["webp"] });
   expect([webp.width, webp.height]).toEqual([128, 128]);
   expect(readdirSync(folder).toSorted()).toEqual(["circle-1.webp", "circle-2.webp"]);
   // `-` means standard output, as it means standard input for files to read.
   const [, , image] = await run(...words, "--steps", "1", "-o", "-");
-  expect(measureImage(image, 1e6, ["png"]).width).toBe(128);
+  expect(measureImage(image, { maxPixels: 1e6, formats: ["png"] }).width).toBe(128);
 });
 
 describe("images in the terminal", () => {

@@ -277,10 +277,10 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
     // Without its header entries, a projector has no function; and damaged weights may recognize nothing.
     if (error?.code === "unsupported_media_input" || error?.code === "no_speech") return { end: "served" };
     const said = `${response.status} ${error?.code}: ${error?.message}`;
-    // A file that is loaded with a request is also reported to the operator, in the log.
+    // A file that is loaded with the first request is also reported to the operator, in the log.
     child.kill();
     const log = (await output).split("\n").filter((line) => / error /.test(line));
-    return [500, 503].includes(response.status) &&
+    return response.status === 503 &&
       log.some((line) => line.includes(place === undefined && !kind.called ? idOf(damaged) : name))
       ? { end: "refused" }
       : fault([said, ...log].join(" | "));

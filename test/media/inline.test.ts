@@ -15,6 +15,8 @@ const spellings: Record<string, string> = {
   capitals: `DATA:IMAGE/PNG;BASE64,${base64}`,
   "no padding": `data:image/png;base64,${base64.replace(/=+$/, "")}`,
   "half of the padding": `data:image/png;base64,${base64.replace(/=+$/, "=")}`,
+  "line breaks behind the padding": `data:image/png;base64,${base64}\n\n\n`,
+  "half of the padding, and line breaks behind it": `data:image/png;base64,${base64.replace(/=+$/, "=")}\n\n\n\n`,
   "a line break before each character, and between the padding": `data:image/png;base64,${base64.replace(/./g, "\n$&")}`,
   "the URL alphabet": `data:image/png;base64,${base64.replaceAll("+", "-").replaceAll("/", "_")}`,
   "line breaks": `data:image/png;base64,${base64.replace(/.{76}/g, "$&\r\n")}`,

@@ -8,4 +8,5 @@ import type { Phonemizer } from "../../src/speech/phonemizer.ts";
 const folder = join(import.meta.dir, "../../vendor/.build/speech/current");
 
 /** Returns undefined when the build left the voice out. */
-export const builtPhonemizer = (): Phonemizer | undefined => (existsSync(folder) ? loadPhonemizer(folder) : undefined);
+export const builtPhonemizer = async (): Promise<Phonemizer | undefined> =>
+  existsSync(folder) ? loadPhonemizer(folder) : undefined;

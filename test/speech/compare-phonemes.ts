@@ -54,7 +54,7 @@ async function documentLines(most: number): Promise<string[]> {
 }
 
 async function main(): Promise<void> {
-  const reader = builtPhonemizer();
+  const reader = await builtPhonemizer();
   if (reader === undefined) throw new Error("the build left out the voice hibari");
   const ownReadings = (lines: readonly string[]) => Array.fromAsync(lines, (line) => reader.phonemes(line));
   if (process.argv.includes("--record")) {

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { builtPhonemizer } from "./built-voice.ts";
 
-const reader = builtPhonemizer();
+const reader = await builtPhonemizer();
 if (reader === undefined)
   console.log("the reader of texts is not tested: the build left out the voice (see its output)");
 

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { builtPhonemizer } from "./built-voice.ts";
 
-const reader = builtPhonemizer();
+const reader = await builtPhonemizer();
 if (reader === undefined)
   console.log("the reader of texts is not tested: the build left out the voice (see its output)");
 

@@ -12,7 +12,7 @@ export interface FormatReading {
   readonly demuxer?: string;
 }
 
-export const FORMATS = {
+export const READINGS = {
   wav: { name: "WAV" },
   mp3: { name: "MP3" },
   flac: { name: "FLAC" },
@@ -26,7 +26,7 @@ export const FORMATS = {
   asf: { name: "ASF/WMA", isForeign: true },
   au: { name: "AU", isForeign: true },
 } as const satisfies Readonly<Record<string, FormatReading>>;
-export type SoundFormat = keyof typeof FORMATS;
+export type SoundFormat = keyof typeof READINGS;
 
 /** The formats that svc reads by itself, for error messages. */
 export const SOUND_FORMATS = "WAV, MP3, FLAC, Ogg, WebM, M4A/MP4, AAC, AIFF or CAF";

@@ -4,7 +4,7 @@ import { invalidValue, SvcError } from "../../domain/errors.ts";
 import { nextTurn } from "../../domain/next-turn.ts";
 import { DamagedSound, UnsupportedSound } from "./container.ts";
 import {
-  FORMATS,
+  READINGS,
   HEAD_BYTES,
   SOUND_FORMATS,
   soundFormat,
@@ -82,7 +82,7 @@ async function open(
   };
   const windows = inWindows(readable(samples, format, limits), file, limits, look);
   const first = await windows.next();
-  if (first.done) throw invalidValue(limits.field, "have sound in it", `${FORMATS[format].name} without samples`);
+  if (first.done) throw invalidValue(limits.field, "have sound in it", `${READINGS[format].name} without samples`);
   return { share: () => state.share, windows: withFirst(first.value, windows) };
 }
 
@@ -100,7 +100,7 @@ async function* samplesOf(
   limits: SoundLimits,
   state: ReadingState,
 ): AsyncGenerator<Float32Array> {
-  const { container, isForeign }: FormatReading = FORMATS[format];
+  const { container, isForeign }: FormatReading = READINGS[format];
   if (container === undefined) {
     const coding = format === "wav" ? foreignCoding(file) : undefined;
     if (!isForeign && coding === undefined) return yield* nativeSamples(path, tools, state);
@@ -135,7 +135,7 @@ async function* readable(
     const reason = faultOf(error);
     if (reason === undefined) throw error;
     if (!some)
-      throw invalidValue(field, `be ${SOUND_FORMATS} that can be decoded`, `${FORMATS[format].name}: ${reason}`);
+      throw invalidValue(field, `be ${SOUND_FORMATS} that can be decoded`, `${READINGS[format].name}: ${reason}`);
   }
 }
 

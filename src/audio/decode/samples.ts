@@ -1,7 +1,7 @@
 // Decodes one file to samples, in parts of any size: with the native library, from a container, or with ffmpeg.
 
 import { ContainerReader, DamagedSound, UnsupportedSound } from "./container.ts";
-import { FORMATS, type FormatReading, type SoundFormat } from "./format.ts";
+import { READINGS, type FormatReading, type SoundFormat } from "./format.ts";
 import { openOpus } from "./opus.ts";
 import type { SoundBytes } from "./sound-bytes.ts";
 import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
@@ -124,7 +124,7 @@ export async function* ffmpegSamples(
   // One second more, so that a sound that is too long is noticed.
   const limits = ["-t", String(Math.ceil(maxSeconds) + 1)];
   // Without the demuxer's name, ffmpeg would accept a playlist and open the files in it.
-  const { demuxer = format }: FormatReading = FORMATS[format];
+  const { demuxer = format }: FormatReading = READINGS[format];
   const input = ["-protocol_whitelist", "file,pipe", "-f", demuxer, "-i", `file:${path}`];
   const output = ["-vn", "-sn", "-dn", ...limits, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "f32le", "pipe:1"];
   const command = [ffmpeg, "-nostdin", "-hide_banner", "-v", "error", ...input, ...output];

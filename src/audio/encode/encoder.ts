@@ -21,7 +21,7 @@ export interface AudioFormat {
 }
 
 /** Returns an encoder of a file that begins with `head` and goes on as `encoder` writes it. */
-export function behind(head: Uint8Array, encoder: Encoder): Encoder {
+export function withHead(head: Uint8Array, encoder: Encoder): Encoder {
   const heads = [head];
   const after = (bytes: Uint8Array) => join([...heads.splice(0), bytes]);
   return { push: (samples) => after(encoder.push(samples)), finish: () => after(encoder.finish()) };

@@ -3,7 +3,7 @@
 import { SPEECH_RATE, type SpeechFormat } from "../../domain/speech.ts";
 import { makeAacEncoder } from "./aac.ts";
 import { cafHead, completeCaf } from "./caf.ts";
-import { behind, type AudioFormat } from "./encoder.ts";
+import { withHead, type AudioFormat } from "./encoder.ts";
 import { completeFlac, FlacEncoder, flacHead } from "./flac.ts";
 import { makeMp3Encoder } from "./mp3.ts";
 import { makeOpusEncoder } from "./opus.ts";
@@ -15,8 +15,8 @@ export const FORMATS: Readonly<Record<SpeechFormat, AudioFormat>> = {
   mp3: { make: makeMp3Encoder },
   opus: { make: makeOpusEncoder },
   aac: { make: makeAacEncoder },
-  flac: { make: async () => behind(flacHead(), new FlacEncoder()), complete: completeFlac },
-  wav: { make: async () => behind(wavHead(SPEECH_RATE), pcmEncoder), complete: completeWav },
+  flac: { make: async () => withHead(flacHead(), new FlacEncoder()), complete: completeFlac },
+  wav: { make: async () => withHead(wavHead(SPEECH_RATE), pcmEncoder), complete: completeWav },
   pcm: { make: async () => pcmEncoder },
-  caf: { make: async () => behind(cafHead(), pcmEncoder), complete: completeCaf, isWhole: true },
+  caf: { make: async () => withHead(cafHead(), pcmEncoder), complete: completeCaf, isWhole: true },
 };

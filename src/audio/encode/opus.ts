@@ -3,7 +3,7 @@
 import createModule from "opusscript/build/opusscript_native_wasm.js";
 import wasm from "opusscript/build/opusscript_native_wasm.wasm" with { type: "file" };
 import { SPEECH_RATE } from "../../domain/speech.ts";
-import { behind, Blocks, join, type Encoder } from "./encoder.ts";
+import { withHead, Blocks, join, type Encoder } from "./encoder.ts";
 import { OggWriter, type Packet } from "./ogg.ts";
 import { toInt16 } from "./pcm.ts";
 
@@ -38,7 +38,7 @@ const PRE_SKIP = 312;
 export async function makeOpusEncoder(): Promise<Encoder> {
   const ogg = new OggWriter();
   const head = join([opusHead(), opusTags()].map((bytes) => ogg.write([{ bytes, position: 0 }])));
-  return behind(head, new OpusEncoder(ogg, createModule({ wasmBinary: await Bun.file(wasm).bytes() })));
+  return withHead(head, new OpusEncoder(ogg, createModule({ wasmBinary: await Bun.file(wasm).bytes() })));
 }
 
 class OpusEncoder implements Encoder {

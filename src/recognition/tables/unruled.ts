@@ -3,7 +3,7 @@
 import type { MergedCell, RecognizedTable, RecognizedWord } from "../../domain/recognition.ts";
 import { around } from "../boxes.ts";
 import { inReadingOrder, rowsOf } from "../reading-order.ts";
-import { median, quantile } from "../statistics.ts";
+import { median, quantile, quantileOfSorted } from "../statistics.ts";
 import { chunksOf, columnsOf, columnsUnder, filled, letterWidth, type Column, type Row } from "./chunks.ts";
 import { isProse } from "./prose.ts";
 import { makeTable, type Cell } from "./table.ts";
@@ -85,8 +85,13 @@ function tabular(block: readonly Row[], letter: number): [Row[], Column[]][] {
   const parts = filled(columns, rows);
   const used = parts.every((column) => column.rows.length > 1);
   if (rows.length < least || !used || isProse(parts)) return [];
+  // Sorted once: there may be thousands of rows behind the table.
+  const gaps = gapsAbove([...rows, ...block.slice(end)]);
+  const known = gaps.slice(1, rows.length).sort((a, b) => a - b);
   for (const row of block.slice(end)) {
-    if (isText(row) || startsOf([...rows, row], columns).at(-1)) break;
+    const gap = gaps[rows.length] ?? 0;
+    known.splice(known.findLastIndex((one) => one <= gap) + 1, 0, gap);
+    if (isText(row) || gap > CLOSER * quantileOfSorted(known, WIDE)) break;
     rows.push(row);
   }
   return [[rows, columns]];
@@ -153,11 +158,16 @@ const WIDE = 0.8;
 
 /** Returns which rows do not continue the one above. */
 function startsOf(rows: readonly Row[], columns: readonly Column[]): boolean[] {
+  const gaps = gapsAbove(rows);
+  const wide = quantile(gaps.slice(1), WIDE);
+  return rows.map((row, at) => row.length >= columns.length || (gaps[at] ?? 0) > CLOSER * wide);
+}
+
+/** Returns the gap above each row; Infinity above the first. */
+function gapsAbove(rows: readonly Row[]): number[] {
   const boxes = rows.map((row) => around(row.map(({ box }) => box)));
-  const gaps = boxes.map(({ y }, at) => {
+  return boxes.map(({ y }, at) => {
     const above = boxes[at - 1];
     return above ? Math.max(0, y - above.y - above.height) : Infinity;
   });
-  const wide = quantile(gaps.slice(1), WIDE);
-  return rows.map((row, at) => row.length >= columns.length || (gaps[at] ?? 0) > CLOSER * wide);
 }

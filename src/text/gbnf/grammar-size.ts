@@ -36,7 +36,10 @@ export interface GrammarSize {
 /** Nesting depth of brackets from which nothing else matters. */
 const BOTTOMLESS = 10_000;
 
-/** Measures a grammar in time proportional to its text; for brackets deeper than BOTTOMLESS, only the depth. */
+/**
+ * Measures a grammar in time proportional to its text. With brackets deeper than BOTTOMLESS, returns their depth and
+ * otherwise the size of an empty grammar.
+ */
 export function grammarSize(text: string): GrammarSize {
   const { rules, root, depth, letters, reversed } = grammarRules(text);
   if (depth > BOTTOMLESS) return { ...grammarSize(""), depth };

@@ -276,6 +276,19 @@ test("a turned sheet that is hard to read is not read together with what is arou
   expect(notes.join()).not.toContain("as it came");
 });
 
+test("the words of a sheet that is read again as it came are counted too", async () => {
+  const lines = Array.from({ length: 9 }, () => "A line of small print");
+  const path = file(await pngOf(upsideDown(await drawn({ lines, size: 8, paper: [200, 200] }, 72))));
+  const doubtful = [{ ...word("A", 0, 0), confidence: 0.1 }];
+  const readings = [doubtful, Array.from({ length: 20_001 }, () => word("A", 0, 0))];
+  const tesseract = { words: async () => readings.shift() ?? [], blocks };
+  const counted = new PageReader({ documents: new Documents(), tesseract, barcodes, check() {} });
+  const text = { languages: [], level: "accurate", correction: true } as const;
+  await expect(counted.read({ id: ++count, path, field: "file" }, 1, { text })).rejects.toThrow(
+    "'file' must have pages of at most 20000 words; got one of 20001.",
+  );
+});
+
 test("a page comes as a picture that a model takes, whatever the document is", async () => {
   const shown = async (content: Uint8Array) => {
     const { picture } = await read(content, { picture: true });

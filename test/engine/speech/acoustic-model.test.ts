@@ -23,7 +23,7 @@ describe.skipIf(!isBuilt)("the voice", () => {
 
   beforeAll(async () => {
     voice = await AcousticModel.load(readFileSync(join(folder, "voice.onnx")));
-    phonemizer = loadPhonemizer(folder);
+    phonemizer = await loadPhonemizer(folder);
   });
 
   test("says a sentence in the time that people take for it, neither silent nor clipped, and each time the same", async () => {

@@ -2,7 +2,7 @@
 // output reveals its inputs.
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SpeechWork } from "../../../src/domain/speech.ts";
 import { Kokoro } from "../../../src/engine/speech/child/kokoro.ts";
@@ -98,6 +98,16 @@ describe.skipIf(!isBuilt)("kokoro", () => {
     );
     expect(await rejectionMessage(Kokoro.load({ ...files(), model: file("voices/af_heart.bin") }))).not.toBe(
       "no failure",
+    );
+  });
+
+  test("a damaged net for unknown words is named while the voice loads, whatever it will say", async () => {
+    const net = "unknown-words.onnx";
+    mkdirSync(file("words"));
+    for (const name of readdirSync(words)) if (name !== net) symlinkSync(join(words, name), file(`words/${name}`));
+    writeFileSync(file(`words/${net}`), readFileSync(join(words, net)).subarray(0, 100_000));
+    expect(await rejectionMessage(Kokoro.load({ ...files(), words: file("words") }))).toStartWith(
+      `${net} cannot be used: `,
     );
   });
 

@@ -85,6 +85,14 @@ test("lines of a cell that are closer together than rows are one cell", () => {
   ]);
 });
 
+test("a cell of as many lines as a page may have is one cell", () => {
+  const lines = Array.from({ length: 19_900 }, (_, at) => [150, 94 + 16 * at, "7"] as const);
+  const { tables, rest } = unruledTables([...grid(ITEMS, [0, 150, 260]), ...words(lines)]);
+  expect(tables.map(({ rows }) => rows.length)).toEqual([4]);
+  expect(tables[0]?.rows[3]?.[1]).toHaveLength(2 * 19_900 + 1);
+  expect(rest).toEqual([]);
+});
+
 test("a cell that spans two columns is one cell", () => {
   const rows = [["", "Sales", ""], ...ITEMS.map(([a = "", b = "", c = ""]) => [a, b, c])];
   const page = [...words([[130, 0, "Sales of this year"]]), ...grid(ITEMS, [0, 150, 260], 26)];

@@ -101,6 +101,8 @@ export class PageReader {
     if (!text) return NOTHING;
     checkCount(page.words);
     const found = page.words.length > 0 ? await this.own(page, tables) : await this.recognized(page, text, task);
+    // Parts of a page may have been read again.
+    checkCount(found.words);
     return tables ? found : { ...found, tables: [] };
   }
 

@@ -9,7 +9,7 @@ import type { Bitmap } from "../../../recognition/bitmap.ts";
 import { scaling } from "../../../recognition/projection.ts";
 import { warp } from "../../../recognition/resample.ts";
 import { channelOf, greyOf, turned } from "./grey.ts";
-import { checkSides, LONGEST_SIDE } from "./limits.ts";
+import { LONGEST_SIDE } from "./limits.ts";
 
 /** A decoded picture. */
 export interface Decoded extends Pixels {
@@ -49,8 +49,7 @@ function withSquares(bitmap: Bitmap, pixelHeight: number): Bitmap {
 }
 
 async function decode(bytes: Uint8Array): Promise<Decoded> {
-  const header = measureImage(bytes, Infinity);
-  checkSides(header.width, header.height);
+  measureImage(bytes, { maxPixels: Infinity, longestSide: LONGEST_SIDE });
   const limits = { ...defaultMediaLimits, maxPixels: LONGEST_SIDE ** 2 };
   return decodePixels(bytes, LONGEST_SIDE, limits, neverAborted);
 }

@@ -23,7 +23,8 @@ export class Heart implements Speaker {
 
   /** Loads `voice.onnx` and the data of src/speech. Throws when the files are not valid. */
   static async load(folder: string): Promise<Heart> {
-    return new Heart(await AcousticModel.load(readFileSync(join(folder, "voice.onnx"))), loadPhonemizer(folder));
+    const model = await AcousticModel.load(readFileSync(join(folder, "voice.onnx")));
+    return new Heart(model, await loadPhonemizer(folder));
   }
 
   sentences({ text }: SpeechWork): string[] {

@@ -46,7 +46,7 @@ export class Kokoro implements Speaker {
     if (phonemes === undefined || samples === undefined || !isComplete) {
       throw new Error(`this is not a model of Kokoro: its inputs are ${session.inputNames.join(", ")}`);
     }
-    return new Kokoro(session, { phonemes, samples }, voices, loadPhonemizer(words), reader);
+    return new Kokoro(session, { phonemes, samples }, voices, await loadPhonemizer(words), reader);
   }
 
   sentences({ text }: SpeechWork): string[] {

@@ -1,7 +1,6 @@
 // Gives a voice with a limited range of speeds any speed.
 
 import { stretch } from "../../../audio/time-stretch.ts";
-import { SPEECH_RATE } from "../../../domain/speech.ts";
 import { cut } from "../../../speech/sentences.ts";
 
 /** Range of speeds at which a voice speaks well by itself. */
@@ -27,5 +26,5 @@ export async function sayAt(
 ): Promise<Float32Array> {
   const given = ownSpeed(speed, own);
   const samples = await say(given);
-  return given === speed ? samples : stretch(samples, speed / given, SPEECH_RATE);
+  return given === speed ? samples : stretch(samples, speed / given);
 }

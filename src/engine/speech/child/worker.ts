@@ -2,11 +2,11 @@
 
 import { FORMATS } from "../../../audio/encode/formats.ts";
 import type { AudioFormat, Encoder } from "../../../audio/encode/encoder.ts";
-import { errorMessage } from "../../../domain/error-message.ts";
-import type { ErrorCode } from "../../../domain/errors.ts";
+import { fieldError, SvcError } from "../../../domain/errors.ts";
 import { SPEECH_RATE, type SpeechWork } from "../../../domain/speech.ts";
 import { ProgramError } from "../../process/program.ts";
 import type { JobKey } from "../../process/protocol.ts";
+import { sendRefusal } from "../../process/refusal.ts";
 import type { SpeechJob } from "../port.ts";
 import type { FromSpeaker } from "../protocol.ts";
 import { messagesRead, Turns } from "../../process/turns.ts";
@@ -83,7 +83,7 @@ export class SpeechWorker {
   cancel(key: JobKey): void {
     const job = this.find(key);
     if (!job) return;
-    this.reject(job, "request_cancelled", "The text is not wanted any more.");
+    this.reject(job, new SvcError("request_cancelled", "The text is not wanted any more."));
     job.ended.abort();
   }
 
@@ -104,10 +104,7 @@ export class SpeechWorker {
     try {
       await this.advance(job);
     } catch (error) {
-      if (!this.turns.has(job)) return;
-      this.send({ type: "log", level: "error", text: errorMessage(error) });
-      const code = error instanceof ProgramError ? "engine_crashed" : "internal_error";
-      this.reject(job, code, "The voice could not say this text; the log has the details.");
+      if (this.turns.has(job)) this.reject(job, error);
     }
   }
 
@@ -152,7 +149,7 @@ export class SpeechWorker {
 
   private finish(job: QueuedJob, encoder: Encoder): void {
     if (job.samples === 0) {
-      return this.reject(job, "invalid_value", "'input' must have something in it that can be said.", "input");
+      throw fieldError("invalid_value", "input", "must have something in it that can be said");
     }
     this.tell(job, encoder.finish());
     this.release(job, FORMATS[job.work.format].complete);
@@ -178,8 +175,11 @@ export class SpeechWorker {
     for (const part of kept) this.tell(job, part);
   }
 
-  private reject(job: QueuedJob, code: ErrorCode, message: string, param?: string): void {
+  private reject(job: QueuedJob, error: unknown): void {
     this.turns.remove(job);
-    this.send({ type: "rejected", key: job.key, code, message, ...(param !== undefined && { param }) });
+    const message = "The voice could not say this text; the log has the details.";
+    if (!(error instanceof ProgramError)) return sendRefusal(this.send, job.key, error, message);
+    this.send({ type: "log", level: "error", text: error.message });
+    this.send({ type: "rejected", key: job.key, code: "engine_crashed", message });
   }
 }
