@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { randomNumbers } from "../support/dice.ts";
 import { sharedFolder } from "../support/folders.ts";
 import { ggufBytes, llama } from "../support/gguf-bytes.ts";
 import { KOKORO } from "../../src/store/models/kokoro.ts";
@@ -163,9 +164,10 @@ test("a pull that is killed goes on where it was", async () => {
 
 test("a model arrives intact however often its pull is killed", async () => {
   hub.delay = 3;
+  const random = randomNumbers(1);
   for (let kills = 0; kills < 2; kills++) {
     const child = start(["pull", REPO]);
-    const enough = hub.sent + Math.random() * 2_000_000;
+    const enough = hub.sent + random() * 2_000_000;
     while (hub.sent < enough && child.exitCode === null) await Bun.sleep(1);
     child.kill("SIGKILL");
     await child.exited;

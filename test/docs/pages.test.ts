@@ -40,6 +40,13 @@ test("the figures of the README match the documents", () => {
     return new RegExp(`(?<![\\d.])${RegExp.escape(number)}(?: / [\\d.]+)? ${RegExp.escape(unit)}`).test(documents);
   };
   expect(figures.filter((figure) => !isThere(figure))).toEqual([]);
+  const table = /^### One model(.*\n)*?###/m.exec(documents)?.[0] ?? "";
+  const ranges = ["decode", "end to end"].map((row) => {
+    const rows = table.matchAll(new RegExp(`^\\| ${row}, .*?/s +\\| .*?/s +\\| ([\\d.]+)`, "gm"));
+    const ratios = [...rows].map(([, ratio]) => Number(ratio));
+    return `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} times`;
+  });
+  expect([...(section.match(/[\d.]+ to [\d.]+ times/g) ?? [])]).toEqual(ranges);
 });
 
 test("the commands of code blocks need no Bun on the PATH, since npm installs it for the folder only", () => {

@@ -179,6 +179,8 @@ describe("a place in the queue", () => {
     };
     expect(await retryAfter()).toMatchObject({ details: { retryAfterSeconds: 7 } });
     expect(await retryAfter(3500)).toMatchObject({ details: { retryAfterSeconds: 4 } });
+    expect(await retryAfter(10)).toMatchObject({ details: { retryAfterSeconds: 1 } });
+    expect(await retryAfter(3_600_000)).toMatchObject({ details: { retryAfterSeconds: 120 } });
   });
 });
 
@@ -451,6 +453,10 @@ describe("draining", () => {
     await last.end();
     await settle();
     expect(drained).toBe(2);
+  });
+
+  test("of an idle service is immediate", async () => {
+    await setUp().service.drain();
   });
 
   test("lets parts of admitted requests run until everything is cancelled", async () => {

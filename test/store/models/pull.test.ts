@@ -18,6 +18,7 @@ import { partPath, partsOf } from "../../../src/store/models/part-file.ts";
 import type { DownloadProgress } from "../../../src/domain/download.ts";
 import { pull, type PullOptions } from "../../../src/store/models/pull.ts";
 import { parseReference } from "../../../src/store/models/reference.ts";
+import { dice } from "../../support/dice.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 import { bytesContent, FakeHub, largeContent, type Content } from "./fake-hub.ts";
@@ -258,7 +259,8 @@ describe("connections", () => {
     // 1 GiB takes a while: PULL_BYTES=1073741824 bun test test/store/models/pull.test.ts
     const bytes = Number(process.env["PULL_BYTES"] ?? 24 << 20);
     const content = add(FILE, largeContent(bytes));
-    hub.faults = Array.from({ length: 30 }, () => ({ cutAfter: Math.floor((Math.random() * bytes) / 20) }));
+    const roll = dice(1);
+    hub.faults = Array.from({ length: 30 }, () => ({ cutAfter: roll(Math.ceil(bytes / 20)) }));
     const { manifest } = await start(REPO, {
       patience: { attempts: 30, firstDelayMs: 1, longestDelayMs: 10, idleMs: 10_000 },
     });
