@@ -44,6 +44,10 @@ afterEach(() => hub[Symbol.asyncDispose]());
 
 const random = (bytes: number): Content => bytesContent(crypto.getRandomValues(new Uint8Array(bytes)));
 
+/** Returns the path of the part of FILE with this content. */
+const partOf = ({ bytes, sha256: hex }: Content): string =>
+  partPath(store.path(TARGET), { url: "", path: FILE, subject: REPO, bytes, checksum: { algorithm: "sha256", hex } });
+
 function add(path: string, content: Content = random(3000), small = false): Content {
   hub.add(REPO, path, { content, small });
   return content;
@@ -339,9 +343,7 @@ describe("what is there already", () => {
 
   test("is not read any further when a pull is stopped", async () => {
     add(FILE, huge);
-    const checksum = { algorithm: "sha256", hex: huge.sha256 } as const;
-    const remote = { url: "", path: FILE, subject: REPO, bytes: huge.bytes, checksum };
-    const path = partPath(store.path(TARGET), remote);
+    const path = partOf(huge);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, "");
     truncateSync(path, huge.bytes);
@@ -369,16 +371,9 @@ describe("wrong bytes", () => {
 
   test("a part that the disk changed is found out", async () => {
     const content = add(FILE, random(100_000));
-    const remote = {
-      path: FILE,
-      url: "",
-      subject: REPO,
-      bytes: 100_000,
-      checksum: { algorithm: "sha256", hex: content.sha256 },
-    } as const;
     await start(REPO);
     rmSync(store.path(TARGET));
-    writeFileSync(partPath(store.path(TARGET), remote), new Uint8Array(40_000));
+    writeFileSync(partOf(content), new Uint8Array(40_000));
     expect(await refusal(REPO)).toContain("wrong checksum");
     expect(store.list()).toEqual([]);
   });
@@ -401,14 +396,7 @@ describe("wrong bytes", () => {
     const content = add(FILE, random(100_000));
     await start(REPO);
     rmSync(store.path(TARGET));
-    const remote = {
-      path: FILE,
-      url: "",
-      subject: REPO,
-      bytes: 100_000,
-      checksum: { algorithm: "sha256", hex: content.sha256 },
-    } as const;
-    symlinkSync("/dev/full", partPath(store.path(TARGET), remote));
+    symlinkSync("/dev/full", partOf(content));
     expect(await refusal(REPO)).toContain("the disk is full; free some space and pull again");
   });
 
