@@ -8,13 +8,21 @@ import { parseArgs } from "node:util";
 import { openImageLibrary } from "../../ffi/image/binding.ts";
 import { developmentLibraries } from "../../ffi/runtime/native-files.ts";
 import { draw, load } from "../native/image-harness.ts";
-import scenes from "./drawn-scenes.json" with { type: "json" };
 import { shapesIn } from "./drawn-shapes.ts";
 
 const { values } = parseArgs({ options: { steps: { type: "string", default: "4" } } });
 /** Pixels by which a shape may be off its position. */
 const NEAR = 16;
 const FIRST_SEED = 1000;
+
+/** Description, background, and the objects: colour, shape and position of each. */
+const scenes = (await Bun.file(join(import.meta.dir, "drawn-scenes.txt")).text())
+  .trim()
+  .split("\n")
+  .map((line) => {
+    const [prompt = "", background, objects = ""] = line.split(" | ");
+    return { prompt, background, objects: objects.split(", ").map((one) => one.split(" ")) };
+  });
 
 const rig = { library: openImageLibrary(developmentLibraries()), folder: mkdtempSync(join(tmpdir(), "svc-drawing-")) };
 const failure = await load(rig, { threads: 2 });

@@ -1,10 +1,9 @@
 // Random-weight models for benchmarks: the speed of a step depends on the shape of the weights, not on their values.
 
-import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import type { GgufValue, TensorPlan } from "../../vendor/gguf-writer.ts";
-import { rowBytes, writeGguf } from "../../vendor/gguf-writer.ts";
-import { makeVocabulary } from "./vocabulary.ts";
+import { rowBytes, type TensorPlan } from "../../vendor/gguf-writer.ts";
+import { writeModel, type ModelContent } from "../models/write-model.ts";
+import { byteLevelTokenizer, makeVocabulary } from "./vocabulary.ts";
 
 export interface ModelShape {
   readonly layers: number;
@@ -53,39 +52,38 @@ const VERSION = 2;
 /** Returns the path of the model's Q8_0 file in `folder`, created when missing. Its bytes are always the same. */
 export function makeModel(name: BenchModel, folder: string, log: (line: string) => void = console.error): string {
   const path = join(folder, `bench-${name}-q8_0.v${VERSION}.gguf`);
-  if (existsSync(path)) return path;
-  mkdirSync(folder, { recursive: true });
-  const started = performance.now();
+  return writeModel(path, () => {
+    log(`bench: writes ${path}`);
+    return contentOf(name);
+  });
+}
+
+function contentOf(name: BenchModel): ModelContent {
   const shape = MODEL_SHAPES[name];
   const vocabulary = makeVocabulary(shape.vocabulary);
-  const metadata: Record<string, GgufValue> = {
-    "general.architecture": { type: "string", value: "qwen3" },
-    "general.name": { type: "string", value: `bench ${name}, random weights` },
-    "general.file_type": { type: "u32", value: 7 },
-    "qwen3.block_count": { type: "u32", value: shape.layers },
-    "qwen3.context_length": { type: "u32", value: shape.trainedContext },
-    "qwen3.embedding_length": { type: "u32", value: shape.hidden },
-    "qwen3.feed_forward_length": { type: "u32", value: shape.feedForward },
-    "qwen3.attention.head_count": { type: "u32", value: shape.heads },
-    "qwen3.attention.head_count_kv": { type: "u32", value: shape.kvHeads },
-    "qwen3.attention.key_length": { type: "u32", value: shape.headDimension },
-    "qwen3.attention.value_length": { type: "u32", value: shape.headDimension },
-    "qwen3.attention.layer_norm_rms_epsilon": { type: "f32", value: 1e-6 },
-    "qwen3.rope.freq_base": { type: "f32", value: 1e6 },
-    "tokenizer.ggml.model": { type: "string", value: "gpt2" },
-    "tokenizer.ggml.pre": { type: "string", value: "qwen2" },
-    "tokenizer.ggml.tokens": { type: "strings", value: vocabulary.tokens },
-    "tokenizer.ggml.token_type": { type: "i32s", value: vocabulary.kinds },
-    "tokenizer.ggml.merges": { type: "strings", value: vocabulary.merges },
-    "tokenizer.ggml.eos_token_id": { type: "u32", value: vocabulary.endOfTurn },
-    "tokenizer.ggml.padding_token_id": { type: "u32", value: vocabulary.endOfText },
-    "tokenizer.ggml.add_bos_token": { type: "bool", value: false },
-    "tokenizer.chat_template": { type: "string", value: CHAT_TEMPLATE },
-  };
-  writeGguf(`${path}.part`, metadata, listTensors(shape, vocabulary.isPlain));
-  renameSync(`${path}.part`, path);
-  log(`bench: wrote ${path} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
-  return path;
+  return [
+    {
+      "general.architecture": { type: "string", value: "qwen3" },
+      "general.name": { type: "string", value: `bench ${name}, random weights` },
+      "general.file_type": { type: "u32", value: 7 },
+      "qwen3.block_count": { type: "u32", value: shape.layers },
+      "qwen3.context_length": { type: "u32", value: shape.trainedContext },
+      "qwen3.embedding_length": { type: "u32", value: shape.hidden },
+      "qwen3.feed_forward_length": { type: "u32", value: shape.feedForward },
+      "qwen3.attention.head_count": { type: "u32", value: shape.heads },
+      "qwen3.attention.head_count_kv": { type: "u32", value: shape.kvHeads },
+      "qwen3.attention.key_length": { type: "u32", value: shape.headDimension },
+      "qwen3.attention.value_length": { type: "u32", value: shape.headDimension },
+      "qwen3.attention.layer_norm_rms_epsilon": { type: "f32", value: 1e-6 },
+      "qwen3.rope.freq_base": { type: "f32", value: 1e6 },
+      ...byteLevelTokenizer(vocabulary),
+      "tokenizer.ggml.eos_token_id": { type: "u32", value: vocabulary.endOfTurn },
+      "tokenizer.ggml.padding_token_id": { type: "u32", value: vocabulary.endOfText },
+      "tokenizer.ggml.add_bos_token": { type: "bool", value: false },
+      "tokenizer.chat_template": { type: "string", value: CHAT_TEMPLATE },
+    },
+    listTensors(shape, vocabulary.isPlain),
+  ];
 }
 
 function listTensors(shape: ModelShape, isPlain: (token: number) => boolean): TensorPlan[] {

@@ -1,6 +1,8 @@
 // Generates a valid byte-level BPE vocabulary of any size: the 256 bytes, pairs of letters, pairs of pairs, special
 // tokens. It can tokenize every text, so that benchmarks need no tokenizer of a published model.
 
+import type { GgufValue } from "../../vendor/gguf-writer.ts";
+
 export interface Vocabulary {
   readonly tokens: readonly string[];
   readonly merges: readonly string[];
@@ -48,6 +50,19 @@ export function makeVocabulary(size: number): Vocabulary {
     isPlain: (token) => isPlain[token] === true,
   };
 }
+
+/** Returns the metadata of a model with these tokens. */
+export const byteLevelTokenizer = ({
+  tokens,
+  kinds,
+  merges,
+}: Pick<Vocabulary, "tokens" | "kinds" | "merges">): Record<string, GgufValue> => ({
+  "tokenizer.ggml.model": { type: "string", value: "gpt2" },
+  "tokenizer.ggml.pre": { type: "string", value: "qwen2" },
+  "tokenizer.ggml.tokens": { type: "strings", value: tokens },
+  "tokenizer.ggml.token_type": { type: "i32s", value: kinds },
+  "tokenizer.ggml.merges": { type: "strings", value: merges },
+});
 
 /** Returns GPT-2's printable stand-in for each byte: visible Latin-1 stays, the rest moves up from U+0100. */
 function byteSpellings(): string[] {

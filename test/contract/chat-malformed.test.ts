@@ -3,11 +3,6 @@ import { serve } from "../http/harness.ts";
 import { malformed, SECRET, sendMalformed } from "./chat-malformed-table.ts";
 
 describe("malformed chat requests", () => {
-  test("there are at least 200 of them, all different", () => {
-    expect(new Set(malformed.map(({ name }) => name)).size).toBe(malformed.length);
-    expect(malformed.length).toBeGreaterThanOrEqual(200);
-  });
-
   test("each is answered with its code, in the envelope, with the request's id, without its text", async () => {
     const server = serve();
     for (const [index, row] of malformed.entries()) {

@@ -8,7 +8,6 @@ import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { expectGolden } from "../http/golden.ts";
 import { serve } from "../http/harness.ts";
 import { schemaFields, valueFields, type FieldSchema } from "../support/schema-fields.ts";
-import { until } from "../support/until.ts";
 
 interface Refusal {
   readonly body: unknown;
@@ -153,25 +152,9 @@ for (const [name, { answered, refused, fields, required }] of Object.entries(rou
       while (embedders.every(({ asked }) => asked.length === 0)) await Bun.sleep(1);
       const response = await post(`/v1/${name}`, body, id);
       expect([response.status, response.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^\d+$/)]);
-      await expectGolden(`${name}-busy-refused.json`, await response.text());
+      await expectGolden("embeddings-busy-refused.json", await response.text());
       gate.resolve();
       expect((await first).status).toBe(200);
-    });
-
-    test.each([
-      ["cancelled", 499, {}],
-      ["deadline", 504, { "x-svc-deadline-ms": "60000" }],
-    ] as const)("ended: %s", async (how, status, headers) => {
-      const { url, post, embedders, clock } = serve();
-      for (const embedder of embedders) embedder.gate = new Promise(() => {});
-      const [body] = Object.values(answered);
-      const waiting = post(`/v1/${name}`, body, { ...id, ...headers });
-      await until(() => embedders.some(({ asked }) => asked.length > 0));
-      if (how === "deadline") clock.pass(60_000);
-      else await fetch(`${url}/v1/chat/completions/golden/cancel`, { method: "POST" });
-      const response = await waiting;
-      expect(response.status).toBe(status);
-      await expectGolden(`${name}-${how}-refused.json`, await response.text());
     });
 
     test("the published schemas match these requests and answers, and have no other fields", async () => {

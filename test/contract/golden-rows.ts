@@ -68,6 +68,7 @@ const chat: Dialect = {
     [
       { name: "cancelled-text", script: "cancelled", body: {} },
       { name: "two-choices", script: "two-tool-calls", body: { n: 2 } },
+      { name: "logprobs", script: "logprobs", body: { logprobs: true, top_logprobs: 2 } },
       {
         name: "constrained",
         script: "json",

@@ -15,7 +15,7 @@ interface Told {
 }
 
 const toldIn = (text: string): Told[] =>
-  [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]) => JSON.parse(data ?? "") as Told);
+  [...text.matchAll(/^data: (\{[^\n]*)$/gm)].map(([, data]) => JSON.parse(data ?? "") as Told);
 
 const fetchText = async (server: TestServer, id: string, query: string) => {
   const response = await fetch(`${server.url}/v1/responses/${id}${query}`);

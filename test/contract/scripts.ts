@@ -24,8 +24,11 @@ export function token(text: string, logprob: number): TokenLogprob {
   };
 }
 
+/** What the script `text` says: characters that some form of an answer might change. */
+export const TEXT = 'Hello "Zürich" 世界 👩‍👩‍👧\n\u2028\u0000end';
+
 export const scripts = {
-  text: { steps: [{ text: "Hel" }, { text: 'lo "Zürich" 👋\n' }] },
+  text: { steps: [{ text: TEXT.slice(0, 3) }, { text: TEXT.slice(3) }] },
   reasoning: {
     steps: [{ type: "reasoning", text: "Let me " }, { type: "reasoning", text: "see…" }, { text: "42" }],
     usage: { reasoningTokens: 2 },

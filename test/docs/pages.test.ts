@@ -40,6 +40,13 @@ test("the figures of the README match the documents", () => {
     return new RegExp(`(?<![\\d.])${RegExp.escape(number)}(?: / [\\d.]+)? ${RegExp.escape(unit)}`).test(documents);
   };
   expect(figures.filter((figure) => !isThere(figure))).toEqual([]);
+  const table = /^### One model(.*\n)*?###/m.exec(documents)?.[0] ?? "";
+  const ranges = ["decode", "end to end"].map((row) => {
+    const rows = table.matchAll(new RegExp(`^\\| ${row}, .*?/s +\\| .*?/s +\\| ([\\d.]+)`, "gm"));
+    const ratios = [...rows].map(([, ratio]) => Number(ratio));
+    return `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)} times`;
+  });
+  expect([...(section.match(/[\d.]+ to [\d.]+ times/g) ?? [])]).toEqual(ranges);
 });
 
 test("the commands of code blocks need no Bun on the PATH, since npm installs it for the folder only", () => {
@@ -52,4 +59,31 @@ test("the scripts that docs/building.md runs with npm exist", () => {
   const named = [...read("docs/building.md").matchAll(/\bnpm run ([\w:]+)/g)].map(([, name = ""]) => name);
   expect(named).toEqual(expect.arrayContaining(["build", "build:slim", "docs"]));
   expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([]);
+});
+
+/** A page, what it says, and where the code has it. The heads of connections (12 s) are Bun's. */
+const constants = [
+  ["limits", "are closed after 75 seconds", "src/http/server.ts", "IDLE_SECONDS = 75;"],
+  ["limits", "nothing arrives for 30 seconds", "src/http/body-chunks.ts", "BODY_PATIENCE_MS = 30_000;"],
+  ["limits", "a large answer for 5 minutes", "src/http/sse.ts", "READER_PATIENCE_MS = 300_000;"],
+  ["limits", "image models get 60 seconds more", "src/cli/image-engines.ts", "QUIET_MS = 60_000;"],
+  ["limits", "Kokoro 120 seconds", "src/cli/speech-engines.ts", "quietMs: 120_000,"],
+  ["limits", "| bodies that are being read | 256 MiB |", "src/domain/byte-budget.ts", "MOST_BYTES = 256 * MB;"],
+  ["limits", "each value | 384 MiB |", "src/http/json-body.ts", "KEPT_SHARE = 1.5;"],
+  ["limits", "requests, decoded | 400 MiB |", "src/service/generation.ts", "MEDIA_BYTES = 400 * 2 ** 20;"],
+  ["limits", "have read them | 512 MiB", "src/http/app.ts", "ANSWER_BYTES = 512 * 2 ** 20;"],
+  ["limits", "that are being decoded (600 MiB)", "src/service/generation.ts", "DECODING_BYTES = 600 * 2 ** 20;"],
+  ["limits", "(`n`) need (100 MiB)", "src/service/generation.ts", "COPIES_BYTES = 100 * 2 ** 20;"],
+  ["limits", "begin to answer (256 MiB)", "src/gateway/request-bodies.ts", "LONG_BODIES_BYTES = 256 * 2 ** 20;"],
+  ["gateway", "with 1,024 requests at the same time", "src/gateway/gateway.ts", "PARALLEL = 1024;"],
+  ["gateway", "is 25 % above average", "src/gateway/upstream.ts", "LOAD_BOUND = 1.25;"],
+  ["team", "chown 65532 keys", "packaging/templates/Dockerfile", "--chown=65532:65532"],
+  ["team", "uid=65532", "packaging/templates/Dockerfile", "--chown=65532:65532"],
+  ["cluster", "fsGroup: 65532", "packaging/templates/Dockerfile", "--chown=65532:65532"],
+  ["cluster", "chown 65532 keys", "packaging/templates/Dockerfile", "--chown=65532:65532"],
+] as const;
+
+test.each(constants)("docs/%s.md says what the code has: %s", (page, said, file, constant) => {
+  expect(read(`docs/${page}.md`).replaceAll(/\s+/g, " ")).toContain(said);
+  expect(read(file)).toContain(constant);
 });

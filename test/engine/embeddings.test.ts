@@ -2,7 +2,7 @@
 // idle unloading.
 
 import { expect, setDefaultTimeout, test } from "bun:test";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { makeModel } from "../bench/make-model.ts";
 import { parseExposition } from "../support/exposition.ts";
 import { errorOf } from "../support/fault.ts";
@@ -39,7 +39,14 @@ const isComputing = (server: TestServer) => until(async () => (await engine(serv
 
 test("a large request ends midway by its id, at its deadline, and when its client disconnects", async () => {
   await withServer(FLAGS, async (server) => {
+    expect(await engine(server)).toMatchObject({ state: "unloaded", restarts: 0 });
     expect((await embed(server, { input: "warm" })).status).toBe(200);
+    expect(await engine(server)).toMatchObject({ state: "ready", device: expect.stringContaining("CPU") });
+    const listed = await (await fetch(`${server.url}/v1/models`)).json();
+    expect(listed).toMatchObject({
+      data: expect.arrayContaining([expect.objectContaining({ id: basename(model, ".gguf"), context_length: 2048 })]),
+      models: expect.arrayContaining([expect.objectContaining({ capabilities: ["embeddings"], dimensions: 512 })]),
+    });
     const cancelled = embed(server, LARGE, { "x-request-id": "large" });
     await isComputing(server);
     const cancel = await fetch(`${server.url}/v1/chat/completions/large/cancel`, { method: "POST" });

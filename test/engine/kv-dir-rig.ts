@@ -1,6 +1,6 @@
 // What tests of --kv-dir have in common: servers, what they are asked, and how a conversation goes on.
 
-import { afterAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,12 +61,16 @@ export function conversationTests(rig: KvDirRig, mode: string, more: readonly st
   const folder = join(rig.root, mode);
   const start = (extra: readonly string[] = []) => rig.serve([...FLAGS, ...more, "--kv-dir", folder, ...extra]);
   const messages = opening("Ada");
+  let before: Awaited<ReturnType<typeof ask>>;
+
+  beforeAll(async () => {
+    const first = await start();
+    before = await ask(first, messages);
+    await first.stop();
+  });
 
   test("goes on after an orderly restart", async () => {
-    const first = await start();
-    const before = await ask(first, messages);
     expect(before.cached).toBe(0);
-    await first.stop();
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     const [file = "", ...others] = readdirSync(folder);
     expect(others).toEqual([]);

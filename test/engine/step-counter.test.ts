@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { countDraft, noSpeculation } from "../../src/domain/speculation.ts";
 import type { StepCounts } from "../../src/domain/steps.ts";
 import { noUsage } from "../../src/domain/usage.ts";
@@ -6,8 +6,18 @@ import type { Decoded } from "../../src/engine/text/child/observer.ts";
 import { StepCounter } from "../../src/engine/text/child/step-counter.ts";
 import type { StepPlan } from "../../src/scheduler/plan.ts";
 
-// Counts are sent once a second.
-setDefaultTimeout(30_000);
+let told: StepCounts[];
+beforeEach(() => {
+  told = [];
+  jest.useFakeTimers();
+});
+afterEach(() => void jest.useRealTimers());
+
+/** Returns the counts that are sent now: they are once a second. */
+function counted(): StepCounts {
+  jest.advanceTimersByTime(1000);
+  return told.at(-1) ?? expect.unreachable();
+}
 
 const total = ({ counts }: { readonly counts: readonly number[] }) => counts.reduce((sum, count) => sum + count, 0);
 /** `streams`: the streams that get a token from the step. */
@@ -21,9 +31,8 @@ const plan = (decodeRows: number, prefillRows: number, streams: readonly number[
   steps: 1,
 });
 
-test("pauses of streams are reported with their cause, and so are chunk sizes", async () => {
-  const told = Promise.withResolvers<StepCounts>();
-  const counter = new StepCounter(told.resolve);
+test("pauses of streams are reported with their cause, and so are chunk sizes", () => {
+  const counter = new StepCounter((counts) => void told.push(counts));
   const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
   let now = 0;
   const step = (what: Decoded["step"], ms: number, result: Decoded["result"] = "done") => {
@@ -46,7 +55,7 @@ test("pauses of streams are reported with their cause, and so are chunk sizes", 
   step(plan(2, 0, both), 20);
   step(plan(0, 128, []), 40, "no-capacity");
   step(plan(2, 0, both), 20);
-  const { durations, pauses, chunks, rows } = await told.promise;
+  const { durations, pauses, chunks, rows } = counted();
   expect([total(pauses.decode), total(pauses.prompt), total(pauses.media)]).toEqual([2, 8, 2]);
   expect(pauses.decode.sum).toBeCloseTo(2 * 0.02);
   // The abandoned slice counts towards the pause.
@@ -57,9 +66,8 @@ test("pauses of streams are reported with their cause, and so are chunk sizes", 
   expect([total(durations.prefill), durations.prefill.sum]).toEqual([3, expect.closeTo(0.28)]);
 });
 
-test("a pause is as long as a stream waits, whatever steps others had meanwhile", async () => {
-  const told = Promise.withResolvers<StepCounts>();
-  const counter = new StepCounter(told.resolve);
+test("a pause is as long as a stream waits, whatever steps others had meanwhile", () => {
+  const counter = new StepCounter((counts) => void told.push(counts));
   const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
   const finish = { type: "finish", reason: "stop", usage: noUsage() } as const;
   let now = 0;
@@ -77,13 +85,12 @@ test("a pause is as long as a stream waits, whatever steps others had meanwhile"
   step(plan(1, 0, [1]));
   now += 1000;
   step(plan(0, 5, [2]));
-  const { pauses } = await told.promise;
+  const { pauses } = counted();
   expect([total(pauses.decode), total(pauses.prompt)]).toEqual([1, 3]);
   expect([pauses.decode.sum, pauses.prompt.sum]).toEqual([expect.closeTo(0.01), expect.closeTo(0.06)]);
 });
 
-test("speculative tokens are reported once, including those of the step after which they are sent", async () => {
-  const told: StepCounts[] = [];
+test("speculative tokens are reported once, including those of the step after which they are sent", () => {
   const counter = new StepCounter((counts) => void told.push(counts));
   const levels = { runningCount: 1, waitingCount: 0, kv: { runningCells: 0 }, speculated: noSpeculation() };
   const step = (accepted: number) => {
@@ -92,11 +99,7 @@ test("speculative tokens are reported once, including those of the step after wh
   };
   step(2);
   step(0);
-  while (told.length < 1) await Bun.sleep(20);
+  expect(counted().speculation.draft).toEqual({ drafts: 2, tokens: 8, accepted: [1, 1] });
   step(1);
-  while (told.length < 2) await Bun.sleep(20);
-  expect(told.map(({ speculation }) => speculation.draft)).toEqual([
-    { drafts: 2, tokens: 8, accepted: [1, 1] },
-    { drafts: 1, tokens: 4, accepted: [1, 0] },
-  ]);
+  expect(counted().speculation.draft).toEqual({ drafts: 1, tokens: 4, accepted: [1, 0] });
 });

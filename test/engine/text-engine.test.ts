@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { EngineEvent, GenerateRequest } from "../../src/domain/generate.ts";
-import { TextEngine, type TextEngineOptions } from "../../src/engine/text/text-engine.ts";
+import { TextEngine } from "../../src/engine/text/text-engine.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { testLaunch } from "../support/launch.ts";
 import { plainRequest } from "../support/request.ts";
@@ -16,18 +16,17 @@ const said: string[] = [];
 const log = { debug() {}, verbose() {}, info() {}, warn: (message: string) => void said.push(message), error() {} };
 const engines: TextEngine[] = [];
 
-function startEngine(modelPath = "model", loadTimeoutMs = 5000, policy: Partial<TextEngineOptions> = {}): TextEngine {
+function startEngine(modelPath = "model"): TextEngine {
   const engine = new TextEngine({
     load: () => ({ ...SMALL_ENGINE, modelPath, context: 128, maxModelLen: 128, parallel: 2 }),
     adapters: [],
     model: { id: "fake", created: 0, parallel: 2 },
-    launch: testLaunch({ command: () => [process.execPath, fixture], loadTimeoutMs, log }),
+    launch: testLaunch({ command: () => [process.execPath, fixture], loadTimeoutMs: 5000, log }),
     start: "eager",
     idleMs: 0,
     stores: false,
-    ...policy,
   });
-  if (policy.start !== "lazy") engine.start();
+  engine.start();
   engines.push(engine);
   return engine;
 }
@@ -86,12 +85,6 @@ describe("a healthy engine", () => {
     await until(() => engine.status().progress === 0.5);
     expect(engine.status().state).toBe("loading");
     expect(types(await answer)).toEqual(["accepted", "started", "text", "finish"]);
-  });
-
-  test("keeps a request waiting no longer than the load timeout", async () => {
-    expect(await rejectionCode(Array.fromAsync(startEngine("slow", 50).generate(request("hi"), live())))).toBe(
-      "engine_unavailable",
-    );
   });
 
   test("passes a refusal on with its code and field, and reports when a place is expected to be free", async () => {
@@ -154,22 +147,6 @@ describe("cancel and disconnect", () => {
     }
     await until(() => said.length > 0);
     expect(said).toEqual(["interrupted 2"]);
-  });
-
-  test("an aborted request ends its iteration and frees its entry", async () => {
-    const engine = startEngine();
-    const controller = new AbortController();
-    const answer = Array.fromAsync(engine.generate(request("hang"), controller.signal));
-    await engine.ready();
-    await Bun.sleep(50);
-    controller.abort();
-    await expect(answer).rejects.toThrow();
-    expect(types(await Array.fromAsync(engine.generate(request("hi"), live())))).toEqual([
-      "accepted",
-      "started",
-      "text",
-      "finish",
-    ]);
   });
 });
 
@@ -238,23 +215,5 @@ describe("a dying engine", () => {
     expect(engine.status().restarts).toBe(1);
     engine.cancel("w", "id");
     expect(types(await waiting)).toEqual(["accepted", "finish"]);
-  });
-
-  test("that cannot load its model reports that and is not restarted", async () => {
-    const engine = startEngine("unloadable");
-    await expect(engine.ready()).rejects.toThrow("no such architecture");
-    await engine.ready().catch(() => {});
-    expect(engine.status()).toMatchObject({ state: "failed", restarts: 0 });
-    expect(await rejectionCode(Array.fromAsync(engine.generate(request("hi"), live())))).toBe("engine_unavailable");
-  });
-
-  test("accepts nothing after stop, and leaves no process", async () => {
-    const engine = startEngine();
-    const hanging = rejectionCode(Array.fromAsync(engine.generate(request("hang"), live())));
-    await engine.ready();
-    await engine.stop();
-    expect(await hanging).toBe("shutting_down");
-    expect(await rejectionCode(Array.fromAsync(engine.generate(request("hi"), live())))).toBe("shutting_down");
-    expect(engine.status().state).toBe("stopped");
   });
 });

@@ -9,6 +9,7 @@ import { sharedFolder } from "../support/folders.ts";
 import { metricValue } from "../support/metrics-text.ts";
 import { runSvc } from "../support/program.ts";
 import { startServer, type ServerProcess } from "../support/server.ts";
+import { until } from "../support/until.ts";
 
 interface TraceEvent {
   readonly ph: "X" | "B" | "E" | "C" | "M";
@@ -123,6 +124,8 @@ describe("a trace", () => {
   });
 
   test("continues in the same file after the engine was killed, and never contains text", async () => {
+    await ask("before", { max_tokens: 3 });
+    await until(async () => (await metric("svc_engine_step_rows_total")) > 0 && readFileSync(path).length > 0);
     const before = readTrace();
     process.kill(server.enginePid(), "SIGKILL");
     while ((await server.health()).engine.restarts === 0) await Bun.sleep(20);

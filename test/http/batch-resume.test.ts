@@ -102,17 +102,8 @@ describe("a batch resumes after the server was killed", () => {
 
   test("before a line was answered", () => goesOn(killedAfter(begin), "completed", LINES));
 
-  test("in the middle of writing a line of the output", () =>
-    goesOn(
-      killedAfter((store) => {
-        begin(store);
-        writeFileSync(store.outputPath(ID), answered(4).slice(0, -20));
-      }),
-      "completed",
-      LINES - 3,
-    ));
-
   test.each([
+    [USUAL, { messages }, ({ engine }: TestServer) => engine.requests.length],
     ["/v1/completions", { prompt: "Once" }, ({ engine }: TestServer) => engine.requests.length],
     ["/v1/responses", { input: "hi" }, ({ engine }: TestServer) => engine.requests.length],
     ["/v1/embeddings", { input: "hi" }, ({ embedders }: TestServer) => embedders[0]?.asked.length ?? 0],

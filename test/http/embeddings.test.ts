@@ -3,7 +3,6 @@ import { EmbeddingList, RerankList } from "../../src/contract/embeddings.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { FAKE_MAX_TOKENS } from "../support/fake-embedding-engine.ts";
 import { errorOf } from "../support/fault.ts";
-import { until } from "../support/until.ts";
 import { serve } from "./harness.ts";
 
 const checkList = checker(EmbeddingList);
@@ -43,15 +42,31 @@ describe("POST /v1/embeddings", () => {
     expect(decoded).toEqual(floats);
   });
 
-  test("dimensions shorten a vector to its first numbers and scale it back to length 1", async () => {
-    const { post } = serve();
-    const response = await post("/v1/embeddings", { input: "hello", dimensions: 2 });
-    const [first] = checkList(await response.json()).data;
-    const [x = 0, y = 0, ...rest] = (first?.embedding ?? []) as number[];
-    expect(rest).toEqual([]);
-    expect(x).toBeCloseTo(0.6, 6);
-    expect(y).toBeCloseTo(0.8, 6);
+  test("dimensions shorten a vector to its first numbers and scale it back to length 1 unless it is zero", async () => {
+    const { post, embedders } = serve();
+    const [engine = expect.unreachable()] = embedders;
+    const ask = async (dimensions: number) =>
+      checkList(await (await post("/v1/embeddings", { input: "hello", dimensions })).json()).data[0]?.embedding;
+    expect(await ask(2)).toEqual([expect.closeTo(0.6, 6), expect.closeTo(0.8, 6)]);
+    engine.vectorOf = () => [0, 0, 0, 1];
+    expect(await ask(2)).toEqual([0, 0]);
+    expect(await ask(4)).toEqual([0, 0, 0, 1]);
+    expect(engine.asked).toMatchObject([{ dimensions: 2 }, { dimensions: 2 }, { dimensions: 4 }]);
   });
+
+  test.each([true, false])(
+    "more dimensions than there are are refused, before any computation if their number is known: %s",
+    async (knowsSize) => {
+      const { post, embedders } = serve();
+      const [engine = expect.unreachable()] = embedders;
+      engine.knowsSize = knowsSize;
+      const response = await post("/v1/embeddings", { input: "a", dimensions: 5 });
+      const { code, param, message } = await errorOf(response);
+      expect([response.status, code, param]).toEqual([400, "invalid_value", "dimensions"]);
+      expect(message).toContain("from 1 to 4");
+      expect(engine.asked).toHaveLength(knowsSize ? 0 : 1);
+    },
+  );
 
   test.each([{ truncate: false }, { truncate: "NONE" }, { truncation: false }])(
     "inputs that are too long are refused on request, before anything is computed: %j",
@@ -110,7 +125,6 @@ describe("POST /v1/embeddings", () => {
     ["an object", { input: { text: "a" } }, "input"],
     ["another encoding", { input: "a", encoding_format: "hex" }, "encoding_format"],
     ["no dimension", { input: "a", dimensions: 0 }, "dimensions"],
-    ["more dimensions than there are", { input: "a", dimensions: 5 }, "dimensions"],
     ["half a dimension", { input: "a", dimensions: 1.5 }, "dimensions"],
     ["a number for a model", { input: "a", model: 7 }, "model"],
   ])("%s is 400 and names the field", async (_, body, param) => {
@@ -156,22 +170,6 @@ describe("POST /v1/embeddings", () => {
     const response = await post("/api/embed", { input: Array.from({ length: 1025 }, () => "a") });
     expect([response.status, engine?.asked]).toEqual([400, []]);
     expect(((await response.json()) as { error: string }).error).toContain("at most 1024 texts for this model");
-  });
-
-  test("more requests than may wait are 503 server_busy with Retry-After; the others are answered", async () => {
-    const { post, embedders, metrics } = serve(undefined, { parallel: 1, maxQueue: 1 });
-    const gate = Promise.withResolvers<void>();
-    const [engine] = embedders;
-    if (engine) engine.gate = gate.promise;
-    const first = [post("/v1/embeddings", { input: "a" }), post("/v1/embeddings", { input: "b" })];
-    await until(() => engine?.asked.length === 2);
-    const refused = await post("/v1/embeddings", { input: "c" });
-    expect([refused.status, (await errorOf(refused)).code]).toEqual([503, "server_busy"]);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(metrics.calls).toContain("embedding rejected queue_full");
-    gate.resolve();
-    for (const response of await Promise.all(first)) expect(response.status).toBe(200);
-    expect((await post("/v1/embeddings", { input: "d" })).status).toBe(200);
   });
 
   test("neither inputs nor vectors are logged", async () => {

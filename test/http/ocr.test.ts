@@ -1,13 +1,15 @@
 // POST /v1/ocr, and the uploads with which its clients begin.
 
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { FileObject } from "../../src/contract/files.ts";
 import { OcrResponse } from "../../src/contract/ocr.ts";
 import { checker } from "../../src/contract/schema.ts";
 import { fault } from "../support/fault.ts";
+import { temporaryFolder } from "../support/folders.ts";
 import { expectGolden } from "./golden.ts";
-import { serve, type TestServer } from "./harness.ts";
+import { hello, leftovers, serve, type TestServer } from "./harness.ts";
 
 const PATH = "/v1/ocr";
 const url = `data:application/pdf;base64,${Buffer.from("document").toString("base64")}`;
@@ -117,7 +119,8 @@ test.each([
 
 describe("a client that uploads a document first", () => {
   test("gets the pages by the URL of the file, and deletes the file", async () => {
-    const server = serve();
+    const dataDir = temporaryFolder();
+    const server = serve(hello, { dataDir });
     const uploaded = await upload(server, "not\njson");
     expect(uploaded.status).toBe(200);
     const file = (await uploaded.json()) as { id: string; purpose: string; filename: string };
@@ -132,10 +135,11 @@ describe("a client that uploads a document first", () => {
     expect(server.reader.asked.map(({ content }) => content)).toEqual(["not\njson"]);
     const byId = await server.post(PATH, { document: { type: "file", file_id: file.id } });
     expect(byId.status).toBe(200);
+    expect(readdirSync(join(dataDir, "files"))).toHaveLength(1);
     const removed = await fetch(`${server.url}/v1/files/${file.id}`, { method: "DELETE" });
     expect(await removed.json()).toEqual({ id: file.id, object: "file", deleted: true });
     expect((await fetch(address)).status).toBe(404);
-    expect(readdirSync(server.recordings).filter((name) => existsSync(name))).toEqual([]);
+    expect([readdirSync(join(dataDir, "files")), leftovers(server)]).toEqual([[], []]);
   });
 
   test("may send the file before the purpose, and is told what Mistral's clients expect of a file", async () => {

@@ -1,10 +1,10 @@
 // LoRA adapters with random values for svc-mini: weak enough that it still makes sense, strong enough that it answers
 // differently.
 
-import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { writeGguf, type GgufValue, type TensorPlan } from "../../vendor/gguf-writer.ts";
+import { writeGguf, type GgufValue } from "../../vendor/gguf-writer.ts";
 import { matrix, seeded, tensor } from "./tensors.ts";
+import { writeModel, type ModelContent } from "./write-model.ts";
 
 /** The parts of svc-mini that are adapted: columns and rows of its tensors. */
 const LAYERS = 6;
@@ -25,20 +25,17 @@ export interface AdapterChanges {
 
 /** Returns the path of an adapter in `folder`, created when missing. The same seed gives the same file. */
 export function makeAdapter(folder: string, seed: number, name = `lora-${seed}.v${VERSION}`): string {
-  const path = join(folder, `${name}.gguf`);
-  if (existsSync(path)) return path;
-  mkdirSync(folder, { recursive: true });
-  // Written under another name first, because test files run in parallel.
-  const temporary = `${path}.${process.pid}`;
-  writeAdapter(temporary, seed);
-  renameSync(temporary, path);
-  return path;
+  return writeModel(join(folder, `${name}.gguf`), () => adapter(seed));
 }
 
 /** Writes an adapter to `path`; with `changes`, one that does not fit svc-mini. */
-export function writeAdapter(path: string, seed: number, { width, metadata }: AdapterChanges = {}): void {
-  writeGguf(
-    path,
+export function writeAdapter(path: string, seed: number, changes?: AdapterChanges): void {
+  writeGguf(path, ...adapter(seed, changes));
+}
+
+function adapter(seed: number, { width, metadata }: AdapterChanges = {}): ModelContent {
+  const random = seeded(seed);
+  return [
     {
       "general.type": { type: "string", value: "adapter" },
       "general.architecture": { type: "string", value: "qwen3" },
@@ -47,16 +44,11 @@ export function writeAdapter(path: string, seed: number, { width, metadata }: Ad
       "adapter.lora.task_name": { type: "string", value: `task ${seed}` },
       ...metadata,
     },
-    tensors(seed, width),
-  );
-}
-
-function tensors(seed: number, width: number | undefined): TensorPlan[] {
-  const random = seeded(seed);
-  return Array.from({ length: LAYERS }, (_, layer) =>
-    Object.entries(ADAPTED).flatMap(([name, [columns, rows]]) => [
-      matrix(`blk.${layer}.${name}.weight.lora_a`, width ?? columns, RANK, random),
-      tensor(`blk.${layer}.${name}.weight.lora_b`, [RANK, rows], STRENGTH, random),
-    ]),
-  ).flat();
+    Array.from({ length: LAYERS }, (_, layer) =>
+      Object.entries(ADAPTED).flatMap(([name, [columns, rows]]) => [
+        matrix(`blk.${layer}.${name}.weight.lora_a`, width ?? columns, RANK, random),
+        tensor(`blk.${layer}.${name}.weight.lora_b`, [RANK, rows], STRENGTH, random),
+      ]),
+    ).flat(),
+  ];
 }

@@ -1,10 +1,10 @@
 // Tiny random-weight models for embeddings: encoders with every pooling, causal models, and rerankers of both kinds.
 
-import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { makeVocabulary } from "../bench/vocabulary.ts";
-import { writeGguf, type GgufValue, type TensorPlan } from "../../vendor/gguf-writer.ts";
+import { byteLevelTokenizer, makeVocabulary } from "../bench/vocabulary.ts";
+import type { GgufValue, TensorPlan } from "../../vendor/gguf-writer.ts";
 import { matrix, ones, type Random, seeded, vector } from "./tensors.ts";
+import { writeModel, type ModelContent } from "./write-model.ts";
 
 /**
  * `unsaid` does not state its pooling. Rerankers: `rank` does not state the tokens around a pair, like older
@@ -37,19 +37,9 @@ const VERSION = 1;
 
 /** Returns the path of the model in `folder`, and writes it first when it is missing. Its bytes are always the same. */
 export function makeEncoder(kind: EncoderKind, folder: string): string {
-  const path = join(folder, `encoder-${kind}.v${VERSION}.gguf`);
-  if (existsSync(path)) return path;
-  mkdirSync(folder, { recursive: true });
-  const random = seeded(0xbe27);
-  const [metadata, tensors] = kind.startsWith("causal") ? causal(kind, random) : encoder(kind, random);
-  // Written under another name first, because test files run in parallel.
-  const temporary = `${path}.${process.pid}`;
-  writeGguf(temporary, metadata, tensors);
-  renameSync(temporary, path);
-  return path;
+  const make = kind.startsWith("causal") ? causal : encoder;
+  return writeModel(join(folder, `encoder-${kind}.v${VERSION}.gguf`), () => make(kind, seeded(0xbe27)));
 }
-
-type Model = readonly [Record<string, GgufValue>, TensorPlan[]];
 
 const u32 = (value: number): GgufValue => ({ type: "u32", value });
 const text = (value: string): GgufValue => ({ type: "string", value });
@@ -69,7 +59,7 @@ function shape(architecture: string, kind: EncoderKind): Record<string, GgufValu
   };
 }
 
-function encoder(kind: EncoderKind, random: Random): Model {
+function encoder(kind: EncoderKind, random: Random): ModelContent {
   const pieces = [...WORDS.map((word) => `▁${word}`), ...LETTERS.flatMap((letter) => [`▁${letter}`, letter])];
   const vocabulary = [...SPECIAL, ...new Set(pieces)];
   const metadata: Record<string, GgufValue> = {
@@ -126,8 +116,8 @@ function encoder(kind: EncoderKind, random: Random): Model {
   return [metadata, tensors];
 }
 
-function causal(kind: EncoderKind, random: Random): Model {
-  const { tokens, merges, kinds, endOfText, endOfTurn } = makeVocabulary(1024);
+function causal(kind: EncoderKind, random: Random): ModelContent {
+  const vocabulary = makeVocabulary(1024);
   const metadata: Record<string, GgufValue> = {
     ...shape("qwen3", kind),
     "qwen3.attention.head_count_kv": u32(HEADS),
@@ -135,13 +125,9 @@ function causal(kind: EncoderKind, random: Random): Model {
     "qwen3.attention.value_length": u32(ENCODER_HIDDEN / HEADS),
     "qwen3.attention.layer_norm_rms_epsilon": { type: "f32", value: 1e-6 },
     "qwen3.rope.freq_base": { type: "f32", value: 1e6 },
-    "tokenizer.ggml.model": text("gpt2"),
-    "tokenizer.ggml.pre": text("qwen2"),
-    "tokenizer.ggml.tokens": { type: "strings", value: tokens },
-    "tokenizer.ggml.token_type": { type: "i32s", value: kinds },
-    "tokenizer.ggml.merges": { type: "strings", value: merges },
-    "tokenizer.ggml.eos_token_id": u32(endOfText),
-    "tokenizer.ggml.padding_token_id": u32(endOfTurn),
+    ...byteLevelTokenizer(vocabulary),
+    "tokenizer.ggml.eos_token_id": u32(vocabulary.endOfText),
+    "tokenizer.ggml.padding_token_id": u32(vocabulary.endOfTurn),
     "tokenizer.ggml.add_bos_token": flag(false),
     "tokenizer.ggml.add_eos_token": flag(true),
     ...(kind === "causal-rank" && {
@@ -165,7 +151,7 @@ function causal(kind: EncoderKind, random: Random): Model {
     ];
   };
   const tensors = [
-    matrix("token_embd.weight", ENCODER_HIDDEN, tokens.length, random),
+    matrix("token_embd.weight", ENCODER_HIDDEN, vocabulary.tokens.length, random),
     ones("output_norm.weight", ENCODER_HIDDEN),
     ...(kind === "causal-rank" ? [matrix("cls.output.weight", ENCODER_HIDDEN, 2, random)] : []),
     ...Array.from({ length: LAYERS }, (_, index) => layer(index)).flat(),

@@ -1,11 +1,11 @@
 // A tiny random-weight recurrent model (Mamba), whose state cannot be trimmed.
 
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { GgufValue, TensorPlan } from "../../vendor/gguf-writer.ts";
-import { makeVocabulary } from "../bench/vocabulary.ts";
-import { CHAT_TEMPLATE, write } from "./make-vision-model.ts";
+import { byteLevelTokenizer, makeVocabulary } from "../bench/vocabulary.ts";
+import { CHAT_TEMPLATE } from "./make-vision-model.ts";
 import { matrix, ones, seeded, tensor, vector, type Random } from "./tensors.ts";
+import { writeModel } from "./write-model.ts";
 
 const HIDDEN = 64;
 const INNER = 2 * HIDDEN;
@@ -20,8 +20,6 @@ const VERSION = 1;
 
 /** Returns the path of the model's file in `folder`, created when missing. Its bytes are always the same. */
 export function makeRecurrentModel(folder: string): string {
-  const path = join(folder, `recurrent.v${VERSION}.gguf`);
-  mkdirSync(folder, { recursive: true });
   const vocabulary = makeVocabulary(BYTE_AND_LETTER_TOKENS);
   const u32 = (value: number): GgufValue => ({ type: "u32", value });
   const metadata: Record<string, GgufValue> = {
@@ -37,17 +35,13 @@ export function makeRecurrentModel(folder: string): string {
     "mamba.ssm.inner_size": u32(INNER),
     "mamba.ssm.state_size": u32(STATE),
     "mamba.ssm.time_step_rank": u32(RANK),
-    "tokenizer.ggml.model": { type: "string", value: "gpt2" },
-    "tokenizer.ggml.pre": { type: "string", value: "qwen2" },
-    "tokenizer.ggml.tokens": { type: "strings", value: vocabulary.tokens },
-    "tokenizer.ggml.token_type": { type: "i32s", value: vocabulary.kinds },
-    "tokenizer.ggml.merges": { type: "strings", value: vocabulary.merges },
+    ...byteLevelTokenizer(vocabulary),
     "tokenizer.ggml.eos_token_id": u32(vocabulary.endOfTurn),
     "tokenizer.ggml.add_bos_token": { type: "bool", value: false },
     "tokenizer.chat_template": { type: "string", value: CHAT_TEMPLATE },
   };
-  write(path, metadata, tensors(vocabulary.tokens.length, seeded(0x5eed)));
-  return path;
+  const path = join(folder, `recurrent.v${VERSION}.gguf`);
+  return writeModel(path, () => [metadata, tensors(vocabulary.tokens.length, seeded(0x5eed))]);
 }
 
 function tensors(words: number, random: Random): TensorPlan[] {

@@ -1,12 +1,12 @@
 // Tiny random-weight models with vision and audio input: a text model and its projector, with all metadata and
 // tensors that llama.cpp loads for real ones. Their output is nonsense, but they work like real ones.
 
-import { existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
-import { writeGguf, type GgufValue, type TensorPlan } from "../../vendor/gguf-writer.ts";
-import { makeVocabulary } from "../bench/vocabulary.ts";
+import type { GgufValue, TensorPlan } from "../../vendor/gguf-writer.ts";
+import { byteLevelTokenizer, makeVocabulary } from "../bench/vocabulary.ts";
 import { audioMetadata, audioTensors, IMAGE_SIZE, visionMetadata, visionTensors } from "./projector.ts";
 import { matrix, ones, type Random, seeded, vector } from "./tensors.ts";
+import { writeModel } from "./write-model.ts";
 
 /**
  * `tiles`: images are split into tiles and an overview, one chunk each, which are decoded causally (like SmolVLM).
@@ -55,25 +55,13 @@ const VERSION = 1;
 export function makeVisionModel(kind: VisionKind, folder: string, imageSize = IMAGE_SIZE): VisionModel {
   const model = join(folder, `vision-${kind}.v${VERSION}.gguf`);
   const projector = join(folder, `mmproj-vision-${kind}-${imageSize}.v${VERSION}.gguf`);
-  mkdirSync(folder, { recursive: true });
+  // In this order, whichever file is missing: the values of one follow those of the other.
   const random = seeded(0x5eed);
-  write(model, textMetadata(kind), textTensors(kind, random));
-  const projectorTensors = [...visionTensors(kind, HIDDEN, imageSize, random), ...audioTensors(HIDDEN, random)];
-  write(projector, { ...visionMetadata(kind, HIDDEN, imageSize), ...audioMetadata(HIDDEN) }, projectorTensors);
+  const text = textTensors(kind, random);
+  const media = [...visionTensors(kind, HIDDEN, imageSize, random), ...audioTensors(HIDDEN, random)];
+  writeModel(model, () => [textMetadata(kind), text]);
+  writeModel(projector, () => [{ ...visionMetadata(kind, HIDDEN, imageSize), ...audioMetadata(HIDDEN) }, media]);
   return { model, projector };
-}
-
-/** Writes a model file, unless it exists. */
-export function write(
-  path: string,
-  metadata: Readonly<Record<string, GgufValue>>,
-  tensors: readonly TensorPlan[],
-): void {
-  if (existsSync(path)) return;
-  // Written under another name first, because test files run in parallel.
-  const temporary = `${path}.${process.pid}`;
-  writeGguf(temporary, metadata, tensors);
-  renameSync(temporary, path);
 }
 
 function vocabularyOf(kind: VisionKind) {
@@ -107,11 +95,7 @@ function textMetadata(kind: VisionKind): Record<string, GgufValue> {
     ...(kind === "mrope"
       ? { "qwen2vl.rope.dimension_sections": { type: "i32s", value: [2, 3, 3, 0] } satisfies GgufValue }
       : { "llama.rope.dimension_count": u32(HIDDEN / HEADS) }),
-    "tokenizer.ggml.model": { type: "string", value: "gpt2" },
-    "tokenizer.ggml.pre": { type: "string", value: "qwen2" },
-    "tokenizer.ggml.tokens": { type: "strings", value: vocabulary.tokens },
-    "tokenizer.ggml.token_type": { type: "i32s", value: vocabulary.kinds },
-    "tokenizer.ggml.merges": { type: "strings", value: vocabulary.merges },
+    ...byteLevelTokenizer(vocabulary),
     "tokenizer.ggml.bos_token_id": u32(vocabulary.endOfText),
     "tokenizer.ggml.eos_token_id": u32(vocabulary.endOfTurn),
     "tokenizer.ggml.add_bos_token": { type: "bool", value: true },

@@ -7,6 +7,8 @@ import { summaryOf } from "../../src/page/state/history.ts";
 export class MemoryHistory {
   readonly conversations = new Map<string, Conversation>();
   private last: Promise<unknown> = Promise.resolve();
+  /** Calls that are not done yet. */
+  pending = 0;
 
   listed = 0;
   list = () => {
@@ -25,7 +27,13 @@ export class MemoryHistory {
   clear = () => this.later(() => this.conversations.clear());
 
   private later<T>(work: () => T): Promise<T> {
-    const done = this.last.then(() => Bun.sleep(5)).then(work);
+    this.pending++;
+    const done = this.last
+      .then(() => Bun.sleep(5))
+      .then(() => {
+        this.pending--;
+        return work();
+      });
     this.last = done;
     return done;
   }

@@ -61,8 +61,11 @@ async function ask(): Promise<string> {
   return session.conversation.value.id;
 }
 
-/** Waits until everything that has begun is done. */
-const settled = () => Bun.sleep(100);
+/** Waits until what was stopped has ended, and everything is stored. */
+async function settled(): Promise<void> {
+  do await Bun.sleep(1);
+  while (history.pending > 0);
+}
 
 test("an answer that is stopped keeps its text so far", async () => {
   const id = await ask();

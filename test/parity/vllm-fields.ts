@@ -252,6 +252,8 @@ export const vllmRoutes: readonly PeerRoute[] = [
         ["top_p", 0.5],
         ["top_k", 3],
         ["truncation", "auto", "echoed: a prompt that is too long is a 400"],
+        ["max_tool_calls", 1, "echoed: of tools that a server runs, which none does here"],
+        ["prompt_cache_key", "k", "echoed: no effect there either, every prefix is found"],
         ["user", "u"],
         ["structured_outputs", { choice: ["a", "b"] }],
         ["repetition_penalty", 1.1],
@@ -259,12 +261,7 @@ export const vllmRoutes: readonly PeerRoute[] = [
         ["stop", ["x"]],
         ["ignore_eos", true],
       ),
-      ...rows(
-        "none",
-        ["max_tool_calls", 1, "of tools that a server runs: none does here"],
-        ["service_tier", "flex", OWN],
-        ["prompt_cache_key", "k", "no effect there either: every prefix is found"],
-      ),
+      ...rows("none", ["service_tier", "flex", OWN]),
       ...rows(
         "refused",
         ["prompt", { id: "p" }],

@@ -80,19 +80,6 @@ describe("a generation", () => {
     expect(requests.history.live()).toEqual([]);
   });
 
-  test("in the background takes no place from others, and the server waits for it when stopping", async () => {
-    const { requests, generate, metrics } = setUp({ steps: [{ wait: never }] }, { parallel: 1, maxQueue: 0 });
-    const background = generate({ ...request("b"), background: true });
-    await background.next();
-    const other = generate(request("r"));
-    expect((await other.next()).value?.type).toBe("accepted");
-    await expect(Array.fromAsync(generate(request("s")))).rejects.toMatchObject({ code: "server_busy" });
-    expect(requests.activeCount).toBe(2);
-    await Promise.all([background.return(), other.return()]);
-    expect(requests.activeCount).toBe(0);
-    expect(metrics.calls).toContain("rejected queue_full");
-  });
-
   test("passes events through, and reports and measures itself once", async () => {
     const { requests, generate, metrics, time } = setUp({ steps: [{ text: "a" }, { text: "b" }, { text: "c" }] });
     const report: RequestReport = {};
@@ -192,56 +179,6 @@ describe("cancelling", () => {
     const failed = Array.fromAsync(generate({ ...request("r"), messages: [{ role: "user", content }] }));
     await expect(failed).rejects.toMatchObject({ code: "unsupported_media_input", details: { param: "messages.0" } });
     expect(engine.requests).toEqual([]);
-  });
-});
-
-describe("admission", () => {
-  test("estimates the wait for a free place from the measured durations", async () => {
-    const retryAfter = async (durationMs: number) => {
-      const { generate, time } = setUp({ steps: [{ text: "a" }] }, { parallel: 1, maxQueue: 0 });
-      for (let i = 0; i < 40; i++) {
-        const events = generate(request("r"));
-        await events.next();
-        time.now += durationMs;
-        for await (const _ of events);
-      }
-      const running = generate(request("r"));
-      await running.next();
-      const rejected = await generate(request("late"))
-        .next()
-        .catch((error: unknown) => error);
-      await running.return();
-      return rejected instanceof SvcError ? rejected.details.retryAfterSeconds : undefined;
-    };
-    expect(await retryAfter(10)).toBe(1);
-    expect(await retryAfter(30_000)).toBe(30);
-    expect(await retryAfter(3_600_000)).toBe(120);
-  });
-});
-
-describe("draining", () => {
-  test("refuses new requests, waits for running ones, and can cancel them", async () => {
-    const { requests, generate } = setUp({ steps: [{ text: "a" }, { wait: never }] });
-    const events = Array.fromAsync(generate(request("r")));
-    await Bun.sleep(0);
-    let idle = false;
-    const drained = requests.drain().then(() => (idle = true));
-    await expect(Array.fromAsync(generate(request("late")))).rejects.toMatchObject({ code: "shutting_down" });
-    await Bun.sleep(0);
-    expect(idle).toBe(false);
-    requests.cancelAll();
-    expect((await events).at(-1)).toMatchObject({ type: "finish", reason: "cancelled" });
-    await drained;
-    expect(requests.cancel("r")).toBe(false);
-  });
-
-  test("of an idle service is immediate", async () => {
-    let idle = false;
-    void setUp({ steps: [] })
-      .requests.drain()
-      .then(() => (idle = true));
-    await Bun.sleep(0);
-    expect(idle).toBe(true);
   });
 });
 

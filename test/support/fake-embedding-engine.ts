@@ -22,6 +22,9 @@ export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
   readonly origins: Partial<RequestOrigin>[] = [];
   /** Numbers in a vector; those beyond the first four are 0. */
   dimensions = FAKE_DIMENSIONS;
+  /** Whether their number is known before the first vector. */
+  knowsSize = true;
+  vectorOf = vectorOf;
   /** Scores of documents, in place of the fake's own. */
   probabilities?: readonly number[];
   /** Which replica answers, as an upstream's engine reports it. */
@@ -39,7 +42,7 @@ export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
       ...this.plain,
       kind: this.kind,
       maxTokens: FAKE_MAX_TOKENS,
-      dimensions: this.kind === "rank" ? 1 : this.dimensions,
+      ...(this.knowsSize && { dimensions: this.kind === "rank" ? 1 : this.dimensions }),
     };
   }
 
@@ -68,7 +71,7 @@ export class FakeEmbedder extends FakeEngine implements EmbeddingPort {
   private compute(work: EmbeddingWork): EmbeddingResult {
     if (work.kind === "embed") {
       const more = Array.from({ length: this.dimensions - FAKE_DIMENSIONS }, () => 0);
-      const values = work.inputs.flatMap((input) => [...vectorOf(input), ...more]);
+      const values = work.inputs.flatMap((input) => [...this.vectorOf(input), ...more]);
       return result(values, this.dimensions, work.inputs);
     }
     if (this.probabilities) return { ...result(this.probabilities, 1, work.documents), probabilities: true };

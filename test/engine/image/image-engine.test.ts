@@ -21,8 +21,6 @@ import { until } from "../../support/until.ts";
 
 const PATIENCE_MS = 60_000;
 setDefaultTimeout(PATIENCE_MS);
-/** The file that the first test has drawn. */
-let circle: Uint8Array = new Uint8Array();
 const folder = sharedFolder();
 const engines: ImageEngine[] = [];
 
@@ -107,8 +105,7 @@ describe.skipIf(!isBuilt)("the image engine", () => {
     });
     const [first, second] = imagesOf(events);
     expect([first?.seed, second?.seed, second?.image]).toEqual([7, 8, 1]);
-    circle = first?.data ?? circle;
-    const { rgb, width } = await pixelsOf(circle);
+    const { rgb, width } = await pixelsOf(first?.data);
     expect(width).toBe(SIDE);
     expect(pixelAt(rgb, 64, 64)[0]).toBeGreaterThan(150);
     expect(pixelAt(rgb, 64, 64)[1]).toBeLessThan(100);
@@ -155,8 +152,9 @@ describe.skipIf(!isBuilt)("the image engine", () => {
 
   test("changes an image under a mask, and leaves the rest of it as it was", async () => {
     const engine = create();
-    const before = await pixelsOf(circle);
-    writeFileSync(join(folder, "image.png"), circle);
+    const [circle] = imagesOf(await run(engine, work()));
+    const before = await pixelsOf(circle?.data);
+    writeFileSync(join(folder, "image.png"), circle?.data ?? "");
     writeFileSync(join(folder, "mask.png"), transparentPng(SIDE, SIDE, 0));
     const edit = {
       image: { path: join(folder, "image.png"), field: "image" },

@@ -18,6 +18,7 @@ import { partPath, partsOf } from "../../../src/store/models/part-file.ts";
 import type { DownloadProgress } from "../../../src/domain/download.ts";
 import { pull, type PullOptions } from "../../../src/store/models/pull.ts";
 import { parseReference } from "../../../src/store/models/reference.ts";
+import { dice } from "../../support/dice.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 import { until } from "../../support/until.ts";
 import { bytesContent, FakeHub, largeContent, type Content } from "./fake-hub.ts";
@@ -42,6 +43,10 @@ beforeEach(async () => {
 afterEach(() => hub[Symbol.asyncDispose]());
 
 const random = (bytes: number): Content => bytesContent(crypto.getRandomValues(new Uint8Array(bytes)));
+
+/** Returns the path of the part of FILE with this content. */
+const partOf = ({ bytes, sha256: hex }: Content): string =>
+  partPath(store.path(TARGET), { url: "", path: FILE, subject: REPO, bytes, checksum: { algorithm: "sha256", hex } });
 
 function add(path: string, content: Content = random(3000), small = false): Content {
   hub.add(REPO, path, { content, small });
@@ -258,7 +263,8 @@ describe("connections", () => {
     // 1 GiB takes a while: PULL_BYTES=1073741824 bun test test/store/models/pull.test.ts
     const bytes = Number(process.env["PULL_BYTES"] ?? 24 << 20);
     const content = add(FILE, largeContent(bytes));
-    hub.faults = Array.from({ length: 30 }, () => ({ cutAfter: Math.floor((Math.random() * bytes) / 20) }));
+    const roll = dice(1);
+    hub.faults = Array.from({ length: 30 }, () => ({ cutAfter: roll(Math.ceil(bytes / 20)) }));
     const { manifest } = await start(REPO, {
       patience: { attempts: 30, firstDelayMs: 1, longestDelayMs: 10, idleMs: 10_000 },
     });
@@ -337,9 +343,7 @@ describe("what is there already", () => {
 
   test("is not read any further when a pull is stopped", async () => {
     add(FILE, huge);
-    const checksum = { algorithm: "sha256", hex: huge.sha256 } as const;
-    const remote = { url: "", path: FILE, subject: REPO, bytes: huge.bytes, checksum };
-    const path = partPath(store.path(TARGET), remote);
+    const path = partOf(huge);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, "");
     truncateSync(path, huge.bytes);
@@ -367,16 +371,9 @@ describe("wrong bytes", () => {
 
   test("a part that the disk changed is found out", async () => {
     const content = add(FILE, random(100_000));
-    const remote = {
-      path: FILE,
-      url: "",
-      subject: REPO,
-      bytes: 100_000,
-      checksum: { algorithm: "sha256", hex: content.sha256 },
-    } as const;
     await start(REPO);
     rmSync(store.path(TARGET));
-    writeFileSync(partPath(store.path(TARGET), remote), new Uint8Array(40_000));
+    writeFileSync(partOf(content), new Uint8Array(40_000));
     expect(await refusal(REPO)).toContain("wrong checksum");
     expect(store.list()).toEqual([]);
   });
@@ -399,14 +396,7 @@ describe("wrong bytes", () => {
     const content = add(FILE, random(100_000));
     await start(REPO);
     rmSync(store.path(TARGET));
-    const remote = {
-      path: FILE,
-      url: "",
-      subject: REPO,
-      bytes: 100_000,
-      checksum: { algorithm: "sha256", hex: content.sha256 },
-    } as const;
-    symlinkSync("/dev/full", partPath(store.path(TARGET), remote));
+    symlinkSync("/dev/full", partOf(content));
     expect(await refusal(REPO)).toContain("the disk is full; free some space and pull again");
   });
 

@@ -4,7 +4,7 @@
 import { strict as assert } from "node:assert";
 import { ChatCompletionChunk, Usage, type ChatCompletion } from "../../../src/contract/chat.ts";
 import { checker } from "../../../src/contract/schema.ts";
-import { assertSameOrigin, serverSentEvents, withoutTerminator, type Assembled } from "./events.ts";
+import { byIndex, readChunks, type Assembled } from "./events.ts";
 
 type Chunk = ReturnType<typeof checkChunk>;
 type Delta = Chunk["choices"][number];
@@ -17,14 +17,8 @@ const checkUsage = checker(Usage);
 
 /** Assembles a stream into its answer. Throws where the stream breaks a rule of its API. */
 export function assembleChat(text: string): Assembled<ChatBody> {
-  const chunks = withoutTerminator(serverSentEvents(text)).map(({ data, event }) => {
-    assert.equal(event, undefined, "chunks have no event names");
-    return checkChunk(JSON.parse(data)) as Chunk & Assembled<never>;
-  });
-  assertSameOrigin(chunks);
-  const error = chunks.find((chunk) => chunk.error)?.error;
+  const { chunks, error } = readChunks(text, checkChunk);
   if (error) {
-    assert.equal(chunks.at(-1)?.error, error, "an error is the last chunk");
     assert.equal(chunks.at(-1)?.choices[0]?.finish_reason, "error");
     return { error };
   }
@@ -35,18 +29,7 @@ export function assembleChat(text: string): Assembled<ChatBody> {
     deltas.every(({ length }) => length === 1),
     "a chunk is about one choice",
   );
-  const indices = [...new Set(deltas.flat().map(({ index }) => index))].sort((a, b) => a - b);
-  assert.deepEqual(
-    indices,
-    indices.map((_, place) => place),
-    "choices are numbered from 0",
-  );
-  const choices = indices.map((index) =>
-    assembleChoice(
-      index,
-      deltas.flat().filter((delta) => delta.index === index),
-    ),
-  );
+  const choices = byIndex(deltas.flat()).map((own, index) => assembleChoice(index, own));
   const [last] = usage;
   const total = last?.usage && checkUsage(last.usage);
   return { body: { choices, ...(total && { usage: total }), ...(last?.timings && { timings: last.timings }) } };

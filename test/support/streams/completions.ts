@@ -4,7 +4,7 @@
 import { strict as assert } from "node:assert";
 import { Completion } from "../../../src/contract/completions.ts";
 import { checker } from "../../../src/contract/schema.ts";
-import { assertSameOrigin, serverSentEvents, withoutTerminator, type Assembled } from "./events.ts";
+import { byIndex, readChunks, type Assembled } from "./events.ts";
 
 type Chunk = ReturnType<typeof checkChunk>;
 type Choice = Chunk["choices"][number];
@@ -14,31 +14,12 @@ const checkChunk = checker(Completion);
 
 /** Assembles a stream into its answer. Throws where the stream breaks a rule of its API. */
 export function assembleCompletion(text: string): Assembled<CompletionBody> {
-  const chunks = withoutTerminator(serverSentEvents(text)).map(({ data, event }) => {
-    assert.equal(event, undefined, "chunks have no event names");
-    return checkChunk(JSON.parse(data)) as Chunk & Assembled<never>;
-  });
-  assertSameOrigin(chunks);
-  const error = chunks.find((chunk) => chunk.error)?.error;
-  if (error) {
-    assert.equal(chunks.at(-1)?.error, error, "an error is the last chunk");
-    return { error };
-  }
+  const { chunks, error } = readChunks(text, checkChunk);
+  if (error) return { error };
   const usage = chunks.filter((chunk) => chunk.usage);
   assert(usage.length <= 1 && (usage.length === 0 || chunks.at(-1) === usage[0]), "one usage, at the end");
   const pieces = chunks.flatMap(({ choices }) => choices);
-  const indices = [...new Set(pieces.map(({ index }) => index))].sort((a, b) => a - b);
-  assert.deepEqual(
-    indices,
-    indices.map((_, place) => place),
-    "choices are numbered from 0",
-  );
-  const choices = indices.map((index) =>
-    assembleChoice(
-      index,
-      pieces.filter((piece) => piece.index === index),
-    ),
-  );
+  const choices = byIndex(pieces).map((own, index) => assembleChoice(index, own));
   return {
     body: {
       choices,

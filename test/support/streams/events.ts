@@ -52,9 +52,23 @@ export function withoutTerminator(events: readonly StreamEvent[]): StreamEvent[]
   return others;
 }
 
-/** Throws unless all chunks have the same identifying fields. */
-export function assertSameOrigin(chunks: readonly Origin[]): void {
+/** Returns the chunks of a chat or completion, and the error that ends it. Throws where the stream breaks a rule of both. */
+export function readChunks<Chunk extends Origin>(text: string, check: (chunk: unknown) => Chunk) {
+  const chunks = withoutTerminator(serverSentEvents(text)).map(({ data, event }) => {
+    assert.equal(event, undefined, "chunks have no event names");
+    return check(JSON.parse(data)) as Chunk & Assembled<never>;
+  });
   for (const key of ["id", "object", "created", "model", "system_fingerprint"] as const) {
     assert.equal(new Set(chunks.map((chunk) => chunk[key])).size, 1, `${key} is constant`);
   }
+  const error = chunks.find((chunk) => chunk.error)?.error;
+  if (error) assert.equal(chunks.at(-1)?.error, error, "an error is the last chunk");
+  return { chunks, error };
+}
+
+/** Groups the parts of choices. Throws unless the choices are numbered from 0. */
+export function byIndex<Part extends { readonly index: number }>(parts: readonly Part[]): Part[][] {
+  const choices = [...Map.groupBy(parts, ({ index }) => index)].sort(([a], [b]) => a - b);
+  choices.forEach(([index], place) => assert.equal(index, place, "choices are numbered from 0"));
+  return choices.map(([, own]) => own);
 }
