@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { MemoryBudget } from "../engine/process/memory-budget.ts";
 import { systemClock } from "../domain/clock.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { TextEngine } from "../engine/text/text-engine.ts";
@@ -16,6 +17,7 @@ import { SYSTEM_MODEL } from "../service/system-model.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { preparing } from "./components.ts";
 import { contextWarning } from "./context-check.ts";
+import { orExit } from "./exit-codes.ts";
 import { ownProgram } from "./own-program.ts";
 import { eachOnce, namedModel, readEach } from "./named-model.ts";
 import { computeOptions, prepareModel, type PreparedModel } from "./prepare-model.ts";
@@ -220,9 +222,9 @@ export function transcriptionEngines(given: readonly WhisperFile[], setup: Setup
 /** Recordings transcribed at once. Beyond 8, more threads per recording are as fast. */
 const recordingsAtOnce = (threads: number): number => Math.min(threads, 8);
 
-/** Returns the native libraries, unpacked if necessary. Throws when the cache folder cannot be used. */
+/** Returns the native libraries, unpacked if necessary. Throws ExitError when no folder can hold them. */
 export function unpack({ cacheDir }: Config, log: Logger): NativeFiles {
-  const native = nativeFiles(cacheDir);
+  const native = orExit(() => nativeFiles(cacheDir), errorMessage);
   if (native.warning) log.warn(native.warning);
   return native;
 }
