@@ -24,15 +24,6 @@ export class ExitError extends Error {
   }
 }
 
-/** Returns what `work` returns. An error of this class ends the program with its own message. */
-export function exitOn<T>(kind: new (...args: never[]) => Error, reason: ExitReason, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw error instanceof kind ? new ExitError(reason, error.message) : error;
-  }
-}
-
 /** Returns what `work` returns. Any error ends the program with the sentence that `say` returns for it. */
 export function orExit<T>(work: () => T, say: (error: unknown) => string): T {
   try {
