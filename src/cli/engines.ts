@@ -114,11 +114,11 @@ export function systemEngine(setup: Setup): TextEngine {
 export const readChatFiles = ({ chatModels, modelsDir }: Config): ModelFile[] =>
   readEach(chatModels, modelsDir, "chat", readModelFile);
 
-/** Creates one engine per file, loaded on first use. Throws ExitError when a model cannot be served with these options. */
+/** Creates one engine per file, loaded on first use. Throws as `prepareModel` does. */
 export const chatEngines = (given: readonly ModelFile[], setup: Setup): TextEngine[] =>
   given.map((file, at) => chatEngine(file, setup.config.chatModels[at] ?? "", setup));
 
-/** Creates the engine of a further chat model. `model`: its name for --model. Throws ExitError. */
+/** Creates the engine of a further chat model. `model`: its name for --model. Throws as `prepareModel` does. */
 export function chatEngine(file: ModelFile, model: string, setup: Setup): TextEngine {
   const { config, launch, native } = setup;
   // Prepared again for each load: the context depends on the memory that is free then.

@@ -12,7 +12,7 @@ export const exitCodes = {
 
 export type ExitReason = keyof typeof exitCodes;
 
-/** Ends the program with one sentence and a code. */
+/** Ends the program with one sentence and a code. `main` also has codes for other errors, such as ModelFileError. */
 export class ExitError extends Error {
   override readonly name = "ExitError";
 
