@@ -1,7 +1,7 @@
 // Builds other projects' own programs to compare with, from the pinned sources and against the very libraries that svc
 // ships, so that a comparison shows only what svc does differently.
 
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { filesIn, fingerprint, inParallel, makeFolder, place, run, step } from "./run.ts";
 import { linkedLibraries, sizesOf } from "./shim.ts";
@@ -23,7 +23,7 @@ export interface Programs {
 export async function makePrograms({ name, programs, libraries, content, compile }: Programs): Promise<string> {
   // llama.cpp searches for compute backends beside the program.
   const placed = filesIn(libraries, /^lib(llama|ggml).*\.(so|dylib)$/);
-  const id = fingerprint([compilerVersion(), content, sizesOf(placed)]);
+  const id = fingerprint([compilerVersion(), content, sizesOf(placed), readFileSync(import.meta.path, "utf8")]);
   const target = join(import.meta.dir, ".build", `${name}-${id}`);
   if (existsSync(target)) return target;
   await step(`compiled ${Object.keys(programs).join(", ")}`, () =>

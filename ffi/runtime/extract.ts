@@ -142,14 +142,13 @@ function write(component: Extractable, parent: string, directory: string): void 
   removeOlder(parent, STALE_MS, (name) => name.startsWith(TEMPORARY));
   const temporary = mkdtempSync(join(parent, TEMPORARY));
   try {
+    checkLoadable(join(temporary, "probe"));
     const { archive } = component;
     const packed = archive === undefined ? readDownloaded(component, parent) : readFileSync(archive);
     const content = Bun.zstdDecompressSync(packed);
     let offset = 0;
     for (const { name, size } of component.files) {
-      const path = join(temporary, name);
-      writeFileSync(path, content.subarray(offset, offset + size), { mode: 0o700, flush: true });
-      checkLoadable(path);
+      writeFileSync(join(temporary, name), content.subarray(offset, offset + size), { mode: 0o700, flush: true });
       offset += size;
     }
     moveInto(component, temporary, directory);
@@ -159,13 +158,18 @@ function write(component: Extractable, parent: string, directory: string): void 
   }
 }
 
-/** Throws an Error for a file that was made executable and is not: even root's is not where programs are forbidden. */
-function checkLoadable(path: string): void {
+/**
+ * Throws an Error where an executable file cannot be executed, even by root, as nothing could be loaded. Writes and
+ * removes the file `probe`. Where it gets no x bit (umask, vfat), nothing is known: loading a library needs none.
+ */
+function checkLoadable(probe: string): void {
+  writeFileSync(probe, "", { mode: 0o700 });
   try {
-    accessSync(path, constants.X_OK);
+    if (statSync(probe).mode & constants.S_IXUSR) accessSync(probe, constants.X_OK);
   } catch {
     throw new Error("mounted noexec");
   }
+  rmSync(probe);
 }
 
 /**

@@ -63,14 +63,15 @@ _svc_named() {
 }
 _svc() {
   local at=$COMP_CWORD current=\${COMP_WORDS[COMP_CWORD]} words
-  # Bash splits a word at : and =, and replaces only the last part.
+  # Bash splits a word at : and =, except bash 3.2 of macOS, and replaces only what follows the last of them.
   local whole=$current
   while ((at > 1)) && [[ \${COMP_WORDS[at]} == [:=] || \${COMP_WORDS[at-1]} == [:=] ]]; do
     whole=\${COMP_WORDS[--at]}$whole
   done
   local before=\${COMP_WORDS[at-1]}
   if [[ $whole == -*=* ]]; then before=\${whole%%=*} whole=\${whole#*=}; fi
-  if [[ $current == [:=] ]]; then current=; fi
+  local breaks=\${COMP_WORDBREAKS//[^:=]}
+  if [[ $breaks ]]; then current=\${current##*[$breaks]}; fi
   COMPREPLY=()
   case "$before" in
     ${spelled(({ orName }) => orName)}) ${BY_LINE} _svc_named; COMPREPLY+=($(compgen -f -- "$current")); return ;;
@@ -84,7 +85,7 @@ ${choices.join("\n")}
 ${cases.join("\n")}
     esac
     COMPREPLY=($(compgen -W "$words" -- "$current"))
-  elif [[ $at == 1 ]]; then
+  elif [[ $COMP_CWORD == 1 && $current == "$whole" ]]; then
     COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$current"))
     ${BY_LINE} COMPREPLY+=($(compgen -f -X '!*.gguf' -- "$current"))
   else

@@ -26,7 +26,10 @@ interface Answer {
   readonly size: string;
 }
 
-/** Draws the description in `words`, or standard input (no words, or `-`). Returns the exit code. Throws ExitError. */
+/**
+ * Draws the description in `words`, or standard input (no words, or `-`). Returns the exit code. Throws as `withApi`
+ * does.
+ */
 export async function draw(config: Config, words: readonly string[], flags: FlagsOf<"draw">): Promise<number> {
   const { output, size } = flags;
   const count = wholeNumber("-n", flags.count) ?? 1;

@@ -38,7 +38,7 @@ interface FileWork {
 
 /**
  * Processes the files in order; `-` is standard input, which is first copied to a temporary file. When one of several
- * fails, the failure is reported and the others continue. Returns the exit code. Throws ExitError.
+ * fails, the failure is reported and the others continue. Returns the exit code. Throws as `withApi` does.
  */
 export function eachFile(
   config: Config,

@@ -5,6 +5,7 @@ import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
 import { MemoryBudget } from "../engine/process/memory-budget.ts";
 import { systemClock } from "../domain/clock.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import { EmbeddingEngine } from "../engine/embedding/embedding-engine.ts";
 import type { Launch } from "../engine/process/supervisor-options.ts";
 import { TextEngine } from "../engine/text/text-engine.ts";
@@ -16,6 +17,7 @@ import { SYSTEM_MODEL } from "../service/system-model.ts";
 import type { Logger } from "../telemetry/log.ts";
 import { preparing } from "./components.ts";
 import { contextWarning } from "./context-check.ts";
+import { orExit } from "./exit-codes.ts";
 import { ownProgram } from "./own-program.ts";
 import { eachOnce, namedModel, readEach } from "./named-model.ts";
 import { computeOptions, prepareModel, type PreparedModel } from "./prepare-model.ts";
@@ -112,11 +114,11 @@ export function systemEngine(setup: Setup): TextEngine {
 export const readChatFiles = ({ chatModels, modelsDir }: Config): ModelFile[] =>
   readEach(chatModels, modelsDir, "chat", readModelFile);
 
-/** Creates one engine per file, loaded on first use. Throws ExitError when a model cannot be served with these options. */
+/** Creates one engine per file, loaded on first use. Throws as `prepareModel` does. */
 export const chatEngines = (given: readonly ModelFile[], setup: Setup): TextEngine[] =>
   given.map((file, at) => chatEngine(file, setup.config.chatModels[at] ?? "", setup));
 
-/** Creates the engine of a further chat model. `model`: its name for --model. Throws ExitError. */
+/** Creates the engine of a further chat model. `model`: its name for --model. Throws as `prepareModel` does. */
 export function chatEngine(file: ModelFile, model: string, setup: Setup): TextEngine {
   const { config, launch, native } = setup;
   // Prepared again for each load: the context depends on the memory that is free then.
@@ -220,9 +222,9 @@ export function transcriptionEngines(given: readonly WhisperFile[], setup: Setup
 /** Recordings transcribed at once. Beyond 8, more threads per recording are as fast. */
 const recordingsAtOnce = (threads: number): number => Math.min(threads, 8);
 
-/** Returns the native libraries, unpacked if necessary. Throws when the cache folder cannot be used. */
+/** Returns the native libraries, unpacked if necessary. Throws ExitError when no folder can hold them. */
 export function unpack({ cacheDir }: Config, log: Logger): NativeFiles {
-  const native = nativeFiles(cacheDir);
+  const native = orExit(() => nativeFiles(cacheDir), errorMessage);
   if (native.warning) log.warn(native.warning);
   return native;
 }

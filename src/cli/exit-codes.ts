@@ -12,7 +12,7 @@ export const exitCodes = {
 
 export type ExitReason = keyof typeof exitCodes;
 
-/** Ends the program with one sentence and a code. */
+/** Ends the program with one sentence and a code. `main` also has codes for other errors, such as ModelFileError. */
 export class ExitError extends Error {
   override readonly name = "ExitError";
 
@@ -21,15 +21,6 @@ export class ExitError extends Error {
     message: string,
   ) {
     super(message);
-  }
-}
-
-/** Returns what `work` returns. An error of this class ends the program with its own message. */
-export function exitOn<T>(kind: new (...args: never[]) => Error, reason: ExitReason, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw error instanceof kind ? new ExitError(reason, error.message) : error;
   }
 }
 

@@ -35,8 +35,8 @@ const PATIENCE_MS = 86_400_000;
 /**
  * Runs `work` with the API and returns the exit code. `uses`: the models that `work` uses; the files of others may be
  * missing. `model`: that of --model, which is loaded from the start, with progress shown on a terminal. Only warnings are
- * logged, unless another level is configured. Paths may name any file that the user can read. Throws ExitError, or the
- * SvcError of a response that failed after it had begun.
+ * logged, unless another level is configured. Paths may name any file that the user can read. Throws ExitError,
+ * ModelFileError, or the SvcError of a response that failed after it had begun.
  */
 export async function withApi(
   given: Config,

@@ -11,14 +11,14 @@ import { availableMemory } from "../engine/process/machine.ts";
 import { findProgram, ProgramError, runAttached } from "../engine/process/program.ts";
 import { modelId } from "../model/model-file.ts";
 import { ModelStore } from "../store/models/model-store.ts";
-import { PullError } from "../store/models/pull-error.ts";
 import { removeAbandoned, TemporaryFolder } from "../store/temporary-folder.ts";
 import { createLogger, isLogged, type Logger } from "../telemetry/log.ts";
 import { isFor, trusting } from "./agent-trust.ts";
 import { agents, type Agent } from "./agents.ts";
 import { gigabytes } from "./download-line.ts";
-import { ExitError, exitOn, orExit } from "./exit-codes.ts";
+import { ExitError, orExit } from "./exit-codes.ts";
 import { fetchListing, type Listing } from "./models.ts";
+import { readStore } from "./named-model.ts";
 import { whileServing } from "./open-server.ts";
 import { askServer, serverUrl } from "./running-server.ts";
 import { writeWarning } from "./terminal.ts";
@@ -148,7 +148,7 @@ export function wantedModel(
   isAsked: boolean,
 ): Wanted | undefined {
   if (name === undefined) return undefined;
-  const found = isAbsolute(name) ? [] : exitOn(PullError, "model", () => new ModelStore(modelsDir).findAll(name));
+  const found = isAbsolute(name) ? [] : readStore(() => new ModelStore(modelsDir).findAll(name));
   const files = [name, ...found.flatMap(({ files: [first] }) => first?.path ?? [])];
   return { name, ids: [name, ...files.map(modelId), ...(isAsked ? [] : alias)], isAsked };
 }

@@ -9,7 +9,9 @@ import { pipedOption, readConfig, readLayers } from "../config/read-config.ts";
 import { resolveConfig } from "../config/resolve.ts";
 import { commit, version } from "../config/version.ts";
 import { errorMessage } from "../domain/error-message.ts";
+import { SvcError } from "../domain/errors.ts";
 import { ModelFileError } from "../model/gguf.ts";
+import { PullError } from "../store/models/pull-error.ts";
 import { parseArguments, type CommandLine } from "./arguments.ts";
 import { commandNames, commandOf, isCommand } from "./commands.ts";
 import { completion } from "./completion.ts";
@@ -57,6 +59,7 @@ export async function main(args: readonly string[], user: Environment): Promise<
     if (error instanceof UsageError) return complain(`${error.message} Try ${helpFor(args)}.`, "usage", config);
     if (error instanceof ExitError) return complain(error.message, error.reason, config);
     if (error instanceof ModelFileError) return complain(error.message, "model", config);
+    if (error instanceof PullError || error instanceof SvcError) return complain(error.message, "failure", config);
     return complain(unexpected(error, config), "failure", config);
   }
 }

@@ -10,7 +10,7 @@ import { PullError } from "../store/models/pull-error.ts";
 import { isRepo } from "../store/models/reference.ts";
 import { inFull } from "../store/models/short-names.ts";
 import { commandNames } from "./commands.ts";
-import { ExitError, exitOn } from "./exit-codes.ts";
+import { ExitError } from "./exit-codes.ts";
 
 export interface NamedModel {
   /** The file to load; the first one of a model in several files. */
@@ -31,7 +31,7 @@ export interface NamedModel {
 export function namedModel(name: string, modelsDir: string): NamedModel {
   if (isAbsolute(name)) return { path: name };
   const store = new ModelStore(modelsDir);
-  const found = exitOn(PullError, "model", () => store.find(name));
+  const found = readStore(() => store.find(name));
   if (!found) {
     // The model name behind a URL is unknown until svc pull has read the URL.
     const isUrl = /^https?:\/\//i.test(name);
@@ -54,6 +54,15 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
     ...(found.projector && { mmproj: store.path(found.projector.path) }),
     ...(parts.length > 0 && { set: { name: found.name, parts } }),
   };
+}
+
+/** Returns what `read` finds in the store. Throws ExitError when the store cannot be read. */
+export function readStore<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof PullError ? new ExitError("model", error.message) : error;
+  }
 }
 
 /**
@@ -92,7 +101,7 @@ export function filesInUse(config: Config): string[] {
   const lists = [chatModels, embeddingModels, rerankModels, transcriptionModels, ...images];
   const named = [model, draft, mmproj, imageVae, imageTaesd, ...lists.flat()].filter((name) => name !== undefined);
   const filesOfName = (name: string) => {
-    const found = isAbsolute(name) ? undefined : exitOn(PullError, "model", () => store.find(name));
+    const found = isAbsolute(name) ? undefined : readStore(() => store.find(name));
     return found ? filesOf(found).map(({ path }) => store.path(path)) : [name];
   };
   // These sets are served without being named in an option.

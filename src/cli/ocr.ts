@@ -17,7 +17,7 @@ const MEASURE = {
   rate: (speed: number) => `${(60 * speed).toFixed(0)} pages/min`,
 };
 
-/** Recognises the files; `-` is standard input. Returns the exit code. Throws ExitError. */
+/** Recognises the files; `-` is standard input. Returns the exit code. Throws as `withApi` does. */
 export function ocr(config: Config, files: readonly string[], flags: FlagsOf<"ocr">): Promise<number> {
   const { language, pages } = flags;
   const common = {

@@ -20,7 +20,7 @@ interface Piece {
 
 /**
  * Streams the answer to standard output and returns the exit code. A reader that closes the pipe (`| head -1`) ends the
- * answer without an error. Throws ExitError.
+ * answer without an error. Throws as `withApi` does.
  */
 export async function answer(config: Config, prompt: string, asJson: boolean): Promise<number> {
   const { instructions } = config;

@@ -23,7 +23,7 @@ interface OpenServer {
 
 /**
  * Starts to load the configured model, if any, and to serve HTTP. `log` takes the place of the configured one. Throws
- * ExitError when the configuration exposes too much or the address cannot be listened on.
+ * as `createRuntime` does, and ExitError when the configuration exposes too much or the address cannot be listened on.
  */
 export async function openServer(config: Config, log?: Logger): Promise<OpenServer> {
   checkExposure(config);
@@ -106,9 +106,7 @@ export async function closeServices(services: Services): Promise<void> {
   services.images.close();
 }
 
-/**
- * Serves while `use` runs, which receives the port, and logs to `log`. Throws ExitError when the server cannot start.
- */
+/** Serves while `use` runs, which receives the port, and logs to `log`. Throws as `openServer` does. */
 export async function whileServing<T>(config: Config, log: Logger, use: (port: number) => Promise<T>): Promise<T> {
   const { services, runtime, server } = await openServer(config, log);
   const release = await holdModels(config);

@@ -4,10 +4,11 @@ import { dirname } from "node:path";
 import { embedded } from "../../ffi/runtime/embedded.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
+import { errorMessage } from "../domain/error-message.ts";
 import { componentOperand } from "../store/models/short-names.ts";
 import { fetchComponent } from "./components.ts";
 import { runDownload } from "./download-command.ts";
-import { ExitError } from "./exit-codes.ts";
+import { ExitError, orExit } from "./exit-codes.ts";
 
 /** Downloads a component unless it is there. Throws ExitError. */
 export function pullComponent(config: Config, name: string): Promise<void> {
@@ -17,7 +18,7 @@ export function pullComponent(config: Config, name: string): Promise<void> {
     const which = missing.length === 0 ? "This svc has all components inside" : `This svc lacks ${missing.join(", ")}`;
     throw new ExitError("usage", `${which}; there is no other to download.`);
   }
-  const parent = dirname(nativeFiles(config.cacheDir).libraries);
+  const parent = dirname(orExit(() => nativeFiles(config.cacheDir), errorMessage).libraries);
   const operand = componentOperand(name);
   return runDownload({
     config,

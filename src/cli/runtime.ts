@@ -93,7 +93,8 @@ export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGi
 
 /**
  * Creates the services of a server with a model; the caller calls `engine.start()`. `workers`: those of the
- * configuration, if the model is to be loaded. Throws when the files of a model cannot be used.
+ * configuration, if the model is to be loaded. Throws ExitError or ModelFileError when the files
+ * of a model cannot be used.
  */
 export function createRuntime(
   config: Config,

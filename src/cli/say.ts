@@ -19,7 +19,7 @@ const MEASURE = {
   rate: (speed: number) => `${speed.toFixed(0)} a second`,
 };
 
-/** Speaks the text; without words or for `-`, standard input. Returns the exit code. Throws ExitError. */
+/** Speaks the text; without words or for `-`, standard input. Returns the exit code. Throws as `withApi` does. */
 export async function say(config: Config, words: readonly string[], flags: FlagsOf<"say">): Promise<number> {
   const { output, voice, locale, speed } = flags;
   if (flags.json && !flags.voices) throw new ExitError("usage", "--json belongs to svc say --voices.");

@@ -20,7 +20,7 @@ const STORY = { messages: [{ role: "user", content: "Tell me a story." }], strea
 const CANCEL_ATTEMPTS = 3;
 const PATIENCE_MS = 60_000;
 
-/** Prints one line per check. Returns 0 when all pass, else 1. Throws ExitError when the model cannot be used. */
+/** Prints one line per check. Returns 0 when all pass, else 1. Throws as `createRuntime` does. */
 export async function selfTest(given: Config): Promise<number> {
   const { tls: _notHere, traceFile: _ofServer, ...plain } = given;
   const config: Config = { ...plain, host: "127.0.0.1", port: 0, apiKeys: [], streaming: true, logLevel: "error" };

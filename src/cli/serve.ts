@@ -25,8 +25,8 @@ import { hasColours, isQuiet, isTerminal, progressOutput } from "./terminal.ts";
 const TOGETHER_MS = 250;
 
 /**
- * Serves until SIGINT or SIGTERM and returns the exit code. `reread` reads the configuration again. Throws ExitError
- * when the server cannot start.
+ * Serves until SIGINT or SIGTERM and returns the exit code. `reread` reads the configuration again. Throws as
+ * `openServer` does.
  */
 export async function serve(config: Config, reread: () => Config): Promise<number> {
   const readyFile = new ReadyFile(config.readyFile);

@@ -15,7 +15,7 @@ const MEASURE = {
   rate: (speed: number) => `${speed.toFixed(1)}× as fast`,
 };
 
-/** Transcribes the files; `-` is standard input. Returns the exit code. Throws ExitError. */
+/** Transcribes the files; `-` is standard input. Returns the exit code. Throws as `withApi` does. */
 export function transcribe(config: Config, files: readonly string[], flags: FlagsOf<"transcribe">): Promise<number> {
   const { language, translate = false } = flags;
   const route = `/v1/audio/${translate ? "translations" : "transcriptions"}`;

@@ -62,8 +62,8 @@ export function misspeltVariables(
   return Object.keys(environment).flatMap((name) => {
     if (!name.startsWith(ENVIRONMENT_PREFIX) || known.includes(name)) return [];
     // Other programs may use the same prefix: Kubernetes sets SVC_SERVICE_HOST for a service named svc.
-    const meant = nearest(name.slice(ENVIRONMENT_PREFIX.length), bare);
-    return meant === undefined ? [] : `${name} has no effect. Did you mean ${ENVIRONMENT_PREFIX}${meant}?`;
+    const meant = didYouMean(name.slice(ENVIRONMENT_PREFIX.length), bare, ENVIRONMENT_PREFIX);
+    return meant === "" ? [] : `${name} has no effect.${meant}`;
   });
 }
 

@@ -10,21 +10,28 @@ import { runToEnd } from "../support/program.ts";
 /** Stands in for svc and prints what was downloaded. */
 const LIST = "svc() { printf 'NAME              SIZE\\nmaker/tiny:Q8_0   1 GB\\nmine/other:Q4_0   1 GB\\n'; }";
 
-/** Returns bash's completions for these words, split as bash does; the cursor is at the last one, which may be empty. */
-async function completed(...words: string[]): Promise<string[]> {
+const whole = (word: string) => [word];
+/** Splits a word as bash does, except bash 3.2. */
+const parted = (word: string) => (word === "" ? [word] : word.split(/([:=]+)/).filter((part) => part !== ""));
+
+/** Returns bash's completions for these words; the cursor is at the last one, which may be empty. */
+async function completed(words: readonly string[], split = parted, first = ""): Promise<string[]> {
   const folder = temporaryFolder();
   await Bun.write(join(folder, "model.gguf"), "");
   await Bun.write(join(folder, "notes.txt"), "");
   await Bun.write(join(folder, "a model.gguf"), "");
-  const parts = words.flatMap((word) => (word === "" ? [word] : word.split(/([:=]+)/).filter((part) => part !== "")));
+  const parts = words.flatMap(split);
   const quoted = ["svc", ...parts].map((part) => `'${part}'`).join(" ");
-  const script = `${LIST}\n${completion("bash")}\nCOMP_WORDS=(${quoted}) COMP_CWORD=${parts.length}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
+  const script = `${LIST}\n${first}\n${completion("bash")}\nCOMP_WORDS=(${quoted}) COMP_CWORD=${parts.length}\n_svc\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
   const { out, err } = await runToEnd(["bash", "-c", script], { cwd: folder });
   expect(err).toBe("");
   return out.trim().split("\n").toSorted();
 }
 
-describe("bash completes", () => {
+describe.each([
+  ["bash", parted],
+  ["bash 3.2", whole],
+])("%s completes", (_, split) => {
   test.each([
     [["--max-q"], ["--max-queue", "--max-queue-tokens"]],
     [["--no-mm"], ["--no-mmap"]],
@@ -67,13 +74,18 @@ describe("bash completes", () => {
     [["--kv-mode=pa"], ["paged"]],
     [["--kv-mode="], ["auto", "paged", "streams", "unified"]],
     [["--port="], [""]],
+    [["mo:"], ["a model.gguf", "model.gguf", "notes.txt"]],
     [
       ["-m", "m"],
       ["maker/tiny:Q8_0", "mine/other:Q4_0", "model.gguf"],
     ],
   ])("%j", async (words, expected) => {
-    expect(await completed(...words)).toEqual(expected);
+    expect(await completed(words, split)).toEqual(expected);
   });
+});
+
+test("bash completes a whole name where : is no break", async () => {
+  expect(await completed(["rm", "maker/tiny:Q"], whole, "COMP_WORDBREAKS=' ='")).toEqual(["maker/tiny:Q8_0"]);
 });
 
 const hasZsh = Bun.which("zsh") !== null;

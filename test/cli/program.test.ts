@@ -130,19 +130,6 @@ describe("information and mistakes", () => {
     expect([code, err]).toEqual([2, expect.stringMatching(/^svc: --chat-template: .*Expected }}.*\n$/)]);
   });
 
-  test("an unforeseen error is one line, and has a stack only with --log-level debug", async () => {
-    const [list, preload] = [join(import.meta.dir, "../../src/cli/list.ts"), join(home, "broken.ts")];
-    const broken =
-      '{ listStored: () => { setInterval(() => {}, 1000); throw new TypeError("this is broken\\n  in two places"); } }';
-    const code = `import { mock } from "bun:test"; mock.module(${JSON.stringify(list)}, () => (${broken}));`;
-    writeFileSync(preload, code);
-    const run = (...args: string[]) =>
-      runToEnd([process.execPath, "--preload", preload, MAIN, "list", ...args], { env: { HOME: home } });
-    expect(await run()).toMatchObject({ code: 1, err: "svc: this is broken in two places\n" });
-    const { code: exitCode, err } = await run("--log-level", "debug");
-    expect([exitCode, err]).toEqual([1, expect.stringMatching(/^svc: TypeError: this is broken[^]*\n +at .*main\.ts/)]);
-  });
-
   test("in JSON logs a failure is JSON too", async () => {
     const { code, err } = await finish(["--model", join(home, "missing.gguf"), "--log-format", "json"]);
     expect(code).toBe(3);

@@ -61,6 +61,7 @@ test("a folder of models that cannot be read is told, not taken for an empty one
   const why = `svc: The folder of models ${folder}/manifests cannot be read: ELOOP.\n`;
   const flags = ["--models-dir", folder];
   expect(await finish(["list", ...flags])).toEqual({ code: 1, out: "", err: why });
+  expect(await finish(["list", ...flags, "--log-level", "debug"])).toEqual({ code: 1, out: "", err: why });
   expect(await finish(["rm", NAME, ...flags])).toEqual({ code: 1, out: "", err: why });
   expect(await finish(["-s", "Hi", "--model", NAME, ...flags])).toEqual({ code: 3, out: "", err: why });
 });

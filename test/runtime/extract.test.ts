@@ -222,17 +222,43 @@ test("files left by a killed process are removed after a while, those of a runni
   expect(readdirSync(cache).sort()).toEqual([".lib-new", "lib-0123abcd"]);
 });
 
-const canMount = Bun.which("unshare") !== null && Bun.spawnSync(["unshare", "-m", "true"]).success;
+const canMount = Bun.which("unshare") !== null && Bun.spawnSync(["unshare", "-rm", "true"]).success;
+
+/** Returns what this expression over `extract`, `component`, `cache` and `temporary` gives, on a cache mounted noexec. */
+function onNoexec(expression: string): unknown {
+  mkdirSync(cache, { recursive: true });
+  const module = JSON.stringify(join(import.meta.dir, "../../ffi/runtime/extract.ts"));
+  const given = JSON.stringify([embedded(), cache, join(root, "tmp")]);
+  const script = `import { extract } from ${module}; const [component, cache, temporary] = ${given}; console.log(JSON.stringify(${expression}));`;
+  const mounted = 'mount -t tmpfs -o noexec,mode=700 tmpfs "$1" && exec "$2" -e "$3"';
+  const { stdout } = Bun.spawnSync(["unshare", "-rm", "sh", "-c", mounted, "sh", cache, process.execPath, script]);
+  return JSON.parse(stdout.toString());
+}
 
 test.if(canMount)("a cache folder that is mounted noexec is replaced by a temporary one, for root as well", () => {
-  mkdirSync(cache, { recursive: true });
-  const args = [embedded(), cache, join(root, "tmp")].map((value) => JSON.stringify(value)).join(", ");
-  const module = JSON.stringify(join(import.meta.dir, "../../ffi/runtime/extract.ts"));
-  const script = `import { extract } from ${module}; console.log(JSON.stringify(extract(${args})));`;
-  const mounted = 'mount -t tmpfs -o noexec,mode=700 tmpfs "$1" && exec "$2" -e "$3"';
-  const { stdout } = Bun.spawnSync(["unshare", "-m", "sh", "-c", mounted, "sh", cache, process.execPath, script]);
-  const { directory, warning } = JSON.parse(stdout.toString()) as ReturnType<typeof extract>;
+  const { directory, warning } = onNoexec("extract(component, cache, temporary)") as ReturnType<typeof extract>;
   expect(directory).toStartWith(join(root, "tmp/svc-"));
   expect(read(directory)).toEqual(contents);
   expect(warning).toContain(`${cache} cannot hold the native libraries (mounted noexec)`);
 });
+
+test.if(canMount)("later starts with such a cache folder do not unpack anything", () => {
+  onNoexec("extract(component, cache, temporary)");
+  rmSync(join(root, "archive.zst"));
+  expect(onNoexec("extract(component, cache, temporary)")).toMatchObject({
+    directory: expect.stringContaining(join(root, "tmp/svc-")),
+    warning: expect.stringContaining("(mounted noexec)"),
+  });
+});
+
+test.if(isRoot)(
+  "a file mode mask that keeps files from being executable does not keep libraries from being loaded",
+  () => {
+    const mask = process.umask(0o177);
+    try {
+      expect(extract(embedded(), cache)).toEqual({ directory: join(cache, "lib-0123abcd") });
+    } finally {
+      process.umask(mask);
+    }
+  },
+);
