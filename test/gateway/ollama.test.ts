@@ -104,7 +104,7 @@ test("a conversation with tools, reasoning and settings is translated in both di
   });
 });
 
-test("a schema, raw text, images in base64 and log probabilities are translated", async () => {
+test("a schema, raw text and log probabilities are translated", async () => {
   const token = { token: "Hi", logprob: -0.1, bytes: [72, 105], top: [] };
   const { server, hidden } = ollamaOnly({ steps: [{ text: "Hi", logprobs: [token] }] });
   const far = await remote([hidden.url]);
@@ -114,6 +114,24 @@ test("a schema, raw text, images in base64 and log probabilities are translated"
   expect(server.engine.requests.at(-1)).toMatchObject({ constraint: { schema }, topLogprobs: 0 });
   expect(textOf(await generate(far, { messages: [], prompt: "Say: " }))).toBe("Hi");
   expect(server.engine.requests.at(-1)).toMatchObject({ prompt: "Say: ", messages: [] });
+});
+
+test("images are sent in base64 without the head of their data URL, and refused where they are not in base64", async () => {
+  const server = fixtureServer(({ path }) => {
+    if (path === "/api/tags") return Response.json({ models: [{ name: "far" }] });
+    if (path === "/api/show") return Response.json({ capabilities: ["completion", "vision"] });
+    return path === "/api/chat" ? new Response('{"message":{"content":"Hi"},"done":true}\n') : undefined;
+  });
+  const far = await remote([server.url]);
+  const param = "messages.0.content.0.image_url";
+  const see = (url: string) => {
+    const content = [{ type: "media" as const, source: { kind: "image", url, detail: "auto" } as const, param }];
+    return generate(far, { messages: [{ role: "user", content }] });
+  };
+  expect(textOf(await see("DATA:image/png;base64,AA=="))).toBe("Hi");
+  expect(server.asked.at(-1)?.body).toMatchObject({ messages: [{ images: ["AA=="] }] });
+  const refused = { code: "unsupported_media_input", details: { param } };
+  await expect(see("data:image/png,a;base64,AA==")).rejects.toMatchObject(refused);
 });
 
 test("fields that the API does not have are refused", async () => {

@@ -72,8 +72,10 @@ function encodeMessage({ role, content, name, reasoning, toolCalls, toolCallId }
 }
 
 function imageOf({ source, param }: MediaPart): string {
-  const base64 = source.kind === "image" ? /^data:[^,]*;base64,(.*)$/is.exec(source.url)?.[1] : undefined;
-  if (base64 !== undefined) return base64;
+  const url = source.kind === "image" ? source.url : "";
+  // Only the head is matched: to match all of a large image takes milliseconds, for each replica that is tried.
+  const head = /^data:[^,]*;base64,/i.exec(url)?.[0];
+  if (head !== undefined) return url.slice(head.length);
   const what = source.kind === "image" ? "must be a base64 data URL or an http(s) URL" : "cannot be passed on";
   const sentence = `${what}: the server of this model takes only images in base64`;
   throw fieldError("unsupported_media_input", param, sentence);
