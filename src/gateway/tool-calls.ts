@@ -1,5 +1,5 @@
-// Converts the pieces of an upstream's tool calls to events, one call after the other. Servers may interleave the pieces
-// of several calls. A call is held until part of its arguments confirms it, and until the call before it is complete.
+// Converts the pieces of an upstream's tool calls to events, one call after the other. A call is held until part of its
+// arguments confirms it, and until the call before it is complete: servers may interleave the pieces of numbered calls.
 
 import type { OutputEvent } from "../domain/generate.ts";
 import { newToolCallId } from "../domain/ids.ts";
@@ -75,9 +75,11 @@ export class ToolCalls {
     return !known || (id !== undefined && known.id !== undefined && id !== known.id);
   }
 
-  private begin({ index: number = this.count, id, name = "" }: CallPiece): void {
+  private begin({ index, id, name = "" }: CallPiece): void {
+    // Only numbered calls are interleaved: the call before has ended, even if its arguments have not.
+    if (index === undefined) this.inOrder.at(-1)?.json.next();
     const call = { index: this.count, name, id, held: "", json: new JsonBounds(Infinity, Infinity) };
-    this.calls.set(number, call);
+    this.calls.set(index ?? this.count, call);
     this.inOrder.push(call);
   }
 

@@ -88,6 +88,14 @@ describe("several calls", () => {
     );
   });
 
+  test("without numbers end where the next begins, even if their arguments do not", () => {
+    const answer = open();
+    const newOf = (call: CallPiece) => answer.add({ calls: [call] }).map(({ type }) => type);
+    newOf({ name: "f", arguments: '{"x":1' });
+    expect(newOf({ name: "g", arguments: '{"y":' })).toEqual(["tool_call", "tool_arguments"]);
+    expect(newOf({ arguments: "2}" })).toEqual(["tool_arguments"]);
+  });
+
   test("are a failure where a piece belongs to none of them", () => {
     expect(() => callsOf([more(0, "{}")])).toThrow("had not begun");
     expect(() => callsOf([f, more(1, "{}")])).toThrow("had not begun");
