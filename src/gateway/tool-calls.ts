@@ -50,21 +50,16 @@ export class ToolCalls {
     // With tool choice `none`, the client would not answer the call.
     if (this.isCut || this.options.callable?.size === 0) return;
     const { index, arguments: json } = piece;
-    if (this.begins(piece)) {
-      if (this.count > 0 && !this.options.parallelToolCalls) {
-        this.end(added);
-        this.isCut = true;
-        return;
-      }
-      this.begin(piece);
-    }
+    if (this.begins(piece)) this.begin(piece);
     if (json === "") return;
     const call = index === undefined ? this.inOrder.at(-1) : this.calls.get(index);
     if (!call) throw wrongAnswer("sent a part of a tool call that it had not begun");
     call.json.push(Buffer.from(json));
     if (call.index === this.sent - 1) added.push({ type: "tool_arguments", index: call.index, text: json });
     else if (call.index >= this.sent && (call.held !== "" || json.trim() !== "")) call.held += json;
-    while (this.inOrder[this.sent]?.held && this.inOrder[this.sent - 1]?.json.isOpen !== true) this.sendNext(added);
+    while (this.inOrder[this.sent]?.held && this.inOrder[this.sent - 1]?.json.isOpen !== true && !this.isCut) {
+      this.sendNext(added);
+    }
   }
 
   /** Returns whether the piece is the first of its call. An id alone says nothing: some servers invent one per piece. */
@@ -90,12 +85,14 @@ export class ToolCalls {
 
   /** Sends the held calls, with an empty object where arguments are missing, because clients parse them as JSON. */
   end(added: OutputEvent[]): void {
-    while (this.sent < this.count) this.sendNext(added);
+    while (!this.isCut && this.sent < this.count) this.sendNext(added);
   }
 
+  /** Sends the next call with its held arguments, or cuts the answer there. */
   private sendNext(added: OutputEvent[]): void {
     const call = this.inOrder[this.sent];
     if (!call) return;
+    if (this.sent > 0 && !this.options.parallelToolCalls) return void (this.isCut = true);
     const { index, name, id = newToolCallId(), held } = call;
     const text = held || NO_ARGUMENTS;
     call.held = "";

@@ -102,9 +102,16 @@ describe("several calls", () => {
   });
 
   test("are cut before the second where only one may be, and the first is kept", () => {
-    const answer = open(false);
-    expect(callsOf([f, { ...g, arguments: "{}" }], "tool_calls", answer)).toEqual(["f{}"]);
-    expect(answer.isCut).toBe(true);
+    const second = { ...g, arguments: "{}" };
+    for (const pieces of [
+      [f, more(0, '{"x":1}'), second],
+      [f, g, more(0, '{"x":'), more(1, "{}"), more(0, "1}")],
+      [f, second, more(0, '{"x":1}')],
+    ]) {
+      // What the server still sends is not read, not even that it aborts.
+      expect(callsOf(pieces, "abort", open(false))).toEqual(['f{"x":1}']);
+    }
+    expect(callsOf([f, second], "tool_calls", open(false))).toEqual(["f{}"]);
   });
 
   test("without the last where the answer was cut off before its arguments", () => {
