@@ -81,7 +81,7 @@ async function* sideBySide(
       } else if (isFirst(requests[choice])) {
         promptTokens += event.promptTokens;
         downgraded ||= event.downgraded;
-        if (--missing !== 0) continue;
+        if (--missing > 0) continue;
         yield { type: "accepted", promptTokens, downgraded };
         yield* held;
         others.splice(0, parallel + AHEAD - first.length).forEach(begin);

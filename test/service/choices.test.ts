@@ -73,7 +73,7 @@ describe("several answers", () => {
       "a 1": { steps: [{ text: "one" }], usage: { promptTokens: 5 } },
       "a 2": { steps: [{ text: "two" }], usage: { promptTokens: 5 } },
       "a 3": { steps: [{ text: "three" }], usage: { promptTokens: 5 } },
-      b: { steps: [{ wait: last.promise }, "accept", "accept", { text: "four" }], usage: { promptTokens: 20 } },
+      b: { steps: [{ wait: last.promise }, "accept", { text: "four" }], usage: { promptTokens: 20 } },
     });
     const seen: EngineEvent[] = [];
     const over = (async () => {
