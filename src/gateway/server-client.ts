@@ -147,6 +147,8 @@ export class ServerClient {
     const connected = new Promise<void>((resolve, reject) => {
       socket.once("connect", resolve);
       socket.once("error", (error) => reject(unreachable(unreached(error, this.address))));
+      // After a timeout, this ends the wait for `signal`.
+      socket.once("close", () => resolve());
     });
     try {
       await within(signal ? abortable(connected, signal) : connected, connectMs, late);
