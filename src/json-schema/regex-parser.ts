@@ -8,7 +8,7 @@ const MAX_GROUPS = 32;
 const CONTROL_ESCAPES: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 };
 const EMPTY: Regex = { kind: "sequence", items: [] };
 
-/** Thrown within this file for features that a grammar cannot express: lookaround, backreferences, `\b`, `\p`. */
+/** Thrown within this file for features that a grammar cannot express: lookaround, backreferences, `\b`, `\B`, `\p`. */
 class Unsupported extends Error {}
 
 /**

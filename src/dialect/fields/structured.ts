@@ -162,8 +162,8 @@ function regex(expression: string, param: string): Decoded {
   refuseHalves(expression, param);
   const found = regexGrammar(expression);
   if (found !== undefined) return { constraint: { ...grammarConstraint(found, param), regex: expression } };
-  const kind = "an ECMA-262 regular expression that matches some text";
-  const sentence = `must be ${kind}, without lookaround, backreferences, \\b and \\p`;
+  const kind = "an ECMA-262 regular expression of moderate size and depth that matches some text";
+  const sentence = `must be ${kind}, without lookaround, backreferences, \\b, \\B and \\p`;
   throw fieldError("invalid_value", param, sentence);
 }
 
