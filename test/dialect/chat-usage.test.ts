@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { encodeTimings, encodeUsage } from "../../src/dialect/chat/usage.ts";
+import { encodeTimings, encodeUsage } from "../../src/dialect/fields/usage.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 
 const nothing: Usage = {

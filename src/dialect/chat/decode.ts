@@ -12,12 +12,12 @@ import { fieldNames } from "../fields/field-names.ts";
 import { decodeLogprobs, decodeMaxTokens, limitOf } from "../fields/limits.ts";
 import { CHAT_FOREIGN, CHAT_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
 import { decodeKwargs } from "../fields/reasoning.ts";
+import { decodeRunning, type RunningReports } from "../fields/running-reports.ts";
 import type { GenerationSettings } from "../fields/settings.ts";
 import { decodeConstraint, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { withTools } from "../fields/tools.ts";
 import { always, refuseUnsupported } from "../fields/unsupported.ts";
 import { decodeMessages } from "./messages.ts";
-import { decodeRunning, type RunningReports } from "../fields/running-reports.ts";
 import { decodeTools } from "./tools.ts";
 
 export interface ChatCall {

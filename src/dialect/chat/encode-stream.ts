@@ -7,11 +7,11 @@ import type { Profile } from "../../domain/profile.ts";
 import { usageOf } from "../../domain/usage.ts";
 import { chunkHead, type AnswerOrigin } from "../fields/answer-head.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
+import type { Reporter } from "../fields/running-reports.ts";
+import { encodeUsage, timingsMember } from "../fields/usage.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { encodeLogprobs } from "./encode.ts";
 import { encodeProfile } from "./profile.ts";
-import type { Reporter } from "../fields/running-reports.ts";
-import { encodeUsage, timingsMember } from "./usage.ts";
 
 interface ChatStreamOptions extends Pick<StreamedRequest, "requestId" | "readInputs"> {
   /** Number of answers that the events belong to. */

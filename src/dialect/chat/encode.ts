@@ -5,9 +5,9 @@ import type { AcceptedEvent, GenerateEvent } from "../../domain/generate.ts";
 import { usageOf, type TokenLogprob } from "../../domain/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-head.ts";
 import { encodeReadInputs } from "../fields/read-inputs.ts";
+import { encodeTimings, encodeUsage } from "../fields/usage.ts";
 import { collectAll, type CollectedAnswer } from "../stream/collect.ts";
 import { encodeProfile } from "./profile.ts";
-import { encodeTimings, encodeUsage } from "./usage.ts";
 
 interface ChatAnswerOptions extends Pick<AcceptedEvent, "readInputs"> {
   /** Number of answers that the events belong to. */

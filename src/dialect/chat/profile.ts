@@ -1,11 +1,11 @@
 // The header that requests a profile of the resources used by an answer, and the profile itself.
 
-import { GIB } from "../../domain/gib.ts";
 import type { ChatProfileEvent, ProfileDetail, SvcProfile, SvcProfileExtended } from "../../contract/chat.ts";
 import { invalidValue } from "../../domain/errors.ts";
+import { GIB } from "../../domain/gib.ts";
 import type { Profile, ProfileSample } from "../../domain/profile.ts";
 import type { Usage } from "../../domain/usage.ts";
-import { computed, decodeSteps, rate, rounded } from "./usage.ts";
+import { computed, decodeSteps, rate, rounded } from "../fields/usage.ts";
 
 const param = "X-Svc-Profile";
 

@@ -3,15 +3,15 @@
 import { CompletionRequest } from "../../contract/completions.ts";
 import { checker } from "../../contract/schema.ts";
 import { fieldError, invalidValue, SvcError } from "../../domain/errors.ts";
-import { hintsOf } from "../../domain/hints.ts";
 import { PLAIN, type Generation, type Generations } from "../../domain/generate.ts";
+import { hintsOf } from "../../domain/hints.ts";
 import type { ChatCall } from "../chat/decode.ts";
-import { decodeRunning } from "../fields/running-reports.ts";
 import { decodeControls } from "../fields/controls.ts";
-import { checkAlternatives, checkAnswers, decodeMaxTokens, limitOf } from "../fields/limits.ts";
 import { fieldNames } from "../fields/field-names.ts";
-import type { GenerationSettings } from "../fields/settings.ts";
+import { checkAlternatives, checkAnswers, decodeMaxTokens, limitOf } from "../fields/limits.ts";
 import { COMPLETION_FOREIGN, COMPLETION_PEER_UNSUPPORTED, decodeForeign } from "../fields/peer-fields.ts";
+import { decodeRunning } from "../fields/running-reports.ts";
+import type { GenerationSettings } from "../fields/settings.ts";
 import { decodeStructure, STRUCTURE_UNSUPPORTED, structureNames } from "../fields/structured.ts";
 import { refuseUnsupported } from "../fields/unsupported.ts";
 

@@ -2,9 +2,9 @@
 
 import { errorObject } from "../../contract/errors.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
-import type { Reporter } from "../fields/running-reports.ts";
-import { encodeUsage, timingsMember } from "../chat/usage.ts";
 import { chunkHead, type AnswerOrigin } from "../fields/answer-head.ts";
+import type { Reporter } from "../fields/running-reports.ts";
+import { encodeUsage, timingsMember } from "../fields/usage.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import type { CompletionCall } from "./decode.ts";
 import { completionUsage, encodeLogprobs, finishReason } from "./encode.ts";

@@ -2,10 +2,10 @@
 
 import type { Completion, CompletionLogprobs } from "../../contract/completions.ts";
 import type { FinishEvent, GenerateEvent } from "../../domain/generate.ts";
-import { usageOf, type FinishReason, type PromptLogprob, type Usage } from "../../domain/usage.ts";
 import { TurnLimit } from "../../domain/turn-limit.ts";
-import { encodeTimings, encodeUsage } from "../chat/usage.ts";
+import { usageOf, type FinishReason, type PromptLogprob, type Usage } from "../../domain/usage.ts";
 import { answerHead, type AnswerOrigin } from "../fields/answer-head.ts";
+import { encodeTimings, encodeUsage } from "../fields/usage.ts";
 import { asIs, collectAll, type CollectedAnswer } from "../stream/collect.ts";
 import type { CompletionCall } from "./decode.ts";
 

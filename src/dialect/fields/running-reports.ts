@@ -2,7 +2,7 @@
 
 import type { GenerateRequest, OutputEvent, ProgressEvent } from "../../domain/generate.ts";
 import { AnswerSoFar } from "../stream/answer-so-far.ts";
-import { encodeCounts, timingsMember } from "../chat/usage.ts";
+import { encodeCounts, timingsMember } from "./usage.ts";
 
 export interface RunningReports {
   readonly usage: boolean;

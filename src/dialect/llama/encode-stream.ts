@@ -4,7 +4,7 @@ import { errorObject } from "../../contract/errors.ts";
 import type { GenerateEvent } from "../../domain/generate.ts";
 import type { Usage } from "../../domain/usage.ts";
 import { encodeProgress } from "../fields/running-reports.ts";
-import { encodeTimings } from "../chat/usage.ts";
+import { encodeTimings } from "../fields/usage.ts";
 import { AnswerSoFar } from "../stream/answer-so-far.ts";
 import type { Put, StreamedRequest, StreamWriter } from "../stream/streamed.ts";
 import { chosen, encodeProbability, ending, type LlamaContext } from "./encode.ts";

@@ -3,7 +3,7 @@
 import type { LlamaCompletion } from "../../contract/llama-completion.ts";
 import type { FinishEvent, GenerateEvent, Sampling } from "../../domain/generate.ts";
 import type { TokenLogprob } from "../../domain/usage.ts";
-import { encodeTimings } from "../chat/usage.ts";
+import { encodeTimings } from "../fields/usage.ts";
 import { collectAll } from "../stream/collect.ts";
 import type { LlamaCall } from "./decode.ts";
 import { encodeSettings } from "./settings.ts";

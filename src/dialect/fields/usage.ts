@@ -1,7 +1,7 @@
 // Encodes the counts and times of a generation in the two forms that clients read.
 
-import { GIB } from "../../domain/gib.ts";
 import type { ChatCounts, ChatTimings, ChatUsage } from "../../contract/chat.ts";
+import { GIB } from "../../domain/gib.ts";
 import type { Usage } from "../../domain/usage.ts";
 
 export const rounded = (value: number, digits = 3): number => Number(value.toFixed(digits));
