@@ -1,8 +1,5 @@
 // Slots: numbers by which clients refer to what the last request with that slot left in the KV cache.
 
-/** Maximum number of actions that run or wait: each needs memory or a file of its own. */
-export const MOST_SLOT_ACTIONS = 32;
-
 /** An action on a slot: its tokens are written to a file, read from a file, or forgotten. */
 export type SlotAction =
   | { readonly type: "save" | "restore"; readonly slot: number; readonly filename: string }

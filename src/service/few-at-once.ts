@@ -6,6 +6,8 @@ import { Admission } from "./admission.ts";
 
 /** Maximum number of requests that use a model's tokenizer, which takes turns with the prompts of generations. */
 export const MOST_TOKENIZER_REQUESTS = 128;
+/** Maximum number of actions on slots: each needs memory or a file of its own. */
+export const MOST_SLOT_ACTIONS = 32;
 
 export class FewAtOnce {
   private readonly admission: Admission;

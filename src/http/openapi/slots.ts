@@ -1,7 +1,7 @@
 // API description: slots, in the form of llama.cpp's server.
 
 import { SLOT_ACTIONS } from "../../contract/slots.ts";
-import { MOST_SLOT_ACTIONS } from "../../domain/slots.ts";
+import { MOST_SLOT_ACTIONS } from "../../service/few-at-once.ts";
 import { badRequest, tooLarge, type Operations } from "./operation.ts";
 
 export const slotsOperations: Operations = {
