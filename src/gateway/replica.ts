@@ -1,9 +1,9 @@
 // One server of an upstream: its health, its models and its load.
 
-import { abortable } from "../domain/abortable.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { ErrorCode, SvcError } from "../domain/errors.ts";
 import type { ReplicaState, ReplicaStatus } from "../domain/upstream.ts";
+import { within } from "../domain/within.ts";
 import { Attempt } from "./attempt.ts";
 import { CircuitBreaker, type Remedy } from "./circuit-breaker.ts";
 import { ReplicaStats, type Routing } from "./replica-stats.ts";
@@ -240,7 +240,7 @@ export class Replica {
       this.refusesListing = false;
       if (this.breaker.remedy === "list") this.breaker.succeeded();
       // Some servers do not answer these queries while they load or are busy, so nothing waits for them.
-      await abortable(this.fetchDetails(kind, models), AbortSignal.timeout(DETAILS_MS)).catch(() => {});
+      await within(this.fetchDetails(kind, models), DETAILS_MS, () => new Error("late")).catch(() => {});
     } catch (error) {
       const failure = failureFrom(error);
       const sick = failure.sick !== false;
