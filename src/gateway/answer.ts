@@ -30,7 +30,7 @@ interface AnswerTimes {
   readonly completionMs: number;
 }
 
-/** Finish reasons beside the usual end, which is a call's where the answer has one. */
+/** Finish reasons other than `stop`; `finish` makes that `tool_calls` if there are calls. */
 const REASONS: Readonly<Record<string, FinishReason>> = {
   length: "length",
   model_length: "length",

@@ -5,7 +5,7 @@ import type { EmbeddingReport } from "../service/embeddings.ts";
 import type { RequestReport } from "../service/request.ts";
 import type { LogFields } from "../telemetry/log.ts";
 
-/** Returns a generation's model, tokens and times. Times are in milliseconds; `tok_s` is tokens per second after the first. */
+/** Returns a generation's model, tokens and times in milliseconds; `tok_s` is tokens per second after the first. */
 export function reportFields({ model, reason, usage, error, firstTextMs, servedBy }: RequestReport): LogFields {
   const decodeSeconds = (usage?.completionMs ?? 0) / 1000;
   return {

@@ -41,6 +41,7 @@ export function physicalCores(read: ReadText = readText): number {
 export function othersShare(own: number): number {
   // The threads of all programs that compute or wait for a core.
   const running = /(\d+)\/\d+/.exec(readText("/proc/loadavg"))?.[1] ?? 0;
+  // Of the whole machine, as loadavg is.
   return Math.min(1, Math.max(0, Number(running) - own) / cpus().length);
 }
 
