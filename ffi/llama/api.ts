@@ -279,6 +279,14 @@ export interface Batch {
   readonly owners: Int32Array;
 }
 
+/** How a batch is decoded. */
+export interface DecodeMode {
+  /** Decode steps, each with the tokens that the one before sampled. */
+  readonly steps: number;
+  /** Whether the attention of all rows is computed at once; see svc_decode. */
+  readonly together: boolean;
+}
+
 /** Some or all embeddings of a medium, for one sequence. */
 export interface Embeddings {
   readonly address: bigint;
@@ -360,7 +368,7 @@ export interface Llama extends PromptThreads {
    * `sampled` receives the rows of each step, and -1 for steps that were not made: decoding stops after a step in
    * which any row ended its turn, or before one that cannot be computed. Throws LlamaError when the computation fails.
    */
-  decode(batch: Batch, count: number, steps: number, sampled: Int32Array): DecodeResult;
+  decode(batch: Batch, count: number, mode: DecodeMode, sampled: Int32Array): DecodeResult;
   /**
    * Decodes embeddings of a medium, with the address and the positions that the media library returned. `owner`: the
    * request that may abort it, or 0.

@@ -9,6 +9,7 @@ import {
   type AnswerUpdate,
   type Batch,
   type ChunkResult,
+  type DecodeMode,
   type DecodeResult,
   type Drafted,
   type DraftJob,
@@ -115,9 +116,10 @@ export class NativeLlama extends LlamaLibrary<LoadConfig> implements Llama {
     return Array.from({ length: rows }, (_, row) => logprobsIn(ids, values, row * each, each));
   }
 
-  decode(batch: Batch, count: number, steps: number, sampled: Int32Array): DecodeResult {
+  decode(batch: Batch, count: number, { steps, together }: DecodeMode, sampled: Int32Array): DecodeResult {
     const { tokens, positions, sequences, samplers, owners } = batch;
-    const result = this.native.svc_decode(tokens, positions, sequences, samplers, owners, count, steps, sampled);
+    const columns = [tokens, positions, sequences, samplers, owners] as const;
+    const result = this.native.svc_decode(...columns, count, steps, Number(together), sampled);
     return this.named(DECODE_RESULTS, result, "decode");
   }
 

@@ -2,11 +2,9 @@
 // which waits between two nodes of its graph while the first context computes a step. CPU only.
 
 #include "compute-threads.hpp"
+#include "internals.hpp"
 #include "paged-memory.hpp"
-#include "reach.hpp"
 #include "state.hpp"
-
-#include "llama-context.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,14 +14,6 @@
 
 namespace svc {
 
-// llama.cpp has no public call that makes two contexts share a cache. share_cache checks these members against public calls.
-using MemoryMember = llama_memory_ptr llama_context::*;
-using SettingsMember = llama_cparams llama_context::*;
-MemoryMember reach(MemoryMember);
-SettingsMember reach(SettingsMember);
-template struct Reach<MemoryMember, &llama_context::memory>;
-template struct Reach<SettingsMember, &llama_context::cparams>;
-
 namespace {
 
 // With this many rows, a graph node takes some ten milliseconds at most, and kernels reach their full rate.
@@ -32,28 +22,25 @@ constexpr uint32_t CHUNK_ROWS = 128;
 // Multiplications in matrix products that justify waking the other threads once more: a few milliseconds of work.
 constexpr int64_t PIECE_PRODUCTS = 200'000'000;
 
-llama_memory_ptr & memory_of(llama_context * context) { return context->*reach(MemoryMember{}); }
-llama_cparams & settings_of(llama_context * context) { return context->*reach(SettingsMember{}); }
-
 // Gives `context` the cache of `owner`, and the settings that its graphs depend on. Returns false when the members are
 // not where the headers say; `context` must then be freed.
 bool share_cache(llama_context * context, llama_context * owner) {
     const auto is_as_said = [](llama_context * one) {
-        const llama_cparams & settings = settings_of(one);
-        return memory_of(one).get() == llama_get_memory(one) && settings.n_ctx == llama_n_ctx(one) &&
+        const llama_cparams & settings = settings_of(*one);
+        return memory_of(*one).get() == llama_get_memory(one) && settings.n_ctx == llama_n_ctx(one) &&
                settings.n_ctx_seq == llama_n_ctx_seq(one) && settings.n_seq_max == llama_n_seq_max(one) &&
                settings.n_batch == llama_n_batch(one) && settings.n_ubatch == llama_n_ubatch(one);
     };
     if (!is_as_said(context) || !is_as_said(owner)) return false;
-    const llama_cparams own = settings_of(context);
-    llama_cparams & settings = settings_of(context);
-    settings = settings_of(owner);
+    const llama_cparams own = settings_of(*context);
+    llama_cparams & settings = settings_of(*context);
+    settings = settings_of(*owner);
     settings.n_batch = own.n_batch;
     settings.n_ubatch = own.n_ubatch;
     settings.cb_eval = own.cb_eval;
-    memory_of(context).reset(memory_of(owner).get());
+    memory_of(*context).reset(memory_of(*owner).get());
     if (llama_get_memory(context) == llama_get_memory(owner)) return true;
-    memory_of(context).release();
+    memory_of(*context).release();
     return false;
 }
 
@@ -253,7 +240,7 @@ void free_chunk_context() {
     state.chunk_rows = 0;
     if (!chunk.context) return;
     // The cache belongs to the main context.
-    memory_of(chunk.context).release();
+    memory_of(*chunk.context).release();
     llama_free(chunk.context);
     chunk.context = nullptr;
 }

@@ -1,6 +1,7 @@
 // Computes a step (batch, decode, sample) and manages the KV cache.
 
 #include "compute-threads.hpp"
+#include "one-region.hpp"
 #include "paged-memory.hpp"
 #include "sampler.hpp"
 #include "workers.hpp"
@@ -8,6 +9,7 @@
 #include "llama-memory.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace svc {
 namespace {
@@ -233,7 +235,7 @@ extern "C" {
 
 int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
                    const int32_t * samplers, const int32_t * owners, int32_t count, int32_t steps,
-                   int32_t * out_tokens) {
+                   int32_t together, int32_t * out_tokens) {
     return guarded<int32_t>(-1, [&]() -> int32_t {
         static std::vector<Sampling> & rows = *new std::vector<Sampling>;
         static std::vector<Scoring> & scored = *new std::vector<Scoring>;
@@ -243,7 +245,11 @@ int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int3
         columns.prepare(sequences, samplers, count);
         Decoding decoding = {columns, rows, owners};
         if (steps > 1 && !decoding.can_go_on(count)) return fail("only rows with a sampler each can go on");
-        const int32_t result = compute(columns.batch(tokens, positions, count), owners, static_cast<size_t>(count));
+        const llama_batch batch = columns.batch(tokens, positions, count);
+        std::optional<OneRegion> region;
+        if (together) region.emplace(state.context, batch);
+        const int32_t result = compute(batch, owners, static_cast<size_t>(count));
+        region.reset();
         if (result != SVC_DECODED_DONE) return result;
         score(scored);
         sample(rows);

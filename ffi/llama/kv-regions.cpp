@@ -121,6 +121,20 @@ void KvRegions::exchange(int32_t a, int32_t b) {
     place(b);
 }
 
+int64_t KvRegions::common(int32_t a, int32_t b) const {
+    const Pieces & one = sequences[static_cast<size_t>(a)];
+    const Pieces & other = sequences[static_cast<size_t>(b)];
+    size_t i = 0;
+    while (i < std::min(one.size(), other.size()) && one[i].from == other[i].from && one[i].slot == other[i].slot) i++;
+    if (i == 0) return 0;
+    const auto end = [&](const Pieces & pieces) { return i < pieces.size() ? pieces[i].from : cells; };
+    return std::min(end(one), end(other));
+}
+
+void KvRegions::copy(int32_t from, int64_t first, int64_t count, int32_t to, int64_t at) {
+    write(to, at, rows(from, first, first + count));
+}
+
 char * KvRegions::at(const Part & part, int32_t sequence, int64_t cell) const {
     return part.memory + bytes_of(sequence * cells + cell, part);
 }

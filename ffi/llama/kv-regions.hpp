@@ -42,6 +42,12 @@ class KvRegions {
     // Exchanges the cells of two sequences.
     void exchange(int32_t a, int32_t b);
 
+    // Returns how many of their first cells two sequences have in the same pages.
+    int64_t common(int32_t a, int32_t b) const;
+
+    // Copies what is in `count` cells, to cells that only `to` writes.
+    void copy(int32_t from, int64_t first, int64_t count, int32_t to, int64_t at);
+
   private:
     // A slot's pages, from this cell to the next piece or the end. A sequence writes to its last piece only.
     struct Piece {

@@ -2,11 +2,10 @@
 
 #ifdef __linux__
 
+#include "internals.hpp"
 #include "kv-regions.hpp"
-#include "reach.hpp"
 
 #include "ggml-backend-impl.h"
-#include "llama-kv-cache.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,14 +17,6 @@
 #include <vector>
 
 namespace svc {
-
-// llama.cpp does not expose where it puts the next cells.
-using HeadsMember = std::vector<uint32_t> llama_kv_cache::*;
-using CellsMember = std::shared_ptr<llama_kv_cells_vec> llama_kv_cache::*;
-HeadsMember reach(HeadsMember);
-CellsMember reach(CellsMember);
-template struct Reach<HeadsMember, &llama_kv_cache::v_heads>;
-template struct Reach<CellsMember, &llama_kv_cache::v_cells_impl>;
 
 namespace {
 
@@ -125,8 +116,9 @@ bool make_regions(Buffer & buffer, const llama_context * context) {
     return buffer.regions != nullptr;
 }
 
-// Returns the plain cache, or null: other kinds of attention have other caches. The libraries export no symbol for a
-// cast.
+} // namespace
+
+// The libraries export no symbol for a cast.
 llama_kv_cache * plain_cache(const llama_context * context) {
     llama_memory_t memory = llama_get_memory(context);
     const bool is_plain = memory && std::strcmp(typeid(*memory).name(), typeid(llama_kv_cache).name()) == 0;
@@ -139,8 +131,6 @@ KvRegions * regions_of(const llama_context * context) {
     }
     return nullptr;
 }
-
-} // namespace
 
 Reserving::Reserving() { reserves = true; }
 Reserving::~Reserving() { reserves = false; }
@@ -165,8 +155,8 @@ llama_context * create_paged_context(llama_model * model, const llama_context_pa
 void append_behind(const llama_context * context) {
     if (!regions_of(context)) return;
     llama_kv_cache & cache = *plain_cache(context);
-    std::vector<uint32_t> & heads = cache.*reach(HeadsMember{});
-    const llama_kv_cells_vec & cells = *(cache.*reach(CellsMember{}));
+    std::vector<uint32_t> & heads = heads_of(cache);
+    const llama_kv_cells_vec & cells = cells_of(cache);
     for (size_t i = 0; i < heads.size(); i++) heads[i] = cells[i].get_used();
 }
 

@@ -7,11 +7,21 @@
 
 #include <cstdint>
 
+class llama_kv_cache;
+
 namespace svc {
+
+class KvRegions;
 
 // Creates a context whose cache, in host memory, has a region for each sequence. Returns null when the context cannot
 // be made, or not with such a cache. The cells of a sequence must be those of its tokens, in order.
 llama_context * create_paged_context(llama_model * model, const llama_context_params & params);
+
+// Returns a context's cache, or null if it is not a plain one: other kinds of attention have other caches.
+llama_kv_cache * plain_cache(const llama_context * context);
+
+// Returns the regions of a context's cache, or null where it is not paged.
+KvRegions * regions_of(const llama_context * context);
 
 // Makes new cells of a sequence follow those that it holds; an emptied cache might otherwise start elsewhere. Call this
 // before anything is put into the cache.

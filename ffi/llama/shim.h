@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define SVC_ABI_VERSION 17
+#define SVC_ABI_VERSION 18
 
 // Error codes; all but the first two are the fault of a request.
 enum svc_error {
@@ -157,11 +157,13 @@ enum svc_decoded {
 // `steps` > 1 requests multi-step decoding, each step with the tokens that the one before gave; every row must have its
 // own sampler. Decoding stops early after a step in which any row's turn ends, and at a step that cannot be computed.
 // `out_tokens` then holds the rows of each step one after the other, -1 for steps that were not made.
+// `together`: in a paged cache, attention is computed for all rows at once (see one-region.hpp). The rows of a sequence
+// must then be side by side, in any order of sequences. Cells that a sequence does not share with the first are copied.
 // Returns svc_decoded, or a negative number. Part of an aborted batch may be in the cache, complete from its start (see
 // svc_kv_remove).
 SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,
                            const int32_t * samplers, const int32_t * owners, int32_t count, int32_t steps,
-                           int32_t * out_tokens);
+                           int32_t together, int32_t * out_tokens);
 // Decodes `count` embeddings of a medium for one sequence, with the address and positions from the media library (four
 // numbers per position where the model needs that). `non_causal`: all embeddings attend to each other. Nothing is
 // sampled. An abort request for `owner` stops it; 0: none does. Returns what svc_decode does.

@@ -4,7 +4,7 @@
 import type { FFIFunction } from "bun:ffi";
 import { CHUNK_RESULTS, LLAMA_ERRORS } from "./api.ts";
 
-export const ABI_VERSION = 17;
+export const ABI_VERSION = 18;
 
 /** Names of the enum values, starting at 0. */
 export const enums = { svc_error: LLAMA_ERRORS, svc_decoded: CHUNK_RESULTS } as const;
@@ -38,7 +38,7 @@ export const symbols = {
   svc_schema_grammar: { args: [buffer, i32, buffer, i32], returns: i32 },
   svc_grammar_accepts: { args: [buffer, i32, buffer, i32], returns: i32 },
 
-  svc_decode: { args: [buffer, buffer, buffer, buffer, buffer, i32, i32, buffer], returns: i32 },
+  svc_decode: { args: [buffer, buffer, buffer, buffer, buffer, i32, i32, i32, buffer], returns: i32 },
   svc_decode_embeddings: { args: ["u64", buffer, i32, i32, i32, i32], returns: i32 },
   svc_chunk_begin: { args: [buffer, buffer, buffer, buffer, i32], returns: i32 },
   svc_chunk_resume: { args: ["f64"], returns: i32 },

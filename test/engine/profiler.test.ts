@@ -67,6 +67,7 @@ test("bandwidth is the bytes read by pure decode steps divided by their time", (
           prefillRows,
           speculativeRows: 0,
           steps: 1,
+          together: false,
         },
         result,
         made: 1,

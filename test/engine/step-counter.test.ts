@@ -29,6 +29,7 @@ const plan = (decodeRows: number, prefillRows: number, streams: readonly number[
   prefillRows,
   speculativeRows: 0,
   steps: 1,
+  together: false,
 });
 
 test("pauses of streams are reported with their cause, and so are chunk sizes", () => {

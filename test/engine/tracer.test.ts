@@ -69,6 +69,7 @@ const plan = (changes: Partial<StepPlan>): StepPlan => ({
   prefillRows: 1,
   speculativeRows: 0,
   steps: 1,
+  together: false,
   ...changes,
 });
 

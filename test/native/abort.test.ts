@@ -47,6 +47,22 @@ test("an abort stops the batch of its owner and no other, and the rest can be co
   expect(complaints).toEqual([]);
 });
 
+test("an abort of sequences that are computed together leaves each with what was computed of it", async () => {
+  const { child, abort } = start("together");
+  let report = "";
+  let delay = 0;
+  for await (const line of lines(child.stdout)) {
+    if (line === "together") setTimeout(abort, (delay = (delay + 20) % 1000), 7);
+    else report = line;
+  }
+  expect(await child.exited).toBe(0);
+  const { first, second, expected, resumed } = JSON.parse(report);
+  expect(first).toBe(1024);
+  expect(second).toBeGreaterThan(0);
+  expect(second).toBeLessThan(1024);
+  expect(resumed).toEqual(expected);
+});
+
 test("an abort stops a chunk, paused or not, and leaves nothing of it", async () => {
   const { child, abort } = start("chunk");
   let report = "";

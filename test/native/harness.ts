@@ -143,9 +143,10 @@ export function decode(
   rows: readonly Row[],
   owner = 0,
   steps = 1,
+  together = false,
 ): number[] | "no-capacity" | "aborted" {
   const sampled = new Int32Array(rows.length * steps);
-  const result = llama.decode(batchOf(rows, owner), rows.length, steps, sampled);
+  const result = llama.decode(batchOf(rows, owner), rows.length, { steps, together }, sampled);
   const wanted = rows.filter((row) => row.sampler !== undefined).length;
   return result === "done" ? [...sampled.subarray(0, wanted * steps)] : result;
 }

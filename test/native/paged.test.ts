@@ -3,6 +3,7 @@
 import { afterEach, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
+import type { SamplerId } from "../../ffi/llama/api.ts";
 import type { NativeLlama } from "../../ffi/llama/binding.ts";
 import { makeRecurrentModel } from "../models/make-recurrent-model.ts";
 import { decode, library, load, prefill, sampler } from "./harness.ts";
@@ -20,6 +21,8 @@ beforeAll(() => {
   llama = library();
 });
 afterEach(() => llama.unload());
+
+const range = (length: number) => Array.from({ length }, (_, at) => at);
 
 /** Memory of the KV cache, in bytes: it is a file without a name that this process holds. */
 function taken(): number {
@@ -56,6 +59,14 @@ test.if(isLinux)("takes the memory of what it holds, and gives back that of what
   expect(taken() / one).toBeWithin(1.95, 2.05);
   for (let sequence = 2; sequence < SEQUENCES; sequence++) llama.kvCopy(0, sequence, TOKENS - 1, TOKENS - 1);
   expect(taken() / one).toBeWithin(1.95, 2.1);
+  // What is computed together takes no more than what is computed alone, once it is done.
+  const ends = range(SEQUENCES - 2).flatMap((at) => prefill(tokens.slice(0, 20), at + 2, undefined, TOKENS - 1));
+  decode(llama, ends, 0, 1, true);
+  expect(taken() / one).toBeWithin(2, 2.2);
+  for (let sequence = 2; sequence < SEQUENCES; sequence++) {
+    llama.kvRemove(sequence, TOKENS - 1, -1);
+    llama.kvRelease(sequence, TOKENS - 1);
+  }
   // Those that share it keep it when its owner goes, and no more than that.
   expect(llama.kvRemove(0, 0, -1)).toBe(true);
   expect(llama.kvRemove(1, TOKENS / 2, -1)).toBe(true);
@@ -70,11 +81,20 @@ test("sequences that share a prefix write on, and over it, without changing each
   let state = 5;
   const random = (below: number) => ((state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff) >> 8) % below;
   const held: number[][] = Array.from({ length: SEQUENCES }, () => []);
-  const extend = (sequence: number, by: number): void => {
+  const rowsAfter = (sequence: number, by: number) => {
     const mine = held[sequence] ?? [];
     const added = Array.from({ length: Math.min(by, 500 - mine.length) }, () => 20 + random(300));
-    if (added.length > 0) decode(llama, prefill(added, sequence, undefined, mine.length));
-    mine.push(...added);
+    const rows = prefill(added, sequence, undefined, mine.length);
+    held[sequence] = [...mine, ...added];
+    return rows;
+  };
+  const extend = (sequence: number, by: number): void => {
+    const rows = rowsAfter(sequence, by);
+    if (rows.length > 0) decode(llama, rows);
+  };
+  const extendTogether = (first: number, count: number): void => {
+    const rows = range(count).flatMap((at) => rowsAfter((first + 3 * at) % SEQUENCES, 1 + random(60)));
+    if (rows.length > 0) decode(llama, rows, 0, 1, true);
   };
   const keep = (sequence: number, cells: number): void => {
     llama.kvRemove(sequence, cells, -1);
@@ -85,7 +105,7 @@ test("sequences that share a prefix write on, and over it, without changing each
   for (let turn = 0; turn < 150; turn++) {
     const [from, to] = [random(SEQUENCES), random(SEQUENCES)];
     const mine = held[from] ?? [];
-    const what = random(5);
+    const what = random(6);
     if (what === 0 && from !== to && mine.length > 0) {
       const cells = 1 + random(mine.length);
       llama.kvCopy(from, to, cells, cells);
@@ -95,25 +115,50 @@ test("sequences that share a prefix write on, and over it, without changing each
       held[to] = mine;
       held[from] = [];
     } else if (what === 1) keep(from, random(mine.length + 1));
+    else if (what === 3) extendTogether(from, 2 + random(4));
     else extend(from, 1 + random(60));
   }
-  // What each says next is what it says when it is computed alone.
-  const slot = sampler(llama);
+  // Each one's next token is as likely as when it is computed alone. Rows of other lengths round a little differently.
+  const slot = sampler(llama, { topLogprobs: 3 });
   const next = (sequence: number, tokens: readonly number[]) => {
     llama.kvRemove(sequence, tokens.length - 1, -1);
     llama.kvRelease(sequence, tokens.length - 1);
-    const last = { token: tokens.at(-1) ?? 0, position: tokens.length - 1, sequence, sampler: slot };
-    return decode(llama, [last]);
+    decode(llama, [{ token: tokens.at(-1) ?? 0, position: tokens.length - 1, sequence, sampler: slot }]);
+    return new Map(llama.logprobs(slot).map(({ token, logprob }) => [token, logprob]));
   };
-  const said = held.map((tokens, sequence) => (tokens.length > 1 ? next(sequence, tokens) : []));
-  expect(said.filter((one) => one.length > 0).length).toBeGreaterThan(3);
+  const likely = held.map((tokens, sequence) => (tokens.length > 1 ? next(sequence, tokens) : undefined));
+  expect(likely.filter((one) => one).length).toBeGreaterThan(3);
   for (const [sequence, tokens] of held.entries()) {
-    if (tokens.length < 2) continue;
+    const before = likely[sequence];
+    if (!before) continue;
     llama.kvClear();
     decode(llama, prefill(tokens.slice(0, -1), 0));
-    expect(next(0, tokens)).toEqual(said[sequence] ?? []);
+    const alone = [...next(0, tokens)].filter(([token]) => before.has(token));
+    expect(alone.length).toBeGreaterThan(0);
+    for (const [token, logprob] of alone) expect(before.get(token)).toBeCloseTo(logprob, 0);
   }
   llama.freeSampler(slot);
+});
+
+test("groups of the same shape are computed one after the other, each in its own region", async () => {
+  expect(await load(llama, { layout: "paged", parallel: 4, sequences: 4 })).toBeUndefined();
+  const slots = [sampler(llama), sampler(llama)] as const;
+  const text = (from: number, length: number) => range(length).map((at) => 50 + ((from + 7 * at) % 150));
+  const prompts = range(4).map((at) => [...text(90 * Math.floor(at / 2), 100), ...text(31 * at, 40)]);
+  const ofPrompt = (sequence: number, from: number, slot: SamplerId) =>
+    prefill((prompts[sequence] ?? []).slice(from), sequence, slot, from);
+  const alone = prompts.map((_, sequence) => decode(llama, ofPrompt(sequence, 0, slots[0])));
+  expect(new Set(alone.map(String)).size).toBeGreaterThan(2);
+  llama.kvClear();
+  for (const first of [0, 2]) {
+    decode(llama, prefill((prompts[first] ?? []).slice(0, 100), first));
+    llama.kvCopy(first, first + 1, 100, 100);
+  }
+  const said = [0, 2].flatMap((first) =>
+    [decode(llama, [...ofPrompt(first, 100, slots[0]), ...ofPrompt(first + 1, 100, slots[1])], 0, 1, true)].flat(),
+  );
+  expect(said).toEqual(alone.flat());
+  for (const slot of slots) llama.freeSampler(slot);
 });
 
 test.each([

@@ -444,7 +444,7 @@ export class FakeEngine {
     this.prefilled += count;
     this.pieces.push(piece);
     this.scheduler.applyMedia(piece, true, ms);
-    const rows = { rows: [], decodeRows: 0, prefillRows: count, speculativeRows: 0 };
+    const rows = { rows: [], together: false, decodeRows: 0, prefillRows: count, speculativeRows: 0 };
     return { ...rows, adapters: piece.adapters, started: starts ? [key] : [], steps: 1 };
   }
 
@@ -454,12 +454,13 @@ export class FakeEngine {
     if (plan.rows.length > this.limits.batch) fail(`${plan.rows.length} rows in a batch`);
     const adapters = this.keyOf(plan.adapters);
     let previous = -1;
+    if (plan.together) this.checkTogether(plan);
     for (const row of plan.rows) {
       if (row.speculative) {
         this.fill(row.sequence, { token: row.token, adapters }, row.position);
         continue;
       }
-      if (row.sequence < previous || row.sequence >= this.limits.sequences)
+      if ((row.sequence < previous && !plan.together) || row.sequence >= this.limits.sequences)
         fail(`sequence ${row.sequence} out of order`);
       previous = row.sequence;
       const { tokens, request } = this.job(row.key);
@@ -476,6 +477,19 @@ export class FakeEngine {
         fail(`request ${row.key} reads what other adapters computed`);
     }
     if (this.exact) this.checkCapacity();
+  }
+
+  /** Checks that the rows of each sequence are side by side, and that few cells must be copied to the first one. */
+  private checkTogether({ rows, decodeRows }: StepPlan): void {
+    const places = rows.filter(({ sequence }, at) => rows[at - 1]?.sequence !== sequence);
+    if (new Set(places.map(({ sequence }) => sequence)).size < places.length) fail("rows of a sequence in two places");
+    if (this.limits.layout !== "paged" || decodeRows > 0) fail("rows that cannot be computed together");
+    const shared = new Set(this.cache.get(rows[0]?.sequence ?? -1));
+    for (const { sequence } of places.slice(1)) {
+      const copies = (this.cache.get(sequence) ?? []).filter((cell) => !shared.has(cell)).length;
+      const own = rows.filter((row) => row.sequence === sequence).length;
+      if (copies > own) fail(`${copies} cells are copied to compute ${own} rows`);
+    }
   }
 
   private fill(sequence: number, cell: Cell, position: number): Cell[] {

@@ -9,6 +9,7 @@ import {
   type Batch,
   type ChunkResult,
   type ChatPrompt,
+  type DecodeMode,
   type DecodeResult,
   type Drafted,
   type DraftJob,
@@ -141,7 +142,7 @@ export class FakeLlama implements Llama {
   scores(_: SamplerId, rows: number): { token: number; logprob: number }[][] {
     return Array.from({ length: rows }, () => this.logprobs());
   }
-  decode(batch: Batch, count: number, steps: number, sampled: Int32Array): DecodeResult {
+  decode(batch: Batch, count: number, { steps }: DecodeMode, sampled: Int32Array): DecodeResult {
     const result = this.decodeStep(batch, count, sampled);
     const rows = [...batch.sequences.subarray(0, count)];
     let ended = result !== "done";

@@ -88,6 +88,11 @@ export class KvCache {
     return this.find(sequence, now)?.length ?? 0;
   }
 
+  /** Returns how many of a running request's computed tokens another does not share. */
+  apart(sequence: Sequence, other: Sequence): number {
+    return sequence.computed - Math.min(sequence.computed, this.tree.common(sequence.id, other.id));
+  }
+
   /** Returns how many cells these running requests hold, without those that a waiting one would share with them. */
   cellsBeside(sequence: Sequence, running: readonly Sequence[], now: number): number {
     const ids = new Set(running.map(({ id }) => id));

@@ -87,6 +87,14 @@ export class PrefixTree {
     return cells;
   }
 
+  /** Returns how many of their first tokens two sequences hold in the same nodes. */
+  common(a: number, b: number): number {
+    const nodes = new Set<Node>();
+    for (let node = this.entries.get(a)?.node; node; node = node.parent) nodes.add(node);
+    for (let node = this.entries.get(b)?.node; node; node = node.parent) if (nodes.has(node)) return node.end;
+    return 0;
+  }
+
   /** Returns how many of the first `length` tokens of a sequence some sequence that `chosen` accepts holds too. */
   sharedLength(id: number, length: number, chosen: (id: number) => boolean): number {
     for (let node = this.entries.get(id)?.node; node?.parent; node = node.parent) {

@@ -16,6 +16,12 @@ const QUIET_BURST_STEP_MS = 4000;
 /** Prefill reaches its full rate at about this size; smaller steps read all weights for fewer tokens. */
 const EFFICIENT_CHUNK = 128;
 
+interface PromptRows {
+  readonly rows: PlanRow[];
+  /** Prompts of which nothing was computed before. */
+  readonly started: Key[];
+}
+
 /** Returns requests whose prompts are computed now, of any adapters; background ones only if there are no others. */
 export function unfinished(running: readonly Sequence[]): Sequence[] {
   const prompts = running.filter((sequence) => !sequence.decoding);
@@ -41,7 +47,7 @@ export function promptRows(
   budget: number,
   endOf: (prompt: Sequence) => number,
   tiles: Tiles,
-): { readonly rows: PlanRow[]; readonly started: Key[] } {
+): PromptRows {
   const { tile, microBatch } = tiles.limits;
   const rows: PlanRow[] = [];
   const started: Key[] = [];
@@ -64,6 +70,33 @@ export function promptRows(
     for (let index = prompt.computed; index < end; index++) rows.push(rowOf(prompt, index));
   }
   return { rows, started };
+}
+
+/** Returns rows of whole prompts that are computed together, at most `budget`; undefined unless there are several. */
+export function rowsTogether(
+  prompts: readonly Sequence[],
+  budget: number,
+  endOf: (prompt: Sequence) => number,
+  tiles: Tiles,
+): PromptRows | undefined {
+  const group: Sequence[] = [];
+  let count = 0;
+  for (const prompt of tiles.groupOf(prompts)) {
+    const wanted = endOf(prompt) - prompt.computed;
+    if (count + wanted > budget) break;
+    count += wanted;
+    group.push(prompt);
+  }
+  const last = group.at(-1);
+  if (!last || group.length === 1) return undefined;
+  tiles.fillGroup(last, count);
+  const started = group.filter((prompt) => !prompt.started);
+  for (const prompt of started) prompt.started = true;
+  const rows = group.flatMap((prompt) => {
+    const { computed } = prompt;
+    return Array.from({ length: endOf(prompt) - computed }, (_, at) => rowOf(prompt, computed + at));
+  });
+  return { rows, started: started.map(({ key }) => key) };
 }
 
 export class PrefillBudget {

@@ -92,7 +92,7 @@ export class Slices {
     rows.sort(byPlace);
     const prefillRows = rows.length;
     const { adapters, adapterKey } = first;
-    const plan = { rows, adapters, started, decodeRows: 0, prefillRows, speculativeRows: 0, steps: 1 };
+    const plan = { rows, adapters, started, decodeRows: 0, prefillRows, speculativeRows: 0, steps: 1, together: false };
     return { plan, adapterKey, begun: false, ms: 0 };
   }
 }

@@ -9,7 +9,7 @@ import type { RunQueue } from "../queue/run-queue.ts";
 import type { Key, Sequence } from "../sequence.ts";
 import type { Speculation } from "../speculation/speculation.ts";
 import { Adjacency } from "./adjacency.ts";
-import { byRemainingWork, promptRows, unfinished, type PrefillBudget } from "./prefill.ts";
+import { byRemainingWork, promptRows, rowsTogether, unfinished, type PrefillBudget } from "./prefill.ts";
 import type { Slices } from "./slices.ts";
 import type { Tiles } from "./tiles.ts";
 
@@ -50,7 +50,7 @@ export class StepPlanner {
     if (own.length === 0) this.adjacency.restore(decoding, now);
     const rows = decoding.map((sequence) => rowOf(sequence, sequence.computed));
     // Streams wait for the prompts of all sets.
-    const prefillRows = this.addPrefill(rows, own, setsOf(prompts), started, now);
+    const { prefillRows, together } = this.addPrefill(rows, own, setsOf(prompts), started, now);
     // No prompt fits now: the streams have their turn.
     if (rows.length === 0) return decoding.length < streams.length ? this.plan(group, now) : undefined;
     // No streams speculate while prompts wait for their turn.
@@ -63,8 +63,9 @@ export class StepPlanner {
     const alone = prompts.length + speculativeRows === 0 && !this.speculation.drafting;
     const steps = alone ? this.multiSteps(decoding) : 1;
     if (!this.kv.ensureFree(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
-    rows.sort(byPlace);
-    return { rows, adapters, started, decodeRows: decoding.length, prefillRows, speculativeRows, steps };
+    if (!together) rows.sort(byPlace);
+    const decodeRows = decoding.length;
+    return { rows, together, adapters, started, decodeRows, prefillRows, speculativeRows, steps };
   }
 
   /** Plans the next slice of a chunk of prompts, if one is due between two steps of the streams. */
@@ -102,14 +103,16 @@ export class StepPlanner {
     return sharesCells(this.limits.layout) ? this.limits.cells - this.kv.runningCells : Number.POSITIVE_INFINITY;
   }
 
-  private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], sets: number, started: Key[], now: number): number {
+  private addPrefill(rows: PlanRow[], prompts: readonly Sequence[], sets: number, started: Key[], now: number) {
     const { length: streams } = this.queue.streams;
     const tokens = Math.max(this.sliced ? prompts.length : 0, this.budget.tokens(streams, prompts, sets));
     const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
-    const added = promptRows(byRemainingWork(prompts, this.cost, now), budget, endOf, this.tiles);
+    const ordered = byRemainingWork(prompts, this.cost, now);
+    const joint = rows.length === 0 ? rowsTogether(ordered, budget, endOf, this.tiles) : undefined;
+    const added = joint ?? promptRows(ordered, budget, endOf, this.tiles);
     rows.push(...added.rows);
     started.push(...added.started);
-    return added.rows.length;
+    return { prefillRows: added.rows.length, together: joint !== undefined };
   }
 
   /** Offloads or evicts idle cells if they slow down a long prompt by more time than offloading takes. */

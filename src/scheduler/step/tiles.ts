@@ -14,7 +14,7 @@ export class Tiles {
 
   constructor(
     readonly limits: SchedulerLimits,
-    private readonly kv: Pick<KvCache, "cut">,
+    private readonly kv: Pick<KvCache, "apart" | "cut">,
     private readonly cost: Pick<TileCost, "pays">,
   ) {}
 
@@ -28,7 +28,27 @@ export class Tiles {
 
   /** Makes such a prompt begin a tile before `end`: its cached tokens after that are cleared, to be computed again. */
   fill(prompt: Sequence, end: number): void {
-    const begin = end - this.limits.tile;
+    this.beginAt(prompt, end - this.limits.tile);
+  }
+
+  /**
+   * Returns those of these prompts of one adapter set that are computed together with the first: what they have in the
+   * cache without it is copied for the step, and must be less than what they compute. Fewer than two: each for itself.
+   */
+  groupOf(prompts: readonly Sequence[]): readonly Sequence[] {
+    const [first] = prompts;
+    if (this.limits.tile === 0 || !first) return [];
+    return prompts.filter((prompt) => prompt === first || this.kv.apart(prompt, first) <= prompt.uncomputed);
+  }
+
+  /** Makes the last of a group, which has `rows` rows in all, begin so much earlier that these fill a tile. */
+  fillGroup(prompt: Sequence, rows: number): void {
+    const begin = prompt.computed - (this.limits.tile - rows);
+    if (rows >= this.limits.tile || begin <= 0 || prompt.scored || prompt.media.length > 0) return;
+    if (this.cost.pays(rows, this.limits.tile, prompt.computed)) this.beginAt(prompt, begin);
+  }
+
+  private beginAt(prompt: Sequence, begin: number): void {
     if (prompt.computed === begin) return;
     prompt.computed = begin;
     this.kv.cut(prompt);

@@ -1,6 +1,7 @@
-// Short ends of prompts behind long cached prefixes, where attention is faster for a whole tile of rows.
+// Prompts behind cached prefixes, where attention is faster for a whole tile of rows.
 
 import { describe, expect, test } from "bun:test";
+import type { StepPlan } from "../../../src/scheduler/plan.ts";
 import { Random } from "../../support/random.ts";
 import { FakeEngine, LIMITS, type Cost } from "../fake-engine.ts";
 
@@ -27,6 +28,9 @@ function warm(cost: Cost = attention, changes: { readonly chunk?: number; readon
   engine.run();
   return engine;
 }
+
+/** Returns how many rows a step has of each request. */
+const lengthsOf = ({ rows }: StepPlan) => [...Map.groupBy(rows, ({ key }) => key).values()].map(({ length }) => length);
 
 const computedFor = (engine: FakeEngine, key: number) => engine.rowsOf(key).filter(({ index }) => index < 1100);
 
@@ -83,7 +87,6 @@ describe("beside streams", () => {
     expect(steps.every(({ decodeRows, prefillRows }) => decodeRows === 0 || prefillRows === 0)).toBe(true);
     const prompts = steps.map(({ prefillRows }) => prefillRows > 0);
     expect(prompts.some((one, at) => one && prompts[at + 1])).toBe(false);
-    expect(computedFor(engine, 3).filter(({ index }) => index < 1008)).toHaveLength(TILE);
     engine.run();
   });
 
@@ -109,15 +112,58 @@ describe("beside streams", () => {
   });
 });
 
-test("a tile is not computed beside a shorter or longer prompt, which would divide it", () => {
-  const engine = warm();
-  const before = engine.plans.length;
-  for (const [at, tail] of [2, 8, 3, 9, 40].entries())
-    engine.add(2 + at, [...header, ...range(tail, 100 * (at + 2))], 1);
+test("a tile is not computed beside a shorter or longer prompt of another conversation, which would divide it", () => {
+  const engine = new FakeEngine(limits, attention);
+  const tails = [2, 8, 3, 9, 40];
+  const conversations = tails.map((_, at) => range(1000, 1_000_000 * (at + 1)));
+  for (const [at, tokens] of conversations.entries()) engine.add(1 + at, tokens, 1);
   engine.run();
-  const mixed = engine.plans.slice(before).map(({ rows }) => [...Map.groupBy(rows, ({ key }) => key).values()]);
-  const lengths = mixed.map((prompts) => prompts.map(({ length }) => length)).filter((all) => all.includes(TILE));
+  const before = engine.plans.length;
+  for (const [at, tail] of tails.entries())
+    engine.add(10 + at, [...(conversations[at] ?? []), ...range(tail, 100 * (at + 2))], 1);
+  engine.run();
+  const plans = engine.plans.slice(before);
+  expect(plans.some(({ together }) => together)).toBe(false);
+  const lengths = plans.map(lengthsOf).filter((all) => all.includes(TILE));
   expect(lengths.flat()).toEqual([TILE, TILE]);
+});
+
+describe("prompts with a common prefix", () => {
+  test("are computed together, whatever their lengths, without cached tokens", () => {
+    const engine = warm();
+    const before = engine.plans.length;
+    for (const [at, tail] of [2, 8, 3, 9, 40].entries())
+      engine.add(2 + at, [...header, ...range(tail, 100 * (at + 2))], 1);
+    engine.run();
+    const [step, ...others] = engine.plans.slice(before);
+    expect(step).toMatchObject({ together: true, prefillRows: 62 });
+    expect(others).toEqual([]);
+  });
+
+  test("fill one tile in all", () => {
+    const engine = warm();
+    const before = engine.plans.length;
+    for (const key of [2, 3, 4]) engine.add(key, [...header, ...range(4, 100 * key)], 1);
+    engine.run();
+    expect(engine.plans.slice(before).map(lengthsOf)).toEqual([[4, 4, 8]]);
+    expect([2, 3, 4].map((key) => engine.cached.get(key))).toEqual([1000, 1000, 1000]);
+  });
+
+  test("are computed together as far as a batch reaches, and whole", () => {
+    const engine = warm();
+    const before = engine.plans.length;
+    for (const key of range(5, 2)) engine.add(key, [...header, ...range(50, 100 * key)], 1);
+    engine.run();
+    expect(engine.plans.slice(before).map(lengthsOf)).toEqual([[50, 50], [50, 50], [50]]);
+  });
+});
+
+test("prompts of which nothing is cached are computed together, whatever their lengths", () => {
+  const engine = new FakeEngine(limits, attention);
+  for (const [at, length] of [20, 30, 40].entries()) engine.add(at + 1, length, 1);
+  engine.run();
+  expect(engine.plans.map(({ together }) => together)).toEqual([true]);
+  expect(engine.plans.map(lengthsOf)).toEqual([[20, 30, 40]]);
 });
 
 test("streams and prompts of several adapter sets all get on", () => {

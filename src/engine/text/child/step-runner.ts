@@ -196,7 +196,7 @@ export class StepRunner {
   private decode(plan: StepPlan) {
     this.fillBatch(plan);
     this.setAdapters(plan.adapters);
-    return this.llama.decode(this.batch, plan.rows.length, plan.steps, this.sampled);
+    return this.llama.decode(this.batch, plan.rows.length, plan, this.sampled);
   }
 
   /**
