@@ -10,6 +10,7 @@ import type { SchedulerLimits } from "../../src/scheduler/limits.ts";
 import { Scheduler } from "../../src/scheduler/scheduler.ts";
 import type { ContextShift, SequenceRequest } from "../../src/scheduler/sequence.ts";
 import type { DraftJob } from "../../src/scheduler/speculation/drafts.ts";
+import { checkTogether } from "./check-together.ts";
 import { FakeDisk } from "./fake-disk.ts";
 
 export const LIMITS: SchedulerLimits = {
@@ -454,7 +455,7 @@ export class FakeEngine {
     if (plan.rows.length > this.limits.batch) fail(`${plan.rows.length} rows in a batch`);
     const adapters = this.keyOf(plan.adapters);
     let previous = -1;
-    if (plan.together) this.checkTogether(plan);
+    if (plan.together) checkTogether(plan, this.limits.layout, (sequence) => this.cache.get(sequence) ?? []);
     for (const row of plan.rows) {
       if (row.speculative) {
         this.fill(row.sequence, { token: row.token, adapters }, row.position);
@@ -477,19 +478,6 @@ export class FakeEngine {
         fail(`request ${row.key} reads what other adapters computed`);
     }
     if (this.exact) this.checkCapacity();
-  }
-
-  /** Checks that the rows of each sequence are side by side, and that few cells must be copied to the first one. */
-  private checkTogether({ rows, decodeRows }: StepPlan): void {
-    const places = rows.filter(({ sequence }, at) => rows[at - 1]?.sequence !== sequence);
-    if (new Set(places.map(({ sequence }) => sequence)).size < places.length) fail("rows of a sequence in two places");
-    if (this.limits.layout !== "paged" || decodeRows > 0) fail("rows that cannot be computed together");
-    const shared = new Set(this.cache.get(rows[0]?.sequence ?? -1));
-    for (const { sequence } of places.slice(1)) {
-      const copies = (this.cache.get(sequence) ?? []).filter((cell) => !shared.has(cell)).length;
-      const own = rows.filter((row) => row.sequence === sequence).length;
-      if (copies > own) fail(`${copies} cells are copied to compute ${own} rows`);
-    }
   }
 
   private fill(sequence: number, cell: Cell, position: number): Cell[] {
