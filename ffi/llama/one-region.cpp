@@ -31,7 +31,7 @@ OneRegion::~OneRegion() {
 
 llama_kv_cells & OneRegion::cells_in(int32_t sequence) const { return cells_of(*cache)[static_cast<size_t>(sequence)]; }
 
-// Returns where everything goes in the region; nothing if it is too small.
+// Returns where everything goes in the region; nothing if it is too small, or more is to be copied than computed.
 std::vector<OneRegion::Member> OneRegion::placed(const llama_batch & batch) const {
     std::vector<Member> found;
     for (int32_t i = 0; i < batch.n_tokens; i++) {
@@ -52,8 +52,9 @@ std::vector<OneRegion::Member> OneRegion::placed(const llama_batch & batch) cons
         end += member->held - member->shared;
     }
     for (Member & member : found) member.rows_at += end;
-    const uint32_t all = end + static_cast<uint32_t>(batch.n_tokens);
-    if (found.size() < 2 || all > cells_in(first.sequence).size()) found.clear();
+    const auto rows = static_cast<uint32_t>(batch.n_tokens);
+    const bool pays = found.size() > 1 && end - first.held <= rows;
+    if (!pays || end + rows > cells_in(first.sequence).size()) found.clear();
     return found;
 }
 

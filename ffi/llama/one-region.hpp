@@ -16,8 +16,8 @@ class KvRegions;
 
 // While an object of this class exists, llama.cpp computes a batch in the region of its first sequence. The others'
 // cells are in it too: those that share pages with the first sequence's, and copies of the rest. In the end, each
-// sequence's new cells are moved to its own region. Does nothing where the cache is not paged or the region is too small.
-// The rows of each sequence must be side by side.
+// sequence's new cells are moved to its own region. Does nothing where the cache is not paged, the region is too small,
+// or more cells would be copied than rows computed. The rows of each sequence must be side by side.
 class OneRegion {
   public:
     OneRegion(llama_context * context, const llama_batch & batch);

@@ -158,7 +158,7 @@ enum svc_decoded {
 // own sampler. Decoding stops early after a step in which any row's turn ends, and at a step that cannot be computed.
 // `out_tokens` then holds the rows of each step one after the other, -1 for steps that were not made.
 // `together`: in a paged cache, attention is computed for all rows at once (see one-region.hpp). The rows of a sequence
-// must then be side by side, in any order of sequences. Cells that a sequence does not share with the first are copied.
+// must then be side by side, in any order of sequences.
 // Returns svc_decoded, or a negative number. Part of an aborted batch may be in the cache, complete from its start (see
 // svc_kv_remove).
 SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,

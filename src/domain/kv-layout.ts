@@ -9,8 +9,8 @@ export type KvLayout = "unified" | "streams" | "paged";
 
 /**
  * Returns whether sequences are stored apart. If so, the cells of idle sequences do not slow a sequence down, and
- * llama.cpp computes sequences together only if their ids are consecutive and each has equally many rows. Attention then
- * passes over as many cells for each as the longest one has.
+ * llama.cpp computes sequences in one micro-batch only if their ids are consecutive and each has equally many rows.
+ * Attention then passes over as many cells for each as the longest one has.
  */
 export const liesApart = (layout: KvLayout): boolean => layout !== "unified";
 

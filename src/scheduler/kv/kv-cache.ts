@@ -88,9 +88,9 @@ export class KvCache {
     return this.find(sequence, now)?.length ?? 0;
   }
 
-  /** Returns how many of a running request's computed tokens another does not share. */
-  apart(sequence: Sequence, other: Sequence): number {
-    return sequence.computed - Math.min(sequence.computed, this.tree.common(sequence.id, other.id));
+  /** Returns how many of their first computed tokens two running requests share. */
+  common(a: Sequence, b: Sequence): number {
+    return Math.min(a.computed, b.computed, this.tree.common(a.id, b.id));
   }
 
   /** Returns how many cells these running requests hold, without those that a waiting one would share with them. */

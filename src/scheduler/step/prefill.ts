@@ -72,18 +72,22 @@ export function promptRows(
   return { rows, started };
 }
 
-/** Returns rows of whole prompts that are computed together, at most `budget`; undefined unless there are several. */
+/**
+ * Returns rows of whole prompts that are computed together, at most `budget` and one micro-batch: more would pass over
+ * each other's. Returns undefined unless there are several such prompts.
+ */
 export function rowsTogether(
   prompts: readonly Sequence[],
   budget: number,
   endOf: (prompt: Sequence) => number,
   tiles: Tiles,
 ): PromptRows | undefined {
+  const most = Math.min(budget, tiles.limits.microBatch);
   const group: Sequence[] = [];
   let count = 0;
   for (const prompt of tiles.groupOf(prompts)) {
     const wanted = endOf(prompt) - prompt.computed;
-    if (count + wanted > budget) break;
+    if (count + wanted > most) break;
     count += wanted;
     group.push(prompt);
   }

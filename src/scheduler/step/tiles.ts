@@ -1,7 +1,7 @@
-// Computes cached tokens again where that fills a tile of attention. On the CPU, llama.cpp computes attention for a tile of
-// rows together, several times as fast as for each row alone, but only if a sequence has at least a tile of rows in a
-// micro-batch, in which all sequences have equally many. Where sequences lie apart, a short prompt behind a long cached one
-// therefore costs less if it begins a tile before its end.
+// Fills tiles of attention. On the CPU, llama.cpp computes attention for a tile of rows together, several times as fast as
+// for each row alone. Where sequences lie apart, it does so only if each has at least a tile of rows in a micro-batch, in
+// which all have equally many. Prompts behind a common prefix are therefore computed together, as if they did not lie
+// apart; and a short prompt behind a long cached one costs less if it begins a tile before its end.
 
 import type { TileCost } from "../cost/cell-cost.ts";
 import type { KvCache } from "../kv/kv-cache.ts";
@@ -14,7 +14,7 @@ export class Tiles {
 
   constructor(
     readonly limits: SchedulerLimits,
-    private readonly kv: Pick<KvCache, "apart" | "cut">,
+    private readonly kv: Pick<KvCache, "common" | "cut">,
     private readonly cost: Pick<TileCost, "pays">,
   ) {}
 
@@ -32,13 +32,17 @@ export class Tiles {
   }
 
   /**
-   * Returns those of these prompts of one adapter set that are computed together with the first: what they have in the
-   * cache without it is copied for the step, and must be less than what they compute. Fewer than two: each for itself.
+   * Returns those of these prompts of one adapter set that a step computes together: the first, and those that share a
+   * prefix with it. What else they have in the cache is copied for the step, so it must be less than what they compute.
    */
   groupOf(prompts: readonly Sequence[]): readonly Sequence[] {
+    const { tile } = this.limits;
     const [first] = prompts;
-    if (this.limits.tile === 0 || !first) return [];
-    return prompts.filter((prompt) => prompt === first || this.kv.apart(prompt, first) <= prompt.uncomputed);
+    if (tile === 0 || !first) return [];
+    return prompts.filter((prompt) => {
+      const common = this.kv.common(prompt, first);
+      return prompt === first || (common >= tile && prompt.computed - common <= prompt.uncomputed);
+    });
   }
 
   /** Makes the last of a group, which has `rows` rows in all, begin so much earlier that these fill a tile. */

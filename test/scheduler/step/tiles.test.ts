@@ -1,6 +1,7 @@
 // Prompts behind cached prefixes, where attention is faster for a whole tile of rows.
 
 import { describe, expect, test } from "bun:test";
+import type { SchedulerLimits } from "../../../src/scheduler/limits.ts";
 import type { StepPlan } from "../../../src/scheduler/plan.ts";
 import { Random } from "../../support/random.ts";
 import { FakeEngine, LIMITS, type Cost } from "../fake-engine.ts";
@@ -22,7 +23,7 @@ const header = range(1000, 1_000_000);
 const attention: Cost = (decode, prefill, cells) => (decode + prefill) * (0.1 + cells / 1000);
 
 /** Returns an engine that has computed the header. */
-function warm(cost: Cost = attention, changes: { readonly chunk?: number; readonly stallBudgetMs?: number } = {}) {
+function warm(cost: Cost = attention, changes: Partial<SchedulerLimits> = {}) {
   const engine = new FakeEngine({ ...limits, ...changes }, cost);
   engine.add(1, [...header, 1], 2);
   engine.run();
@@ -149,8 +150,8 @@ describe("prompts with a common prefix", () => {
     expect([2, 3, 4].map((key) => engine.cached.get(key))).toEqual([1000, 1000, 1000]);
   });
 
-  test("are computed together as far as a batch reaches, and whole", () => {
-    const engine = warm();
+  test("are computed together as far as a micro-batch reaches, and whole", () => {
+    const engine = warm(attention, { batch: 256 });
     const before = engine.plans.length;
     for (const key of range(5, 2)) engine.add(key, [...header, ...range(50, 100 * key)], 1);
     engine.run();
@@ -158,11 +159,11 @@ describe("prompts with a common prefix", () => {
   });
 });
 
-test("prompts of which nothing is cached are computed together, whatever their lengths", () => {
+test("prompts without a common prefix are computed apart, in one step", () => {
   const engine = new FakeEngine(limits, attention);
   for (const [at, length] of [20, 30, 40].entries()) engine.add(at + 1, length, 1);
   engine.run();
-  expect(engine.plans.map(({ together }) => together)).toEqual([true]);
+  expect(engine.plans.map(({ together }) => together)).toEqual([false]);
   expect(engine.plans.map(lengthsOf)).toEqual([[20, 30, 40]]);
 });
 
