@@ -283,7 +283,7 @@ export interface Batch {
 export interface DecodeMode {
   /** Decode steps, each with the tokens that the one before sampled. */
   readonly steps: number;
-  /** Whether the attention of all rows is computed at once; see svc_decode. */
+  /** Whether all rows are computed in one region of a paged cache if possible; see svc_decode. */
   readonly together: boolean;
 }
 

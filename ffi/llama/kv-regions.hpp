@@ -42,8 +42,11 @@ class KvRegions {
     // Exchanges the cells of two sequences.
     void exchange(int32_t a, int32_t b);
 
-    // Returns how many of their first cells two sequences have in the same pages.
+    // Returns how many of the first cells of two regions are in the same pages, whether there is something in them or not.
     int64_t common(int32_t a, int32_t b) const;
+
+    // Smallest number of cells that fill whole pages.
+    int64_t cells_of_page() const { return grain; }
 
     // Copies what is in `count` cells, to cells that only `to` writes.
     void copy(int32_t from, int64_t first, int64_t count, int32_t to, int64_t at);

@@ -13,8 +13,10 @@ namespace svc {
 OneRegion::OneRegion(llama_context * context, const llama_batch & batch)
     : context(context), cache(plain_cache(context)), regions(regions_of(context)) {
     if (!regions) return;
-    members = placed(batch);
-    if (members.empty()) return;
+    if (!find_members(batch) || !choose_host()) {
+        members.clear();
+        return;
+    }
     for (const Member & member : members) join(member);
     describe(true);
 }
@@ -23,56 +25,77 @@ OneRegion::~OneRegion() {
     if (members.empty()) return;
     describe(false);
     for (const Member & member : members) leave(member);
-    // The first member's new cells go where the others' were.
-    for (auto member = members.rbegin(); member != members.rend(); member++) settle(*member);
-    const int32_t first = members.front().sequence;
-    regions->keep(first, cells_in(first).get_used());
+    // The host's new cells go where the others' were.
+    for (const Member & member : members) {
+        if (member.sequence != host) settle(member);
+    }
+    settle(*std::find_if(members.begin(), members.end(), [&](const Member & member) { return member.sequence == host; }));
+    regions->keep(host, cells_in(host).get_used());
 }
 
 llama_kv_cells & OneRegion::cells_in(int32_t sequence) const { return cells_of(*cache)[static_cast<size_t>(sequence)]; }
 
-// Returns where everything goes in the region; nothing if it is too small, or more is to be copied than computed.
-std::vector<OneRegion::Member> OneRegion::placed(const llama_batch & batch) const {
-    std::vector<Member> found;
+// Returns false unless there are several sequences, and the rows of each are side by side.
+bool OneRegion::find_members(const llama_batch & batch) {
     for (int32_t i = 0; i < batch.n_tokens; i++) {
         const int32_t sequence = *batch.seq_id[i];
-        if (i == 0 || sequence != found.back().sequence) {
-            found.push_back({sequence, cells_in(sequence).get_used(), 0, 0, static_cast<uint32_t>(i), 0});
+        if (i == 0 || sequence != members.back().sequence) {
+            if (i > 0 && sequence < members.back().sequence) return false;
+            members.push_back({sequence, cells_in(sequence).get_used(), static_cast<uint32_t>(i), 0, 0, 0});
         }
-        found.back().rows++;
+        members.back().rows++;
     }
-    Member & first = found.front();
-    first.shared = first.held;
-    uint32_t end = first.held;
-    for (auto member = found.begin() + 1; member != found.end(); member++) {
-        const int64_t common = std::min<int64_t>(regions->common(first.sequence, member->sequence), first.held);
-        // At least one is copied: llama.cpp looks up each sequence's last position.
-        if (member->held > 0) member->shared = static_cast<uint32_t>(std::min<int64_t>(common, member->held - 1));
-        member->copies_at = end;
-        end += member->held - member->shared;
-    }
-    for (Member & member : found) member.rows_at += end;
-    const auto rows = static_cast<uint32_t>(batch.n_tokens);
-    const bool pays = found.size() > 1 && end - first.held <= rows;
-    if (!pays || end + rows > cells_in(first.sequence).size()) found.clear();
-    return found;
+    return members.size() > 1;
 }
 
+// Chooses the region for which the fewest cells are copied. Returns false if these are more than a page of each sequence
+// and one for each row, or the region is too small.
+bool OneRegion::choose_host() {
+    const Member * best = nullptr;
+    uint32_t fewest = 0;
+    for (const Member & member : members) {
+        const uint32_t copies = place_copies(member);
+        if (!best || copies < fewest) {
+            best = &member;
+            fewest = copies;
+        }
+    }
+    host = best->sequence;
+    place_copies(*best);
+    rows_at = best->held + fewest;
+    const uint32_t rows = members.back().first_row + members.back().rows;
+    return fewest <= rows + members.size() * static_cast<size_t>(regions->cells_of_page()) &&
+           rows_at + rows <= cells_in(host).size();
+}
+
+// Places the cells that `in` does not share with the others behind its own. Returns how many these are.
+uint32_t OneRegion::place_copies(const Member & in) {
+    uint32_t copies = 0;
+    for (Member & member : members) {
+        if (&member == &in) continue;
+        const int64_t common = std::min<int64_t>(regions->common(in.sequence, member.sequence), in.held);
+        // At least one is copied: llama.cpp looks up each sequence's last position.
+        member.shared = member.held == 0 ? 0 : static_cast<uint32_t>(std::min<int64_t>(common, member.held - 1));
+        member.copies_at = in.held + copies;
+        copies += member.held - member.shared;
+    }
+    return copies;
+}
+
+// Puts what a sequence holds into the region.
 void OneRegion::join(const Member & member) {
-    const int32_t first = members.front().sequence;
-    if (member.sequence == first) return;
-    llama_kv_cells & cells = cells_in(first);
+    if (member.sequence == host) return;
+    llama_kv_cells & cells = cells_in(host);
     auto & holders = holders_of(cells);
     for (uint32_t i = 0; i < member.shared; i++) holders[i].set(static_cast<size_t>(member.sequence));
     const uint32_t copies = member.held - member.shared;
-    regions->copy(member.sequence, member.shared, copies, first, member.copies_at);
+    regions->copy(member.sequence, member.shared, copies, host, member.copies_at);
     cells.set(member.copies_at, cells_in(member.sequence).cp(member.shared, copies));
 }
 
 void OneRegion::leave(const Member & member) {
-    const int32_t first = members.front().sequence;
-    if (member.sequence == first) return;
-    llama_kv_cells & cells = cells_in(first);
+    if (member.sequence == host) return;
+    llama_kv_cells & cells = cells_in(host);
     auto & holders = holders_of(cells);
     for (uint32_t i = 0; i < member.shared; i++) holders[i].reset(static_cast<size_t>(member.sequence));
     for (uint32_t i = member.shared; i < member.held; i++) cells.rm(member.copies_at + i - member.shared);
@@ -80,22 +103,21 @@ void OneRegion::leave(const Member & member) {
 
 // Moves a member's new cells behind those that it held. An aborted computation may have made some of them or none.
 void OneRegion::settle(const Member & member) {
-    const int32_t first = members.front().sequence;
-    llama_kv_cells & cells = cells_in(first);
+    llama_kv_cells & cells = cells_in(host);
+    const uint32_t from = rows_at + member.first_row;
     uint32_t made = 0;
-    while (made < member.rows && !cells.is_empty(member.rows_at + made)) made++;
-    const llama_kv_cells moved = cells.cp(member.rows_at, made);
-    for (uint32_t i = 0; i < made; i++) cells.rm(member.rows_at + i);
-    regions->copy(first, member.rows_at, made, member.sequence, member.held);
+    while (made < member.rows && !cells.is_empty(from + made)) made++;
+    const llama_kv_cells moved = cells.cp(from, made);
+    for (uint32_t i = 0; i < made; i++) cells.rm(from + i);
+    regions->copy(host, from, made, member.sequence, member.held);
     cells_in(member.sequence).set(member.held, moved);
 }
 
-// Tells llama.cpp that the cache is unified, in the region of the first member, or that it is as it was.
+// Tells llama.cpp that the cache is unified, in the host's region, or that it is as it was.
 void OneRegion::describe(bool as_one) {
     std::vector<uint32_t> & streams = streams_of(*cache);
     for (const Member & member : members) {
-        const int32_t stream = as_one ? members.front().sequence : member.sequence;
-        streams[static_cast<size_t>(member.sequence)] = static_cast<uint32_t>(stream);
+        streams[static_cast<size_t>(member.sequence)] = static_cast<uint32_t>(as_one ? host : member.sequence);
     }
     stream_count_of(*cache) = as_one ? 1 : static_cast<uint32_t>(cells_of(*cache).size());
     settings_of(*context).kv_unified = as_one;

@@ -116,6 +116,18 @@ bool make_regions(Buffer & buffer, const llama_context * context) {
     return buffer.regions != nullptr;
 }
 
+// Returns whether the context's cache is a plain one whose members are where the headers say.
+bool is_as_said(const llama_context * context) {
+    llama_kv_cache * cache = plain_cache(context);
+    const uint32_t count = llama_n_seq_max(context);
+    if (!cache || stream_count_of(*cache) != count || heads_of(*cache).size() != count || cells_of(*cache).size() != count) return false;
+    const std::vector<uint32_t> & streams = streams_of(*cache);
+    for (uint32_t i = 0; i < count; i++) {
+        if (streams[i] != i) return false;
+    }
+    return holders_of(cells_of(*cache).front()).size() == cells_of(*cache).front().size();
+}
+
 } // namespace
 
 // The libraries export no symbol for a cast.
@@ -144,7 +156,7 @@ llama_context * create_paged_context(llama_model * model, const llama_context_pa
     if (!context) return nullptr;
     bool is_paged = false;
     for (Buffer * one : buffers) {
-        if (one->is_new && !one->caches.empty()) is_paged = plain_cache(context) && make_regions(*one, context);
+        if (one->is_new && !one->caches.empty()) is_paged = is_as_said(context) && make_regions(*one, context);
         one->is_new = false;
     }
     if (is_paged) return context;

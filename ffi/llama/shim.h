@@ -157,8 +157,7 @@ enum svc_decoded {
 // `steps` > 1 requests multi-step decoding, each step with the tokens that the one before gave; every row must have its
 // own sampler. Decoding stops early after a step in which any row's turn ends, and at a step that cannot be computed.
 // `out_tokens` then holds the rows of each step one after the other, -1 for steps that were not made.
-// `together`: in a paged cache, attention is computed for all rows at once (see one-region.hpp). The rows of a sequence
-// must then be side by side, in any order of sequences.
+// `together`: in a paged cache, all rows are computed in one region if possible (see one-region.hpp).
 // Returns svc_decoded, or a negative number. Part of an aborted batch may be in the cache, complete from its start (see
 // svc_kv_remove).
 SVC_API int32_t svc_decode(const int32_t * tokens, const int32_t * positions, const int32_t * sequences,

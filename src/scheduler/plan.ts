@@ -32,9 +32,9 @@ export interface PlanRow {
 }
 
 export interface StepPlan {
-  /** Sorted by sequence id, as the stream KV layout requires, then by position; `together`: those of a prompt in a row. */
+  /** Sorted by sequence id, as the stream KV layout requires, then by position. */
   readonly rows: readonly PlanRow[];
-  /** Whether the attention of all rows is computed at once, although sequences lie apart; see svc_decode. */
+  /** Whether sequences that lie apart are computed as if they did not; see svc_decode. */
   readonly together: boolean;
   /** The LoRA adapters that compute all rows. */
   readonly adapters: AdapterSet;

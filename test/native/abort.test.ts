@@ -56,10 +56,10 @@ test("an abort of sequences that are computed together leaves each with what was
     else report = line;
   }
   expect(await child.exited).toBe(0);
-  const { first, second, expected, resumed } = JSON.parse(report);
-  expect(first).toBe(1024);
-  expect(second).toBeGreaterThan(0);
-  expect(second).toBeLessThan(1024);
+  const { rows, first, second, expected, resumed } = JSON.parse(report);
+  // Computed apart, both would have got equally far.
+  expect(first).toBe(rows);
+  expect(second).toBeLessThan(rows);
   expect(resumed).toEqual(expected);
 });
 

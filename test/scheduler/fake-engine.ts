@@ -458,7 +458,7 @@ export class FakeEngine {
         this.fill(row.sequence, { token: row.token, adapters }, row.position);
         continue;
       }
-      if ((row.sequence < previous && !plan.together) || row.sequence >= this.limits.sequences)
+      if (row.sequence < previous || row.sequence >= this.limits.sequences)
         fail(`sequence ${row.sequence} out of order`);
       previous = row.sequence;
       const { tokens, request } = this.job(row.key);

@@ -88,6 +88,11 @@ export class KvCache {
     return this.find(sequence, now)?.length ?? 0;
   }
 
+  /** Returns what holds the first `length` computed tokens of a running request: the same for all that share these. */
+  holderOf(sequence: Sequence, length: number): object | undefined {
+    return sequence.computed < length ? undefined : this.tree.nodeAt(sequence.id, length - 1);
+  }
+
   /** Returns how many of their first computed tokens two running requests share. */
   common(a: Sequence, b: Sequence): number {
     return Math.min(a.computed, b.computed, this.tree.common(a.id, b.id));

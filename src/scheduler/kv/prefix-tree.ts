@@ -87,6 +87,13 @@ export class PrefixTree {
     return cells;
   }
 
+  /** Returns the node with a sequence's token at this index. */
+  nodeAt(id: number, index: number): object | undefined {
+    let node = this.entries.get(id)?.node;
+    while (node && node.start > index) node = node.parent;
+    return node;
+  }
+
   /** Returns how many of their first tokens two sequences hold in the same nodes. */
   common(a: number, b: number): number {
     const nodes = new Set<Node>();

@@ -73,8 +73,8 @@ export function promptRows(
 }
 
 /**
- * Returns rows of whole prompts that are computed together, at most `budget` and one micro-batch: more would pass over
- * each other's. Returns undefined unless there are several such prompts.
+ * Returns rows of whole prompts with a common prefix, at most `budget` and one micro-batch: with more, each row would pass
+ * over more cells that are not its own. Returns undefined unless there are several such prompts.
  */
 export function rowsTogether(
   prompts: readonly Sequence[],
@@ -85,7 +85,7 @@ export function rowsTogether(
   const most = Math.min(budget, tiles.limits.microBatch);
   const group: Sequence[] = [];
   let count = 0;
-  for (const prompt of tiles.groupOf(prompts)) {
+  for (const prompt of prompts) {
     const wanted = endOf(prompt) - prompt.computed;
     if (count + wanted > most) break;
     count += wanted;
@@ -93,7 +93,7 @@ export function rowsTogether(
   }
   const last = group.at(-1);
   if (!last || group.length === 1) return undefined;
-  tiles.fillGroup(last, count);
+  if (tiles.limits.tile <= most) tiles.fillGroup(last, count);
   const started = group.filter((prompt) => !prompt.started);
   for (const prompt of started) prompt.started = true;
   const rows = group.flatMap((prompt) => {

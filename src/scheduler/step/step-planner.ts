@@ -63,7 +63,7 @@ export class StepPlanner {
     const alone = prompts.length + speculativeRows === 0 && !this.speculation.drafting;
     const steps = alone ? this.multiSteps(decoding) : 1;
     if (!this.kv.ensureFree(rows.length * steps, now)) throw new Error("a plan that does not fit the KV cache");
-    if (!together) rows.sort(byPlace);
+    rows.sort(byPlace);
     const decodeRows = decoding.length;
     return { rows, together, adapters, started, decodeRows, prefillRows, speculativeRows, steps };
   }
@@ -108,11 +108,12 @@ export class StepPlanner {
     const tokens = Math.max(this.sliced ? prompts.length : 0, this.budget.tokens(streams, prompts, sets));
     const budget = Math.min(tokens, this.limits.batch - rows.length, this.freeCells - streams);
     const ordered = byRemainingWork(prompts, this.cost, now);
-    const joint = rows.length === 0 ? rowsTogether(ordered, budget, endOf, this.tiles) : undefined;
-    const added = joint ?? promptRows(ordered, budget, endOf, this.tiles);
+    const [joint, others] = rows.length === 0 ? this.tiles.groupOf(ordered, endOf) : [[], ordered];
+    const together = rowsTogether(joint, budget, endOf, this.tiles);
+    const added = together ?? promptRows(others, budget, endOf, this.tiles);
     rows.push(...added.rows);
     started.push(...added.started);
-    return { prefillRows: added.rows.length, together: joint !== undefined };
+    return { prefillRows: added.rows.length, together: together !== undefined };
   }
 
   /** Offloads or evicts idle cells if they slow down a long prompt by more time than offloading takes. */

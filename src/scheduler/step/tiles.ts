@@ -14,7 +14,7 @@ export class Tiles {
 
   constructor(
     readonly limits: SchedulerLimits,
-    private readonly kv: Pick<KvCache, "common" | "cut">,
+    private readonly kv: Pick<KvCache, "common" | "cut" | "holderOf">,
     private readonly cost: Pick<TileCost, "pays">,
   ) {}
 
@@ -32,17 +32,19 @@ export class Tiles {
   }
 
   /**
-   * Returns those of these prompts of one adapter set that a step computes together: the first, and those that share a
-   * prefix with it. What else they have in the cache is copied for the step, so it must be less than what they compute.
+   * Returns those of these prompts of one adapter set that share a prefix with the first, to be computed together, and
+   * those to be computed apart with the first if it is alone: others with a common prefix have later steps. What else a
+   * prompt has in the cache is copied for the step, so it must be no more than what the step computes of it.
    */
-  groupOf(prompts: readonly Sequence[]): readonly Sequence[] {
+  groupOf(prompts: readonly Sequence[], endOf: (prompt: Sequence) => number): readonly [Sequence[], Sequence[]] {
     const { tile } = this.limits;
-    const [first] = prompts;
-    if (tile === 0 || !first) return [];
-    return prompts.filter((prompt) => {
-      const common = this.kv.common(prompt, first);
-      return prompt === first || (common >= tile && prompt.computed - common <= prompt.uncomputed);
-    });
+    if (tile === 0) return [[], [...prompts]];
+    const groups = Map.groupBy(prompts, (prompt) => this.kv.holderOf(prompt, tile) ?? prompt);
+    const [[first, ...others] = []] = groups.values();
+    const fits = (prompt: Sequence) =>
+      first !== undefined && prompt.computed - this.kv.common(prompt, first) <= endOf(prompt) - prompt.computed;
+    const apart = [...groups.values()].flatMap((group, at) => (at === 0 || group.length === 1 ? group : []));
+    return [first ? [first, ...others.filter(fits)] : [], apart];
   }
 
   /** Makes the last of a group, which has `rows` rows in all, begin so much earlier that these fill a tile. */

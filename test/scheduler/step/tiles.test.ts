@@ -150,6 +150,39 @@ describe("prompts with a common prefix", () => {
     expect([2, 3, 4].map((key) => engine.cached.get(key))).toEqual([1000, 1000, 1000]);
   });
 
+  test("do not fill a tile that is more than a micro-batch", () => {
+    const engine = warm(attention, { microBatch: 8 });
+    const before = engine.plans.length;
+    for (const key of [2, 3]) engine.add(key, [...header, ...range(4, 100 * key)], 1);
+    engine.run();
+    expect(engine.plans.slice(before).map(lengthsOf)).toEqual([[4, 4]]);
+  });
+
+  test("are computed together although an unrelated prompt is first", () => {
+    const engine = warm();
+    const before = engine.plans.length;
+    engine.add(2, 3, 1);
+    for (const key of [3, 4]) engine.add(key, [...header, ...range(20, 100 * key)], 1);
+    engine.run();
+    const steps = engine.plans.slice(before);
+    expect(steps.map(lengthsOf)).toEqual([[3], [20, 20]]);
+    expect(steps.map(({ together }) => together)).toEqual([false, true]);
+  });
+
+  test("are computed apart where more of one is to be copied than a step computes of it", () => {
+    const engine = warm();
+    const own = [...header, ...range(100, 2000)];
+    engine.add(2, own, 1);
+    engine.run();
+    const before = engine.plans.length;
+    const media = [{ start: 1120, tokens: 200, positions: 200, whole: false }];
+    engine.add(3, [...own, ...range(225, 3000)], 1, "", { media });
+    engine.add(4, [...header, ...range(30, 4000)], 1);
+    engine.run();
+    expect(engine.plans.slice(before).some(({ together }) => together)).toBe(false);
+    expect([3, 4].map((key) => engine.cached.get(key))).toEqual([1100, 1000]);
+  });
+
   test("are computed together as far as a micro-batch reaches, and whole", () => {
     const engine = warm(attention, { batch: 256 });
     const before = engine.plans.length;
