@@ -21,7 +21,7 @@ std::vector<uint32_t> & heads_of(llama_kv_cache & cache);
 llama_kv_cells_vec & cells_of(llama_kv_cache & cache);
 // The stream of each sequence.
 std::vector<uint32_t> & streams_of(llama_kv_cache & cache);
-// 1 in a unified cache.
+// 1 in a unified cache. The member is const, but no compiler sees both its making and a change of it.
 uint32_t & stream_count_of(llama_kv_cache & cache);
 // The sequences that hold each cell.
 std::vector<llama_kv_cells::seq_set_t> & holders_of(llama_kv_cells & cells);

@@ -74,7 +74,7 @@ uint32_t OneRegion::place_copies(const Member & in) {
     for (Member & member : members) {
         if (&member == &in) continue;
         const int64_t common = std::min<int64_t>(regions->common(in.sequence, member.sequence), in.held);
-        // At least one is copied: llama.cpp looks up each sequence's last position.
+        // The last one is always a copy, whose position llama.cpp can look up.
         member.shared = member.held == 0 ? 0 : static_cast<uint32_t>(std::min<int64_t>(common, member.held - 1));
         member.copies_at = in.held + copies;
         copies += member.held - member.shared;
@@ -86,6 +86,7 @@ uint32_t OneRegion::place_copies(const Member & in) {
 void OneRegion::join(const Member & member) {
     if (member.sequence == host) return;
     llama_kv_cells & cells = cells_in(host);
+    // llama.cpp's own call also records each position in a set, which takes longer, and which only the last one needs.
     auto & holders = holders_of(cells);
     for (uint32_t i = 0; i < member.shared; i++) holders[i].set(static_cast<size_t>(member.sequence));
     const uint32_t copies = member.held - member.shared;

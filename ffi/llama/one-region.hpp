@@ -30,7 +30,7 @@ class OneRegion {
         int32_t sequence;
         // Cells that it held before.
         uint32_t held;
-        // Its first rows in the batch, and how many it has.
+        // Its first row in the batch, and how many it has.
         uint32_t first_row;
         uint32_t rows;
         // How many of the cells that it held are in pages of the host, and where the copies of the others are.

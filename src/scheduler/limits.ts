@@ -9,6 +9,8 @@ export interface SchedulerLimits {
   readonly layout: KvLayout;
   /** Cells of the KV cache, for all sequences together. */
   readonly cells: number;
+  /** Cells that one sequence may hold. */
+  readonly region: number;
   /** How many sequence ids there are; at least as many as requests may run at once. */
   readonly sequences: number;
   /** Whether the cells of finished requests are kept for later requests. */

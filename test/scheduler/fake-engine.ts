@@ -19,6 +19,7 @@ export const LIMITS: SchedulerLimits = {
   tile: 0,
   microBatch: 128,
   cells: 1024,
+  region: Number.POSITIVE_INFINITY,
   sequences: 16,
   batch: 128,
   chunk: 0,

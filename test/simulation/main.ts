@@ -20,6 +20,7 @@ function limitsOf({ batch, chunk, cells, parallel }: Machine): SchedulerLimits {
     canTrim: true,
     copyMs: 0,
     tile: 0,
+    region: Number.POSITIVE_INFINITY,
     microBatch: 512,
     hostBytes: 0,
     tokenBytes: 1,

@@ -88,7 +88,7 @@ export class KvCache {
     return this.find(sequence, now)?.length ?? 0;
   }
 
-  /** Returns what holds the first `length` computed tokens of a running request: the same for all that share these. */
+  /** Returns what now holds the first `length` computed tokens of a running request: the same for all that share them. */
   holderOf(sequence: Sequence, length: number): object | undefined {
     return sequence.computed < length ? undefined : this.tree.nodeAt(sequence.id, length - 1);
   }

@@ -73,8 +73,8 @@ export function promptRows(
 }
 
 /**
- * Returns rows of whole prompts with a common prefix, at most `budget` and one micro-batch: with more, each row would pass
- * over more cells that are not its own. Returns undefined unless there are several such prompts.
+ * Returns rows of prompts with a common prefix, each up to its end, at most `budget` and one micro-batch: with more, each
+ * row would pass over more cells that are not its own. Returns undefined unless there are several such prompts.
  */
 export function rowsTogether(
   prompts: readonly Sequence[],
@@ -82,18 +82,20 @@ export function rowsTogether(
   endOf: (prompt: Sequence) => number,
   tiles: Tiles,
 ): PromptRows | undefined {
-  const most = Math.min(budget, tiles.limits.microBatch);
+  const { microBatch, region, tile } = tiles.limits;
+  const most = Math.min(budget, microBatch);
   const group: Sequence[] = [];
   let count = 0;
   for (const prompt of prompts) {
-    const wanted = endOf(prompt) - prompt.computed;
-    if (count + wanted > most) break;
-    count += wanted;
+    const rows = count + endOf(prompt) - prompt.computed;
+    // All are computed in one region, with copies of no more cells than rows, and of an unfinished page of each.
+    const cells = (group[0] ?? prompt).computed + 2 * rows + tile * (group.length + 1);
+    if (rows > most || cells > region) break;
+    count = rows;
     group.push(prompt);
   }
-  const last = group.at(-1);
-  if (!last || group.length === 1) return undefined;
-  if (tiles.limits.tile <= most) tiles.fillGroup(last, count);
+  if (group.length < 2) return undefined;
+  if (tile <= most) tiles.fillGroup(group, count);
   const started = group.filter((prompt) => !prompt.started);
   for (const prompt of started) prompt.started = true;
   const rows = group.flatMap((prompt) => {

@@ -32,9 +32,10 @@ export class Tiles {
   }
 
   /**
-   * Returns those of these prompts of one adapter set that share a prefix with the first, to be computed together, and
-   * those to be computed apart with the first if it is alone: others with a common prefix have later steps. What else a
-   * prompt has in the cache is copied for the step, so it must be no more than what the step computes of it.
+   * Returns two choices of these prompts of one adapter set. The first is to be computed together: the first prompt, and
+   * those that share a prefix of at least a tile with it, unless they hold more cells without it, which are copied, than
+   * the step computes. The second, if that is the first prompt alone, is computed apart: others that share a prefix with
+   * each other wait for a step of their own.
    */
   groupOf(prompts: readonly Sequence[], endOf: (prompt: Sequence) => number): readonly [Sequence[], Sequence[]] {
     const { tile } = this.limits;
@@ -43,15 +44,16 @@ export class Tiles {
     const [[first, ...others] = []] = groups.values();
     const fits = (prompt: Sequence) =>
       first !== undefined && prompt.computed - this.kv.common(prompt, first) <= endOf(prompt) - prompt.computed;
-    const apart = [...groups.values()].flatMap((group, at) => (at === 0 || group.length === 1 ? group : []));
-    return [first ? [first, ...others.filter(fits)] : [], apart];
+    const waiting = new Set([...groups.values()].slice(1).flatMap((group) => (group.length > 1 ? group : [])));
+    return [first ? [first, ...others.filter(fits)] : [], prompts.filter((prompt) => !waiting.has(prompt))];
   }
 
-  /** Makes the last of a group, which has `rows` rows in all, begin so much earlier that these fill a tile. */
-  fillGroup(prompt: Sequence, rows: number): void {
-    const begin = prompt.computed - (this.limits.tile - rows);
-    if (rows >= this.limits.tile || begin <= 0 || prompt.scored || prompt.media.length > 0) return;
-    if (this.cost.pays(rows, this.limits.tile, prompt.computed)) this.beginAt(prompt, begin);
+  /** Makes one of a group with `rows` rows in all, but not the first, begin so much earlier that these fill a tile. */
+  fillGroup([, ...others]: readonly Sequence[], rows: number): void {
+    const missing = this.limits.tile - rows;
+    const last = others.findLast(({ computed, scored, media }) => computed > missing && !scored && media.length === 0);
+    if (!last || missing <= 0 || !this.cost.pays(rows, this.limits.tile, last.computed)) return;
+    this.beginAt(last, last.computed - missing);
   }
 
   private beginAt(prompt: Sequence, begin: number): void {

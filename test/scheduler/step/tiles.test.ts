@@ -150,12 +150,37 @@ describe("prompts with a common prefix", () => {
     expect([2, 3, 4].map((key) => engine.cached.get(key))).toEqual([1000, 1000, 1000]);
   });
 
-  test("do not fill a tile that is more than a micro-batch", () => {
-    const engine = warm(attention, { microBatch: 8 });
+  test.each([
+    ["a micro-batch", { microBatch: 8 }],
+    ["the free cells", { cells: header.length + 10 }],
+  ])("do not fill a tile that is more than %s", (_, changes) => {
+    const engine = warm(attention, changes);
     const before = engine.plans.length;
     for (const key of [2, 3]) engine.add(key, [...header, ...range(4, 100 * key)], 1);
     engine.run();
     expect(engine.plans.slice(before).map(lengthsOf)).toEqual([[4, 4]]);
+  });
+
+  test("fill no tile with a prompt of media, but with another", () => {
+    const engine = warm();
+    const before = engine.plans.length;
+    const media = [{ start: 1006, tokens: 40, positions: 40, whole: false }];
+    engine.add(2, [...header, ...range(3, 200)], 1);
+    engine.add(3, [...header, ...range(4, 300)], 1);
+    engine.add(4, [...header, ...range(60, 400)], 1, "", { media });
+    engine.run();
+    expect(engine.plans.slice(before).map(lengthsOf)[0]).toEqual([3, 7, 6]);
+  });
+
+  test("are computed together as far as one region has room", () => {
+    const engine = warm(attention, { region: header.length + 2 * 50 + 2 * TILE });
+    const before = engine.plans.length;
+    for (const key of range(4, 2)) engine.add(key, [...header, ...range(20, 100 * key)], 1);
+    engine.run();
+    expect(engine.plans.slice(before).map(lengthsOf)).toEqual([
+      [20, 20],
+      [20, 20],
+    ]);
   });
 
   test("are computed together although an unrelated prompt is first", () => {

@@ -28,6 +28,7 @@ export function schedulerLimits(options: EngineOptions, model: LoadedModel, hasD
     tile: model.layout === "paged" && TILED_TYPES.has(options.kvType) ? TILE_ROWS : 0,
     microBatch: options.microBatch,
     cells: model.context,
+    region: model.contextPerSequence,
     sequences: model.sequences,
     reuse: options.prefixCache,
     canTrim: model.canRemovePartial,
