@@ -3,13 +3,6 @@
 #include "../common/buffers.hpp"
 #include "../common/errors.hpp"
 #include "../common/load.hpp"
-
-namespace svc {
-struct SoundError : Failure {
-    explicit SoundError(const std::string & sentence) : Failure(SVC_AUDIO_ERROR_BAD_SOUND, sentence) {}
-};
-}
-
 #include "../common/sound-file.hpp"
 
 #include <map>
@@ -20,10 +13,16 @@ namespace {
 
 using namespace svc;
 
+struct SoundError : Failure {
+    explicit SoundError(const std::string & sentence) : Failure(SVC_AUDIO_ERROR_BAD_SOUND, sentence) {}
+};
+
+using Sound = SoundFile<SoundError>;
+
 class Converter {
   public:
     explicit Converter(uint32_t rate) {
-        check_rate(rate);
+        check_rate<SoundError>(rate);
         const ma_resampler_config config =
             ma_resampler_config_init(ma_format_f32, 1, rate, SVC_AUDIO_RATE, ma_resample_algorithm_linear);
         if (ma_resampler_init(&config, nullptr, &resampler) != MA_SUCCESS) throw std::runtime_error("no memory");
@@ -46,7 +45,7 @@ class Converter {
 };
 
 // What a number refers to.
-using Open = std::variant<std::unique_ptr<SoundFile>, std::unique_ptr<Converter>>;
+using Open = std::variant<std::unique_ptr<Sound>, std::unique_ptr<Converter>>;
 
 std::map<int32_t, Open> & all = *new std::map<int32_t, Open>;
 int32_t last_number = 0;
@@ -76,18 +75,18 @@ extern "C" {
 int32_t svc_abi_version(void) { return SVC_ABI_VERSION; }
 
 int32_t svc_audio_open(const uint8_t * path, int32_t length) {
-    return guarded<int32_t>(-1, [&] { return keep(std::make_unique<SoundFile>(text_of(path, length), SVC_AUDIO_RATE)); });
+    return guarded<int32_t>(-1, [&] { return keep(std::make_unique<Sound>(text_of(path, length), SVC_AUDIO_RATE)); });
 }
 
 double svc_audio_declared_frames(int32_t sound) {
     return guarded<double>(-1, [&] {
-        SoundFile & file = opened<SoundFile>(sound);
+        Sound & file = opened<Sound>(sound);
         return static_cast<double>(file.is_mp3() ? 0 : file.declared_frames());
     });
 }
 
 int32_t svc_audio_read(int32_t sound, float * out, int32_t frames) {
-    return guarded<int32_t>(-1, [&] { return static_cast<int32_t>(opened<SoundFile>(sound).read(out, static_cast<size_t>(frames))); });
+    return guarded<int32_t>(-1, [&] { return static_cast<int32_t>(opened<Sound>(sound).read(out, static_cast<size_t>(frames))); });
 }
 
 int32_t svc_audio_open_converter(int32_t rate) {

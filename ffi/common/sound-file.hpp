@@ -1,6 +1,6 @@
 // Decodes WAV, MP3 and FLAC files to one-channel samples at any rate, block by block. No buffer is ever sized by the
-// length that a file declares. Only one source of a library may include this: it compiles miniaudio. Before that, it
-// defines svc::SoundError, which is thrown with a sentence when the file is at fault.
+// length that a file declares. Only one source of a library may include this: it compiles miniaudio. `SoundError` is the
+// library's exception for a file that is at fault; it is made from a sentence.
 #pragma once
 
 #include <algorithm>
@@ -27,13 +27,13 @@
 
 namespace svc {
 
-inline void check_rate(uint32_t rate) {
+template <typename SoundError> void check_rate(uint32_t rate) {
     if (rate >= 1000 && rate <= 384000) return;
     throw SoundError("the audio must have 1000 to 384000 samples a second; got " + std::to_string(rate));
 }
 
 // Supplies the bytes of a file, or bytes in memory, to miniaudio.
-class SoundSource {
+template <typename SoundError> class SoundSource {
   public:
     explicit SoundSource(const std::string & path) : file(ggml_fopen(path.c_str(), "rb"), std::fclose) {
         if (!file) throw std::runtime_error("the file cannot be opened");
@@ -156,7 +156,7 @@ class SoundSource {
     uint64_t length_there = 0;
 };
 
-class SoundFile {
+template <typename SoundError> class SoundFile {
   public:
     SoundFile(const std::string & path, int32_t sample_rate) : source(path) { decode_at(sample_rate); }
     // The bytes must outlive this object.
@@ -180,21 +180,23 @@ class SoundFile {
     bool is_mp3() const { return source.format == ma_encoding_format_mp3; }
 
   private:
+    using Source = SoundSource<SoundError>;
+
     void decode_at(int32_t sample_rate) {
         ma_decoder_config config = ma_decoder_config_init(ma_format_f32, 1, static_cast<ma_uint32>(sample_rate));
         config.encodingFormat = source.format;
-        if (ma_decoder_init(SoundSource::read, SoundSource::seek, &source, &config, &decoder) != MA_SUCCESS) {
+        if (ma_decoder_init(Source::read, Source::seek, &source, &config, &decoder) != MA_SUCCESS) {
             throw SoundError("the audio cannot be decoded");
         }
         opened.reset(&decoder);
         ma_uint32 channels = 0, rate = 0;
         ma_data_source_get_data_format(decoder.pBackend, nullptr, &channels, &rate, nullptr, 0);
-        check_rate(rate);
+        check_rate<SoundError>(rate);
         if (channels >= 1 && channels <= 16) return;
         throw SoundError("the audio must have 1 to 16 channels; got " + std::to_string(channels));
     }
 
-    SoundSource source;
+    Source source;
     ma_decoder decoder;
     // Also frees what the decoder holds when the file is refused.
     std::unique_ptr<ma_decoder, decltype(&ma_decoder_uninit)> opened{nullptr, ma_decoder_uninit};

@@ -3,10 +3,6 @@
 
 #include "jobs.hpp"
 
-namespace svc {
-using SoundError = media::MediumError;
-}
-
 #include "../common/sound-file.hpp"
 
 namespace media {
@@ -20,7 +16,7 @@ constexpr int32_t SHORTEST_PART_OF_SECOND = 10;
 } // namespace
 
 std::vector<float> decode_audio(const std::vector<uint8_t> & file, int32_t sample_rate, int32_t longest_seconds) {
-    SoundFile sound(file.data(), file.size(), sample_rate);
+    SoundFile<MediumError> sound(file.data(), file.size(), sample_rate);
     const uint64_t declared = sound.declared_frames();
     const size_t longest = static_cast<size_t>(sample_rate) * static_cast<size_t>(longest_seconds);
     std::vector<float> samples;

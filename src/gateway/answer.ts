@@ -90,13 +90,13 @@ export class RemoteAnswer {
     const added: OutputEvent[] = [];
     if (piece.reasoning !== undefined) {
       this.pieces++;
-      added.push({ type: "reasoning", text: piece.reasoning });
+      this.calls.say({ type: "reasoning", text: piece.reasoning }, added);
     }
     if (piece.text !== undefined) {
       this.pieces++;
       this.addText(piece.text, piece.logprobs, added);
     } else if (piece.logprobs && this.holdsText) this.heldLogprobs.push(...piece.logprobs);
-    else if (piece.logprobs) added.push({ type: "text", text: "", logprobs: piece.logprobs });
+    else if (piece.logprobs) this.calls.say({ type: "text", text: "", logprobs: piece.logprobs }, added);
     for (const call of piece.calls ?? []) {
       const before = this.calls.count;
       this.calls.add(call, added);
@@ -182,7 +182,7 @@ export class RemoteAnswer {
 
   private addText(piece: string, logprobs: Piece["logprobs"] = [], added: OutputEvent[]): void {
     const { reasoning, text } = this.thinking?.push(piece) ?? { reasoning: "", text: piece };
-    if (reasoning !== "") added.push({ type: "reasoning", text: reasoning });
+    if (reasoning !== "") this.calls.say({ type: "reasoning", text: reasoning }, added);
     const fresh = this.withoutBeginning(text);
     this.heldLogprobs.push(...logprobs);
     if (this.holdsText) return;
@@ -195,13 +195,13 @@ export class RemoteAnswer {
   /** Adds the text that was held back. */
   private addRest(added: OutputEvent[]): void {
     const { reasoning, text } = this.thinking?.end() ?? { reasoning: "", text: "" };
-    if (reasoning !== "") added.push({ type: "reasoning", text: reasoning });
+    if (reasoning !== "") this.calls.say({ type: "reasoning", text: reasoning }, added);
     this.emit(this.options.beginning.slice(0, this.repeated ?? 0) + text, this.heldLogprobs, added);
     this.repeated = undefined;
   }
 
   private emit(text: string, logprobs: readonly TokenLogprob[], added: OutputEvent[]): void {
-    if (text !== "") added.push({ type: "text", text, ...(logprobs.length > 0 && { logprobs }) });
+    if (text !== "") this.calls.say({ type: "text", text, ...(logprobs.length > 0 && { logprobs }) }, added);
   }
 
   /** Whether text is held back that may turn out to be part of the answer. */

@@ -1,5 +1,6 @@
 // Converts the pieces of an upstream's tool calls to events, one call after the other. A call is held until part of its
 // arguments confirms it, and until the call before it is complete: servers may interleave the pieces of numbered calls.
+// What comes between the pieces of a call follows the call: in a stream, nothing may interrupt it.
 
 import type { OutputEvent } from "../domain/generate.ts";
 import { newToolCallId } from "../domain/ids.ts";
@@ -33,6 +34,10 @@ export class ToolCalls {
   private readonly inOrder: Call[] = [];
   /** How many calls are sent; only the last of them may still get arguments. */
   private sent = 0;
+  /** Text and reasoning that came within the last sent call. */
+  private readonly within: OutputEvent[] = [];
+  /** Whether text or reasoning has followed the last sent call, so that it gets no more arguments. */
+  private isPast = false;
   /** Whether a further call was left out, so that the answer has all that was requested. */
   isCut = false;
 
@@ -40,6 +45,12 @@ export class ToolCalls {
 
   get count(): number {
     return this.inOrder.length;
+  }
+
+  /** Adds text or reasoning, which waits for the end of a call that it would interrupt. */
+  say(event: OutputEvent, added: OutputEvent[]): void {
+    this.within.push(event);
+    if (!this.isOpen) this.release(added);
   }
 
   /**
@@ -55,11 +66,22 @@ export class ToolCalls {
     const call = index === undefined ? this.inOrder.at(-1) : this.calls.get(index);
     if (!call) throw wrongAnswer("sent a part of a tool call that it had not begun");
     call.json.push(Buffer.from(json));
-    if (call.index === this.sent - 1) added.push({ type: "tool_arguments", index: call.index, text: json });
-    else if (call.index >= this.sent && (call.held !== "" || json.trim() !== "")) call.held += json;
-    while (this.inOrder[this.sent]?.held && this.inOrder[this.sent - 1]?.json.isOpen !== true && !this.isCut) {
-      this.sendNext(added);
-    }
+    if (call.index === this.sent - 1) {
+      if (!this.isPast) added.push({ type: "tool_arguments", index: call.index, text: json });
+    } else if (call.index >= this.sent && (call.held !== "" || json.trim() !== "")) call.held += json;
+    while (this.inOrder[this.sent]?.held && !this.isOpen && !this.isCut) this.sendNext(added);
+    if (!this.isOpen) this.release(added);
+  }
+
+  /** Whether the last sent call lacks a part of its arguments. */
+  private get isOpen(): boolean {
+    return this.inOrder[this.sent - 1]?.json.isOpen === true;
+  }
+
+  private release(added: OutputEvent[]): void {
+    if (this.within.length === 0) return;
+    added.push(...this.within.splice(0));
+    this.isPast = true;
   }
 
   /** Returns whether the piece is the first of its call. An id alone says nothing: some servers invent one per piece. */
@@ -83,8 +105,9 @@ export class ToolCalls {
     if (this.inOrder.at(-1)?.held === "" && this.sent < this.count) this.inOrder.pop();
   }
 
-  /** Sends the held calls, with an empty object where arguments are missing, because clients parse them as JSON. */
+  /** Sends all that is held, with an empty object where arguments are missing, because clients parse them as JSON. */
   end(added: OutputEvent[]): void {
+    this.release(added);
     while (!this.isCut && this.sent < this.count) this.sendNext(added);
   }
 
@@ -92,6 +115,8 @@ export class ToolCalls {
   private sendNext(added: OutputEvent[]): void {
     const call = this.inOrder[this.sent];
     if (!call) return;
+    this.release(added);
+    this.isPast = false;
     if (this.sent > 0 && !this.options.parallelToolCalls) return void (this.isCut = true);
     const { index, name, id = newToolCallId(), held } = call;
     const text = held || NO_ARGUMENTS;

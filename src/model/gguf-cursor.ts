@@ -36,18 +36,22 @@ export class HeaderOutOfBounds extends Error {}
 
 /** Checks every length against `limit` before reading or skipping, so corrupt lengths cost nothing. */
 export class GgufCursor {
-  private window = new Uint8Array(WINDOW_BYTES);
-  private view = new DataView(this.window.buffer);
+  private readonly window: Uint8Array<ArrayBuffer>;
+  private readonly view: DataView;
   /** File position of the window's first byte, and how many bytes of the window are filled. */
   private base = 0;
   private filled = 0;
   private at = 0;
 
-  /** Reads at most the first `limit` bytes of `fd`. */
+  /** Reads at most the first `limit` bytes of `fd`. `windowBytes`: how many are read at a time. */
   constructor(
     private readonly fd: number,
     private readonly limit: number,
-  ) {}
+    windowBytes = WINDOW_BYTES,
+  ) {
+    this.window = new Uint8Array(windowBytes);
+    this.view = new DataView(this.window.buffer);
+  }
 
   /** Position in the file in bytes. */
   get position(): number {
@@ -75,7 +79,7 @@ export class GgufCursor {
   /** Reads a string with a length prefix; skips a string of more than `longest` bytes and returns "". */
   string(longest = WINDOW_BYTES): string {
     const length = this.u64();
-    if (length > Math.min(longest, WINDOW_BYTES)) {
+    if (length > Math.min(longest, this.window.length)) {
       this.skip(length);
       return "";
     }
@@ -114,7 +118,7 @@ export class GgufCursor {
   }
 
   private fill(needed: number): void {
-    const wanted = Math.min(WINDOW_BYTES, this.remaining);
+    const wanted = Math.min(this.window.length, this.remaining);
     while (this.filled < needed) {
       const read = readSync(this.fd, this.window, this.filled, wanted - this.filled, this.base + this.filled);
       if (read === 0) throw new HeaderOutOfBounds();

@@ -3,6 +3,7 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { BASE, whisperFile } from "../models/whisper-file.ts";
 import { sharedFolder } from "../support/folders.ts";
 import { ggufBytes, llama } from "../support/gguf-bytes.ts";
 import { KOKORO } from "../../src/store/models/kokoro.ts";
@@ -191,8 +192,8 @@ test("Ctrl+C ends it with 130 and says how to go on", async () => {
   );
 });
 
-/** What whisper.cpp's files begin with, and a model's sizes. */
-const whisper = () => bytesContent(Buffer.concat([Buffer.from("lmgg"), crypto.getRandomValues(new Uint8Array(5000))]));
+/** A speech recognition model that no other call returns. */
+const whisper = () => bytesContent(whisperFile(BASE, crypto.randomUUID()));
 
 test("speech recognition models by a short name, by their file and by URL; list and rm know them", async () => {
   const repo = "ggerganov/whisper.cpp";
@@ -203,7 +204,7 @@ test("speech recognition models by a short name, by their file and by URL; list 
   const pulled = await finish(["pull", "whisper:base"]);
   expect(pulled).toMatchObject({
     code: 0,
-    out: `${name}: 5004 bytes downloaded. Serve it: svc --transcription-model ${name}\n`,
+    out: `${name}: ${base.bytes} bytes downloaded. Serve it: svc --transcription-model ${name}\n`,
   });
   expect((await finish(["pull", "whisper:base"])).out).toContain("up to date");
   expect((await finish(["pull", `${repo}/ggml-tiny-q5_1.bin`])).code).toBe(0);
@@ -240,6 +241,16 @@ test("speech recognition models by a short name, by their file and by URL; list 
   expect((await transcribe("whisper:base")).code).toBe(1);
   expect((await finish(["rm", "whisper:base"])).out).toContain(`${name} removed`);
   expect((await listed()).map((model: { name: string }) => model.name)).not.toContain(name);
+});
+
+test("a transcription model of which the end is missing is refused at the start, as every other model", async () => {
+  const path = join(home, "ggml-cut.bin");
+  writeFileSync(path, whisperFile().subarray(0, 200));
+  expect(await finish(["--transcription-model", path, "--port", "0"])).toEqual({
+    code: 3,
+    out: "",
+    err: "svc: ggml-cut.bin is incomplete or corrupt (200 bytes in all); get the file again.\n",
+  });
 });
 
 describe("refusals", () => {

@@ -153,6 +153,7 @@ test.each([
   ["POST", "/api/create"],
   ["POST", "/api/copy"],
   ["POST", "/api/push"],
+  ["POST", "/api/push/"],
   ["HEAD", "/api/blobs/sha256:29fdb92e57cf0827ded04ae6461b5931d01fa595843f55d36f5b275a52087dd2"],
 ])("%s %s would create or copy models: the error says what svc offers instead", async (method, path) => {
   const response = await fetch(serve().url + path, { method, ...(method === "POST" && { body: "{}" }) });

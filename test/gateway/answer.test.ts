@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { RemoteAnswer } from "../../src/gateway/answer.ts";
-import type { CallPiece } from "../../src/gateway/output.ts";
+import type { CallPiece, Piece } from "../../src/gateway/output.ts";
 
 const open = (parallelToolCalls = true, { splitThinking = false, beginning = "", asksForJson = false } = {}) =>
   new RemoteAnswer({ splitThinking, beginning, parallelToolCalls, stop: [], counts: false, asksForJson });
@@ -112,6 +112,34 @@ describe("several calls", () => {
       expect(callsOf(pieces, "abort", open(false))).toEqual(['f{"x":1}']);
     }
     expect(callsOf([f, second], "tool_calls", open(false))).toEqual(["f{}"]);
+  });
+
+  test("have after them what came within them, so that nothing interrupts a call", () => {
+    const answer = open();
+    const shown = (piece: Piece) =>
+      answer
+        .add(piece)
+        .map((event) => (event.type === "tool_call" ? event.name : "text" in event ? event.text : event.type));
+    expect(shown({ text: "a" })).toEqual(["a"]);
+    expect(shown({ calls: [{ ...f, arguments: '{"x":' }] })).toEqual(["f", '{"x":']);
+    expect(shown({ text: "b", calls: [{ ...g, arguments: "{" }] })).toEqual([]);
+    expect(shown({ reasoning: "c", logprobs: [{ token: "d", logprob: -1, bytes: [], top: [] }] })).toEqual([]);
+    expect(shown({ calls: [more(0, "1}")] })).toEqual(["1}", "b", "c", "", "g", "{"]);
+    expect(shown({ calls: [more(1, "}")] })).toEqual(["}"]);
+    expect(shown({ text: "e" })).toEqual(["e"]);
+    // The call is complete, so no client misses the rest.
+    expect(shown({ calls: [more(1, "\n")] })).toEqual([]);
+    expect(shown({ calls: [{ index: 2, id: "h", name: "h", arguments: "{" }] })).toEqual(["h", "{"]);
+    expect(shown({ text: "i" })).toEqual([]);
+    expect(shown({ reason: "length" })).toEqual(["i"]);
+  });
+
+  test("without numbers have what came within them before the next", () => {
+    const answer = open();
+    const types = (piece: Piece) => answer.add(piece).map(({ type }) => type);
+    types({ calls: [{ name: "f", arguments: '{"x":1' }] });
+    expect(types({ text: "a" })).toEqual([]);
+    expect(types({ calls: [{ name: "g", arguments: "{}" }] })).toEqual(["text", "tool_call", "tool_arguments"]);
   });
 
   test("without the last where the answer was cut off before its arguments", () => {

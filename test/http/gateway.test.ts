@@ -180,6 +180,45 @@ describe("a model of another server", () => {
     for (const json of ['{"x":1}', '{"y":2}']) expect(ollama).toContain(`"arguments":${json}`);
   });
 
+  test("may send text within a call, which it interrupts in no stream", async () => {
+    const call = (json: string, name?: string) =>
+      delta({ tool_calls: [{ index: 0, ...(name && { id: name }), function: { name, arguments: json } }] });
+    const { server } = await gatewayServer(() =>
+      eventStream([call('{"x":', "f"), delta({ content: "Hi" }), call("1}"), delta({}, "tool_calls")]),
+    );
+    const streamed = async (path: string, more: object): Promise<Record<string, any>[]> => {
+      const stream = await (await server.post(path, { model: "up/far", messages, stream: true, ...more })).text();
+      return [...stream.matchAll(/^(?:data: )?(\{.*)$/gm)].map(([, json = ""]) => JSON.parse(json));
+    };
+    const blocks = (await streamed("/v1/messages", { max_tokens: 5 })).filter(({ type }) =>
+      type.startsWith("content_"),
+    );
+    expect(blocks).toMatchObject([
+      { type: "content_block_start", index: 0, content_block: { type: "tool_use", name: "f" } },
+      { type: "content_block_delta", index: 0, delta: { partial_json: '{"x":' } },
+      { type: "content_block_delta", index: 0, delta: { partial_json: "1}" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "content_block_start", index: 1, content_block: { type: "text" } },
+      { type: "content_block_delta", index: 1, delta: { text: "Hi" } },
+      { type: "content_block_stop", index: 1 },
+    ]);
+    const responses = await streamed("/v1/responses", { messages: undefined, input: "hi" });
+    expect(responses.at(-1)).toMatchObject({
+      response: {
+        output: [
+          { type: "function_call", arguments: '{"x":1}' },
+          { type: "message", content: [{ text: "Hi" }] },
+        ],
+      },
+    });
+    const ollama = (await streamed("/api/chat", {})).map(({ message }) => message);
+    expect(ollama.slice(-3)).toMatchObject([
+      { content: "Hi" },
+      { tool_calls: [{ function: { name: "f", arguments: { x: 1 } } }] },
+      { content: "" },
+    ]);
+  });
+
   test("streams, and reports errors midway before the end", async () => {
     const { server } = await gatewayServer(() => eventStream([delta({ content: "Hi" })], { done: false }));
     const stream = await (await server.chat({ model: "up/far", stream: true })).text();

@@ -3,16 +3,18 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ModelFileError } from "../../src/model/gguf.ts";
 import { readWhisperFile } from "../../src/model/whisper-file.ts";
+import { BASE, whisperFile } from "../models/whisper-file.ts";
 import { sharedFolder } from "../support/folders.ts";
 
 const folder = sharedFolder();
 
-/** Reads a file that consists of its header alone. */
-function head(numbers: readonly number[], name = "ggml-some.bin") {
+function read(file: Uint8Array, name = "ggml-some.bin") {
   const path = join(folder, name);
-  writeFileSync(path, Buffer.concat([Buffer.from("lmgg"), new Uint8Array(Int32Array.from(numbers).buffer)]));
+  writeFileSync(path, file);
   return readWhisperFile(path);
 }
+
+const head = (numbers: readonly number[], name?: string) => read(whisperFile(numbers), name);
 
 describe("a model of whisper.cpp", () => {
   // With the names under which their authors publish them.
@@ -36,8 +38,21 @@ describe("a model of whisper.cpp", () => {
   });
 
   test("that ends within its header is refused", () => {
-    expect(() => head([51865, 1500])).toThrow(
+    expect(() => read(whisperFile().subarray(0, 12))).toThrow(
       new ModelFileError("ggml-some.bin is cut off: it ends in its first bytes."),
     );
+  });
+
+  const whole = whisperFile();
+  const refused = (size: number) =>
+    new ModelFileError(`ggml-some.bin is incomplete or corrupt (${size} bytes in all); get the file again.`);
+
+  test.each([50, 60, 85, 90, 100, 200, whole.length - 1])("that ends after %d bytes is refused", (size) => {
+    expect(() => read(whole.subarray(0, size))).toThrow(refused(size));
+  });
+
+  test("of which a part was never written is refused", () => {
+    expect(() => read(Buffer.concat([whole, Buffer.alloc(64)]))).toThrow(refused(whole.length + 64));
+    expect(() => read(whisperFile(BASE).fill(255, 80, 84))).toThrow(refused(whole.length));
   });
 });

@@ -53,7 +53,7 @@ export function errorResponse(error: SvcError, requestId: string, form: ErrorFor
 }
 
 /** Ollama's routes that create, name and publish models. */
-const MAKES_MODELS = /^\/api\/(create|copy|push|blobs\/[^/]+)$/;
+const MAKES_MODELS = /^\/api\/(create|copy|push|blobs\/[^/]+)\/?$/;
 const NO_MODELS_MADE =
   "svc cannot create or publish models: 'svc pull' downloads one, and --alias adds names to the served one.";
 
