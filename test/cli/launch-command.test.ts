@@ -10,10 +10,9 @@ import { messages, serve } from "../http/harness.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
+import { MAIN } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 interface Setting {
   readonly script?: string;

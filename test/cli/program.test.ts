@@ -8,10 +8,10 @@ import { sharedFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
 import { runSvc, runToEnd } from "../support/program.ts";
+import { MAIN } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
 
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 const MODEL = join(import.meta.dir, "../../vendor/svc-mini/svc-mini-q8_0.gguf");
 const QUESTION = "What is the capital of France?";
 
@@ -459,8 +459,9 @@ describe("one answer", () => {
   });
 });
 
-test("self-test tries every main route", async () => {
-  const { code, out } = await finish(["self-test"]);
+test("self-test tries every main route, also of the program as it is run from source", async () => {
+  const command = [process.execPath, join(import.meta.dir, "../../src/main.ts"), "self-test"];
+  const { code, out } = await runToEnd(command, { env: ownEnvironment({ HOME: home }) });
   expect(
     out
       .trim()

@@ -9,10 +9,9 @@ import { killAtExit } from "../support/kill-at-exit.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
 import { post } from "../support/post.ts";
 import { childrenOf } from "../support/processes.ts";
+import { MAIN } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 const home = sharedFolder();
 

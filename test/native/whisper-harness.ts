@@ -1,6 +1,6 @@
 // The whisper library with Whisper base, a recording, and the basic operations of transcription tests.
 
-import { afterEach, beforeAll, expect } from "bun:test";
+import { afterAll, beforeAll, expect } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SAMPLE_RATE } from "../../ffi/audio/api.ts";
@@ -48,14 +48,14 @@ export interface WhisperRig {
   readonly folder: string;
 }
 
-/** Opens the library before the first test of a file, and unloads the models of its tests. */
+/** Opens the library before the first test of a file, and unloads the models of its tests after the last. */
 export function whisperRig(): WhisperRig {
   const rig: { whisper?: NativeWhisper } = {};
   const folder = sharedFolder();
   beforeAll(() => {
     if (isBuilt) rig.whisper = openWhisper(libraries);
   });
-  afterEach(() => rig.whisper?.unload());
+  afterAll(() => rig.whisper?.unload());
   return {
     folder,
     get whisper() {
@@ -65,9 +65,10 @@ export function whisperRig(): WhisperRig {
   };
 }
 
-/** Loads completely; resolves with the error message, or undefined. */
+/** Loads completely, replacing what was loaded; resolves with the error message, or undefined. */
 export async function load({ whisper }: WhisperRig, changes: Partial<WhisperConfig> = {}): Promise<string | undefined> {
   const rest = { workers: 1, threads: 1, gpu: false, flashAttention: true };
+  whisper.unload();
   whisper.loadStart({ path: MODEL, vadPath: VAD, ...rest, ...changes });
   for (;;) {
     const state = whisper.loadPoll();

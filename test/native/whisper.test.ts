@@ -1,6 +1,6 @@
 // Speech to text through the real library: what is recognized, and where somebody speaks.
 
-import { describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LISTENING_MEMORY, LISTENING_WINDOW, WhisperError } from "../../ffi/whisper/api.ts";
@@ -71,8 +71,11 @@ describe.skipIf(!isBuilt)("a model", () => {
 });
 
 describe.skipIf(!isBuilt)("speech", () => {
-  test("is recognized word for word, with times and its language, segments in time and nothing told twice", async () => {
-    await load(rig);
+  beforeAll(async () => {
+    expect(await load(rig)).toBeUndefined();
+  });
+
+  test("is recognized word for word, with times and its language, segments in time and nothing told twice", () => {
     const { audioContext } = rig.whisper.model();
     // In a short clip, without the silence behind it. Words have no times where nobody asks.
     const clip = hear(rig, jfk.subarray(0, seconds(3.5)), QUICK);
@@ -98,8 +101,7 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(words.find(({ text: word }) => word === "ask")?.start).toBeWithin(3, 4.5);
   });
 
-  test("has words that last, even where it is cut off", async () => {
-    await load(rig);
+  test("has words that last, even where it is cut off", () => {
     for (const [from, to] of [
       [0, 1.2],
       [5, 11],
@@ -113,8 +115,7 @@ describe.skipIf(!isBuilt)("speech", () => {
     }
   });
 
-  test("is recognized behind a prompt of one word, however long", async () => {
-    await load(rig);
+  test("is recognized behind a prompt of one word, however long", () => {
     const clip = jfk.subarray(0, seconds(3.5));
     for (const word of ["a".repeat(1500), "😀".repeat(300)]) {
       // At the highest temperature there is no second attempt.
@@ -123,16 +124,14 @@ describe.skipIf(!isBuilt)("speech", () => {
     }
   });
 
-  test("may be too short for any", async () => {
-    await load(rig);
+  test("may be too short for any", () => {
     expect(hear(rig, new Float32Array(0), { audioContext: QUICK.audioContext }).segments).toEqual([]);
     const broken = new Float32Array(10).fill(Number.NaN);
     expect(hear(rig, broken, { ...QUICK, language: "de" }).segments).toEqual([]);
     expect(() => rig.whisper.submit(jfk, { language: "Klingon" })).toThrow(WhisperError);
   });
 
-  test("is found phrase by phrase, each time anew, and not in silence or noise", async () => {
-    await load(rig);
+  test("is found phrase by phrase, each time anew, and not in silence or noise", () => {
     const phrases = rig.whisper.speech(jfk);
     expect(phrases.length).toBeWithin(3, 6);
     expectInOrder(phrases, jfk.length);
@@ -144,8 +143,7 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(rig.whisper.speech(noise(seconds(5)), { threshold: 0 })).toEqual([{ start: 0, end: seconds(5) }]);
   });
 
-  test("is found where it is as short as a yes, but not in clicks", async () => {
-    await load(rig);
+  test("is found where it is as short as a yes, but not in clicks", () => {
     const alone = (samples: Float32Array) => {
       const recording = new Float32Array(seconds(5));
       for (let at = 1; at < 5; at++) recording.set(samples, seconds(at));
@@ -155,8 +153,7 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(alone(noise(seconds(0.01)))).toEqual([]);
   });
 
-  test.each([20, 29.85, 30.05])("is found with the silence before it wherever it begins (at %d s)", async (onset) => {
-    await load(rig);
+  test.each([20, 29.85, 30.05])("is found with the silence before it wherever it begins (at %d s)", (onset) => {
     const { whisper } = rig;
     const around = { padSeconds: AROUND_SPEECH_SECONDS };
     const [first] = whisper.speech(jfk, { padSeconds: 0 });
@@ -167,8 +164,7 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect((phrase?.start ?? 0) / SAMPLE_RATE).toBeWithin(onset - 0.35, onset - 0.2);
   });
 
-  test("is heard piece by piece as in one, whatever else is listened to in between", async () => {
-    await load(rig);
+  test("is heard piece by piece as in one, whatever else is listened to in between", () => {
     const { whisper } = rig;
     const whole = whisper.listen(jfk, new Float32Array(LISTENING_MEMORY));
     expect(whole).toHaveLength(Math.floor(jfk.length / LISTENING_WINDOW));
@@ -187,8 +183,7 @@ describe.skipIf(!isBuilt)("speech", () => {
     expect(Math.max(...(heard[1] ?? []))).toBeLessThan(0.5);
   });
 
-  test("is listened to in whole windows, with a memory of its size", async () => {
-    await load(rig);
+  test("is listened to in whole windows, with a memory of its size", () => {
     const memory = new Float32Array(LISTENING_MEMORY);
     expect(rig.whisper.listen(jfk.subarray(0, LISTENING_WINDOW - 1), memory)).toHaveLength(0);
     expect(rig.whisper.listen(new Float32Array(0), memory)).toHaveLength(0);
@@ -198,6 +193,7 @@ describe.skipIf(!isBuilt)("speech", () => {
 
   test("is not looked for without a detector", async () => {
     const { whisper } = rig;
+    whisper.unload();
     whisper.loadStart({ path: MODEL, workers: 1, threads: 1, gpu: false, flashAttention: true });
     while (whisper.loadPoll().state === "loading") await Bun.sleep(1);
     expect(() => whisper.speech(jfk)).toThrow(WhisperError);

@@ -1,12 +1,10 @@
 // Settings with which tests start engine processes.
 
-import { join } from "node:path";
 import { systemClock } from "../../src/domain/clock.ts";
 import { MemoryBudget } from "../../src/engine/process/memory-budget.ts";
 import type { Launch } from "../../src/engine/process/supervisor-options.ts";
 import { BINARY } from "./binary.ts";
-
-const MAIN = join(import.meta.dir, "../../src/main.ts");
+import { MAIN } from "./server.ts";
 
 /** Runs engines from source, without log output or watchdog, with memory for all of them. */
 export const testLaunch = (own: Partial<Launch> = {}): Launch => ({

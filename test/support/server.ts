@@ -42,8 +42,10 @@ export interface TestServer {
 const ROOT = join(import.meta.dir, "../..");
 const READY_TIMEOUT_MS = 60_000;
 
+/** The program's main file: the source, or what `bundle-program.ts` made of it where this variable names that. */
+export const MAIN = process.env["TEST_MAIN"] ?? join(ROOT, "src/main.ts");
 /** The command that starts the program when no other is given. */
-export const FROM_SOURCE: readonly string[] = [process.execPath, join(ROOT, "src/main.ts")];
+export const FROM_SOURCE: readonly string[] = [process.execPath, MAIN];
 
 export interface ServerProcess extends TestServer {
   /** Stops the server; throws when it does not end cleanly. */

@@ -1,6 +1,6 @@
 // The image engine with its real process and svc-draw.
 
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { developmentLibraries, fileName, nativeFiles } from "../../../ffi/runtime/native-files.ts";
@@ -90,8 +90,12 @@ async function begun(engine: ImageEngine, wanted: ImageWork, signal = live()) {
 }
 
 describe.skipIf(!isBuilt)("the image engine", () => {
+  // What needs no engine of its own: to load one takes as long as to draw.
+  const engine = create();
+  engines.pop();
+  afterAll(() => engine.stop());
+
   test("draws what is described, image by image, and tells how it goes", async () => {
-    const engine = create();
     expect(engine.status()).toMatchObject({ state: "unloaded", modelId: "svc-draw", created: 7, isDemo: true });
     const events = await run(engine, work({ count: 2, previews: 1 }));
     const one = ["progress", "progress", "image"] as const;
@@ -151,7 +155,6 @@ describe.skipIf(!isBuilt)("the image engine", () => {
   });
 
   test("changes an image under a mask, and leaves the rest of it as it was", async () => {
-    const engine = create();
     const [circle] = imagesOf(await run(engine, work()));
     const before = await pixelsOf(circle?.data);
     writeFileSync(join(folder, "image.png"), circle?.data ?? "");
