@@ -111,8 +111,8 @@ export class RemoteAnswer {
       this.givenReason = piece.reason;
       this.reason = own(REASONS, piece.reason) ?? "stop";
       if (this.reason === "length" || this.reason === "content_filter") this.calls.cutOff();
-      this.calls.end(added);
       this.addRest(added);
+      this.calls.end(added);
       this.isFinished = true;
     }
     const shown = this.unfenced?.push(added, this.isFinished) ?? added;
@@ -130,6 +130,13 @@ export class RemoteAnswer {
     if (this.usage) return this.usage;
     const { total: promptTokens = 0, cached: cachedTokens = 0 } = this.prompt ?? {};
     return { promptTokens, completionTokens: this.pieces, cachedTokens, reasoningTokens: 0, peakMemoryBytes: 0 };
+  }
+
+  /** Returns what still waits for the end of a tool call, when the answer is stopped before its end. */
+  takeHeld(): readonly OutputEvent[] {
+    const held: OutputEvent[] = [];
+    this.calls.release(held);
+    return held.length > 0 ? (this.unfenced?.push(held, true) ?? held) : held;
   }
 
   /** Returns the last event. */

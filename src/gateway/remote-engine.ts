@@ -104,6 +104,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     const firstAt = winner?.attempt.firstTokenAt ?? now;
     const begun = winner ? job.answers.get(winner.attempt) : [...job.answers.values()].at(-1);
     const answer = begun ?? this.newAnswer(request, undefined);
+    for (const event of answer.takeHeld()) yield event;
     const finish = answer.finish(job.cancelled, { promptMs: firstAt - job.beganAt, completionMs: now - firstAt });
     yield winner ? { ...finish, servedBy: { replica: winner.attempt.replica.url, retries } } : finish;
   }

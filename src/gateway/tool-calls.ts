@@ -78,9 +78,10 @@ export class ToolCalls {
     return this.inOrder[this.sent - 1]?.json.isOpen === true;
   }
 
-  private release(added: OutputEvent[]): void {
+  /** Adds the text and reasoning that waits. */
+  release(added: OutputEvent[]): void {
     if (this.within.length === 0) return;
-    added.push(...this.within.splice(0));
+    for (const event of this.within.splice(0)) added.push(event);
     this.isPast = true;
   }
 

@@ -43,8 +43,8 @@ const SCORING = 256;
 export const isWhisperFile = (path: string): boolean => readPart(path, MAGIC.length).toString("latin1") === MAGIC;
 
 /**
- * Reads the header of a file in whisper.cpp's format, and checks in milliseconds that the file is complete. Throws
- * ModelFileError.
+ * Reads the header of a file in whisper.cpp's format, and checks in milliseconds that none of its tensors is cut off.
+ * Throws ModelFileError.
  */
 export function readWhisperFile(path: string): WhisperFile {
   return readingModel(path, () => {

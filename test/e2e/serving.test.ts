@@ -76,7 +76,7 @@ test("cancelling ends a stream properly, and the engine becomes idle", () =>
     expect((await cancelling)?.status).toBe(200);
     expect(text).toContain('"finish_reason":"cancelled"');
     expect(text.trimEnd()).toEndWith("data: [DONE]");
-    await server.untilIdle(5000);
+    await server.untilIdle(20_000);
   }));
 
 test("after kill -9 of the engine the stream ends with an error and [DONE], and the next request is answered", () =>

@@ -94,7 +94,7 @@ test("a model that is replaced and removed while it answers goes on to the end o
   await withServer([...pulledFrom(folder), "--no-model"], async (server) => {
     const begun = Promise.withResolvers<void>();
     const messages = [{ role: "user", content: "Tell me a story." }];
-    const fields = { model: MINI, messages, max_tokens: 300, ignore_eos: true };
+    const fields = { model: MINI, messages, max_tokens: 1200, ignore_eos: true };
     const answer = streamChat(server.url, fields, { onText: () => begun.resolve() });
     await begun.promise;
     const [first] = childrenOf(server.pid);

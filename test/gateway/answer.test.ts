@@ -134,6 +134,18 @@ describe("several calls", () => {
     expect(shown({ reason: "length" })).toEqual(["i"]);
   });
 
+  test.each(["length", "cancelled"])("lose nothing of what came within them when the answer ends there: %s", (end) => {
+    const answer = open(true, { splitThinking: true });
+    // Perhaps the beginning of a mark, and held back for that.
+    expect(answer.add({ text: "<" })).toEqual([]);
+    answer.add({ calls: [{ ...f, arguments: '{"x":' }] });
+    const held = end === "length" ? [] : [...answer.add({ text: "a" }), ...answer.add({ text: "b" })];
+    const rest = end === "length" ? answer.add({ reason: end }) : answer.takeHeld();
+    expect(held).toEqual([]);
+    const text = rest.map((event) => (event.type === "text" ? event.text : event.type)).join("");
+    expect(text).toBe(end === "length" ? "<" : "<ab");
+  });
+
   test("without numbers have what came within them before the next", () => {
     const answer = open();
     const types = (piece: Piece) => answer.add(piece).map(({ type }) => type);

@@ -2,6 +2,7 @@
 // TEST_MAIN naming that file, tests start it instead of src/main.ts, which is the same program and starts sooner: of
 // the hundreds of servers and engines of a whole run, each reads a few files instead of hundreds.
 
+import { rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
 
@@ -20,6 +21,7 @@ const ownFolders: BunPlugin = {
 
 const [, , folder = ""] = process.argv;
 const outdir = resolve(folder);
+rmSync(outdir, { recursive: true, force: true });
 await Bun.build({
   entrypoints: [resolve(root, "src/main.ts")],
   outdir,
