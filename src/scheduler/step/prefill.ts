@@ -63,13 +63,18 @@ export function promptRows(
     if (left <= 0 || (rows.length > 0 && wanted > left)) break;
     if (isTile && wanted <= left) tiles.fill(prompt, last);
     const end = Math.min(last, prompt.computed + left);
-    if (!prompt.started && end > prompt.computed) {
-      prompt.started = true;
-      started.push(prompt.key);
-    }
-    for (let index = prompt.computed; index < end; index++) rows.push(rowOf(prompt, index));
+    addRows(prompt, end, { rows, started });
   }
   return { rows, started };
+}
+
+/** Adds the rows of a prompt's next tokens up to `end`. */
+function addRows(prompt: Sequence, end: number, { rows, started }: PromptRows): void {
+  if (!prompt.started && end > prompt.computed) {
+    prompt.started = true;
+    started.push(prompt.key);
+  }
+  for (let index = prompt.computed; index < end; index++) rows.push(rowOf(prompt, index));
 }
 
 /**
@@ -96,13 +101,9 @@ export function rowsTogether(
   }
   if (group.length < 2) return undefined;
   if (tile <= most) tiles.fillGroup(group, count);
-  const started = group.filter((prompt) => !prompt.started);
-  for (const prompt of started) prompt.started = true;
-  const rows = group.flatMap((prompt) => {
-    const { computed } = prompt;
-    return Array.from({ length: endOf(prompt) - computed }, (_, at) => rowOf(prompt, computed + at));
-  });
-  return { rows, started: started.map(({ key }) => key) };
+  const added: PromptRows = { rows: [], started: [] };
+  for (const prompt of group) addRows(prompt, endOf(prompt), added);
+  return added;
 }
 
 export class PrefillBudget {
