@@ -127,7 +127,7 @@ describe("a parsed answer", () => {
   test("limits reading to a small share of the time: after a slow read it waits, and later catches up", () => {
     let clock = 0;
     let read = 0;
-    const news: AnswerUpdate[] = [{ content: "a" }, { content: "b" }];
+    const news: AnswerUpdate[] = [{ content: "a" }, { content: "b" }, { content: "c" }];
     const parser = {
       push: () => {},
       read: () => {
@@ -148,8 +148,36 @@ describe("a parsed answer", () => {
       clock += 5;
       return answer.push(bytes, false);
     }).flat();
-    expect([read, joined(events, "text")]).toEqual([1, "a"]);
-    expect(joined(answer.end(true), "text")).toBe("b");
+    expect([read, joined(events, "text")]).toEqual([2, "ab"]);
+    expect(joined(answer.end(true), "text")).toBe("c");
+  });
+
+  test("stops at its stop sequence also right after a read in which another program had its turn", () => {
+    let [clock, text, shown] = [0, "", 0];
+    const parser = {
+      push: (piece: Uint8Array) => void (text += Buffer.from(piece).toString()),
+      read: (): AnswerUpdate => {
+        clock += text === "The capital" ? 20 : 0.1;
+        const content = text.slice(shown);
+        shown = text.length;
+        return { content };
+      },
+    };
+    const answer = new ParsedAnswer(parser, {
+      stops: ["France"],
+      tools: [],
+      thinkingEnds: [],
+      parallelToolCalls: true,
+      now: () => clock,
+      readers: () => 1,
+    });
+    const tokens = ["The", " capital", " of", " France", " is", " Paris", "."];
+    const count = tokens.findIndex((token) => {
+      clock += 5;
+      answer.push(Buffer.from(token), false);
+      return answer.complete;
+    });
+    expect([count, answer.stopSequence]).toEqual([3, "France"]);
   });
 
   test("and many others together are read for a small share of the time", () => {

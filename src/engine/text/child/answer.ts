@@ -106,6 +106,7 @@ export class ParsedAnswer implements Answer {
   private reasoningMayEnd = false;
   private answerMayEnd = false;
   private readAt = Number.NEGATIVE_INFINITY;
+  private lastCost = 0;
   private readCost = 0;
 
   constructor(
@@ -137,7 +138,10 @@ export class ParsedAnswer implements Answer {
     if (!this.reasoningMayEnd && before - this.readAt < this.readCost / share) return [];
     const update = this.parser.read(false);
     this.readAt = this.options.now();
-    const cost = this.readAt - before;
+    // One read may have taken long because the system gave other programs a turn within it.
+    const took = this.readAt - before;
+    const cost = Math.min(took, this.lastCost);
+    this.lastCost = took;
     this.readCost = cost > SLOW_READING_MS / readers ? cost : 0;
     if (!update) return [];
     this.reasoningMayEnd = false;
