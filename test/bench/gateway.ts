@@ -7,7 +7,7 @@
 
 import { join } from "node:path";
 import { startListening, startStandIn } from "../gateway/stand-ins.ts";
-import { FROM_SOURCE, startServer } from "../support/server.ts";
+import { PROGRAM, startServer } from "../support/server.ts";
 import { median } from "./stats.ts";
 
 const TOKENS = 400;
@@ -79,7 +79,7 @@ async function measure(): Promise<void> {
   const { url } = await startListening(join(import.meta.dir, "plain-proxy.ts"), upstream);
   const cpuSeconds = async () => (await (await fetch(`${url}/cpu`)).json()) as number;
   const proxy: Subject = { name: "a proxy that copies bytes", url, model: "far", cpuSeconds };
-  const servers = [await svc("svc", upstream, FROM_SOURCE)];
+  const servers = [await svc("svc", upstream, PROGRAM)];
   const other = process.env["SVC"];
   if (other)
     servers.push(await svc("the other svc", upstream, other.endsWith(".ts") ? [process.execPath, other] : [other]));

@@ -2,7 +2,7 @@
 // agents' conversations with prefix affinity and with round robin; then kills one replica under load and restarts it.
 
 import { streamChat } from "../support/chat-client.ts";
-import { FROM_SOURCE, startServer, type ServerProcess } from "../support/server.ts";
+import { PROGRAM, startServer, type ServerProcess } from "../support/server.ts";
 import { median } from "./stats.ts";
 
 const AGENTS = 4;
@@ -91,7 +91,7 @@ async function killOne(victim: ServerProcess, gateway: ServerProcess): Promise<S
     await victim.kill();
     console.log(`a replica of three is killed under the load of ${LOAD_CLIENTS} clients, and started again after 2 s`);
     await Bun.sleep(2000);
-    resolve(await startServer(REPLICA, FROM_SOURCE, victim.port));
+    resolve(await startServer(REPLICA, PROGRAM, victim.port));
   });
   const back = await promise;
   console.log(`  answers by their end: ${JSON.stringify(Object.fromEntries(ends))}`);

@@ -7,7 +7,7 @@ import { inlineImage } from "../../src/cli/inline-image.ts";
 import { measureImage } from "../../src/media/image.ts";
 import { isBuilt } from "../native/image-harness.ts";
 import { sharedFolder } from "../support/folders.ts";
-import { MAIN } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
 
@@ -19,7 +19,7 @@ const svc = async (...args: string[]): Promise<[number, string]> =>
 
 async function run(...args: string[]): Promise<[number, string, Uint8Array]> {
   const env = { ...process.env, TMPDIR: folder, NO_COLOR: "1" };
-  const child = Bun.spawn([process.execPath, MAIN, "draw", ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = Bun.spawn([...PROGRAM, "draw", ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
   return Promise.all([child.exited, child.stderr.text(), child.stdout.bytes()]);
 }
 

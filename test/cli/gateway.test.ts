@@ -11,7 +11,7 @@ import { create, many, never, on, untilStatus } from "../http/batch-client.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { post } from "../support/post.ts";
 import { runSvc } from "../support/program.ts";
-import { FROM_SOURCE, startServer, withServer } from "../support/server.ts";
+import { PROGRAM, startServer, withServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
 
 setDefaultTimeout(90_000);
@@ -200,7 +200,7 @@ test.skipIf(process.platform === "win32")("a configuration from a pipe holds, al
   const script = 'exec "$@" --config <(printf "%s\\n" "$0") --api-key-file <(echo ada=secret)';
   const server = await startServer(
     [],
-    ["bash", "-c", script, `upstream = ["up=${far.url}"]\nno-model = true`, ...FROM_SOURCE],
+    ["bash", "-c", script, `upstream = ["up=${far.url}"]\nno-model = true`, ...PROGRAM],
   );
   const list = () => fetch(`${server.url}/upstreams`, { headers: { authorization: "Bearer secret" } });
   try {

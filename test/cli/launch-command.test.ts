@@ -10,7 +10,7 @@ import { messages, serve } from "../http/harness.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
-import { MAIN } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
 
@@ -27,7 +27,7 @@ function launch(args: readonly string[], { script, interpreter = "/bin/sh", env 
     for (const agent of ["codex", "aider"])
       writeFileSync(join(home, agent), `#!${interpreter}\n${script}\n`, { mode: 0o755 });
   }
-  const child = Bun.spawn([process.execPath, MAIN, "launch", ...args], {
+  const child = Bun.spawn([...PROGRAM, "launch", ...args], {
     env: ownEnvironment({ PATH: `${home}:/usr/bin:/bin`, HOME: home, ...env }),
     stdin: "ignore",
     stdout: "pipe",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { sharedFolder } from "../support/folders.ts";
 import { drawn, pdfOf, pngOf, scanned } from "../support/pages.ts";
 import { runSvc } from "../support/program.ts";
-import { FROM_SOURCE } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 import { english, NO_ENGLISH } from "../support/tessdata.ts";
 
 setDefaultTimeout(120_000);
@@ -61,7 +61,7 @@ test.skipIf(process.platform === "win32" || !english)(
       data: (_: unknown, bytes: Uint8Array) => void (shown += new TextDecoder().decode(bytes)),
     };
     const env = { ...process.env, TMPDIR: folder, TERM: "xterm" };
-    const command = [...FROM_SOURCE, "ocr", at("many.pdf"), "-o", at("many.txt")];
+    const command = [...PROGRAM, "ocr", at("many.pdf"), "-o", at("many.txt")];
     expect(await Bun.spawn(command, { env, terminal }).exited).toBe(0);
     expect(shown).toMatch(/[0-9]+ of 8 pages/);
   },

@@ -8,7 +8,7 @@ import { sharedFolder } from "../support/folders.ts";
 import { freePort } from "../support/free-port.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
 import { runSvc, runToEnd } from "../support/program.ts";
-import { MAIN } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
 
@@ -21,7 +21,7 @@ const home = sharedFolder();
 type Input = "ignore" | Blob | number;
 
 const start = (args: readonly string[], stdin: Input | "pipe" = "ignore") =>
-  Bun.spawn([process.execPath, MAIN, ...args], {
+  Bun.spawn([...PROGRAM, ...args], {
     env: ownEnvironment({ HOME: home }),
     stdin,
     stdout: "pipe",
@@ -355,7 +355,7 @@ describe("one answer", () => {
     const data = (_: unknown, bytes: Uint8Array) => void (shown += decoder.decode(bytes, { stream: true }));
     const args = ["-s", QUESTION, "-t", "0", "--chat-template-kwargs", '{"enable_thinking":true}'];
     const env = ownEnvironment({ HOME: home, TERM: "xterm" });
-    const child = Bun.spawn([process.execPath, MAIN, ...args], { env, terminal: { cols: 80, rows: 24, data } });
+    const child = Bun.spawn([...PROGRAM, ...args], { env, terminal: { cols: 80, rows: 24, data } });
     expect(await child.exited).toBe(0);
     child.terminal?.close();
     expect(shown).toMatch(/thinking +\d+ tokens.*Paris/s);
@@ -376,21 +376,21 @@ describe("one answer", () => {
   });
 
   test("text in a pipe is the prompt", async () => {
-    const piped = ["sh", "-c", 'printf %s "$0" | "$@"', QUESTION, process.execPath, MAIN, ...greedy];
+    const piped = ["sh", "-c", 'printf %s "$0" | "$@"', QUESTION, ...PROGRAM, ...greedy];
     const ended = await runToEnd(piped, { env: ownEnvironment({ HOME: home, PATH: "/usr/bin:/bin" }) });
     expect(ended).toMatchObject({ code: 0, out: expect.stringContaining("Paris") });
   });
 
   test("text that comes late through a pipe is part of the prompt", async () => {
     const script = '(sleep 1; printf %s "$0") | "$@"';
-    const piped = ["sh", "-c", script, QUESTION, process.execPath, MAIN, "-s", "Answer this:", ...greedy];
+    const piped = ["sh", "-c", script, QUESTION, ...PROGRAM, "-s", "Answer this:", ...greedy];
     const ended = await runToEnd(piped, { env: ownEnvironment({ HOME: home, PATH: "/usr/bin:/bin" }) });
     expect(ended).toMatchObject({ code: 0, out: expect.stringContaining("Paris"), err: "" });
   });
 
   test("text that a program writes into a socket is part of the prompt", async () => {
     const env = ownEnvironment({ HOME: home });
-    const command = [process.execPath, MAIN, "-s", "Answer this:", ...greedy];
+    const command = [...PROGRAM, "-s", "Answer this:", ...greedy];
     const child = Bun.spawn(command, { env, stdin: "pipe", stdout: "pipe", stderr: "inherit" });
     child.stdin.write(QUESTION);
     await child.stdin.end();
@@ -410,7 +410,7 @@ describe("one answer", () => {
   test.skipIf(!existsSync("/dev/full"))("what cannot be written is told in one sentence", async () => {
     const full = openSync("/dev/full", "w");
     const told = async (args: readonly string[]) => {
-      const child = Bun.spawn([process.execPath, MAIN, ...args], {
+      const child = Bun.spawn([...PROGRAM, ...args], {
         env: ownEnvironment({ HOME: home }),
         stdin: "ignore",
         stdout: full,

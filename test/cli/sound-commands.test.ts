@@ -8,7 +8,7 @@ import { childrenOf } from "../support/processes.ts";
 import { nativeFiles } from "../../ffi/runtime/native-files.ts";
 import { isBuilt } from "../native/whisper-harness.ts";
 import { wavOf } from "../support/wav.ts";
-import { MAIN } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 function start(...args: string[]) {
   const env = { ...process.env, TMPDIR: folder, NO_COLOR: "1" };
-  return Bun.spawn([process.execPath, MAIN, ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
+  return Bun.spawn([...PROGRAM, ...args], { env, stdio: ["pipe", "pipe", "pipe"] });
 }
 
 async function endOf(child: Pick<ReturnType<typeof start>, "exited" | "stderr">): Promise<[number, string]> {
@@ -163,7 +163,7 @@ test.skipIf(!isBuilt)(
   "standard input that cannot be copied is told in one sentence, and leaves nothing behind",
   async () => {
     const refused = async (setting: string) => {
-      const command = ["sh", "-c", `${setting}; exec "$0" "$@"`, process.execPath, MAIN, "transcribe", "-"];
+      const command = ["sh", "-c", `${setting}; exec "$0" "$@"`, ...PROGRAM, "transcribe", "-"];
       const env = { ...process.env, TMPDIR: folder };
       return endOf(Bun.spawn(command, { env, stdin: new Blob(["x".repeat(1e6)]), stdout: "pipe", stderr: "pipe" }));
     };

@@ -9,7 +9,7 @@ import { killAtExit } from "../support/kill-at-exit.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
 import { post } from "../support/post.ts";
 import { childrenOf } from "../support/processes.ts";
-import { MAIN } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
 
@@ -17,7 +17,7 @@ const home = sharedFolder();
 
 function start(...args: string[]) {
   const env = ownEnvironment({ HOME: home });
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
+  const child = Bun.spawn([...PROGRAM, ...args], {
     env,
     stdin: "ignore",
     stdout: "ignore",

@@ -11,7 +11,7 @@ import { ModelStore } from "../../src/store/models/model-store.ts";
 import { ownEnvironment } from "../support/own-environment.ts";
 import { freePort } from "../support/free-port.ts";
 import { runSvc } from "../support/program.ts";
-import { FROM_SOURCE } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 import { until } from "../support/until.ts";
 import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
 
@@ -36,7 +36,7 @@ afterEach(async () => {
 const environment = (more = {}) => ownEnvironment({ HOME: home, HF_ENDPOINT: hub.endpoint, ...more });
 
 const start = (args: readonly string[], env = {}) =>
-  Bun.spawn([...FROM_SOURCE, ...args], { env: environment(env), stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  Bun.spawn([...PROGRAM, ...args], { env: environment(env), stdin: "ignore", stdout: "pipe", stderr: "pipe" });
 
 const finish = (args: readonly string[], env = {}) => runSvc(args, { env: environment(env) });
 

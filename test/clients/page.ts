@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HTTPRequest, Page } from "puppeteer-core";
-import { FROM_SOURCE, withServer } from "../support/server.ts";
+import { PROGRAM, withServer } from "../support/server.ts";
 import { check, equal, ok, same, skip, summary } from "./checks.ts";
 import {
   answered,
@@ -33,7 +33,7 @@ import { checkStorage } from "./page/storage.ts";
 const KEY = "a-key-of-the-page-test";
 
 const chromium = process.env["CHROMIUM"] ?? Bun.which("chromium");
-const command = process.argv.length > 2 ? process.argv.slice(2) : FROM_SOURCE;
+const command = process.argv.length > 2 ? process.argv.slice(2) : PROGRAM;
 
 /** Runs in the page: drops a picture of a word onto it. */
 async function dropPicture(): Promise<void> {

@@ -10,7 +10,7 @@ import { launch } from "../bench/server-under-test.ts";
 import { makeVisionModel } from "../models/make-vision-model.ts";
 import { CHAT_PLANS } from "../parity/servers.ts";
 import { pythonWith } from "../support/python.ts";
-import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
+import { PROGRAM, withServer, type TestServer } from "../support/server.ts";
 import { counts, skip, summary } from "./checks.ts";
 import { run, runChecks } from "./scripts.ts";
 
@@ -52,7 +52,7 @@ const COMPILED = [
 const python = async (version: string) =>
   join(await pythonWith(join(import.meta.dir, `requirements-${version}.txt`), version), "python");
 
-const command = process.argv.length > 2 ? process.argv.slice(2) : FROM_SOURCE;
+const command = process.argv.length > 2 ? process.argv.slice(2) : PROGRAM;
 for (const folder of NODE_FOLDERS)
   await run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], { cwd: join(import.meta.dir, folder) });
 const pythons = await Promise.all(

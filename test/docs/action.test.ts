@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fakeRelease } from "../packaging/fake-release.ts";
 import { temporaryFolder } from "../support/folders.ts";
+import { PROGRAM } from "../support/server.ts";
 
 setDefaultTimeout(60_000);
 
@@ -21,17 +22,16 @@ interface Action {
 const action = Bun.YAML.parse(readFileSync(join(ROOT, "action.yml"), "utf8")) as Action;
 const [step] = action.runs.steps;
 
-/** Writes a program that stands in for svc: it runs the sources and records its process id. */
-const fromSource = (folder: string) =>
-  `{ echo $$ > ${folder}/pid; exec ${process.execPath} ${ROOT}/src/main.ts "$@"; }`;
+/** Writes a program that stands in for svc: it is svc, and records its process id. */
+const standIn = (folder: string) => `{ echo $$ > ${folder}/pid; exec ${PROGRAM.join(" ")} "$@"; }`;
 
 /** Runs the step; the server that it leaves running is stopped at the end of the test. */
 async function run(
   inputs: Readonly<Record<string, string>>,
   { folder = temporaryFolder(), ref = "", releases = "" } = {},
 ) {
-  const svc = join(folder, "from-source");
-  writeFileSync(svc, `#!/bin/sh\n${fromSource(folder)}\n`, { mode: 0o755 });
+  const svc = join(folder, "stand-in");
+  writeFileSync(svc, `#!/bin/sh\n${standIn(folder)}\n`, { mode: 0o755 });
   const context: Readonly<Record<string, string>> = {
     "${{ github.server_url }}/${{ github.action_repository || github.repository }}/releases": releases,
     "${{ github.action_ref }}": ref,
@@ -104,7 +104,7 @@ test.skipIf(Bun.which("svc") !== null).each([
   const { folder, url: releases } = release;
   const platform = `${process.platform}-${process.arch}`;
   for (const one of ["1.2.3", "2.0.0"]) {
-    await release.publish({ name: "svc", version: one, platform, runs: fromSource(folder) });
+    await release.publish({ name: "svc", version: one, platform, runs: standIn(folder) });
   }
   const { code, outputs, path } = await run({ executable: "svc", port: "0", ...inputs }, { folder, ref, releases });
   expect(code).toBe(0);

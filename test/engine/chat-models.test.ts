@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { makeAdapter } from "../models/make-adapter.ts";
 import { MODEL } from "../native/harness.ts";
-import { FROM_SOURCE, withServer } from "../support/server.ts";
+import { PROGRAM, withServer } from "../support/server.ts";
 import { until } from "../support/until.ts";
 import { ask, LIMITS, listed, MODELS, PARIS, SCRAMBLED } from "./chat-models-rig.ts";
 
@@ -65,7 +65,7 @@ test.each([
   ["--model", 2, "--chat-model cannot give the name svc-mini-q8_0: it selects another model of this server."],
   ["--chat-model", 3, "Two chat models have the name svc-mini-q8_0; clients could select only one of them."],
 ])("a further chat model with the name of that of %s is refused", async (option, code, why) => {
-  const command = [...FROM_SOURCE, "--port", "0", "--chat-model", MODEL, option, MODEL];
+  const command = [...PROGRAM, "--port", "0", "--chat-model", MODEL, option, MODEL];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
   expect([await child.stderr.text(), await child.exited]).toEqual([expect.stringContaining(why), code]);
 });

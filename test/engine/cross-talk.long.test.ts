@@ -14,7 +14,7 @@ import {
 } from "../support/cross-talk.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { metricValue } from "../support/metrics-text.ts";
-import { FROM_SOURCE, startServer, withServer } from "../support/server.ts";
+import { PROGRAM, startServer, withServer } from "../support/server.ts";
 
 setDefaultTimeout(240_000);
 
@@ -33,7 +33,7 @@ test("the same with adapters: each conversation gets the answers of its own", as
       adapters: SETS,
     });
     await warm.untilIdle(10_000);
-    const cold = await ColdServer.start(adapted, FROM_SOURCE);
+    const cold = await ColdServer.start(adapted, PROGRAM);
     try {
       const result = await compareWithCold(cold, exchanges);
       expect(result.differences).toEqual([]);
@@ -52,7 +52,7 @@ test("where each sequence has cells of its own, and host memory gives back what 
     await warm.untilIdle(10_000);
     const restored = metricValue(await warm.metrics(), "svc_kv_cache_restored_tokens_total");
     expect(restored).toBeGreaterThan(0);
-    const cold = await ColdServer.start([...flags, "--ctx", "2048"], FROM_SOURCE);
+    const cold = await ColdServer.start([...flags, "--ctx", "2048"], PROGRAM);
     try {
       const result = await compareWithCold(cold, exchanges, LONG_TIE);
       expect(result.differences).toEqual([]);
@@ -69,7 +69,7 @@ test("conversations on disk, over restarts and crashes, get them too", async () 
   const start = () => startServer([...flags, ...disk]);
   const options = { conversations: 32, clients: 8, seed: 2 };
   const { exchanges, restoredTokens } = await converseOverRestarts(start, options, 3);
-  const cold = await ColdServer.start([...flags, "--ctx", "2048"], FROM_SOURCE);
+  const cold = await ColdServer.start([...flags, "--ctx", "2048"], PROGRAM);
   try {
     const result = await compareWithCold(cold, exchanges, LONG_TIE);
     expect(result.differences).toEqual([]);

@@ -4,7 +4,7 @@
 
 import { expect, test } from "bun:test";
 import { ColdServer, compareWithCold, converse, CROSS_TALK_FLAGS as flags } from "../support/cross-talk.ts";
-import { FROM_SOURCE, withServer } from "../support/server.ts";
+import { PROGRAM, withServer } from "../support/server.ts";
 
 const CONVERSATIONS = 15;
 
@@ -12,7 +12,7 @@ test("overlapping conversations get the answers that a cold server gives", async
   await withServer([...flags, "--parallel", "6"], async (warm) => {
     const exchanges = await converse(warm.url, { conversations: CONVERSATIONS, clients: 8, seed: 1 });
     await warm.untilIdle(10_000);
-    const cold = await ColdServer.start(flags, FROM_SOURCE);
+    const cold = await ColdServer.start(flags, PROGRAM);
     try {
       const result = await compareWithCold(cold, exchanges);
       expect(result.differences).toEqual([]);

@@ -10,7 +10,7 @@ import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
 import { streamChat } from "../support/chat-client.ts";
 import { temporaryFolder } from "../support/folders.ts";
 import { childrenOf } from "../support/processes.ts";
-import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
+import { PROGRAM, withServer, type TestServer } from "../support/server.ts";
 import { storeModel } from "../support/store-model.ts";
 import { until } from "../support/until.ts";
 import { ask, chatNames, LIMITS, listed, MODELS, PARIS, SCRAMBLED } from "./chat-models-rig.ts";
@@ -60,7 +60,7 @@ test("a model is offered from its download, by whichever process, until its remo
   const folder = temporaryFolder();
   await using hub = await FakeHub.start();
   hub.add("maker/Mini-GGUF", "mini-Q8_0.gguf", { content: bytesContent(readFileSync(MODEL)) });
-  const command = ["env", `HF_ENDPOINT=${hub.endpoint}`, ...FROM_SOURCE];
+  const command = ["env", `HF_ENDPOINT=${hub.endpoint}`, ...PROGRAM];
   const work = async (server: TestServer) => {
     expect(await ask(server)).toEqual([503, "upstream_unavailable", undefined]);
     expect(await ask(server, MINI)).toEqual([404, "model_not_found", undefined]);

@@ -4,7 +4,7 @@
 
 import { parseArgs } from "node:util";
 import { describeFootprint, footprint, growth, type Footprint } from "../support/footprint.ts";
-import { FROM_SOURCE, withServer } from "../support/server.ts";
+import { PROGRAM, withServer } from "../support/server.ts";
 import { fuzz, report } from "./run.ts";
 import { seeds } from "./seeds.ts";
 import type { TargetName } from "./targets.ts";
@@ -18,7 +18,7 @@ const seed = Number(values.seed ?? 1);
 const names = (Object.keys(seeds) as TargetName[]).filter(
   (name) => values.dialect === undefined || name === values.dialect,
 );
-const command = values.svc?.split(" ") ?? FROM_SOURCE;
+const command = values.svc?.split(" ") ?? PROGRAM;
 let failed = 0;
 
 function expectThat(condition: boolean, message: string): void {

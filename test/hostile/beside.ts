@@ -8,7 +8,7 @@ import { PromptSource } from "../bench/prompts.ts";
 import { launch, type LaunchPlan, type RunningServer, type Side } from "../bench/server-under-test.ts";
 import { childrenOf, processTree } from "../support/processes.ts";
 import { LLAMA_SERVER, MODELS } from "../parity/servers.ts";
-import { FROM_SOURCE } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 import { send, SLOWEST_HEALTH_MS } from "./bodies.ts";
 import type { Options, Row } from "./row.ts";
 import { watchHealth } from "./slowest-health.ts";
@@ -33,7 +33,7 @@ interface Attack {
 
 function plan(side: Side, { model, ctx = 16_384 }: Attack): LaunchPlan {
   const file = model === "60m" ? makeModel("60m", MODELS) : SVC_MINI;
-  const svc = [...FROM_SOURCE, "--model", file, ...words(`--ctx ${ctx} --parallel 4 --threads 2`)];
+  const svc = [...PROGRAM, "--model", file, ...words(`--ctx ${ctx} --parallel 4 --threads 2`)];
   const theirs = [
     LLAMA_SERVER,
     "--model",

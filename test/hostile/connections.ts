@@ -4,7 +4,7 @@
 import { connect, type Socket } from "node:net";
 import { streamChat } from "../support/chat-client.ts";
 import { openFiles, residentBytes } from "../support/processes.ts";
-import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
+import { PROGRAM, withServer, type TestServer } from "../support/server.ts";
 import type { Row } from "./row.ts";
 import { signed } from "./signed.ts";
 
@@ -106,7 +106,7 @@ const DESCRIPTORS = 64;
 async function fewDescriptors(): Promise<Row> {
   let figure = "";
   let ok = false;
-  const command = ["bash", "-c", `ulimit -n ${DESCRIPTORS}; exec "$@"`, "bash", ...FROM_SOURCE];
+  const command = ["bash", "-c", `ulimit -n ${DESCRIPTORS}; exec "$@"`, "bash", ...PROGRAM];
   await withServer(
     FLAGS,
     async (server) => {

@@ -15,7 +15,7 @@ import { dice, pick, type Dice } from "../support/dice.ts";
 import { drawn as pageOf, pngOf } from "../support/pages.ts";
 import { freePort } from "../support/free-port.ts";
 import { killAtExit } from "../support/kill-at-exit.ts";
-import { FROM_SOURCE, type Health } from "../support/server.ts";
+import { PROGRAM, type Health } from "../support/server.ts";
 import type { Options, Row } from "./row.ts";
 import { programWith } from "./program-with.ts";
 
@@ -215,7 +215,7 @@ export async function load(kind: FileKind, damaged: string, folder: string): Pro
   const port = await freePort();
   const flags = [...kind.flags(damaged, folder), "--port", String(port), "--threads", "1", "--ctx", "1024"];
   const { place } = kind;
-  const command = place === undefined ? FROM_SOURCE : programWith(join(folder, "program"), place, damaged);
+  const command = place === undefined ? PROGRAM : programWith(join(folder, "program"), place, damaged);
   const child = Bun.spawn([...command, ...flags], {
     env: { ...process.env, SVC_DATA_DIR: join(folder, "data") },
     stdin: "ignore",

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { streamChat } from "../support/chat-client.ts";
-import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
+import { PROGRAM, withServer, type TestServer } from "../support/server.ts";
 import type { Row } from "./row.ts";
 
 const FLAGS = ["--ctx", "16384", "--parallel", "8", "--threads", "1"];
@@ -85,7 +85,7 @@ async function clockJumps(): Promise<Row> {
   // keep the true time.
   const own = join(folder, "own.ts");
   writeFileSync(own, "delete process.env.LD_PRELOAD;\n");
-  const [bun = "", ...program] = FROM_SOURCE;
+  const [bun = "", ...program] = PROGRAM;
   const variables = Object.entries(time).map(([name, value]) => `${name}=${value}`);
   const command = ["env", ...variables, bun, "--preload", own, ...program];
   const ends: string[] = [];

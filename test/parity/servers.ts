@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { launch, type LaunchPlan, type Side } from "../bench/server-under-test.ts";
 import { makeAdapter } from "../models/make-adapter.ts";
-import { FROM_SOURCE } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 import type { Fields } from "./matrix.ts";
 
 export interface Token {
@@ -39,7 +39,7 @@ export const CHAT_PLANS: Readonly<Record<"svc" | "llama-server", LaunchPlan>> = 
   svc: {
     side: "svc",
     command: [
-      ...FROM_SOURCE,
+      ...PROGRAM,
       "--model",
       MODEL,
       ...words("--ctx 4096 --parallel 1 --threads 1 --batch 512 --micro-batch 512"),

@@ -2,7 +2,7 @@
 
 import type { LaunchPlan } from "../bench/server-under-test.ts";
 import { makeEncoder, type EncoderKind } from "../models/make-encoder.ts";
-import { FROM_SOURCE } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 import { formOf, lacking, type Form } from "./form.ts";
 import { ComparedServer, LLAMA_SERVER, MODELS } from "./servers.ts";
 import type { Fields } from "./matrix.ts";
@@ -73,7 +73,7 @@ export async function compareVectors(name: string): Promise<VectorResult[]> {
 function svcPlan(models: readonly EncoderKind[]): LaunchPlan {
   const option = (model: EncoderKind) => (isReranker(model) ? "--rerank-model" : "--embedding-model");
   const files = models.flatMap((model) => [option(model), makeEncoder(model, MODELS)]);
-  return { side: "svc", command: [...FROM_SOURCE, ...words("--no-model --threads 1 --flash-attention off"), ...files] };
+  return { side: "svc", command: [...PROGRAM, ...words("--no-model --threads 1 --flash-attention off"), ...files] };
 }
 
 function llamaPlan(model: EncoderKind): LaunchPlan {

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { randomNumbers } from "../support/dice.ts";
 import { chats, killBatch, recordings, vectors } from "../support/batch-kill.ts";
 import { exitOnSignals } from "../support/kill-at-exit.ts";
-import { FROM_SOURCE } from "../support/server.ts";
+import { PROGRAM } from "../support/server.ts";
 
 const text = { type: "string" } as const;
 const { values } = parseArgs({ options: { of: text, lines: text, kills: text, seed: text, svc: text } });
@@ -27,7 +27,7 @@ const { kills: done, faults } = await killBatch({
   task,
   random: randomNumbers(Number(values.seed ?? 1)),
   dataDir,
-  command: values.svc?.split(" ") ?? FROM_SOURCE,
+  command: values.svc?.split(" ") ?? PROGRAM,
   log: (line) => console.log(line),
 });
 for (const fault of faults.slice(0, 20)) console.log(`FAIL  ${fault}`);

@@ -18,7 +18,7 @@ import {
   type CrossTalkOptions,
 } from "../support/cross-talk.ts";
 import { exitOnSignals } from "../support/kill-at-exit.ts";
-import { FROM_SOURCE, startServer } from "../support/server.ts";
+import { PROGRAM, startServer } from "../support/server.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const text = { type: "string" } as const;
@@ -39,7 +39,7 @@ const options: CrossTalkOptions = {
   clients: Number(values.clients ?? 8),
   seed: Number(values.seed ?? 1),
 };
-const command = values.svc?.split(" ") ?? FROM_SOURCE;
+const command = values.svc?.split(" ") ?? PROGRAM;
 const model =
   values.model === "60m"
     ? makeModel("60m", join(ROOT, "vendor/.build/models"))

@@ -8,7 +8,7 @@ import { parseArgs } from "node:util";
 import { makeModel } from "../bench/make-model.ts";
 import { describeFootprint, footprint, growth, type Footprint } from "../support/footprint.ts";
 import { exitOnSignals } from "../support/kill-at-exit.ts";
-import { FROM_SOURCE, withServer, type TestServer } from "../support/server.ts";
+import { PROGRAM, withServer, type TestServer } from "../support/server.ts";
 import { disconnectStorm } from "../support/storm.ts";
 import { hurriedLoad, killEngine, mixedLoad } from "./loads.ts";
 
@@ -21,7 +21,7 @@ const { values } = parseArgs({ options: { rounds: text, minutes: text, model: te
 /** Rounds per layout. */
 const rounds = values.minutes === undefined ? Number(values.rounds ?? 6) : Number.POSITIVE_INFINITY;
 const layoutMs = (Number(values.minutes ?? Number.POSITIVE_INFINITY) * 60_000) / LAYOUTS.length;
-const command = values.svc?.split(" ") ?? FROM_SOURCE;
+const command = values.svc?.split(" ") ?? PROGRAM;
 const ROOT = join(import.meta.dir, "../..");
 const model =
   values.model === "svc-mini"

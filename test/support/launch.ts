@@ -4,11 +4,11 @@ import { systemClock } from "../../src/domain/clock.ts";
 import { MemoryBudget } from "../../src/engine/process/memory-budget.ts";
 import type { Launch } from "../../src/engine/process/supervisor-options.ts";
 import { BINARY } from "./binary.ts";
-import { MAIN } from "./server.ts";
+import { PROGRAM } from "./server.ts";
 
-/** Runs engines from source, without log output or watchdog, with memory for all of them. */
+/** Runs engines of the program that tests start, without log output or watchdog, with memory for all of them. */
 export const testLaunch = (own: Partial<Launch> = {}): Launch => ({
-  command: (kind) => [process.execPath, MAIN, "__engine", kind],
+  command: (kind) => [...PROGRAM, "__engine", kind],
   env: { PATH: "/usr/bin:/bin" },
   loadTimeoutMs: 60_000,
   engineTimeoutMs: 0,

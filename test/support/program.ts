@@ -1,6 +1,6 @@
 // Runs programs until they end.
 
-import { FROM_SOURCE } from "./server.ts";
+import { PROGRAM } from "./server.ts";
 
 interface RunOptions {
   readonly cwd?: string;
@@ -27,4 +27,4 @@ export async function runToEnd(
 
 /** Runs svc until it ends. */
 export const runSvc = (args: readonly string[], options?: RunOptions): Promise<Ended> =>
-  runToEnd([...FROM_SOURCE, ...args], options);
+  runToEnd([...PROGRAM, ...args], options);

@@ -42,10 +42,10 @@ export interface TestServer {
 const ROOT = join(import.meta.dir, "../..");
 const READY_TIMEOUT_MS = 60_000;
 
-/** The program's main file: the source, or what `bundle-program.ts` made of it where this variable names that. */
-export const MAIN = process.env["TEST_MAIN"] ?? join(ROOT, "src/main.ts");
-/** The command that starts the program when no other is given. */
-export const FROM_SOURCE: readonly string[] = [process.execPath, MAIN];
+const executable = process.env["TEST_PROGRAM"];
+
+/** The command that starts the program: from source, or the executable of `compile-program.ts` that this variable names. */
+export const PROGRAM: readonly string[] = executable ? [executable] : [process.execPath, join(ROOT, "src/main.ts")];
 
 export interface ServerProcess extends TestServer {
   /** Stops the server; throws when it does not end cleanly. */
@@ -62,7 +62,7 @@ export interface ServerProcess extends TestServer {
  */
 export async function startServer(
   flags: readonly string[],
-  command: readonly string[] = FROM_SOURCE,
+  command: readonly string[] = PROGRAM,
   at?: number,
 ): Promise<ServerProcess> {
   const port = at ?? (await freePort());
@@ -114,7 +114,7 @@ export async function startServer(
 export async function withServer(
   flags: readonly string[],
   test: (server: TestServer) => Promise<void>,
-  command: readonly string[] = FROM_SOURCE,
+  command: readonly string[] = PROGRAM,
 ): Promise<void> {
   const server = await startServer(flags, command);
   try {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { killAtExit } from "./kill-at-exit.ts";
 import { childrenOf } from "./processes.ts";
-import { FROM_SOURCE } from "./server.ts";
+import { PROGRAM } from "./server.ts";
 import { until } from "./until.ts";
 
 export interface TestWorker {
@@ -27,7 +27,7 @@ export async function startWorker(...flags: readonly string[]): Promise<TestWork
   const readyFile = join(folder, "ready");
   const own = ["worker", "--threads", "1", "--ready-file", readyFile, "--log-level", "debug"];
   const port = flags.includes("--port") ? [] : ["--port", "0"];
-  const child = Bun.spawn([...FROM_SOURCE, ...own, ...port, ...flags], {
+  const child = Bun.spawn([...PROGRAM, ...own, ...port, ...flags], {
     stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",
