@@ -39,22 +39,20 @@ const tag = {
 export const MultiplexFailure = t.Object({
   ...tag,
   object: t.Literal("batch.error"),
-  error: t.Composite([
-    ErrorObject,
-    t.Object({
-      custom_id: t.String({
-        description: "The custom_id of the item again, because clients that raise an error keep only this object.",
-      }),
+  error: t.Object({
+    ...ErrorObject.properties,
+    custom_id: t.String({
+      description: "The custom_id of the item again, because clients that raise an error keep only this object.",
     }),
-  ]),
+  }),
 });
 
 /** One event of the stream; `object` names its type, except for a profile, which has no `object`. */
 export const MultiplexEvent = t.Union([
-  t.Composite([t.Object(tag), ChatCompletionChunk]),
-  t.Composite([t.Object(tag), ChatCompletion]),
+  t.Object({ ...tag, ...ChatCompletionChunk.properties }),
+  t.Object({ ...tag, ...ChatCompletion.properties }),
   MultiplexFailure,
-  t.Composite([t.Object(tag), ChatProfileEvent]),
+  t.Object({ ...tag, ...ChatProfileEvent.properties }),
 ]);
 
 export type MultiplexFailure = Static<typeof MultiplexFailure>;
