@@ -3,10 +3,10 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { rootCertificates } from "node:tls";
 import type { Environment } from "../config/environment.ts";
 import { withoutBrackets } from "../config/host-name.ts";
 import type { Agent } from "./agents.ts";
+import { rootCertificates } from "./root-certificates.ts";
 
 /** The variable that OpenSSL and other libraries read, whichever variables the agent has besides. */
 const COMMON = "SSL_CERT_FILE";
@@ -23,7 +23,7 @@ export function trusting(
 ): Environment {
   const files = new Set([...variables, COMMON].flatMap((name) => user[name] || []));
   const own = [...files].flatMap(textOf);
-  const others = own.length === 0 && alone ? rootCertificates : own;
+  const others = own.length === 0 && alone ? rootCertificates() : own;
   const path = write("certificates.pem", [cert, ...others].map((pem) => pem.trimEnd()).join("\n"));
   return Object.fromEntries(variables.map((name) => [name, path]));
 }

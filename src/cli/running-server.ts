@@ -1,9 +1,10 @@
 // Sends requests to the server at --host and --port, for commands that need an answer from it.
 
 import { X509Certificate } from "node:crypto";
-import { rootCertificates, type PeerCertificate } from "node:tls";
+import type { PeerCertificate } from "node:tls";
 import type { Config } from "../config/config.ts";
 import { ExitError } from "./exit-codes.ts";
+import { rootCertificates } from "./root-certificates.ts";
 
 const TIMEOUT_MS = 10_000;
 
@@ -63,5 +64,5 @@ function onlyFrom(cert: string) {
   const { fingerprint256 } = new X509Certificate(cert);
   const checkServerIdentity = (_: string, peer: PeerCertificate) =>
     peer.fingerprint256 === fingerprint256 ? undefined : new Error("another certificate");
-  return { ca: [cert, ...rootCertificates], checkServerIdentity };
+  return { ca: [cert, ...rootCertificates()], checkServerIdentity };
 }
