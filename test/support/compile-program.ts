@@ -1,6 +1,6 @@
 // `bun test/support/compile-program.ts FILE`: compiles the program as executables are, but with native libraries, models
 // and pages where the source has them. With TEST_PROGRAM naming that file, tests start it instead of src/main.ts, which
-// is the same program and starts in a third of the processor time; a whole run starts hundreds.
+// is the same program and starts sooner; a whole run starts hundreds.
 
 import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
