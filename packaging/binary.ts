@@ -10,6 +10,7 @@ import { usualFlavour, type Flavour } from "../vendor/llama.ts";
 import { BuildError, fingerprint, makeFolder, markUsed, removeUnused, run, step } from "../vendor/run.ts";
 import { forWindows, isForeign, platform as ownPlatform } from "../vendor/target.ts";
 import versions from "../vendor/versions.json" with { type: "json" };
+import { compileOptions } from "./compile-options.ts";
 import { embed, type BinaryName, type Packed } from "./components.ts";
 
 const root = join(import.meta.dir, "..");
@@ -35,12 +36,7 @@ export async function buildBinary(
   await step(`compiled dist/${name}`, async () => {
     const result = await Bun.build({
       entrypoints: [join(root, "src/main.ts")],
-      compile: { outfile, autoloadDotenv: false, autoloadBunfig: false, ...(await foreignBun()) },
-      // Elysia reads the source of handlers, so their names must survive.
-      minify: { whitespace: true, syntax: true, identifiers: false },
-      bytecode: true,
-      format: "esm",
-      sourcemap: "none",
+      ...compileOptions(outfile, await foreignBun()),
       define: {
         SVC_VERSION: JSON.stringify(packageJson.version),
         SVC_COMMIT: JSON.stringify(await commit()),

@@ -4,6 +4,7 @@
 
 import { dirname, resolve } from "node:path";
 import type { BunPlugin } from "bun";
+import { compileOptions } from "../../packaging/compile-options.ts";
 
 const root = resolve(import.meta.dir, "../..");
 
@@ -21,9 +22,6 @@ const ownFolders: BunPlugin = {
 const [, , outfile = ""] = process.argv;
 await Bun.build({
   entrypoints: [resolve(root, "src/main.ts")],
-  compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
-  minify: { whitespace: true, syntax: true, identifiers: false },
-  bytecode: true,
-  format: "esm",
+  ...compileOptions(outfile),
   plugins: [ownFolders],
 });

@@ -2,6 +2,7 @@
 
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { compileOptions } from "../../../packaging/compile-options.ts";
 import { fixture, isBuilt, libraries, soundRig } from "./rig.ts";
 
 const rig = soundRig();
@@ -11,11 +12,7 @@ test.skipIf(!isBuilt)("a compiled program plays every coding", async () => {
   const outfile = join(rig.folder, "play");
   await Bun.build({
     entrypoints: [join(import.meta.dir, "play.ts")],
-    compile: { outfile, autoloadDotenv: false, autoloadBunfig: false },
-    // The same options as in build.ts.
-    minify: { whitespace: true, syntax: true, identifiers: false },
-    bytecode: true,
-    format: "esm",
+    ...compileOptions(outfile),
   });
   const command = [outfile, libraries, ...files.map(fixture)];
   const { stdout, stderr } = Bun.spawnSync(command, { cwd: rig.folder, env: {} });
