@@ -1,5 +1,6 @@
 // Speaks text: chooses the voice and runs its engine.
 
+import { abortable } from "../domain/abortable.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import type { SpeechEvent, SpeechWork, Voice } from "../domain/speech.ts";
 import { noUsage } from "../domain/usage.ts";
@@ -47,7 +48,9 @@ export class SpeechService {
     signal: AbortSignal,
     report: RequestReport,
   ): AsyncGenerator<SpokenEvent, void, void> {
-    const { backend, voice } = chooseVoice(await this.known(model), { name, locale, text: work.text });
+    // The list of a program of the host can take seconds.
+    const known = await abortable(this.known(model), signal);
+    const { backend, voice } = chooseVoice(known, { name, locale, text: work.text });
     const job = { work: { ...work, voice: voice.id }, client: origin.client };
     const spec = { ...origin, backend };
     const begin = (live: AbortSignal) => backend.engine.run(job, live);

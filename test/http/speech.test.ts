@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../src/domain/errors.ts";
 import { OfferedModels, offeredSpeech } from "../../src/service/offered-models.ts";
+import { SpeechService } from "../../src/service/speech.ts";
 import { FakeSpeaker } from "../support/fake-speech-engine.ts";
 import { errorOf } from "../support/fault.ts";
 import { until } from "../support/until.ts";
@@ -52,6 +53,17 @@ describe("POST /v1/audio/speech", () => {
     gate.resolve();
     expect(await response.text()).toBe("[Hello there.][It is late.]");
     expect(requests.history.progressOf("golden")).toBeUndefined();
+  });
+
+  test("does not wait for a program's list of voices once its client has left", async () => {
+    const { speaker, router, requests } = serve();
+    speaker.voices = () => Promise.withResolvers<never>().promise;
+    const client = new AbortController();
+    const work = { text: input, speed: 1, format: "mp3" } as const;
+    const spoken = new SpeechService({ router, requests }).speak({ id: "a", work }, client.signal, {});
+    const first = spoken.next();
+    client.abort(new Error("gone"));
+    await expect(first).rejects.toThrow("gone");
   });
 
   test("can send events", async () => {

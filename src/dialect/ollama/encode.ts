@@ -67,10 +67,12 @@ export function ollamaWriter(put: Put<string>, context: OllamaContext): StreamWr
     event(event) {
       switch (event.type) {
         case "text": {
+          endCall();
           const { text: content, logprobs } = event;
           return line(piece(context, { content, ...(logprobs && { logprobs: logprobs.map(encodeLogprob) }) }));
         }
         case "reasoning":
+          endCall();
           return line(piece(context, { thinking: event.text }));
         case "tool_call":
           endCall();
