@@ -41,7 +41,7 @@ export function banner(
   lines.push(...furtherLine(options));
   const demo = modelGiven
     ? ""
-    : "\n  This is svc-mini, a tiny demonstration model. For real work:\n  svc pull Qwen/Qwen3-4B-GGUF && svc --model Qwen/Qwen3-4B-GGUF\n";
+    : "\n  This is svc-mini, a tiny demonstration model. For real work:\n  svc --model Qwen/Qwen3-4B-GGUF --pull\n";
   const key = config.apiKeys.length > 0 ? "-H 'Authorization: Bearer KEY' " : "";
   const trust = config.tls ? `--cacert '${config.tls.certFile}' ` : "";
   const call = `curl ${trust}${addresses.here}/v1/chat/completions ${key}-H 'Content-Type: application/json' \\\n    -d '{"messages":[{"role":"user","content":"What is the capital of France?"}]}'`;

@@ -1,4 +1,4 @@
-// Runs a command that downloads: shows progress, and handles interrupts and failures.
+// Runs downloads for commands: shows progress, and handles interrupts and failures.
 
 import type { Config } from "../config/config.ts";
 import { PullError } from "../store/models/pull-error.ts";
@@ -7,26 +7,35 @@ import { ExitError } from "./exit-codes.ts";
 import { progressOutput } from "./terminal.ts";
 import { writeOut } from "./write-out.ts";
 
-interface DownloadCommand {
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+interface Download<T> {
   readonly config: Pick<Config, "logFormat" | "logLevel">;
   /** What is printed behind "Interrupted. ". */
   readonly onInterrupt: string;
-  /** Downloads and returns the sentence to print. SIGINT and SIGTERM abort the signal. */
-  readonly work: (progress: DownloadLine, signal: AbortSignal) => Promise<string>;
+  /** Downloads. SIGINT and SIGTERM abort the signal. */
+  readonly work: (progress: DownloadLine, signal: AbortSignal) => Promise<T>;
 }
 
-/** Runs the command. Throws ExitError. */
-export async function runDownload({ config, onInterrupt, work }: DownloadCommand): Promise<void> {
+/** Runs a command whose work returns the sentence to print. Throws ExitError. */
+export async function runDownload(command: Download<string>): Promise<void> {
+  await writeOut(`${await whileDownloading(command)}\n`);
+}
+
+/** Returns what the work returns. Throws ExitError. */
+export async function whileDownloading<T>({ config, onInterrupt, work }: Download<T>): Promise<T> {
   const interrupt = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort(signal));
+  const abort = (signal: NodeJS.Signals) => interrupt.abort(signal);
+  for (const signal of SIGNALS) process.once(signal, abort);
   const progress = new DownloadLine(progressOutput(config));
   try {
-    const sentence = await work(progress, interrupt.signal);
-    progress.end();
-    await writeOut(`${sentence}\n`);
+    return await work(progress, interrupt.signal);
   } catch (error) {
-    progress.end();
     if (interrupt.signal.aborted) throw new ExitError("interrupted", `Interrupted. ${onInterrupt}`);
     throw error instanceof PullError ? new ExitError("download", error.message) : error;
+  } finally {
+    progress.end();
+    // What follows, such as loading the model, must end by the signal again.
+    for (const signal of SIGNALS) process.off(signal, abort);
   }
 }

@@ -27,6 +27,7 @@ const calls = () => [
 /** The options that most people use; --help-all shows all of them. */
 export const COMMON_OPTIONS = [
   "model",
+  "pull",
   "chat-model",
   "pulled-models",
   "mmproj",

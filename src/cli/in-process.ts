@@ -8,6 +8,7 @@ import { loaded, showLoading } from "./load-progress.ts";
 import { closeServices, startEngine } from "./open-server.ts";
 import { createGatewayServices, createRuntime, givenFiles, type GivenFiles } from "./runtime.ts";
 import { isTerminal, progressOutput } from "./terminal.ts";
+import { withPulled } from "./with-pulled.ts";
 import { findWorkers } from "./workers.ts";
 
 export interface Asked {
@@ -45,9 +46,11 @@ export async function withApi(
 ): Promise<number> {
   // Others read no text in images: the data of these languages may be missing.
   const config = { ...alone(given), ...(uses !== "ppocr" && { ocrLanguages: [] }) };
-  const files = givenFiles(config, uses === "model" ? [] : [uses]);
-  const runtime = uses === "model" ? createRuntime(config, undefined, await findWorkers(given), files) : undefined;
-  const services = runtime ?? createGatewayServices(config, undefined, files);
+  const { runtime, services } = await withPulled(given, async () => {
+    const files = givenFiles(config, uses === "model" ? [] : [uses]);
+    const runtime = uses === "model" ? createRuntime(config, undefined, await findWorkers(given), files) : undefined;
+    return { runtime, services: runtime ?? createGatewayServices(config, undefined, files) };
+  });
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
   const showsBar = isTerminal() && given.logFormat === "text";

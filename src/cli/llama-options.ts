@@ -40,6 +40,12 @@ const NAMES: Readonly<Record<string, string>> = {
   "--no-cache-prompt": "--no-prefix-cache",
 };
 
+/** llama.cpp's names that also download the model, which --pull does here, with svc's name for each. */
+const DOWNLOADS = byName<string>({
+  "-hf -hfr --hf-repo -mu --model-url": "--model",
+  "-hfd -hfrd --hf-repo-draft --spec-draft-hf": "--draft",
+});
+
 /** Options that have no effect in svc, and why. `true`: the option has a value. */
 const WITHOUT_EFFECT = byName<readonly [why: string, hasValue?: true]>({
   "--jinja --no-jinja": ["chat templates are always rendered by Jinja"],
@@ -63,15 +69,16 @@ const WITHOUT_EFFECT = byName<readonly [why: string, hasValue?: true]>({
 
 /** Options that svc lacks, and what to use in their place. */
 const INSTEAD = byName<string>({
-  "-hf -hfr -hff -mu -dr --hf-repo --hf-file --model-url": "svc pull downloads a model, and --model serves it by name",
+  "-hff --hf-file": "-hf owner/repository:FILE names a file",
+  "-dr --docker-repo": "-hf downloads a model from Hugging Face",
   "-jf --json-schema-file": "--guided-json takes the schema itself",
   "-r": "--stop takes stop sequences",
 });
 
 /** llama.cpp's other short names of several letters, refused since svc would read them as a letter and its value. */
 const OTHERS = new Set(
-  `-Cb -Cbd -Cd -Cr -Crb -Crbd -Crd -ag -bs -cl -cmoe -cmoed -cms -ctkd -ctvd -ctxcp -dev -devd -dt -fitc -fitt -hfd -hfrd
--hft -kvo -lcd -lcs -lm -lzm -mmdev -mmu -ncffn -ncmoe -ncmoed -ngld -nkvo -no-ag -nr -ot -otd -sp -sps -tbd -td`.split(
+  `-Cb -Cbd -Cd -Cr -Crb -Crbd -Crd -ag -bs -cl -cmoe -cmoed -cms -ctkd -ctvd -ctxcp -dev -devd -dt -fitc -fitt -hft
+-kvo -lcd -lcs -lm -lzm -mmdev -mmu -ncffn -ncmoe -ncmoed -ngld -nkvo -no-ag -nr -ot -otd -sp -sps -tbd -td`.split(
     /\s+/,
   ),
 );
@@ -129,7 +136,9 @@ export function translateArguments(args: readonly string[]): Translated {
       notes.push(`${name} has no effect: ${why}.`);
       continue;
     }
-    const long = own(NAMES, name) ?? name;
+    const download = own(DOWNLOADS, name);
+    if (download !== undefined) translated.push("--pull");
+    const long = download ?? own(NAMES, name) ?? name;
     const given = inline ?? queue[0] ?? "";
     const option = optionOf(long);
     if (option && own(BY_ITSELF, option.name)?.test(given)) {

@@ -4,7 +4,7 @@ import { isAbsolute } from "node:path";
 import type { Config } from "../config/config.ts";
 import { didYouMean } from "../config/parse.ts";
 import { ModelFileError } from "../model/gguf.ts";
-import type { ModelPart } from "../store/models/known-sets.ts";
+import { KNOWN_SETS, type ModelPart } from "../store/models/known-sets.ts";
 import { filesOf, ModelStore, sourceOf } from "../store/models/model-store.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { isRepo } from "../store/models/reference.ts";
@@ -24,29 +24,34 @@ export interface NamedModel {
   };
 }
 
+/** The store lacks `what` of a model, which svc pull downloads under the name `operand`. */
+export class MissingModelError extends ExitError {
+  constructor(
+    problem: string,
+    readonly operand: string,
+    what: string,
+  ) {
+    super("model", `${problem}: svc pull ${operand} downloads ${what}, and so does this command with --pull.`);
+  }
+}
+
 /**
- * Returns the files of the model `name`: an absolute path, or a name in the store. Throws ExitError when the store
- * lacks the model or has it only in part, or cannot be read.
+ * Returns the files of the model `name`: an absolute path, or a name in the store. Throws MissingModelError when the
+ * store lacks the model or has it only in part, and ExitError when nothing has this name or the store cannot be read.
  */
 export function namedModel(name: string, modelsDir: string): NamedModel {
   if (isAbsolute(name)) return { path: name };
   const store = new ModelStore(modelsDir);
   const found = readStore(() => store.find(name));
   if (!found) {
-    // The model name behind a URL is unknown until svc pull has read the URL.
-    const isUrl = /^https?:\/\//i.test(name);
-    const hint =
-      isUrl || isRepo(inFull(name).replace(/:.*$/, ""))
-        ? `svc pull ${name} downloads it${isUrl ? " and shows its name" : ""}`
-        : "svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands";
+    const problem = `There is no file ${name} and no model of this name in ${modelsDir}`;
+    if (isDownloadable(name)) throw new MissingModelError(problem, name, "it");
     throw new ExitError(
       "model",
-      `There is no file ${name} and no model of this name in ${modelsDir}: ${hint}.${didYouMean(name, commandNames, "svc ")}`,
+      `${problem}: svc list shows what was pulled, svc pull owner/repository downloads more, svc --help shows the commands.${didYouMean(name, commandNames, "svc ")}`,
     );
   }
-  if (!store.isReady(found)) {
-    throw new ExitError("model", `${found.name} is not complete: svc pull ${sourceOf(found)} downloads the rest.`);
-  }
+  if (!store.isReady(found)) throw new MissingModelError(`${found.name} is not complete`, sourceOf(found), "the rest");
   const [first] = found.files;
   const parts = found.files.flatMap(({ part, path }) => (part ? [{ part, path: store.path(path) }] : []));
   return {
@@ -55,6 +60,10 @@ export function namedModel(name: string, modelsDir: string): NamedModel {
     ...(parts.length > 0 && { set: { name: found.name, parts } }),
   };
 }
+
+/** Returns whether svc pull takes the name, as far as its form shows. */
+const isDownloadable = (name: string): boolean =>
+  /^https?:\/\//i.test(name) || KNOWN_SETS.has(name.toLowerCase()) || isRepo(inFull(name).replace(/:.*$/, ""));
 
 /** Returns what `read` finds in the store. Throws ExitError when the store cannot be read. */
 export function readStore<T>(read: () => T): T {

@@ -11,6 +11,7 @@ import { holdModels } from "./named-model.ts";
 import { loaded, showLoading } from "./load-progress.ts";
 import { createGatewayServices, createRuntime, stopEngines, type Runtime, type Services } from "./runtime.ts";
 import { progressOutput } from "./terminal.ts";
+import { withPulled } from "./with-pulled.ts";
 import { findWorkers } from "./workers.ts";
 
 interface OpenServer {
@@ -23,12 +24,15 @@ interface OpenServer {
 
 /**
  * Starts to load the configured model, if any, and to serve HTTP. `log` takes the place of the configured one. Throws
- * as `createRuntime` does, and ExitError when the configuration exposes too much or the address cannot be listened on.
+ * as `createRuntime` and `withPulled` do, and ExitError when the configuration exposes too much or the address cannot be
+ * listened on.
  */
 export async function openServer(config: Config, log?: Logger): Promise<OpenServer> {
   checkExposure(config);
-  const runtime = config.serveModel ? createRuntime(config, log, await findWorkers(config)) : undefined;
-  const services: Services = runtime ?? createGatewayServices(config, log);
+  const runtime = config.serveModel
+    ? await withPulled(config, async () => createRuntime(config, log, await findWorkers(config)))
+    : undefined;
+  const services: Services = runtime ?? (await withPulled(config, () => createGatewayServices(config, log)));
   // The engine process starts while this process loads the HTTP code. It does not if it writes a trace: while the port is
   // not bound, the file may be that of another server.
   const isTraced = config.traceFile !== undefined;

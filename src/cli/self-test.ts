@@ -7,6 +7,7 @@ import { listen } from "../http/server.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { closeServer } from "./open-server.ts";
 import { createRuntime, givenFiles } from "./runtime.ts";
+import { withPulled } from "./with-pulled.ts";
 import { findWorkers } from "./workers.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -24,7 +25,9 @@ const PATIENCE_MS = 60_000;
 export async function selfTest(given: Config): Promise<number> {
   const { tls: _notHere, traceFile: _ofServer, ...plain } = given;
   const config: Config = { ...plain, host: "127.0.0.1", port: 0, apiKeys: [], streaming: true, logLevel: "error" };
-  const runtime = createRuntime(config, undefined, await findWorkers(config), givenFiles(config, []));
+  const runtime = await withPulled(given, async () =>
+    createRuntime(config, undefined, await findWorkers(config), givenFiles(config, [])),
+  );
   const server = listen(createApp(runtime), config, runtime);
   const { url } = server;
   const checks: Record<string, () => Promise<string>> = {

@@ -63,5 +63,6 @@ function withAbsolutePaths(values: Values, base: string, home: string | undefine
 
 const NAME = /^((hf|huggingface)\.co\/|hf:(\/\/)?)?\w[\w.-]*(\/[\w.-]+)?(:[^/]+)?$/i;
 
-/** Returns whether a text can be a model's name: a URL, or text that is neither a path nor ends like a model file. */
-const isName = (text: string): boolean => /^https?:\/\//i.test(text) || (NAME.test(text) && !/\.gguf$/i.test(text));
+/** Returns whether a text can be a model's name: a URL, or text that is neither a path nor the name of a model file. */
+const isName = (text: string): boolean =>
+  /^https?:\/\//i.test(text) || (NAME.test(text) && !/^[^:]*\.gguf$/i.test(text));

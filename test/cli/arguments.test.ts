@@ -129,6 +129,12 @@ describe("llama.cpp's names", () => {
     expect(readConfig(parseArguments(["-c", "512", "-c", "0"]).values, environment, "/").ctx).toBeUndefined();
   });
 
+  test.each([
+    ["-hf a/b:Q8_0", { pull: true, model: "a/b:Q8_0" }],
+    ["--hf-repo=a/b -hfd a/c", { pull: true, model: "a/b", draft: "a/c" }],
+    ["-mu https://a.org/b.gguf", { pull: true, model: "https://a.org/b.gguf" }],
+  ])("%s downloads the model", (line, expected) => expect(values(...line.split(" "))).toEqual(expected));
+
   test("options of other names are translated", () => {
     const line =
       "--ssl-cert-file a.crt --ssl-key-file a.key -j {} --reasoning off --no-cache-prompt --lora-scaled a.gguf:0.5 " +
@@ -173,7 +179,7 @@ describe("mistakes", () => {
     [["--no-mmapp"], "Unknown option --no-mmapp. Did you mean --mmap?"],
     [["--no-port"], "Unknown option --no-port. Did you mean --port?"],
     [["-x"], "Unknown option -x."],
-    [["-hf", "a/b"], "There is no -hf: svc pull downloads a model, and --model serves it by name."],
+    [["--hf-file", "a.gguf"], "There is no --hf-file: -hf owner/repository:FILE names a file."],
     [["-ag"], "There is no -ag: svc has no equivalent of this option of llama.cpp's server."],
     [["-t", "8"], "-t is the temperature; threads are --threads."],
     [["--port"], "--port needs a value."],

@@ -61,7 +61,7 @@ test("the request to paste has a placeholder for the API key when keys are requi
 });
 
 test("the banner shows what answers without a model, and how to load one", () => {
-  expect(render(false)).toContain("svc-mini, a tiny demonstration model. For real work:\n  svc pull ");
+  expect(render(false)).toContain("svc-mini, a tiny demonstration model. For real work:\n  svc --model ");
 });
 
 test("the banner shows the address for other machines, or how to listen there", () => {

@@ -33,7 +33,7 @@ test("the short help has the common options, every command, and how to see the r
   const text = helpText();
   const listed = options.filter(({ name }) => new RegExp(`--${name}[ ,\\n]`).test(text)).map(({ name }) => name);
   expect(listed).toEqual(options.map(({ name }) => name).filter((name) => COMMON_OPTIONS.includes(name)));
-  expect(listed).toHaveLength(17);
+  expect(listed).toHaveLength(18);
   for (const name of commandNames) expect(text).toContain(`svc ${name} `);
   expect(text).toContain("--help-all");
 });

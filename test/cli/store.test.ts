@@ -155,7 +155,7 @@ test("a pull that is killed goes on where it was", async () => {
   const unready = await finish(["--model", NAME, "-s", "Hi"]);
   expect(unready).toMatchObject({
     code: 3,
-    err: `svc: ${NAME} is not complete: svc pull ${NAME} downloads the rest.\n`,
+    err: `svc: ${NAME} is not complete: svc pull ${NAME} downloads the rest, and so does this command with --pull.\n`,
   });
   hub.delay = 0;
   expect((await finish(["pull", NAME])).code).toBe(0);
@@ -264,15 +264,12 @@ describe("refusals", () => {
     [["pull", "kokorro"], 2, "Did you mean kokoro?"],
     [["--json"], 2, "--json is for one answer (svc -s), svc say, svc models, svc upstreams and svc list."],
     [["rm", "maker/none"], 3, "There is no model maker/none in "],
-    [["--model", "maker/none:Q8_0"], 3, "svc pull maker/none:Q8_0 downloads it."],
-    [["--model", "hf.co/maker/none:Q8_0"], 3, "svc pull hf.co/maker/none:Q8_0 downloads it."],
-    [["--model", "hf:maker/none"], 3, "svc pull hf:maker/none downloads it."],
-    [["--model", "hf://maker/none:Q8_0"], 3, "svc pull hf://maker/none:Q8_0 downloads it."],
-    [
-      ["--model", "https://example.org/a/b.gguf"],
-      3,
-      "svc pull https://example.org/a/b.gguf downloads it and shows its name.",
-    ],
+    [["--model", "maker/none:Q8_0"], 3, "svc pull maker/none:Q8_0 downloads it, and so does this command with --pull."],
+    [["--model", "hf.co/maker/none:Q8_0"], 3, "svc pull hf.co/maker/none:Q8_0 downloads it, "],
+    [["--model", "hf:maker/none"], 3, "svc pull hf:maker/none downloads it, "],
+    [["--model", "hf://maker/none:Q8_0"], 3, "svc pull hf://maker/none:Q8_0 downloads it, "],
+    [["--model", "https://example.org/a/b.gguf"], 3, "svc pull https://example.org/a/b.gguf downloads it, "],
+    [["--image-model", "flux2-klein", "--port", "0"], 3, "svc pull flux2-klein downloads it, "],
     [["--model", "none"], 3, "There is no file none and no model of this name"],
   ])("%j ends with %i", async (args, code, message) => {
     const result = await finish(args);

@@ -195,9 +195,12 @@ test("limits of API keys without keys are an error of a server only, as a config
 });
 
 describe("models", () => {
-  test.each(["owner/repo", "owner/repo:Q4_K_M", "tiny"])("%s is a name when there is no such file", (name) => {
-    expect(settings({ model: name }).model).toBe(name);
-  });
+  test.each(["owner/repo", "owner/repo:Q4_K_M", "owner/repo:a.gguf", "tiny"])(
+    "%s is a name when there is no such file",
+    (name) => {
+      expect(settings({ model: name }).model).toBe(name);
+    },
+  );
 
   test.each(["tiny.gguf", "models/tiny.gguf", "./tiny", "../tiny", "a/b/c"])("%s is a path", (path) => {
     expect(settings({ model: path }).model).toBe(join("/srv", path));

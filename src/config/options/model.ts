@@ -11,7 +11,11 @@ export const modelOptions = {
     aliases: ["m"],
     ...NAMED,
     example: "Qwen/Qwen3-4B-GGUF",
-    help: "GGUF file to serve, or the name of a model that svc pull downloaded. Default: the embedded demonstration model svc-mini.",
+    help: "GGUF file to serve, or the name of a model that svc pull or --pull downloaded. Default: the embedded demonstration model svc-mini.",
+  }),
+  pull: boolean({
+    default: false,
+    help: "If a model that --model or another option names is missing, download it first, as svc pull does. No request is made for models that are there.",
   }),
   chatModels: list({
     name: "chat-model",

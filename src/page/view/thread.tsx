@@ -105,7 +105,7 @@ function Welcome() {
         <p class="soft hint">
           svc-mini is a tiny model that shows how things work. For real work:
           <br />
-          <code>svc pull Qwen/Qwen3-4B-GGUF && svc --model Qwen/Qwen3-4B-GGUF</code>
+          <code>svc --model Qwen/Qwen3-4B-GGUF --pull</code>
         </p>
       )}
     </section>

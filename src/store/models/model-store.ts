@@ -56,16 +56,19 @@ export class ModelStore {
 
   /**
    * Returns the models that match a name, ignoring case: the full or short name, else the name without tag, owner or
-   * both, else the source URL. Complete models come first, then the default order of quantizations decides. `among`: the
-   * models to search; absent: all. Throws PullError.
+   * both, else without the UD- of its tag, else `owner/repository:FILE`, else the source URL. Complete models come first,
+   * then the default order of quantizations decides. `among`: the models to search; absent: all. Throws PullError.
    */
   findAll(name: string, among: readonly Manifest[] = this.list()): Manifest[] {
     const wanted = inFull(name).toLowerCase();
     const short = (full: string) => full.slice(full.indexOf("/") + 1);
     const untagged = (full: string) => full.replace(/:.*$/, "");
-    const readings = [(full: string) => full, untagged, short, (full: string) => untagged(short(full))];
+    const withoutUd = (full: string) => full.replace(":ud-", ":");
+    const readings = [(full: string) => full, untagged, short, (full: string) => untagged(short(full)), withoutUd];
     const named = readings.map((reading) => among.filter((model) => reading(model.name.toLowerCase()) === wanted));
-    const matching = [...named, among.filter(({ url }) => url === name)].find(({ length }) => length > 0) ?? [];
+    const byFile = among.filter(({ files }) => files.some(({ path }) => isOfFile(wanted, path.toLowerCase())));
+    const byUrl = among.filter(({ url }) => url === name.replace(/[?#].*$/, ""));
+    const matching = [...named, byFile, byUrl].find(({ length }) => length > 0) ?? [];
     return matching
       .map((model) => ({ model, ready: this.isReady(model) ? 0 : 1 }))
       .sort((a, b) => a.ready - b.ready || quantRank(a.model.quant) - quantRank(b.model.quant))
@@ -214,6 +217,12 @@ export const sourceOf = ({ name, url }: Manifest): string =>
   name.includes("/") || KNOWN_SETS.has(name) || tessdataLanguage(name) !== undefined ? name : url;
 
 export const bytesOf = (model: Manifest): number => filesOf(model).reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+
+/** Returns whether `owner/repository:FILE` is a name of the file, with or without its folders there. */
+function isOfFile(name: string, path: string): boolean {
+  const [repo, file] = name.split(":", 2);
+  return file !== undefined && path.startsWith(`hub/${repo}/`) && path.endsWith(`/${file}`);
+}
 
 /** Removes an open file, which Windows refuses. */
 function removeIfPossible(path: string): void {

@@ -33,7 +33,7 @@ export interface PullOptions {
   readonly now: () => number;
 }
 
-interface Pulled {
+export interface Pulled {
   readonly manifest: Manifest;
   /** false: all files existed already. */
   readonly changed: boolean;

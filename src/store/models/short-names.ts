@@ -28,15 +28,19 @@ const WHISPERS: Readonly<Record<string, number>> = {
 /** Prefixes of hub names in other programs. */
 const HUB_PREFIX = /^(?:(?:hf|huggingface)\.co\/|hf:(?:\/\/)?)/i;
 
+/** The URL of a file at the hub, or of the page that shows it. */
+const HUB_FILE =
+  /^https?:\/\/(?:www\.)?(?:huggingface|hf)\.co\/([^/]+\/[^/]+)\/(?:blob|raw|resolve)\/main\/([^?#]+).*$/i;
+
 /**
- * Returns the full name: `whisper:base` is ggerganov/whisper.cpp:ggml-base, `hf.co/owner/name` is owner/name. Other
- * names are returned unchanged.
+ * Returns the full name: `whisper:base` is ggerganov/whisper.cpp:ggml-base, `hf.co/owner/name` is owner/name, the URL
+ * of a file at the hub is owner/name:FILE. Other names are returned unchanged.
  */
 export function inFull(name: string): string {
   const { prefix, full } = WHISPER;
   return name.toLowerCase().startsWith(prefix) && name.length > prefix.length
     ? `${full}${name.slice(prefix.length)}`
-    : name.replace(HUB_PREFIX, "");
+    : name.replace(HUB_FILE, "$1:$2").replace(HUB_PREFIX, "");
 }
 
 const TESSDATA = "tessdata:";

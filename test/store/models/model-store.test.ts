@@ -43,6 +43,24 @@ test("models are found by full name, without tag, without owner, in any case, an
   for (const name of ["a", "Q8_0", "a/B:", "", "a/c"]) expect(store.find(name)).toBeUndefined();
 });
 
+test("models are found by names of their files, and without a tag's UD-", async () => {
+  await add("UD-Q4_K_XL", [
+    "hub/a/B/sub/b-UD-Q4_K_XL-00001-of-00002.gguf",
+    "hub/a/B/sub/b-UD-Q4_K_XL-00002-of-00002.gguf",
+  ]);
+  await add("x", ["url/tiny/tiny.gguf"], { name: "tiny", url: "https://example.org/tiny.gguf" });
+  const file = "sub/b-UD-Q4_K_XL-00001-of-00002.gguf";
+  const page = "https://huggingface.co/a/B";
+  const names = ["a/b:q4_k_xl", `a/B:${file}`, `hf.co/a/B:${file.slice(4)}`, `${page}/blob/main/${file}`];
+  for (const name of [...names, `${page}/resolve/main/${file}?download=true`])
+    expect(store.find(name)?.name).toBe("a/B:UD-Q4_K_XL");
+  expect(store.find("https://example.org/tiny.gguf?token=1")?.name).toBe("tiny");
+  for (const name of ["a/B:b-UD", "b/B:sub", `${page}/blob/v2/${file}`, "https://example.org/a/B/blob/main/b.gguf"])
+    expect(store.find(name)).toBeUndefined();
+  await add("Q4_K_XL");
+  expect(store.find("a/b:q4_k_xl")?.name).toBe("a/B:Q4_K_XL");
+});
+
 test("a complete model has priority over an incomplete one", async () => {
   await add("Q8_0");
   const best = await add("Q4_K_M");

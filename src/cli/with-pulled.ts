@@ -1,0 +1,31 @@
+// --pull: downloads the models that options name, unless they are there.
+
+import type { Config } from "../config/config.ts";
+import { bytesOf } from "../store/models/model-store.ts";
+import { DownloadLine, gigabytes } from "./download-line.ts";
+import { downloadModel } from "./download-model.ts";
+import { ExitError } from "./exit-codes.ts";
+import { MissingModelError } from "./named-model.ts";
+import { progressOutput } from "./terminal.ts";
+
+/**
+ * Returns what `read` returns. With --pull, a model that it misses is downloaded, and `read` is called again. Throws as
+ * `read` and `downloadModel` do.
+ */
+export async function withPulled<T>(config: Config, read: () => T | Promise<T>): Promise<T> {
+  const names = new Map<string, string>();
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!config.pull || !(error instanceof MissingModelError)) throw error;
+      const { operand } = error;
+      const name = names.get(operand);
+      if (name !== undefined) throw new ExitError("model", `${operand} was downloaded as ${name}: use that name.`);
+      const { manifest, changed } = await downloadModel(config, operand);
+      names.set(operand, manifest.name);
+      const done = `${manifest.name}: ${gigabytes(bytesOf(manifest))} downloaded.`;
+      if (changed) new DownloadLine(progressOutput(config)).note(done);
+    }
+  }
+}

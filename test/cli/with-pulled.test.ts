@@ -1,0 +1,141 @@
+// --pull, as processes against a hub on loopback.
+
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { MODEL } from "../native/harness.ts";
+import { bytesContent, FakeHub } from "../store/models/fake-hub.ts";
+import { sharedFolder } from "../support/folders.ts";
+import { ownEnvironment } from "../support/own-environment.ts";
+import { post } from "../support/post.ts";
+import { runSvc } from "../support/program.ts";
+import { PROGRAM } from "../support/server.ts";
+import { until } from "../support/until.ts";
+
+setDefaultTimeout(60_000);
+
+const CONTENT = bytesContent(readFileSync(MODEL));
+const REPO = "maker/Mini-GGUF";
+const FILE = "mini-Q8_0.gguf";
+const NAME = `${REPO}:Q8_0`;
+const DONE = `${NAME}: 4.6 MB downloaded.\n`;
+const ASK = ["-s", "What is the capital of France?", "-t", "0", "--max-tokens", "16", "--ctx", "512"];
+
+const home = sharedFolder();
+const models = join(home, ".local/share/svc/models");
+let hub: FakeHub;
+beforeEach(async () => {
+  hub = await FakeHub.start();
+  hub.add(REPO, FILE, { content: CONTENT });
+});
+afterEach(async () => {
+  await hub[Symbol.asyncDispose]();
+  rmSync(models, { recursive: true, force: true });
+});
+
+const environment = () => ownEnvironment({ HOME: home, HF_ENDPOINT: hub.endpoint });
+
+const start = (args: readonly string[]) =>
+  Bun.spawn([...PROGRAM, ...args], { env: environment(), stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+
+const finish = (args: readonly string[]) => runSvc(args, { env: environment() });
+
+/** Serves until `use` has ended, and returns what the server printed on standard error. */
+async function serving(args: readonly string[], use: (url: string) => Promise<void>): Promise<string> {
+  const ready = join(home, "ready");
+  const server = start(["serve", "--port", "0", "--ready-file", ready, "--ctx", "512", ...args]);
+  await until(() => existsSync(ready) || server.exitCode !== null, 60_000);
+  await use(readFileSync(ready, "utf8").trim());
+  server.kill();
+  expect(await server.exited).toBe(0);
+  return server.stderr.text();
+}
+
+test("a server downloads its model first, and the next start makes no request", async () => {
+  const args = ["--model", REPO, "--pull"];
+  const answers = async (url: string) => {
+    const response = await post(`${url}/v1/chat/completions`, { messages: [{ role: "user", content: "Hi" }] });
+    expect(await response.json()).toMatchObject({ object: "chat.completion" });
+  };
+  const log = await serving(args, answers);
+  expect(log).toMatch(/^maker\/Mini-GGUF:Q8_0: \d+ %  .* of 4\.6 MB/);
+  expect(log).toContain(DONE);
+  const { length } = hub.seen;
+  expect(await serving(args, answers)).not.toContain("downloaded");
+  expect(hub.seen).toHaveLength(length);
+});
+
+test("one answer is all on standard output; -hf of llama-server is the same", async () => {
+  const { code, out, err } = await finish([...ASK, "-hf", REPO]);
+  expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining("Paris") });
+  expect(out).not.toContain("downloaded");
+  expect(err).toContain(DONE);
+  const { length } = hub.seen;
+  expect(await finish([...ASK, "--model", NAME, "--pull"])).toEqual({ code: 0, out, err: "" });
+  expect(hub.seen).toHaveLength(length);
+});
+
+test("--quiet hides the progress", async () => {
+  expect(await finish([...ASK, "--model", REPO, "--pull", "--quiet"])).toMatchObject({ code: 0, err: "" });
+});
+
+test("a draft model is downloaded too", async () => {
+  hub.add("maker/Draft-GGUF", "draft-Q8_0.gguf", { content: CONTENT });
+  const { code, err } = await finish([...ASK, "--model", REPO, "--draft", "maker/Draft-GGUF", "--pull"]);
+  expect(code).toBe(0);
+  expect(err).toContain("maker/Draft-GGUF:Q8_0: 4.6 MB downloaded.");
+});
+
+test.each([
+  ["a file of a repository", () => `${REPO}:${FILE}`],
+  ["the address of a file, signed", () => `${hub.cdnUrl}/${REPO}/${FILE}?signature=1`],
+])("%s is found again", async (_, name) => {
+  const args = [...ASK, "--model", name(), "--pull"];
+  expect(await finish(args)).toMatchObject({ code: 0, err: expect.stringContaining("4.6 MB downloaded.") });
+  const { length } = hub.seen;
+  expect(await finish(args)).toMatchObject({ code: 0, err: "" });
+  expect(hub.seen).toHaveLength(length);
+});
+
+test("a model whose address is not its name says under which name it was downloaded", async () => {
+  const address = `${hub.endpoint}/${REPO}`;
+  const { code, err } = await finish([...ASK, "--model", address, "--pull"]);
+  expect(code).toBe(3);
+  expect(err).toEndWith(`${DONE}svc: ${address} was downloaded as ${NAME}: use that name.\n`);
+});
+
+test("a download that fails ends as svc pull does, before anything is loaded", async () => {
+  const pulled = await finish(["pull", "maker/none"]);
+  expect(pulled.code).toBe(5);
+  for (const args of [ASK, ["serve", "--port", "0"]]) {
+    expect(await finish([...args, "--model", "maker/none", "--pull"])).toEqual(pulled);
+  }
+});
+
+test("without --pull, no request is made", async () => {
+  const { code, err } = await finish(["serve", "--port", "0", "--model", REPO]);
+  expect([code, err]).toEqual([
+    3,
+    `svc: There is no file ${REPO} and no model of this name in ${models}: svc pull ${REPO} downloads it, and so does this command with --pull.\n`,
+  ]);
+  expect(hub.seen).toEqual([]);
+});
+
+describe.each([
+  ["one answer", ASK],
+  ["a server", ["serve", "--port", "0"]],
+])("%s", (_, args) => {
+  test.each(["SIGINT", "SIGTERM"] as const)("%s ends the download, which goes on next time", async (signal) => {
+    hub.delay = 10;
+    const child = start([...args, "--model", REPO, "--pull"]);
+    await until(() => hub.sent > 1_000_000);
+    child.kill(signal);
+    expect([await child.exited, await child.stdout.text()]).toEqual([130, ""]);
+    expect(await child.stderr.text()).toEndWith(
+      `svc: Interrupted. svc pull ${REPO} continues where this download stopped.\n`,
+    );
+    hub.delay = 0;
+    expect(await finish([...ASK, "--model", REPO, "--pull"])).toMatchObject({ code: 0 });
+    expect(hub.seen.at(-1)?.range).toMatch(/^bytes=[1-9]/);
+  });
+});
