@@ -7,6 +7,7 @@ import { anchorsOf, blocksOf, linksOf, pages, root } from "./markdown.ts";
 
 const all = pages();
 const read = (path: string) => readFileSync(join(root, path), "utf8");
+const results = ["test/bench/RESULTS.md", "test/hostile/RESULTS.md"].map((path) => ({ path, text: read(path) }));
 
 test("the README has at most 8 KB", () => {
   expect(Buffer.byteLength(read("README.md"))).toBeLessThanOrEqual(8192);
@@ -19,7 +20,7 @@ test("the index of docs/ lists every page", () => {
 });
 
 describe("links lead to existing pages and headings", () => {
-  test.each(all.map((page) => [page.path, page] as const))("%s", (path, page) => {
+  test.each([...all, ...results].map((page) => [page.path, page] as const))("%s", (path, page) => {
     const broken = linksOf(page).filter((link) => {
       const [file = "", anchor] = link.split("#");
       const target = file === "" ? path : relative(root, join(root, dirname(path), file));
@@ -31,7 +32,7 @@ describe("links lead to existing pages and headings", () => {
 });
 
 test("the figures of the README match the documents", () => {
-  const documents = `${read("docs/performance.md")}${read("docs/promises.md")}`;
+  const documents = [read("docs/performance.md"), ...results.map(({ text }) => text)].join("");
   const section = /^## Why svc$([^]*?)^## /m.exec(read("README.md"))?.[1] ?? "";
   const figures = section.match(/[\d.]+ (?:s|ms|tok\/s)\b/g) ?? [];
   expect(figures.length).toBeGreaterThanOrEqual(10);
