@@ -66,6 +66,9 @@ ${common.map((option) => entry(spelling(option), textOf(option), width)).join("\
 ${entry("-h, --help", "Show this help; after a command, the help of that command.", width)}
 ${entry("    --help-all", `Show all ${options.length} options.`, width)}
 ${entry("-V, --version", "Show the version.", width)}
+
+Defaults are in brackets. Options can also be set by environment variables and
+in a config file: see --help-all.
 `;
 }
 
@@ -91,8 +94,9 @@ ${entry("    --help-all", "Show this help.", width)}
 ${entry("    --help-json", "Show all options as JSON.", width)}
 ${entry("-V, --version", "Show the version.", width)}
 
-Every option can also be set by its environment variable (in braces above) and
-in the file that --config names, by its long name: max-queue = 8.
+Defaults are in brackets above. Every option can also be set by its environment
+variable (in braces) and in the file that --config names, by its long name:
+max-queue = 8.
 Precedence: ${PRECEDENCE.join(" > ")}.
 Lists are comma-separated or JSON arrays, and their options can be repeated.
 

@@ -24,6 +24,14 @@ test("no two options share a spelling", () => {
 
 const widest = (text: string) => Math.max(...text.split("\n").map(({ length }) => length));
 
+test("both helps say that the texts in brackets are defaults, and that options can be set elsewhere", () => {
+  for (const text of [helpText(), fullHelpText()]) {
+    expect(text).toContain("[9999]");
+    expect(text).toContain("Defaults are in brackets");
+    expect(text).toMatch(/environment\s+variable/);
+  }
+});
+
 test("the full help states precedence and exit codes", () => {
   expect(fullHelpText()).toContain("command line > environment > config file > default");
   for (const { code, meaning } of Object.values(exitCodes)) expect(fullHelpText()).toContain(`  ${code}  ${meaning}`);

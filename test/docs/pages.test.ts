@@ -7,6 +7,7 @@ import { anchorsOf, blocksOf, linksOf, pages, root } from "./markdown.ts";
 
 const all = pages();
 const read = (path: string) => readFileSync(join(root, path), "utf8");
+const results = ["test/bench/RESULTS.md", "test/hostile/RESULTS.md"].map((path) => ({ path, text: read(path) }));
 
 test("the README has at most 8 KB", () => {
   expect(Buffer.byteLength(read("README.md"))).toBeLessThanOrEqual(8192);
@@ -19,7 +20,7 @@ test("the index of docs/ lists every page", () => {
 });
 
 describe("links lead to existing pages and headings", () => {
-  test.each(all.map((page) => [page.path, page] as const))("%s", (path, page) => {
+  test.each([...all, ...results].map((page) => [page.path, page] as const))("%s", (path, page) => {
     const broken = linksOf(page).filter((link) => {
       const [file = "", anchor] = link.split("#");
       const target = file === "" ? path : relative(root, join(root, dirname(path), file));
@@ -31,7 +32,7 @@ describe("links lead to existing pages and headings", () => {
 });
 
 test("the figures of the README match the documents", () => {
-  const documents = `${read("docs/performance.md")}${read("docs/promises.md")}`;
+  const documents = [read("docs/performance.md"), ...results.map(({ text }) => text)].join("");
   const section = /^## Why svc$([^]*?)^## /m.exec(read("README.md"))?.[1] ?? "";
   const figures = section.match(/[\d.]+ (?:s|ms|tok\/s)\b/g) ?? [];
   expect(figures.length).toBeGreaterThanOrEqual(10);
@@ -75,6 +76,11 @@ const constants = [
   ["limits", "that are being decoded (600 MiB)", "src/service/generation.ts", "DECODING_BYTES = 600 * 2 ** 20;"],
   ["limits", "(`n`) need (100 MiB)", "src/service/generation.ts", "COPIES_BYTES = 100 * 2 ** 20;"],
   ["limits", "begin to answer (256 MiB)", "src/gateway/request-bodies.ts", "LONG_BODIES_BYTES = 256 * 2 ** 20;"],
+  ["models", "with a context of 4,096 tokens", "src/cli/engines.ts", "LEAST_CONTEXT = 4096;"],
+  ["quickstart", "Qwen/Qwen3-4B-GGUF` | 2.5 GB", "src/cli/launch.ts", '"Qwen/Qwen3-4B-GGUF", bytes: 2.5e9'],
+  ["quickstart", "Qwen/Qwen3-8B-GGUF` | 5 GB", "src/cli/launch.ts", '"Qwen/Qwen3-8B-GGUF", bytes: 5e9'],
+  ["quickstart", "gpt-oss-20b-GGUF` | 12.1 GB", "src/cli/launch.ts", 'gpt-oss-20b-GGUF", bytes: 12.1e9'],
+  ["quickstart", "30B-A3B-Instruct-GGUF` | 18.6 GB", "src/cli/launch.ts", '30B-A3B-Instruct-GGUF", bytes: 18.6e9'],
   ["gateway", "with 1,024 requests at the same time", "src/gateway/gateway.ts", "PARALLEL = 1024;"],
   ["gateway", "is 25 % above average", "src/gateway/upstream.ts", "LOAD_BOUND = 1.25;"],
   ["team", "chown 65532 keys", "packaging/templates/Dockerfile", "--chown=65532:65532"],

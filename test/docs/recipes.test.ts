@@ -156,13 +156,16 @@ test("the service may ask for the addresses of the machine, and can be reloaded"
   expect(unit).toMatch(/^ExecReload=\/bin\/kill -HUP \$MAINPID$/m);
 });
 
-test("the service has the folders and the file of variables that docs/install.md names", () => {
-  const { text = "" } = pages().find(({ path }) => path === "docs/install.md") ?? {};
-  expect(unit).toMatch(/^EnvironmentFile=-\/etc\/svc\/environment$/m);
-  expect(text).toContain("SVC_API_KEY=");
-  expect(text).toContain("install -m 600 /dev/stdin /etc/svc/environment");
-  expect(text).toContain("sudo svc pull --data-dir /var/lib/svc ");
-});
+test.each(["docs/team.md", "docs/releases.md"])(
+  "the service has the folder and the file of variables that %s names",
+  (name) => {
+    const { text = "" } = pages().find(({ path }) => path === name) ?? {};
+    expect(unit).toMatch(/^EnvironmentFile=-\/etc\/svc\/environment$/m);
+    expect(text).toContain("SVC_API_KEY=");
+    expect(text).toContain("install -m 600 /dev/stdin /etc/svc/environment");
+    expect(text).toContain("sudo svc pull --data-dir /var/lib/svc ");
+  },
+);
 
 test("the service has the folders that systemd makes, unless its config file names others", () => {
   const folder = temporaryFolder();

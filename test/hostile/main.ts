@@ -1,7 +1,7 @@
 // `npm run test:hostile`: attacks on svc's promises.
 //   npm run test:hostile -- [--only FILE,FILE] [--attack TEXT] [--count N] [--kills N] [--seed N] [--workers N] [--write]
-// `--write` puts the measured figures into docs/promises.md. A full run takes hours, mostly for the requests for each
-// operation. `beside` needs llama-server for its comparison (`bun build.ts bench`), `described` Python 3 with venv, and
+// `--write` puts the measured figures into RESULTS.md here and sums them up in docs/promises.md. A full run takes hours,
+// mostly for the requests for each operation. `beside` needs llama-server for its comparison (`bun build.ts bench`), `described` Python 3 with venv, and
 // `disk` permission to mount a tmpfs.
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ import { faults } from "./faults.ts";
 import { images } from "./images.ts";
 import { kills } from "./kills.ts";
 import { multiplied } from "./multiplied.ts";
-import { promisesPage, resultsOf, resultsText } from "./promises-page.ts";
+import { promisesPage, resultsOf, resultsPage, resultsText } from "./promises-page.ts";
 import type { Options, Row } from "./row.ts";
 import { secrets } from "./secrets.ts";
 import { sounds } from "./sounds.ts";
@@ -54,7 +54,8 @@ const FILES: Readonly<Record<string, AttackFile>> = {
   described: { title: "Requests generated from the API description", run: described },
 };
 const TITLES = Object.fromEntries(Object.entries(FILES).map(([name, { title }]) => [name, title]));
-const PAGE = join(import.meta.dir, "../../docs/promises.md");
+const RESULTS = join(import.meta.dir, "RESULTS.md");
+const PROMISES = join(import.meta.dir, "../../docs/promises.md");
 
 exitOnSignals();
 const text = { type: "string" } as const;
@@ -82,8 +83,10 @@ for (const name of only.split(",")) {
   held &&= rows.every(({ ok }) => ok);
   console.log(resultsText(rows));
   if (!write) continue;
-  const page = readFileSync(PAGE, "utf8");
-  writeFileSync(PAGE, promisesPage(page, TITLES, resultsOf(page).set(name, rows)));
-  Bun.spawnSync([process.execPath, "fmt", PAGE]);
+  const page = readFileSync(RESULTS, "utf8");
+  const written = resultsPage(page, TITLES, resultsOf(page).set(name, rows));
+  writeFileSync(RESULTS, written);
+  writeFileSync(PROMISES, promisesPage(readFileSync(PROMISES, "utf8"), resultsOf(written)));
+  Bun.spawnSync([process.execPath, "fmt", RESULTS, PROMISES]);
 }
 process.exit(held ? 0 : 1);

@@ -1,4 +1,5 @@
-// Writes docs/promises.md: a summary of the promises, then the results of each file of attacks; and reads them from it.
+// Writes docs/promises.md, a summary of the promises, and test/hostile/RESULTS.md, the results of each file of attacks;
+// and reads the results from the latter.
 
 import { table } from "../../docs/generate/table.ts";
 import type { Row } from "./row.ts";
@@ -11,16 +12,20 @@ const NOT_HELD = "**not held**: ";
 /** A number with its unit: in limits, and in the figures that they limit. */
 const MEASURE = /([+−]?[\d.]+) (GB|MB|KiB|ms|s)\b/;
 
-/** Returns the page: its present introduction, and these results, in the order of `titles` (by file). */
-export function promisesPage(page: string, titles: Readonly<Record<string, string>>, results: Results): string {
+/** Returns the page of promises: its present introduction, and a summary of these results. */
+export function promisesPage(page: string, results: Results): string {
+  const introduction = page.slice(0, page.indexOf(SUMMARY)) + SUMMARY;
+  return `${introduction}\n\n${summary([...results.values()].flat())}\n`;
+}
+
+/** Returns the page of results: its present introduction, and these results, in the order of `titles` (by file). */
+export function resultsPage(page: string, titles: Readonly<Record<string, string>>, results: Results): string {
+  const [introduction = ""] = page.split(/^## /m);
   const sections = Object.entries(titles).flatMap(([file, title]) => {
     const rows = results.get(file) ?? [];
-    return rows.length === 0 ? [] : [{ file, title, rows }];
+    return rows.length === 0 ? [] : [`## ${file}\n\n${title}.\n\n${resultsText(rows)}`];
   });
-  const introduction = page.slice(0, page.indexOf(SUMMARY)) + SUMMARY;
-  const texts = sections.map(({ file, title, rows }) => `## ${file}\n\n${title}.\n\n${resultsText(rows)}`);
-  const all = sections.flatMap(({ file, rows }) => rows.map((row) => ({ ...row, file })));
-  return `${[introduction, summary(all), ...texts].join("\n\n")}\n`;
+  return `${[introduction.trimEnd(), ...sections].join("\n\n")}\n`;
 }
 
 /** Returns the text about one file's rows: a table for each promise and limit. */
@@ -38,11 +43,10 @@ export function resultsText(rows: readonly Row[]): string {
   return tables.join("\n\n");
 }
 
-/** Reads the results from the page. */
+/** Reads the results from the page of results. */
 export function resultsOf(page: string): Map<string, readonly Row[]> {
   const results = new Map<string, readonly Row[]>();
-  const start = page.indexOf(SUMMARY) + SUMMARY.length;
-  for (const section of page.slice(start).split(/^## /m).slice(1)) {
+  for (const section of page.split(/^## /m).slice(1)) {
     const [file = ""] = section.split("\n");
     const rows: Row[] = [];
     let [promise, limit] = ["", ""];
@@ -67,7 +71,7 @@ const cellsOf = (line: string): string[] =>
         .map((cell) => cell.trim().replaceAll("\\|", "|"))
     : [];
 
-function summary(all: readonly (Row & { readonly file: string })[]): string {
+function summary(all: readonly Row[]): string {
   const rows = [...Map.groupBy(all, ({ promise }) => promise)].map(([promise, group]) => {
     const limits = [...Map.groupBy(group, ({ limit }) => limit)];
     const figures = limits.flatMap(([limit, limited]) => worst(limit, limited));
@@ -76,10 +80,9 @@ function summary(all: readonly (Row & { readonly file: string })[]): string {
       `${group.filter(({ ok }) => ok).length} of ${group.length}`,
       figures.length === 0 ? "–" : figures.join("; "),
       limits.map(([limit]) => limit).join("; "),
-      [...new Set(group.map(({ file }) => `[${file}](#${file})`))].join(", "),
     ];
   });
-  return table(["promise", "held", "worst", "limit", "attacks"], rows);
+  return table(["promise", "held", "worst", "limit"], rows);
 }
 
 /** Returns a limit with the largest figures in place of its numbers; a figure is the first one with the limit's unit. */

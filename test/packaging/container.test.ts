@@ -40,7 +40,7 @@ test("svc stores data in these folders, unless a config file names others", () =
 });
 
 test("the read-only recipes mount these folders, and the folder for uploads", () => {
-  const run = block("docs/install.md", "sh", "--read-only");
+  const run = block("docs/releases.md", "sh", "--read-only");
   expect([...run.matchAll(/(?:--tmpfs |-v \S+?:)(\/\w+)/g)].map(([, folder]) => folder)).toEqual(
     expect.arrayContaining([...folders, "/tmp"]),
   );
@@ -77,7 +77,7 @@ test("batches outlive the containers of a cluster: its recipes mount a volume of
   expect(manifest).toMatchObject({ kind: "StatefulSet", spec: { template: { spec: pod }, volumeClaimTemplates } });
 });
 
-test.each(["docs/team.md", "docs/cluster.md", "docs/install.md"])(
+test.each(["docs/team.md", "docs/cluster.md", "docs/releases.md"])(
   "%s runs no shell in the image, which has none",
   (name) => {
     const text = pages().find(({ path }) => path === name)?.text;

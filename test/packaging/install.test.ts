@@ -89,10 +89,10 @@ test("a program that cannot be run may be in a folder without execution, which i
   expect(leftovers(release)).toEqual([]);
 });
 
-test("the commands of docs/install.md install svc-slim and remove it", async () => {
+test("the commands of docs/releases.md install svc-slim and remove it", async () => {
   await using release = fakeRelease();
   await release.publish({ name: "svc-slim", version: "1.2.3", platform: PLATFORM });
-  const page = pages().find(({ path }) => path === "docs/install.md");
+  const page = pages().find(({ path }) => path === "docs/releases.md");
   const block = page && blocksOf(page).find(({ code }) => code.includes("sh install.sh"));
   const code = block?.code.replace("https://github.com/OWNER/svc/releases", release.url) ?? "";
   const env = { PATH: process.env["PATH"], HOME: release.folder, SVC_PREFIX: join(release.folder, "prefix") };
