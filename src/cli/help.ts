@@ -48,6 +48,9 @@ export const COMMON_OPTIONS = [
 /** Sources of values, highest precedence first. */
 const PRECEDENCE = ["command line", "environment", "config file", "default"];
 
+const DEFAULTS =
+  "Defaults are in brackets. A config file and environment variables can set options, too: see --help-all.";
+
 const title = () => `svc ${version}: local AI models behind one HTTP server`;
 
 /** Returns the text of `svc --help` for a terminal of `width` columns. */
@@ -65,6 +68,8 @@ ${common.map((option) => entry(spelling(option), textOf(option), width)).join("\
 ${entry("-h, --help", "Show this help; after a command, the help of that command.", width)}
 ${entry("    --help-all", `Show all ${options.length} options.`, width)}
 ${entry("-V, --version", "Show the version.", width)}
+
+${wrapped(DEFAULTS, width, 0).join("\n")}
 `;
 }
 
@@ -90,8 +95,9 @@ ${entry("    --help-all", "Show this help.", width)}
 ${entry("    --help-json", "Show all options as JSON.", width)}
 ${entry("-V, --version", "Show the version.", width)}
 
-Every option can also be set by its environment variable (in braces above) and
-in the file that --config names, by its long name: max-queue = 8.
+Defaults are in brackets. Every option can also be set by its environment
+variable (in braces) and in the file that --config names, by its long name:
+max-queue = 8.
 Precedence: ${PRECEDENCE.join(" > ")}.
 Lists are comma-separated or JSON arrays, and their options can be repeated.
 
