@@ -446,7 +446,7 @@ describe("one answer", () => {
       Bun.spawnSync(["pkill", "-KILL", "-P", String(child.pid)]);
       const [code, err] = await ended(child);
       expect(code).toBe(1);
-      expect(err).toEndWith("svc: The model engine stopped by signal SIGKILL while computing this request.\n");
+      expect(err).toEndWith("svc: The model engine was killed by signal SIGKILL while computing this request.\n");
     });
   });
 
