@@ -63,7 +63,8 @@ const WITHOUT_EFFECT = byName<readonly [why: string, hasValue?: true]>({
 
 /** Options that svc lacks, and what to use in their place. */
 const INSTEAD = byName<string>({
-  "-hf -hfr -hff -mu -dr --hf-repo --hf-file --model-url": "svc pull downloads a model, and --model serves it by name",
+  "-hf -hfr -hff -mu -dr --hf-repo --hf-file --model-url":
+    "run svc pull OWNER/REPOSITORY, then svc --model OWNER/REPOSITORY",
   "-jf --json-schema-file": "--guided-json takes the schema itself",
   "-r": "--stop takes stop sequences",
 });

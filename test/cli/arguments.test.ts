@@ -66,7 +66,7 @@ describe("actions", () => {
     expect(parseArguments(["serve"]).command).toBe("serve");
     expect(parseArguments([]).command).toBeUndefined();
     for (const prompt of ["Hi", "42"]) {
-      expect(() => parseArguments(["serve", "-s", prompt])).toThrow("svc serve answers no prompt: svc -s does.");
+      expect(() => parseArguments(["serve", "-s", prompt])).toThrow("svc serve does not answer a prompt: use svc -s.");
     }
   });
 });
@@ -173,7 +173,7 @@ describe("mistakes", () => {
     [["--no-mmapp"], "Unknown option --no-mmapp. Did you mean --mmap?"],
     [["--no-port"], "Unknown option --no-port. Did you mean --port?"],
     [["-x"], "Unknown option -x."],
-    [["-hf", "a/b"], "There is no -hf: svc pull downloads a model, and --model serves it by name."],
+    [["-hf", "a/b"], "There is no -hf: run svc pull OWNER/REPOSITORY, then svc --model OWNER/REPOSITORY."],
     [["-ag"], "There is no -ag: svc has no equivalent of this option of llama.cpp's server."],
     [["-t", "8"], "-t is the temperature; threads are --threads."],
     [["--port"], "--port needs a value."],

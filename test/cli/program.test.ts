@@ -403,7 +403,7 @@ describe("one answer", () => {
     closeSync(pipe);
     expect([code, out]).toEqual([0, expect.stringContaining("Paris")]);
     expect(err).toStartWith(
-      "svc: Nothing came through the pipe on standard input for 5 s: the prompt is answered without",
+      "svc: No text arrived through the pipe on standard input for 5 s, so svc answers the prompt without",
     );
   });
 
