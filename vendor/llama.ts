@@ -13,8 +13,6 @@ import {
   compiler,
   compilerVersion,
   CPP_RUNTIME,
-  forMac,
-  forWindows,
   isForeign,
   origin,
   platform,
@@ -85,16 +83,32 @@ async function checkOutSources(): Promise<string> {
   return target;
 }
 
-/** Returns the package with the prebuilt libraries, or undefined where none is published. */
-function prebuiltPackage(flavour: Flavour): PinnedPackage | undefined {
-  if (flavour === "sanitize") return undefined;
+/**
+ * Returns the package with the prebuilt libraries, or undefined where they are compiled. Throws BuildError when the
+ * system has no such flavour.
+ */
+export function prebuiltPackage(flavour: Flavour, system = platform): PinnedPackage | undefined {
+  const found = librariesOf(flavour, system);
+  if (found) return found === "compiled" ? undefined : found;
+  const others = flavours.filter((other) => librariesOf(other, system));
+  throw new BuildError(
+    `There are no llama.cpp libraries of the flavour ${flavour} for ${system}. Its flavours: ${others.join(", ")}.`,
+  );
+}
+
+/** Returns where a system's libraries of this flavour come from; undefined if it has none. */
+function librariesOf(flavour: Flavour, system: string): PinnedPackage | "compiled" | undefined {
   const pins: Readonly<Record<string, PinnedPackage | undefined>> = versions.prebuilt;
-  const name = flavour === "cpu" || flavour === "metal" ? platform : `${platform}-${flavour}`;
-  const pin = pins[name];
-  if (!pin && !forMac && !forWindows) {
-    throw new BuildError(`There are no llama.cpp libraries for ${name}. Known: ${Object.keys(pins).join(", ")}.`);
+  switch (flavour) {
+    case "sanitize":
+      return "compiled";
+    case "metal":
+      return system.startsWith("darwin") ? "compiled" : undefined;
+    case "cpu":
+      return pins[system] ?? (/^(darwin|windows)/.test(system) ? "compiled" : undefined);
+    default:
+      return pins[`${system}-${flavour}`];
   }
-  return pin;
 }
 
 /** Returns the folder with the libraries of the package, downloaded if it is not there yet. */

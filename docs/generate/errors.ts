@@ -36,7 +36,8 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
   server_busy: "The queue is full, or the request waited or would wait too long. Repeat after `Retry-After`.",
   deadline_exceeded: "The time of `X-Svc-Deadline-Ms` passed before the first token or result.",
   request_cancelled: "The request was cancelled by its id or by POST /sdapi/v1/interrupt.",
-  engine_unavailable: "The model takes too long to load, or its engine is down or stalled. Repeat after `Retry-After`.",
+  engine_unavailable:
+    "The model takes too long to load, its engine is down or stalled, memory is short, or the server has no such model or component; the message says which. Repeat after `Retry-After`; without this header, the operator usually has to act.",
   engine_crashed: "The engine process ended while it computed this request, which may be the cause.",
   upstream_unavailable: "The model's upstream cannot be reached.",
   upstream_error: "The model's upstream failed or closed the connection.",

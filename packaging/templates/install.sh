@@ -36,7 +36,7 @@ END
 
 uninstall() {
   found=$(files | while read -r _ to; do [ ! -e "$prefix/$to" ] || echo "$to"; done)
-  [ -n "$found" ] || fail "no svc is installed in $prefix; SVC_PREFIX names another folder"
+  [ -n "$found" ] || fail "no svc is installed in $prefix; set SVC_PREFIX if it is in another folder"
   files | while read -r _ to; do rm -f "$prefix/$to"; done
   echo "svc is removed from $prefix. Its models and settings stay: ~/.local/share/svc, ~/.config/svc, ~/.cache/svc."
 }
@@ -104,7 +104,7 @@ install() {
   folder=$part/${file%.tar.xz}
   "$folder/svc" --version >/dev/null ||
     fail "svc $version does not run on this machine; nothing was installed. If permission was denied, programs cannot" \
-      "run in $part (noexec): TMPDIR names another folder"
+      "run in $part (noexec): set TMPDIR to another folder"
   files | while read -r from to; do
     mkdir -p "$(dirname "$prefix/$to")"
     # Under another name first: a running svc keeps its file, and nobody meets a part.

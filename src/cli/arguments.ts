@@ -82,7 +82,7 @@ export function parseArguments(args: readonly string[]): CommandLine {
   if (command === undefined || command === "serve") readModel(positionals, values, command);
   else checkOperands(command, positionals);
   if (command === "serve" && values.has("prompt")) {
-    throw new UsageError("svc serve answers no prompt: svc -s does. A seed is --seed.");
+    throw new UsageError("svc serve does not answer a prompt: use svc -s. For a seed, use --seed.");
   }
   if (flags["json"] === true && command !== undefined && !flagsOf(command).some(({ name }) => name === "json")) {
     throw new UsageError(`svc ${command} has no --json.`);

@@ -35,10 +35,10 @@ export function banner(
     ["model", `${model.id} (${model.description}; ${size})`],
     ["context", contextText(model, config.parallel, context)],
     ["device", model.device],
-    ["can", abilities(model)],
+    ["supports", abilities(model)],
   ];
   if (config.lora.length > 0) lines.push(["adapters", config.lora.map(({ name }) => name).join(", ")]);
-  lines.push(...furtherLine(options));
+  lines.push(...furtherLine("others", options));
   const demo = modelGiven
     ? ""
     : "\n  This is svc-mini, a tiny demonstration model. For real work:\n  svc --model Qwen/Qwen3-4B-GGUF --pull\n";
@@ -52,15 +52,15 @@ export function banner(
 export function gatewayBanner(models: number, options: BannerOptions): string {
   const { addresses, colours = false } = options;
   const found = `${models} model${models === 1 ? "" : "s"} of upstreams; curl ${addresses.here}/v1/models lists them`;
-  const further = furtherLine(options);
+  const further = furtherLine("models", options);
   const upstreams: Line[] = models === 0 && further.length > 0 ? [] : [["gateway", found]];
   return `${page([...upstreams, ...further, ...addressLines(addresses)], colours)}\n`;
 }
 
-function furtherLine({ furtherModels: names = [], offersPulled = false }: BannerOptions): Line[] {
-  if (names.length === 0) return offersPulled ? [["further", "none yet: svc pull owner/repository downloads one"]] : [];
+function furtherLine(label: string, { furtherModels: names = [], offersPulled = false }: BannerOptions): Line[] {
+  if (names.length === 0) return offersPulled ? [[label, "none yet: svc pull owner/repository downloads one"]] : [];
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
-  return [["further", `${names.slice(0, MOST_NAMED).join(", ")}${more} (loaded on first use)`]];
+  return [[label, `${names.slice(0, MOST_NAMED).join(", ")}${more} (loaded on first use)`]];
 }
 
 /** The addresses to open, and the machines that can open them. */
@@ -72,7 +72,7 @@ const addressLines = ({ here, others }: Reachable): Line[] => [
 
 function networkText(others: Reachable["others"]): string {
   if (!others) return "this machine alone; --host 0.0.0.0 --api-key-file FILE lets others connect";
-  if (others.length === 0) return "none now; svc will listen on every address that this machine gets";
+  if (others.length === 0) return "no address yet; svc listens on each one that this machine gets";
   return `${others.map((url) => `${url}/`).join("  ")}  (svc qr shows a QR code for phones)`;
 }
 
@@ -103,14 +103,14 @@ function contextText(
   parallel: number,
   { kvMode, note }: Runtime["context"],
 ): string {
-  const mode = kvMode === "streams" ? "fixed shares" : kvMode === "paged" ? "paged" : "shared freely";
+  const mode = kvMode === "streams" ? "in fixed shares" : kvMode === "paged" ? "paged" : "shared freely";
   const why = note ? ` (${note})` : "";
-  return `${maxModelLen} tokens per request${why}; up to ${parallel} at once in ${context}, ${mode}`;
+  return `${maxModelLen} tokens per request${why}; ${context} in total for up to ${parallel} requests at once, ${mode}`;
 }
 
 /** Returns a warning when the server listens beyond loopback without requiring a key, else an empty string. */
 export function exposure({ host, port, apiKeys }: Pick<Config, "host" | "port" | "apiKeys">): string {
   if (isLoopback(host) || apiKeys.length > 0) return "";
   const address = host.includes(":") ? `[${host}]` : host;
-  return `listening on ${address}:${port}: everyone who can reach this address can use the model, read and delete files, batches and stored responses, cancel requests and read /metrics; no API key is required (--api-key-file)`;
+  return `listening on ${address}:${port}: everyone who can reach this address can use the model, read and delete files, batches and stored responses, cancel requests and read /metrics; no API key is required (set keys with --api-key-file)`;
 }

@@ -70,7 +70,7 @@ const commands = {
   },
   say: {
     usage: "TEXT [-o FILE]",
-    help: "speak a text, or that on standard input",
+    help: "speak a text, or the text on standard input",
     flags: [
       format("mp3, opus, aac, flac, wav, pcm, caf"),
       { name: "voice", value: "VOICE", help: "Voice, by its id." },
@@ -84,7 +84,7 @@ const commands = {
   },
   draw: {
     usage: "PROMPT [-o FILE]",
-    help: "draw images from a description, or from standard input",
+    help: "draw images from a description, or from one on standard input",
     flags: [
       { name: "count", short: "n", value: "N", help: "Number of images; default: 1." },
       { name: "size", value: "WxH", help: "Size in pixels; default: the model's own." },

@@ -22,7 +22,7 @@ export function checkContext(
   if (kvMode === "streams" && maxModelLen < LEAST_SHARE) {
     throw new ExitError(
       "usage",
-      `--parallel ${parallel} leaves each request ${maxModelLen} of the ${ctx ?? context} tokens of --ctx in fixed shares (--kv-mode streams), but ${LEAST_SHARE} are the least: set a larger --ctx or a smaller --parallel.`,
+      `--parallel ${parallel} leaves each request ${maxModelLen} of the ${ctx ?? context} tokens of --ctx in fixed shares (--kv-mode streams), but a request needs at least ${LEAST_SHARE}: set a larger --ctx or a smaller --parallel.`,
     );
   }
   // Layers with a sliding window need less than is counted.

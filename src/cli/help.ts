@@ -49,6 +49,9 @@ export const COMMON_OPTIONS = [
 /** Sources of values, highest precedence first. */
 const PRECEDENCE = ["command line", "environment", "config file", "default"];
 
+const DEFAULTS =
+  "Defaults are in brackets. A config file and environment variables can set options, too: see --help-all.";
+
 const title = () => `svc ${version}: local AI models behind one HTTP server`;
 
 /** Returns the text of `svc --help` for a terminal of `width` columns. */
@@ -67,8 +70,7 @@ ${entry("-h, --help", "Show this help; after a command, the help of that command
 ${entry("    --help-all", `Show all ${options.length} options.`, width)}
 ${entry("-V, --version", "Show the version.", width)}
 
-Defaults are in brackets. Options can also be set by environment variables and
-in a config file: see --help-all.
+${wrapped(DEFAULTS, width, 0).join("\n")}
 `;
 }
 
@@ -94,7 +96,7 @@ ${entry("    --help-all", "Show this help.", width)}
 ${entry("    --help-json", "Show all options as JSON.", width)}
 ${entry("-V, --version", "Show the version.", width)}
 
-Defaults are in brackets above. Every option can also be set by its environment
+Defaults are in brackets. Every option can also be set by its environment
 variable (in braces) and in the file that --config names, by its long name:
 max-queue = 8.
 Precedence: ${PRECEDENCE.join(" > ")}.

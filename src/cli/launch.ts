@@ -67,7 +67,7 @@ export async function launch(
   const agent = agentOf(name);
   const program = findProgram(agent.program);
   if (program === undefined) {
-    throw new ExitError("failure", `${agent.program} is not on the PATH. It is installed with: ${agent.install}`);
+    throw new ExitError("failure", `${agent.program} is not on the PATH. Install it with: ${agent.install}`);
   }
   const start = (where: Config, wanted?: Wanted) => startAgent(agent, [program, ...args], where, wanted, user);
   if (await isServing(config)) return start(config, wantedModel(config, isModelAsked));
@@ -114,7 +114,7 @@ async function startAgent(
   removeAbandoned(temporary);
   const folder = orExit(
     () => new TemporaryFolder(temporary, "launch"),
-    (error) => `A folder in ${temporary} cannot be created: ${fileReason(error)}. TMPDIR names another.`,
+    (error) => `A folder in ${temporary} cannot be created: ${fileReason(error)}. Set TMPDIR to another.`,
   );
   const write = (name: string, text: string) => {
     const path = join(folder.path, name);
@@ -209,7 +209,7 @@ function fileLog({ dataDir, logLevel: level, logFormat: format }: Config): Logge
       mkdirSync(dataDir, { recursive: true });
       writeFileSync(path, "", { mode: 0o600 });
     },
-    (error) => `The log ${path} cannot be written: ${fileReason(error)}. --data-dir names another folder.`,
+    (error) => `The log ${path} cannot be written: ${fileReason(error)}. Choose another folder with --data-dir.`,
   );
   return createLogger({ level, format, write: (line) => appendFileSync(path, line), now: Date.now });
 }

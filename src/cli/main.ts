@@ -190,7 +190,7 @@ async function promptOf({ config, command, values }: Start): Promise<string | un
   }
   const piped = await readPipedInput(BESIDE_PROMPT, (seconds) =>
     writeWarning(
-      `Nothing came through the pipe on standard input for ${seconds} s: the prompt is answered without it. With -s -, svc waits for the whole prompt; with < /dev/null, not at all.`,
+      `No text arrived through the pipe on standard input for ${seconds} s, so svc answers the prompt without it. With -s -, svc waits for the whole prompt; with < /dev/null, it does not wait.`,
       config,
     ),
   );

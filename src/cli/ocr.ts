@@ -21,7 +21,7 @@ const MEASURE = {
 export function ocr(config: Config, files: readonly string[], flags: FlagsOf<"ocr">): Promise<number> {
   const { language, pages } = flags;
   const common = {
-    ...(language !== undefined && { languages: language.split(",") }),
+    ...(language !== undefined && { languages: language.split(",").map((tag) => tag.trim()) }),
     ...(pages !== undefined && { pages }),
     max_pages: MOST_PAGES,
   };

@@ -90,5 +90,5 @@ async function* streamed({ body }: Response): AsyncGenerator<Piece> {
     for (const { delta, finish_reason } of choices ?? []) yield { ...delta, finish_reason };
     if (timings) yield { timings };
   }
-  throw new ExitError("failure", "The answer broke off.");
+  throw new ExitError("failure", "The answer ended before it was complete.");
 }

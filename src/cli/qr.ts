@@ -45,7 +45,7 @@ export async function addressForOthers(
     "failure",
     isHere
       ? `The server at port ${port} is for this machine alone. Other machines can reach a server that is started with --host 0.0.0.0 --api-key-file FILE.`
-      : `No svc answers at port ${port} of this machine; --port names another.`,
+      : `No svc answers at port ${port} of this machine; choose another port with --port.`,
   );
 }
 

@@ -56,7 +56,7 @@ export async function fetchList<Entry>(config: Where, path: string): Promise<{ r
     if (error instanceof ExitError) throw error;
     // Reported below.
   }
-  throw new ExitError("failure", `No model server answers at ${url}; --host and --port name another.`);
+  throw new ExitError("failure", `No model server answers at ${url}; choose another with --host and --port.`);
 }
 
 /** Accepts only the server's own certificate, whatever names it covers, so that no other server receives the key. */

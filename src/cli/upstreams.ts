@@ -33,7 +33,8 @@ async function steer(config: Config, path: string, body: object): Promise<void> 
 
 /** Formats the replicas as aligned columns with a header. */
 function upstreamTable(upstreams: readonly Upstream[]): string {
-  if (upstreams.length === 0) return "No upstreams: --upstream names one, --gateway looks for them on this machine.\n";
+  if (upstreams.length === 0)
+    return "No upstreams. Add one with --upstream, or find those on this machine with --gateway.\n";
   const rows = upstreams.flatMap(({ name, replicas }) =>
     replicas.map((replica) => [
       name,

@@ -207,7 +207,7 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
 /** Returns the error for an answer of which the client has seen a part. */
 const brokenOff = ({ sick, error }: UpstreamFailure): SvcError => {
   const { replica } = error.details;
-  const why = "The server of this model broke off in the middle of the answer.";
+  const why = "The server of this model failed in the middle of the answer.";
   return sick === false ? error : new SvcError("upstream_error", why, replica === undefined ? {} : { replica });
 };
 

@@ -73,6 +73,6 @@ async function* none(): AsyncGenerator<Uint8Array, void, void> {}
 
 const soon = <T>(work: Promise<T>, ms: number): Promise<T> =>
   within(work, ms, () => {
-    const message = `The request body is not whole, and nothing more of it came for ${ms / 1000} seconds.`;
+    const message = `The request body is incomplete, and nothing more arrived for ${ms / 1000} seconds.`;
     return new SvcError("request_timeout", message);
   });

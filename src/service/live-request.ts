@@ -129,5 +129,5 @@ export class LiveRequest {
 function failureOf(cause: CancelCause): SvcError {
   if (cause === "shutdown") return shuttingDown();
   if (cause !== "deadline") return new SvcError("request_cancelled", "The request was cancelled.");
-  return new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed before the answer was whole.");
+  return new SvcError("deadline_exceeded", "The deadline of X-Svc-Deadline-Ms passed before the answer was complete.");
 }

@@ -87,21 +87,21 @@ export interface ModelSource {
 
 /** For each capability, what its model is called and how to add one. */
 const WANTED = {
-  embeddings: ["embedding model", "The server's option --embedding-model names one."],
-  rerank: ["reranker", "The server's option --rerank-model names one."],
+  embeddings: ["embedding model", "Start svc with --embedding-model to serve one."],
+  rerank: ["reranker", "Start svc with --rerank-model to serve one."],
   transcription: [
     "transcription model",
-    "The server's option --transcription-model names one; run from source, it needs npm run build:media first, which also makes one.",
+    "Start svc with --transcription-model to serve one. From source, run npm run build:media first, which also makes one.",
   ],
   speech: ["speech model", "This build was made without one."],
   ocr: ["model for text recognition", "This build was made without one."],
   images: [
     "image model",
-    "The server's option --image-model names one; run from source, it needs npm run build:media first, which also makes one.",
+    "Start svc with --image-model to serve one. From source, run npm run build:media first, which also makes one.",
   ],
   upscaling: [
     "upscaling model",
-    "The server's option --image-upscale-model names one; svc pull realesrgan downloads one.",
+    "Start svc with --image-upscale-model to serve one; svc pull realesrgan downloads one.",
   ],
 } as const;
 

@@ -99,14 +99,15 @@ function withParts(request: GenerateRequest, others: ReadonlyMap<ContentPart, Co
 
 const isDocument = (source: MediaSource): boolean => source.kind === "image" && source.isDocument === true;
 
-const REMEDIES: Readonly<Record<MediaKind, string>> = {
-  image: "The server's option --ocr-input has the text in it read.",
-  audio: "The server's option --transcribe-input has it transcribed.",
+const REMEDIES: Readonly<Record<MediaKind | "document", string>> = {
+  image: "A vision model needs its projector (--mmproj); for others, --ocr-input reads the text in images.",
+  audio: "An audio model needs its projector (--mmproj); for others, --transcribe-input transcribes speech.",
+  document: "Start svc with --ocr-input to read the text in documents.",
 };
 
 function unsupported({ source, param }: MediaPart): SvcError {
-  const { kind } = source;
-  const what = isDocument(source) ? "documents" : `${kind} input`;
+  const kind = isDocument(source) ? "document" : source.kind;
+  const what = kind === "document" ? "documents" : `${kind} input`;
   const message = `'${param}': this model takes no ${what}. ${REMEDIES[kind]}`;
   return new SvcError("unsupported_media_input", message, { param });
 }

@@ -66,7 +66,7 @@ describe("actions", () => {
     expect(parseArguments(["serve"]).command).toBe("serve");
     expect(parseArguments([]).command).toBeUndefined();
     for (const prompt of ["Hi", "42"]) {
-      expect(() => parseArguments(["serve", "-s", prompt])).toThrow("svc serve answers no prompt: svc -s does.");
+      expect(() => parseArguments(["serve", "-s", prompt])).toThrow("svc serve does not answer a prompt: use svc -s.");
     }
   });
 });

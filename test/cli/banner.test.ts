@@ -32,9 +32,11 @@ const render = (modelGiven: boolean, addresses: Reachable = local, note?: string
 test("the banner shows model, context and its reason, device, address, and a request to paste", () => {
   const text = render(true, local, "capped by free memory");
   expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596M parameters, 640 MiB)");
-  expect(text).toContain("4096 tokens per request (capped by free memory); up to 32 at once in 8192, shared freely");
+  expect(text).toContain(
+    "4096 tokens per request (capped by free memory); 8192 in total for up to 32 requests at once, shared freely",
+  );
   expect(text).toContain("CPU (zen4 variant, 2 threads)");
-  expect(text).toContain("tools, JSON schemas\n");
+  expect(text).toContain("supports tools, JSON schemas\n");
   expect(text).toContain("http://127.0.0.1:9999/v1");
   expect(text).toContain("curl http://127.0.0.1:9999/v1/chat/completions");
   expect(text).not.toContain("svc-mini");
@@ -43,14 +45,14 @@ test("the banner shows model, context and its reason, device, address, and a req
 test("the banner names chat models that are loaded on first use", () => {
   const options = { addresses: local, furtherModels: ["big", "small"] };
   const text = banner({ config, context: choice, modelGiven: true }, model, options);
-  expect(text).toContain("further  big, small (loaded on first use)");
-  expect(gatewayBanner(0, options)).toContain("further  big, small");
-  expect(render(true)).not.toContain("further");
+  expect(text).toContain("others   big, small (loaded on first use)");
+  expect(gatewayBanner(0, options)).toContain("models   big, small");
+  expect(render(true)).not.toContain("others  ");
   const none = gatewayBanner(0, { addresses: local, offersPulled: true });
-  expect(none).toContain("further  none yet: svc pull owner/repository");
+  expect(none).toContain("models   none yet: svc pull owner/repository");
   expect(none).not.toContain("upstreams");
   const many = { addresses: local, furtherModels: [..."abcdefgh"] };
-  expect(gatewayBanner(0, many)).toContain("further  a, b, c, d, e, f and 2 more (loaded on first use)");
+  expect(gatewayBanner(0, many)).toContain("models   a, b, c, d, e, f and 2 more (loaded on first use)");
 });
 
 test("the request to paste has a placeholder for the API key when keys are required", () => {
@@ -75,7 +77,7 @@ test("the banner shows the address for other machines, or how to listen there", 
 test("the banner does not advise to listen on the network when there is none", () => {
   const text = render(true, { ...local, others: [] });
   expect(text).not.toContain("--host 0.0.0.0");
-  expect(text).toContain("network  none now");
+  expect(text).toContain("network  no address yet");
 });
 
 test("the request to paste trusts the certificate with HTTPS", () => {

@@ -150,7 +150,9 @@ describe("svc launch", () => {
   });
 
   test("reports why a server refuses it", async () => {
-    const refusal = { error: { message: "This Host is not served here.", code: "forbidden_host" } };
+    const refusal = {
+      error: { message: "This server does not accept the host name in the Host header.", code: "forbidden_host" },
+    };
     using server = Bun.serve({ port: 0, fetch: () => Response.json(refusal, { status: 403 }) });
     const { code, out, err } = await launch(["codex", ...at(server.port ?? 0)], { script: "echo started" }).ended;
     expect([code, out, err]).toEqual([1, "", expect.stringContaining(refusal.error.message)]);
@@ -162,14 +164,14 @@ describe("svc launch", () => {
     mkdirSync(log);
     const flags = [...at(await freePort()), "--model", "model.gguf", "--data-dir", data];
     const { code, out, err } = await launch(["codex", ...flags], { script: "echo started" }).ended;
-    const why = `The log ${log} cannot be written: it is a folder. --data-dir names another folder.`;
+    const why = `The log ${log} cannot be written: it is a folder. Choose another folder with --data-dir.`;
     expect([code, out, err]).toEqual([1, "", `svc: ${why}\n`]);
   });
 
   test("reports a temporary folder that is missing", async () => {
     const env = { TMPDIR: "/nowhere" };
     const { code, out, err } = await launch(["codex", ...at(serve().port)], { script: "echo started", env }).ended;
-    const why = "A folder in /nowhere cannot be created: there is no such file or folder. TMPDIR names another.";
+    const why = "A folder in /nowhere cannot be created: there is no such file or folder. Set TMPDIR to another.";
     expect([code, out]).toEqual([1, ""]);
     expect(err).toEndWith(`svc: ${why}\n`);
   });
@@ -183,9 +185,6 @@ describe("svc launch", () => {
 
   test("reports how to install an agent that is missing", async () => {
     const { code, err } = await launch(["opencode", ...at(serve().port)]).ended;
-    expect([code, err]).toEqual([
-      1,
-      "svc: opencode is not on the PATH. It is installed with: npm install -g opencode-ai\n",
-    ]);
+    expect([code, err]).toEqual([1, "svc: opencode is not on the PATH. Install it with: npm install -g opencode-ai\n"]);
   });
 });

@@ -38,7 +38,8 @@ test("svc models sends the first of its API keys, and reports when the server re
 });
 
 test.each(["models", "upstreams", "wait"])("svc %s tells at once why a server refuses it", async (command) => {
-  const message = "This Host is not served here; --allowed-host admits more names.";
+  const message =
+    "This server does not accept the host name in the Host header. Start svc with --allowed-host NAME to accept it.";
   const answers = [
     Response.json({ error: { message, code: "forbidden_host" } }, { status: 403 }),
     new Response("", { status: 403 }),

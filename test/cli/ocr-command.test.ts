@@ -68,8 +68,8 @@ test.skipIf(process.platform === "win32" || !english)(
 );
 
 describe.skipIf(!english)(`pictures (${NO_ENGLISH})`, () => {
-  test("are read from files and from standard input, which leaves none behind", async () => {
-    const { code, out } = await svc([at("b.png"), "-", "--language", "en"], readFileSync(at("b.png")));
+  test("are read from files and from standard input, which leaves none behind, with blanks between languages", async () => {
+    const { code, out } = await svc([at("b.png"), "-", "--language", "en, eng"], readFileSync(at("b.png")));
     expect([code, out]).toEqual([0, `${at("b.png")}:\nFrom a picture\n\nstandard input:\nFrom a picture\n\n`]);
     expect(readdirSync(folder).filter((name) => name.startsWith("svc-stdin-"))).toEqual([]);
   });

@@ -403,7 +403,7 @@ describe("one answer", () => {
     closeSync(pipe);
     expect([code, out]).toEqual([0, expect.stringContaining("Paris")]);
     expect(err).toStartWith(
-      "svc: Nothing came through the pipe on standard input for 5 s: the prompt is answered without",
+      "svc: No text arrived through the pipe on standard input for 5 s, so svc answers the prompt without",
     );
   });
 
@@ -446,7 +446,7 @@ describe("one answer", () => {
       Bun.spawnSync(["pkill", "-KILL", "-P", String(child.pid)]);
       const [code, err] = await ended(child);
       expect(code).toBe(1);
-      expect(err).toEndWith("svc: The model engine stopped by signal SIGKILL while computing this request.\n");
+      expect(err).toEndWith("svc: The model engine was killed by signal SIGKILL while computing this request.\n");
     });
   });
 

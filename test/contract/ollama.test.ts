@@ -138,7 +138,7 @@ describe("chat", () => {
 
   test("reports a failure midway as a line with an error", async () => {
     const told = await lines(await serve(scripts.failed as FakeScript).post("/api/chat", { messages: user }));
-    expect(told.at(-1)?.error).toContain("engine stopped");
+    expect(told.at(-1)?.error).toContain("engine was killed");
   });
 
   test("answers an invalid request with a message", async () => {

@@ -7,7 +7,7 @@ import { toolCall } from "../support/tool-call.ts";
 
 export const crash = new SvcError(
   "engine_crashed",
-  "The model engine stopped by signal SIGKILL while computing this request.",
+  "The model engine was killed by signal SIGKILL while computing this request.",
 );
 
 /** Returns a token with itself and another one as alternatives. */

@@ -37,7 +37,9 @@ async function refused(args: readonly string[]): Promise<{ code: number; said: s
 const crashed = (file: string) => ({
   code: 3,
   said: expect.stringMatching(
-    new RegExp(`^svc: ${file} could not be loaded: The engine process ended .* while loading`),
+    new RegExp(
+      `^svc: ${file} could not be loaded: The engine process (was killed by signal|ended with code) .* while loading`,
+    ),
   ),
 });
 

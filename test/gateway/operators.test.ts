@@ -416,5 +416,5 @@ test("a reload changes timeouts and hedging of upstreams that stay", async () =>
   expect(far.upstream.replicas[0]).toBe(replica);
   expect(far.upstream.hedgeAfterMs(replica)).toBeGreaterThan(0);
   // With the new timeout, silence fails at once.
-  await expect(generate(far)).rejects.toThrow("broke off in the middle of the answer");
+  await expect(generate(far)).rejects.toThrow("failed in the middle of the answer");
 });

@@ -158,11 +158,12 @@ describe.each(media)("$name", ({ option, flag, part, otherwise, field, asText, r
     expect(await sent(["chat"], false)).toEqual([400, "unsupported_media_input", param(0)]);
   });
 
-  test("is refused without the option, which the message names", async () => {
+  test("is refused without the option, which the message names beside that for a projector", async () => {
     const response = await serve().chat({ messages: user(text("hi"), part("one")) });
     const error = await errorOf(response);
     expect([response.status, error.code, error.param]).toEqual([400, "unsupported_media_input", param(1)]);
     expect(error.message).toContain(flag);
+    expect(error.message).toContain("--mmproj");
   });
 
   test.each(refusals)("that the engine refuses is an error of the answer: %s", async (code, status) => {

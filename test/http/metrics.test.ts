@@ -21,7 +21,7 @@ function serveTwo() {
   const server = serve();
   server.engines.push(
     observed("text", "fake-model", { running: 1, waiting: 20, residentBytes: 111, restarts: 7 }),
-    observed("embedding", "vectors", { state: "failed", restarts: 2, lastError: "It ended by signal SIGKILL." }),
+    observed("embedding", "vectors", { state: "failed", restarts: 2, lastError: "It was killed by signal SIGKILL." }),
   );
   return server;
 }
@@ -63,7 +63,13 @@ test("any failed engine makes the server degraded and is listed in the health", 
     model: "fake-model",
     engines: [
       { kind: "text", model: "fake-model", state: "ready", running: 1, waiting: 20, resident_bytes: 111, restarts: 7 },
-      { kind: "embedding", model: "vectors", state: "failed", last_error: "It ended by signal SIGKILL.", restarts: 2 },
+      {
+        kind: "embedding",
+        model: "vectors",
+        state: "failed",
+        last_error: "It was killed by signal SIGKILL.",
+        restarts: 2,
+      },
     ],
   });
 });

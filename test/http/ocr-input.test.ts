@@ -200,7 +200,9 @@ describe("a document", () => {
     expect(response.status).toBe(400);
     // The Messages API has no field for the name.
     expect(error.param ?? param).toBe(param);
-    expect(error.message).toContain(`'${param}': this model takes no documents. The server's option --ocr-input`);
+    expect(error.message).toContain(`'${param}': this model takes no documents. Start svc with --ocr-input`);
+    // No model takes documents, so a projector would not help.
+    expect(error.message).not.toContain("--mmproj");
   });
 
   test("at a URL is downloaded", async () => {

@@ -74,7 +74,7 @@ test("removing svc where none is installed is an error that names the variable f
   expect(await run(release, {}, "--uninstall")).toEqual({
     code: 1,
     out: "",
-    err: `install.sh: no svc is installed in ${join(release.folder, "prefix")}; SVC_PREFIX names another folder\n`,
+    err: `install.sh: no svc is installed in ${join(release.folder, "prefix")}; set SVC_PREFIX if it is in another folder\n`,
   });
 });
 

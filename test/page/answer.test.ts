@@ -44,7 +44,7 @@ test("tool calls are assembled from their pieces", async () => {
 test("a failure is shown as an error next to the text so far", async () => {
   const { text, finish, error } = await answerOf("chat-failed.sse");
   expect([text, finish]).toEqual(["Hel", "error"]);
-  expect(error).toContain("The model engine stopped");
+  expect(error).toContain("The model engine was killed");
 });
 
 test("text read from a picture or a sound is kept with the file's name, unless an earlier message had it", async () => {

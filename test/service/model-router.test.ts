@@ -60,7 +60,7 @@ test("without a name, vectors come from the first local model that makes them, a
     refusal("There is no embedding model of this name. Served: first, second."),
   );
   expect(() => router.find(undefined, "rerank")).toThrow(
-    refusal("There is no reranker. The server's option --rerank-model names one."),
+    refusal("There is no reranker. Start svc with --rerank-model to serve one."),
   );
 });
 

@@ -43,5 +43,5 @@ export async function encodeCompacted(
 export function summaryOf(content: string | null | undefined, param: string): string {
   const { summary } = objectOf(Buffer.from(content ?? "", "base64").toString());
   if (typeof summary === "string") return BEFORE + summary;
-  throw fieldError("invalid_value", param, "must be what POST /v1/responses/compact gave");
+  throw fieldError("invalid_value", param, "must be what POST /v1/responses/compact returned");
 }

@@ -84,7 +84,7 @@ function decodeItem(item: Item, path: string, turns: Turns, refer: Refer): void 
     }
     default:
       if (isSkipped(typeOf(item) ?? "")) return;
-      throw new SvcError("invalid_value", `'${path}.type' is a kind of item that is not known.`, {
+      throw new SvcError("invalid_value", `'${path}.type' is not a known item type.`, {
         param: `${path}.type`,
       });
   }
@@ -253,7 +253,7 @@ function decodePart(value: unknown, path: string): ContentPart[] {
     case "encrypted_content":
       return [];
     default: {
-      throw fieldError("invalid_value", `${path}.type`, "is a kind of part that is not known");
+      throw fieldError("invalid_value", `${path}.type`, "is not a known part type");
     }
   }
 }

@@ -403,7 +403,8 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
     const { start } = this.options;
     for (const line of exit.stderr) this.log.error(line, this.name);
     const how = exit.signal ? `by signal ${exit.signal}` : `with code ${exit.code}`;
-    const end = this.hang ? `${this.hang} and was killed` : `ended ${how}${wasLoading ? " while loading" : ""}`;
+    const ended = `${exit.signal ? "was killed" : "ended"} ${how}`;
+    const end = this.hang ? `${this.hang} and was killed` : `${ended}${wasLoading ? " while loading" : ""}`;
     const reason = this.loadFailure ?? `The engine process ${end}.`;
     this.lastError = wasLoading && exit.file ? `${exit.file} could not be loaded: ${reason}` : reason;
     this.loadFailure = undefined;
@@ -415,7 +416,7 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
       return this.loaded.reject(new Error(this.lastError));
     }
 
-    const what = this.hang ?? `stopped ${how}`;
+    const what = this.hang ?? ended;
     this.jobs.lose(
       new SvcError("engine_crashed", `The model engine ${what} while computing this request.`),
       exit.culprit,

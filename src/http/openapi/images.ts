@@ -5,7 +5,7 @@ import { badRequest, jobErrors, temporaryFull, tooLarge, upstreamNamed, type Ope
 
 /** Returns the reasons for 503 of a route that needs this model. `option`: the option that names the model. */
 const drawingUnavailable = (model: string, option: string) =>
-  `\`server_busy\`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After gives the seconds until a place is free, estimated from recent steps. \`engine_unavailable\`: there is no ${model} (${option} names one), loading it takes too long or failed, or its engine is stalled.`;
+  `\`server_busy\`: the queue is full, or the request waited in it for as long as --queue-timeout allows; Retry-After gives the seconds until a place is free, estimated from recent steps. \`engine_unavailable\`: there is no ${model} (start svc with ${option} to serve one), loading it takes too long or failed, or its engine is stalled.`;
 
 /** Errors of every route that draws. */
 export const drawingErrors = {

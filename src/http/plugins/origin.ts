@@ -31,7 +31,10 @@ function hostName(header: string): string {
 export function checkHost(headers: Headers, policy: OriginPolicy): void {
   const host = hostName(headers.get("host") ?? "");
   if (host === "" || isAddress(host) || isLoopback(host) || isNamed(host, policy)) return;
-  throw new SvcError("forbidden_host", "This Host is not served here; --allowed-host admits more names.");
+  throw new SvcError(
+    "forbidden_host",
+    "This server does not accept the host name in the Host header. Start svc with --allowed-host NAME to accept it.",
+  );
 }
 
 const isNamed = (host: string, policy: OriginPolicy): boolean =>
@@ -51,7 +54,10 @@ export function checkOrigin(headers: Headers, policy: OriginPolicy, isOpen: bool
   const isForeign =
     origin === null ? !isOpen && headers.get("sec-fetch-site") === "cross-site" : !mayCall(origin, headers, policy);
   if (!isForeign || policy.corsOrigins.includes("*")) return;
-  throw new SvcError("forbidden_origin", "Pages of this origin may not call; --cors-origin admits more origins.");
+  throw new SvcError(
+    "forbidden_origin",
+    "Web pages of this origin may not call this server. Start svc with --cors-origin ORIGIN to allow them.",
+  );
 }
 
 function mayCall(origin: string, headers: Headers, policy: OriginPolicy): boolean {

@@ -108,7 +108,7 @@ class CheckedLines {
   async end(): Promise<void> {
     for (const line of this.cutter.rest()) await this.see(line);
     if (this.count > 0) return;
-    throw refuse("invalid_value", "The file is empty; it must have a JSON object on each line, and one at least.");
+    throw refuse("invalid_value", "The file is empty; it must have at least one line, with a JSON object on each.");
   }
 
   /** Checks the next piece of a line; returns the bytes of the line so far. */

@@ -241,7 +241,10 @@ export class LiveSession {
     this.after(ms, () => {
       const left = this.isWorking ? IDLE_MS : this.lastAt + IDLE_MS - this.deps.clock.now();
       if (left > 0) return this.expectSomething(left);
-      this.fail(new SvcError("request_timeout", `Nothing came for ${IDLE_MS / 1000} s: the session ends.`), "limit");
+      this.fail(
+        new SvcError("request_timeout", `Nothing was received for ${IDLE_MS / 1000} s: the session ends.`),
+        "limit",
+      );
     });
   }
 

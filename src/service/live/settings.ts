@@ -21,7 +21,7 @@ export function changed(before: LiveSettings, changes: LiveChanges, models: Mode
   const format = changes.format ?? before.format;
   const isOther = format.encoding !== before.format.encoding || format.rate !== before.format.rate;
   if (isOther && hasBegun) {
-    const message = "The format cannot change any more: sound in another one has come already.";
+    const message = "The format can no longer change: sound in another format has already arrived.";
     throw new SvcError("invalid_value", message, { param: "format" });
   }
   const turns = changes.turns && { ...(before.turns ?? USUAL_TURNS), ...changes.turns };

@@ -54,7 +54,7 @@ test("a process that keeps dying is reported, and the other one takes the next j
   }
   expect(pool.status()).toMatchObject({
     state: "unloaded",
-    lastError: expect.stringContaining("engine process ended"),
+    lastError: expect.stringContaining("engine process was killed by signal"),
   });
   expect((await count(pool, { to: 5 })).at(-1)).toMatchObject({ count: 5 });
 });

@@ -194,7 +194,7 @@ describe("a process that dies", () => {
     expect(await rejectionCode(lost)).toBe("engine_crashed");
     expect((await kept).map(({ type }) => type)).toEqual(["accepted", "started", "counted", "done"]);
     expect(counter.status()).toMatchObject({ state: "ready", restarts: 1 });
-    expect(counter.status().lastError).toMatch(/ended (by signal|with code)/);
+    expect(counter.status().lastError).toMatch(/was killed by signal|ended with code/);
   });
 
   test("passes a job that arrives before its exit is noticed to the next process", async () => {
@@ -228,7 +228,7 @@ describe("a process that dies", () => {
           kind: "counting",
           model: "abacus",
           how,
-          reason: "The engine process ended by signal SIGKILL.",
+          reason: "The engine process was killed by signal SIGKILL.",
           restart_in_ms: 0,
         },
       },
@@ -319,7 +319,7 @@ test("a file that was replaced while no process had it is logged before it is lo
 test("a process that dies while loading a file is reported with the file", async () => {
   const counter = start({ start: "eager", crash: true });
   await expect(counter.ready()).rejects.toThrow(
-    "/models/abacus could not be loaded: The engine process ended by signal SIGSEGV while loading.",
+    "/models/abacus could not be loaded: The engine process was killed by signal SIGSEGV while loading.",
   );
 });
 
