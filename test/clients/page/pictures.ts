@@ -1,8 +1,8 @@
 // Checks of pictures that are attached, with a model that takes them.
 
 import type { Browser, Page } from "puppeteer-core";
-import { check, equal, same } from "../checks.ts";
-import { choose, openTab, until } from "./browser.ts";
+import { check, equal, ok, same } from "../checks.ts";
+import { choose, openTab, press, seriousFindings, shot, until } from "./browser.ts";
 
 interface Picture {
   readonly name: string;
@@ -91,6 +91,37 @@ export async function checkPictures(browser: Browser, url: string): Promise<void
       "new.jxl is damaged or not PNG, JPEG, WebP, GIF or BMP.",
     );
     await removeAll(page);
+  });
+  await check("many pictures and a long text leave the buttons in the window of a phone", async () => {
+    const [narrow, wide] = [
+      { width: 360, height: 740 },
+      { width: 740, height: 360 },
+    ];
+    await page.setViewport({ ...narrow, isMobile: true, hasTouch: true });
+    await page.waitForSelector(".suggestions button:enabled");
+    const colours = ["teal", "tomato", "gold", "navy", "plum", "olive", "coral", "peru"];
+    await drop(
+      page,
+      colours.map((background, at) => ({
+        name: `${at}.jpg`,
+        type: "image/jpeg",
+        width: 4000,
+        height: 3000,
+        background,
+      })),
+    );
+    await shot(page, "phone-pictures");
+    await page.$eval("#message", (one) => one.focus());
+    await page.keyboard.sendCharacter("a long text\n".repeat(40));
+    same(await seriousFindings(page), []);
+    for (const view of [narrow, wide]) {
+      await page.setViewport({ ...view, isMobile: true, hasTouch: true });
+      const bottom = await page.$eval('.composer [aria-label="Send"]', (one) => one.getBoundingClientRect().bottom);
+      ok(bottom <= view.height, `Send ends at ${bottom} of ${view.height}`);
+      await shot(page, `phone-pictures-${view.width}`);
+    }
+    await press(page, "Remove 7.jpg", ".composer");
+    equal((await attached(page)).length, 7);
     same(wrong, []);
   });
   await page.close();
