@@ -20,7 +20,11 @@ const page = { api, kept, session, watch: new Watch(api), toBlocks: createMarkdo
 // Without a database, as in some private windows, everything but the history works.
 await History.open((change) => void session.changedElsewhere(change))
   .then((history) => session.chats.use(history))
+  .then(() => session.restoreAnswers())
   .catch(() => {});
+// Browsers discard hidden tabs without a further word, and end a request before they hide a tab to reload it.
+addEventListener("visibilitychange", () => document.hidden && session.keepAnswers());
+addEventListener("beforeunload", () => session.keepAnswers());
 render(
   <PageContext.Provider value={page}>
     <App />

@@ -26,6 +26,7 @@ import { checkFocus } from "./page/focus.ts";
 import { checkLayout } from "./page/layout.ts";
 import { checkMishaps } from "./page/mishaps.ts";
 import { checkNavigation } from "./page/navigation.ts";
+import { checkPictures } from "./page/pictures.ts";
 import { checkReading } from "./page/reading.ts";
 import { scriptedModel } from "./page/scripted-model.ts";
 import { checkStorage } from "./page/storage.ts";
@@ -340,6 +341,7 @@ async function checkPage(url: string, executable: string): Promise<void> {
     await page.waitForSelector(".button.new");
   });
   await checkMishaps(page, url);
+  await checkPictures(browser, url);
   await check("nothing went wrong meanwhile, and nothing was asked of anybody else", async () => same(wrong, []));
   await check("the API reference works without a network, and requests can be tried on it", async () => {
     const docs = await openTab(browser, url);

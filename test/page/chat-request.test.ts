@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { chatRequest, fenced, newMedia, readTools } from "../../src/page/logic/chat-request.ts";
 import type { Turn } from "../../src/page/logic/conversation.ts";
+import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { decodeChat } from "../../src/dialect/chat/decode.ts";
 import { testConfig } from "../http/harness.ts";
 
@@ -51,6 +52,38 @@ test("the files of the last message alone are new in a request", () => {
   ]);
   expect(media([...path, turn("assistant", "So?"), turn("user", "No files")])).toEqual([]);
   expect(media([...path, turn("assistant", "", { toolCalls: [] }), turn("tool", "1")])).toEqual([]);
+});
+
+test("of a long chat's media, the newest are sent, and in place of others their names", () => {
+  const { maxCount } = defaultMediaLimits;
+  const pictures = (from: number, to: number) => ({
+    attachments: Array.from({ length: to - from }, (_, at) => {
+      return { kind: "image", name: `${from + at}.png`, data: `${PIXEL}${from + at}` } as const;
+    }),
+  });
+  const path = [
+    turn("user", "Before", pictures(0, 2)),
+    turn("assistant", "I see."),
+    turn("user", "Then", pictures(2, maxCount)),
+    turn("assistant", ""),
+    turn("user", "Now", pictures(maxCount, maxCount + 1)),
+  ];
+  const request = chatRequest(path, {}, LOCAL);
+  const [first, , second] = request.messages;
+  expect(first?.content).toEqual([
+    { type: "text", text: "(0.png is no longer shown.)" },
+    { type: "image_url", image_url: { url: `${PIXEL}1` } },
+    { type: "text", text: "Before" },
+  ]);
+  const urls = request.messages.flatMap(({ content }) =>
+    Array.isArray(content) ? content.flatMap((part) => (part.type === "image_url" ? [part.image_url] : [])) : [],
+  );
+  expect(urls.length).toBe(maxCount);
+  expect([...newMedia(request, path).values()]).toEqual([...Array(maxCount - 1).keys()].map((at) => `${at + 2}.png`));
+  expect(second?.content?.length).toBe(maxCount + 1);
+  // The server refuses what is too much for one message.
+  const all = [turn("user", "All", pictures(0, maxCount + 1))];
+  expect(JSON.stringify(chatRequest(all, {}, LOCAL))).not.toContain("no longer");
 });
 
 test("unset parameters are left to the server, and a missing answer joins the messages around it", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
-import { acceptedBy, kindOf, textOf } from "../../src/page/logic/files.ts";
+import { acceptedBy, kindOf, redrawing, textOf } from "../../src/page/logic/files.ts";
 import type { Model } from "../../src/page/logic/models.ts";
 
 const model = (use: Model["use"], ...capabilities: string[]): Model => {
@@ -38,6 +38,35 @@ test("images are as large as the API takes them, at most", () => {
   expect(() => kindOf(file("a.png", "image/png", maxImageBytes + 1), seeing, reading)).toThrow(
     "a.png has more than 20 MB.",
   );
+});
+
+test("large images and other formats are redrawn, smaller ones and animations are not", () => {
+  const [photo, screen] = [
+    { width: 3000, height: 4096 },
+    { width: 2048, height: 1152 },
+  ];
+  for (const [type, size, decoded, chat, image] of [
+    ["image/jpeg", 4_000_000, photo, 0.5, undefined],
+    ["image/png", 2_000_000, screen, undefined, undefined],
+    ["image/png", 2_000_001, screen, 1, undefined],
+    ["image/gif", 4_000_000, photo, undefined, 1],
+    ["image/bmp", 1000, screen, undefined, 1],
+    ["image/avif", 1000, screen, 1, 1],
+    ["image/heic", 1000, photo, 0.5, 1],
+  ] as const) {
+    expect(redrawing(file("a", type, size), decoded, "chat")).toBe(chat);
+    expect(redrawing(file("a", type, size), decoded, "image")).toBe(image);
+  }
+});
+
+test("an image that neither the browser nor the server decodes is refused by its name", () => {
+  const told = "a is damaged or not PNG, JPEG, WebP, GIF or BMP.";
+  for (const type of ["image/png", "image/avif", "image/jxl"])
+    expect(() => redrawing(file("a", type), undefined, "chat")).toThrow(told);
+  for (const type of ["image/heic", "image/heif", "image/tiff"]) {
+    expect(redrawing(file("a", type), undefined, "chat")).toBeUndefined();
+    expect(() => redrawing(file("a", type), undefined, "image")).toThrow(told);
+  }
 });
 
 test("a model hears WAV, MP3 and FLAC; other sound is for servers that transcribe", () => {

@@ -7,6 +7,9 @@ import type { Model } from "./models.ts";
 type Message = ChatCompletionRequest["messages"][number];
 type Parts = Exclude<Message["content"], string | null | undefined>;
 
+/** Maximum number of images, sounds and documents in a request. */
+const MOST_MEDIA = 32;
+
 /** Returns the request for the turn that follows `path`. Throws Error about the tools. */
 export function chatRequest(
   path: readonly Turn[],
@@ -15,9 +18,10 @@ export function chatRequest(
 ): ChatCompletionRequest {
   const { system, tools, reasoning_effort, size: _ofImages, ...sampling } = settings;
   const given = system?.trim() ? [{ role: "system", content: system } as const] : [];
+  const sent = sentMedia(path);
   return {
     model: id,
-    messages: [...given, ...joined(path.flatMap((turn, at) => messageOf(turn, path[at + 1]?.role === "tool")))],
+    messages: [...given, ...joined(path.flatMap((turn, at) => messageOf(turn, path[at + 1]?.role === "tool", sent)))],
     stream: true,
     ...(reports && { timings_per_token: true, return_progress: true }),
     ...sampling,
@@ -35,7 +39,7 @@ export function newMedia({ messages }: Pick<ChatCompletionRequest, "messages">, 
   const content = messages[last]?.content;
   const parts = Array.isArray(content) ? [...content.entries()].filter(([, { type }]) => type !== "text") : [];
   // The parts of all messages are in the order of the files in all turns.
-  const names = path.flatMap(({ attachments = [] }) => attachments.filter(isMedia)).slice(-parts.length);
+  const names = mediaOf(path).slice(-parts.length);
   return new Map(parts.map(([index], at) => [`messages.${last}.content.${index}`, names[at]?.name ?? ""]));
 }
 
@@ -60,10 +64,26 @@ export function readTools(text: string): NonNullable<ChatCompletionRequest["tool
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
-/** `isAnswered`: whether results follow the turn; models cannot go on after calls without results, so those are left out. */
-function messageOf({ role, text, attachments = [], toolCalls, toolCallId }: Turn, isAnswered: boolean): Message[] {
+/** Returns the newest media, as many as fit into a request. Those of the last turn are never left out in silence. */
+function sentMedia(path: readonly Turn[]): ReadonlySet<Attachment> {
+  const own = mediaOf(path.slice(-1)).length;
+  return new Set(mediaOf(path).slice(-Math.max(MOST_MEDIA, own)));
+}
+
+const mediaOf = (path: readonly Turn[]): Attachment[] =>
+  path.flatMap(({ attachments = [] }) => attachments.filter(isMedia));
+
+/**
+ * `isAnswered`: whether results follow the turn; models cannot go on after calls without results, so those are left out.
+ * `sent`: the media that are sent; others are only named.
+ */
+function messageOf(
+  { role, text, attachments = [], toolCalls, toolCallId }: Turn,
+  isAnswered: boolean,
+  sent: ReadonlySet<Attachment>,
+): Message[] {
   if (role === "tool") return [{ role, content: text, ...(toolCallId !== undefined && { tool_call_id: toolCallId }) }];
-  if (role === "user") return [{ role, content: attachments.length > 0 ? partsOf(text, attachments) : text }];
+  if (role === "user") return [{ role, content: attachments.length > 0 ? partsOf(text, attachments, sent) : text }];
   const calls = (isAnswered ? (toolCalls ?? []) : []).map(({ id, name, arguments: given }) => ({
     id,
     type: "function" as const,
@@ -92,8 +112,8 @@ function joinedContent(first: Message["content"], second: Message["content"]): s
   );
 }
 
-function partsOf(text: string, attachments: readonly Attachment[]): Parts {
-  const media = attachments.filter(isMedia).map(mediaPart);
+function partsOf(text: string, attachments: readonly Attachment[], sent: ReadonlySet<Attachment>): Parts {
+  const media = attachments.filter(isMedia).map((one) => (sent.has(one) ? mediaPart(one) : unsentPart(one)));
   const files = attachments
     .filter(({ kind }) => kind === "text")
     .map(({ name, data }) => `${name}:\n\n${fenced(data)}`);
@@ -108,6 +128,8 @@ function mediaPart({ kind, name, data }: Attachment): Parts[number] {
   if (kind === "image") return { type: "image_url", image_url: { url: data } };
   return { type: "input_audio", input_audio: { data: data.slice(data.indexOf(",") + 1), format: formatOf(data) } };
 }
+
+const unsentPart = ({ name }: Attachment): Parts[number] => ({ type: "text", text: `(${name} is no longer shown.)` });
 
 const isPdf = (url: string): boolean => url.startsWith("data:application/pdf");
 

@@ -177,8 +177,8 @@ const LONGEST_TITLE = 60;
 export function titleOf({ text, attachments = [] }: Pick<Turn, "text" | "attachments">): string {
   const line = text.trim().replaceAll(/\s+/g, " ") || (attachments[0]?.name ?? "");
   if (line.length <= LONGEST_TITLE) return line;
-  const cut = line.slice(0, LONGEST_TITLE).replace(/[\uD800-\uDBFF]$/, "");
-  return `${cut.slice(0, Math.max(cut.lastIndexOf(" "), LONGEST_TITLE / 2))}…`;
+  const cut = line.slice(0, Math.max(line.slice(0, LONGEST_TITLE).lastIndexOf(" "), LONGEST_TITLE / 2));
+  return `${cut.replace(/[\uD800-\uDBFF]$/, "")}…`;
 }
 
 /** Returns the number of characters of all files and pictures. */

@@ -11,6 +11,15 @@ const PDF = "application/pdf";
 /** Types of the sounds that models take. Others only become text. */
 const HEARD = /^audio\/(?:x-|x-pn-|vnd\.)?(?:wave?|mpeg|mp3|flac)$/;
 
+/** Types of images that the API takes, in chats and in edits. */
+const SEEN = { chat: /^image\/(?:png|jpeg|webp|gif|bmp|x-ms-bmp)$/, image: /^image\/(?:png|jpeg|webp)$/ };
+/** Types that --ocr-input reads for models that do not see; those are listed like the ones that do. */
+const READ = /^image\/(?:tiff|hei[cf])$/;
+/** The longest side in pixels that a chat model receives. */
+const LONGEST_SIDE = 2048;
+/** Size in bytes up to which a file is left as it is: a request may have 32 of them. */
+const SMALL = 2_000_000;
+
 /** A server without a transcription model cannot read sound. One that has it does not report for which models it does. */
 type Reads = Pick<Abilities, "transcription">;
 
@@ -57,6 +66,27 @@ function kindOfType(type: string): Attachment["kind"] {
   // The API takes no SVG, which models can read as the text that it is.
   if (type === "image/svg+xml") return "text";
   return type.startsWith("image/") || type === PDF ? "image" : type.startsWith("audio/") ? "audio" : "text";
+}
+
+/**
+ * Returns by which factor an image is redrawn before it is sent; undefined when its file is sent as it is. `decoded` is
+ * absent when the browser cannot decode it. Throws Error with a message for the user when the API cannot either.
+ */
+export function redrawing(
+  { name, type, size }: Pick<File, "name" | "type" | "size">,
+  decoded: { readonly width: number; readonly height: number } | undefined,
+  use: Model["use"],
+): number | undefined {
+  const isSeen = SEEN[use].test(type);
+  if (!decoded) {
+    if (use === "chat" && READ.test(type)) return undefined;
+    throw new Error(`${name} is damaged or not PNG, JPEG, WebP, GIF or BMP.`);
+  }
+  if (use === "image") return isSeen ? undefined : 1;
+  // It may be animated, of which one picture would remain.
+  if (type === "image/gif") return undefined;
+  const scale = Math.min(1, LONGEST_SIDE / Math.max(decoded.width, decoded.height));
+  return isSeen && scale === 1 && size <= SMALL ? undefined : scale;
 }
 
 /** Reads a text file. Throws Error with a message for the user when it is none or too large. */

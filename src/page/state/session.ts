@@ -2,7 +2,7 @@
 
 import { batch, signal, type Signal } from "@preact/signals";
 import type { ModelList } from "../../contract/model.ts";
-import { ENDS } from "../logic/answer.ts";
+import { ENDS, type Answer } from "../logic/answer.ts";
 import * as tree from "../logic/conversation.ts";
 import type { Attachment, Conversation, Settings, Turn } from "../logic/conversation.ts";
 import { abilitiesOf, modelsOf, type Abilities, type Model } from "../logic/models.ts";
@@ -21,6 +21,10 @@ const LARGE = 1_000_000;
 const NO_MODEL = "The server has no model for chats or images. Start it with --model.";
 const MODEL = "svc.model";
 const SETTINGS = "svc.settings";
+const ANSWERS = "svc.answers";
+
+/** A chat, a turn in it, and what was written of that. */
+type CutAnswer = readonly [string, string, Answer["turn"]];
 
 export class Session {
   readonly models = signal<readonly Model[]>([]);
@@ -44,6 +48,7 @@ export class Session {
   constructor(
     private readonly api: Api,
     private readonly kept = new Kept("localStorage"),
+    private readonly tab = new Kept("sessionStorage"),
   ) {
     this.modelId = signal(kept.get(MODEL) ?? "");
     this.conversation = signal(this.fresh());
@@ -182,6 +187,27 @@ export class Session {
     this.run?.abort.abort();
   }
 
+  /** Stores all answers so far, also for the case that the tab has no time to do it. */
+  keepAnswers(): void {
+    if (this.runs.value.size === 0) return;
+    const answers = Array.from(this.runs.value, ([id, run]): CutAnswer => [id, run.turn, run.answer.value.turn]);
+    this.tab.set(ANSWERS, JSON.stringify(answers));
+    for (const [id, run] of this.runs.value) this.keep(id, run);
+  }
+
+  /** Stores what this tab had of its answers before it was reloaded. */
+  async restoreAnswers(): Promise<void> {
+    const answers = JSON.parse(this.tab.get(ANSWERS) ?? "[]") as readonly CutAnswer[];
+    this.tab.set(ANSWERS, "[]");
+    for (const [id, turn, answer] of answers) {
+      const chat = await this.chats.read(id);
+      const stored = chat?.turns[turn];
+      // It may have gone on, or in a copy of the tab still do so.
+      const isOlder = stored && (stored.finish !== undefined || lengthOf(stored) > lengthOf(answer));
+      if (chat && !isOlder) await this.chats.put(tree.changeTurn(chat, turn, answer));
+    }
+  }
+
   setSettings(settings: Settings): void {
     this.change((conversation) => tree.edited(conversation, { settings }, Date.now()));
     this.kept.set(SETTINGS, JSON.stringify(settings));
@@ -236,23 +262,25 @@ export class Session {
     this.runs.value = new Map(this.runs.value).set(id, run);
     this.change((conversation) => tree.addTurn(conversation, turn));
     this.announcement.value = "Writing an answer.";
-    // Storing a turn of a conversation that was removed meanwhile would restore the conversation.
-    const isWanted = () => this.runs.value.get(id) === run;
-    const keep = (change: Partial<Turn>) => {
-      if (isWanted()) this.update(id, (one) => tree.changeTurn(one, turn.id, change));
-    };
     const pace = tree.mediaLength(run.current) > LARGE ? SAVE_MS.large : SAVE_MS.usual;
-    const saving = setInterval(() => keep(run.answer.value.turn), pace);
+    const saving = setInterval(() => this.keep(id, run), pace);
     const end = await run.write(this.api, parent, model);
     clearInterval(saving);
-    if (!isWanted()) return;
+    if (this.runs.value.get(id) !== run) return;
     batch(() => {
-      keep({ ...run.answer.value.turn, ...end });
+      this.keep(id, run, end);
       this.drop(id);
       this.announcement.value = announcementOf(end);
     });
     // The model's context length may be known only after it was loaded.
     await this.loadModels();
+  }
+
+  /** Stores an answer so far, and how it ended. */
+  private keep(id: string, run: Run, end: Partial<Turn> = {}): void {
+    // Storing a turn of a conversation that was removed meanwhile would restore the conversation.
+    if (this.runs.value.get(id) !== run) return;
+    this.update(id, (one) => tree.changeTurn(one, run.turn, { ...run.answer.value.turn, ...end }));
   }
 
   /** Aborts the answer in a conversation and discards what it would still write. */
@@ -307,6 +335,8 @@ export class Session {
 type NewTurn = Omit<Turn, "id" | "createdAt">;
 
 const newTurn = (turn: NewTurn): Turn => ({ ...turn, id: newId(), createdAt: Date.now() });
+
+const lengthOf = ({ text, reasoning = "" }: Answer["turn"]): number => text.length + reasoning.length;
 
 /** Says how an answer ended. */
 function announcementOf({ finish = "", error }: Partial<Turn>): string {

@@ -1,12 +1,53 @@
-// Checks of how the page fares with a browser that stores no chats, or no more of them.
+// Checks of what is stored of an answer that is interrupted, and of a browser that stores no chats, or no more of them.
 
-import type { Browser } from "puppeteer-core";
+import type { Browser, Page } from "puppeteer-core";
 import { check } from "../checks.ts";
 import { answered, choose, openTab, press, say, until } from "./browser.ts";
 
 export async function checkStorage(browser: Browser, url: string): Promise<void> {
+  await checkInterruptions(browser, url);
   await checkFullStorage(browser, url);
   await checkWithoutDatabase(browser, url);
+}
+
+async function checkInterruptions(browser: Browser, url: string): Promise<void> {
+  const { page } = await openTab(browser, url);
+  await page.goto(url);
+  await page.waitForSelector(".suggestions button:enabled");
+  await choose(page, "script/script");
+  /** Begins an answer in a chat with large files, which is stored rarely. */
+  const begin = async () => {
+    await page.click(".button.new");
+    await until(page, `document.querySelector(".welcome") && document.activeElement.id === "message"`);
+    await page.evaluate(() => {
+      const dataTransfer = new DataTransfer();
+      for (const name of ["a.txt", "b.txt", "c.txt"]) dataTransfer.items.add(new File(["x".repeat(400_000)], name));
+      document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+    });
+    await until(page, `document.querySelectorAll(".composer .attachments li").length === 3`);
+    await until(page, `!document.querySelector('[aria-label="Reading files"]')`);
+    await say(page, "Something endless");
+    await until(page, `document.querySelector(".answer")?.innerText.includes("word60")`);
+  };
+  const shows = (one: Page) =>
+    until(one, `document.querySelector(".turn:last-child.answer")?.innerText.includes("word50")`, 8000);
+
+  await check("a reload loses no more than the last words of an answer, also in a chat with large files", async () => {
+    await begin();
+    await page.reload();
+    await shows(page);
+  });
+  await check("a tab that is hidden stores what it has of an answer", async () => {
+    await begin();
+    const { page: other } = await openTab(browser, url);
+    await other.goto(page.url());
+    await shows(other);
+    await other.close();
+    await page.bringToFront();
+    await page.keyboard.press("Escape");
+    await answered(page, "stopped");
+  });
+  await page.close();
 }
 
 /** In a context of its own: for a while, Chromium remembers how much room an origin has. */
@@ -28,6 +69,7 @@ async function checkFullStorage(browser: Browser, url: string): Promise<void> {
     await answered(page, "You said: No room for this");
     await until(page, `${told}.startsWith("The browser has no room for this chat")`);
     await page.click(".button.new");
+    await page.waitForSelector(".suggestions button:enabled");
     await until(page, `${told} === ""`);
     await page.click(".side-column .chats a");
     await shows("You said: No room for this");
