@@ -323,6 +323,8 @@ export class Intake {
  * of a role in a row, or a system turn that is not the first.
  */
 function withJoinedTurns(request: GenerateRequest): GenerateRequest | undefined {
+  // Joined turns have no place for an image that Ollama's API lets a system turn have.
+  if (request.messages.some((message) => message.role === "system" && mediaOf(message).length > 0)) return undefined;
   const messages = joinTurns(request.messages);
   const isSame =
     messages.length === request.messages.length &&
