@@ -18,7 +18,7 @@ export const PROJECTOR_DEFAULTS = {
   flashAttention: "auto" as "auto" | "on" | "off",
   /** Maximum size of the embedding cache. */
   cacheBytes: 512 * 2 ** 20,
-  /** Maximum length of an audio file. */
+  /** Maximum length of all sounds of a prompt together. */
   audioSeconds: 30 * 60,
 };
 

@@ -15,18 +15,18 @@ constexpr int32_t SHORTEST_PART_OF_SECOND = 10;
 
 } // namespace
 
-std::vector<float> decode_audio(const std::vector<uint8_t> & file, int32_t sample_rate, int32_t longest_seconds) {
+std::vector<float> decode_audio(const std::vector<uint8_t> & file, int32_t sample_rate, size_t most_samples) {
     SoundFile<MediumError> sound(file.data(), file.size(), sample_rate);
     const uint64_t declared = sound.declared_frames();
-    const size_t longest = static_cast<size_t>(sample_rate) * static_cast<size_t>(longest_seconds);
     std::vector<float> samples;
     for (;;) {
         const size_t known = samples.size();
         samples.resize(known + BLOCK_FRAMES);
         const size_t read = sound.read(samples.data() + known, BLOCK_FRAMES);
         samples.resize(known + read);
-        if (samples.size() > longest) {
-            throw MediumError("the audio is longer than " + std::to_string(longest_seconds) + " seconds");
+        if (samples.size() > most_samples) {
+            const std::string limit = std::to_string(state.audio_seconds);
+            throw MediumError("the sounds of a request are longer than " + limit + " seconds together");
         }
         if (read < BLOCK_FRAMES) break;
     }

@@ -95,9 +95,9 @@ int32_t write_positions(const Chunk & chunk, int32_t first, int32_t offset, int3
 // mtmd's callback between graph nodes: lets the encoding of a released job end early.
 bool on_node(ggml_tensor *, bool ask, void *);
 
-// Decodes a WAV, MP3 or FLAC file to mono samples. Throws MediumError when the file is of another kind, damaged or too
-// long.
-std::vector<float> decode_audio(const std::vector<uint8_t> & file, int32_t sample_rate, int32_t longest_seconds);
+// Decodes a WAV, MP3 or FLAC file to mono samples. Throws MediumError when the file is of another kind, damaged or
+// longer than `most_samples`, which are what the other sounds of the job leave of the limit.
+std::vector<float> decode_audio(const std::vector<uint8_t> & file, int32_t sample_rate, size_t most_samples);
 
 // Stops all work and forgets all jobs; returns when no thread uses the projector any more.
 void forget_jobs();

@@ -25,9 +25,11 @@ struct Bitmaps {
     bool some_empty() const { return std::count(empty.begin(), empty.end(), true) > 0; }
 };
 
-void add_audio(Bitmaps & bitmaps, const Medium & medium) {
+// `left`: how many samples all further sounds of the job may have.
+void add_audio(Bitmaps & bitmaps, const Medium & medium, size_t & left) {
     if (!state.audio) throw MediumError("this model takes no audio");
-    const std::vector<float> samples = decode_audio(medium.bytes, state.sample_rate, state.audio_seconds);
+    const std::vector<float> samples = decode_audio(medium.bytes, state.sample_rate, left);
+    left -= std::min(left, samples.size());
     bitmaps.add(mtmd_bitmap_init_from_audio(samples.size(), samples.data()), false);
 }
 
@@ -38,13 +40,19 @@ void add_image(Bitmaps & bitmaps, const Medium & medium, bool empty) {
     bitmaps.add(mtmd_bitmap_init(width, height, empty ? nullptr : medium.bytes.data()), empty);
 }
 
+void stop_if_released(const Job & job) {
+    if (job.released) throw std::runtime_error("the job is released");
+}
+
 // `reuse`: images whose embeddings are all in the cache are only measured.
 Bitmaps make_bitmaps(Job & job, bool reuse) {
     Bitmaps bitmaps;
+    size_t samples_left = static_cast<size_t>(state.sample_rate) * static_cast<size_t>(state.audio_seconds);
     for (const Medium & medium : job.media) {
+        stop_if_released(job);
         job.faulty++;
         if (medium.is_audio) {
-            add_audio(bitmaps, medium);
+            add_audio(bitmaps, medium, samples_left);
         } else {
             add_image(bitmaps, medium, reuse && state.cache.has_all(medium.key()));
         }
@@ -72,6 +80,7 @@ Chunk make_chunk(const mtmd_input_chunk * source, const Job & job, std::vector<i
 }
 
 Prompt tokenize(const Job & job, const Bitmaps & bitmaps) {
+    stop_if_released(job);
     forget_complaint();
     Prompt prompt;
     prompt.source.reset(mtmd_input_chunks_init());

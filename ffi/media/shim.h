@@ -33,8 +33,8 @@ enum svc_media_error {
 // Starts loading a projector on a native thread. `model` is the address of the loaded llama_model that it belongs to
 // (svc_model_pointer), which must outlive it; compute backends must already be loaded. `config` is JSON: {path,
 // threads, gpu: bool, flashAttention ("auto"|"on"|"off"), cacheBytes (maximum size of the embedding cache),
-// audioSeconds (maximum length of audio), marker (text that stands for a medium in a prompt)}. Returns 0, or a negative
-// number.
+// audioSeconds (maximum length of all sounds of a job), marker (text that stands for a medium in a prompt)}. Returns 0,
+// or a negative number.
 SVC_API int32_t svc_media_load_start(uint64_t model, const uint8_t * config, int32_t config_length);
 // Writes JSON about the loaded projector: {vision, audio, width (floats of a token's embedding), marker}.
 SVC_API int32_t svc_media_info(uint8_t * out, int32_t capacity);

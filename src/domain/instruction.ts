@@ -15,7 +15,10 @@ export function withInstruction(
   if (instruction === undefined) return messages;
   const [first, ...rest] = messages;
   if (first?.role !== "system") return [{ role: "system", content: instruction }, ...messages];
-  return [{ ...first, content: `${first.content}\n\n${instruction}` }, ...rest];
+  const { content } = first;
+  const isText = typeof content === "string";
+  const extended = isText ? `${content}\n\n${instruction}` : [...content, { type: "text", text: instruction } as const];
+  return [{ ...first, content: extended }, ...rest];
 }
 
 const CALL = "Answer with a call of a tool and nothing else.";

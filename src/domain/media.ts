@@ -38,7 +38,7 @@ export interface ImageMedia {
 interface AudioMedia {
   readonly kind: "audio";
   readonly id: string;
-  /** The file as received: WAV, MP3 or FLAC, not decoded. */
+  /** The file as received, not decoded. */
   readonly bytes: Uint8Array;
 }
 

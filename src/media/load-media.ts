@@ -1,5 +1,6 @@
 // Loads a medium that a client sent: finds, bounds, checks and decodes it.
 
+import { SOUND_FORMATS } from "../audio/decode/format.ts";
 import { abortable } from "../domain/abortable.ts";
 import type { Media, MediaSource } from "../domain/media.ts";
 import { fetchImage } from "./fetch-image.ts";
@@ -29,7 +30,7 @@ export async function loadMedia(
   return atField(param, async () => {
     if (source.kind === "audio") {
       const bytes = await inlineBytes(source.data, limits.maxAudioBytes, signal);
-      if (!audioFormat(bytes)) throw new Refusal("be WAV, MP3 or FLAC audio", describeType(bytes));
+      if (!audioFormat(bytes)) throw new Refusal(`be ${SOUND_FORMATS}`, describeType(bytes));
       return { kind: "audio", id: await contentHash("audio ", bytes, signal), bytes };
     }
     const bytes = await imageBytes(source.url, limits, signal);

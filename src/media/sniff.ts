@@ -1,9 +1,8 @@
 // Detects file formats by their first bytes; labels and file names are not trusted.
 
-import { tagBytes } from "../audio/decode/format.ts";
+import { READINGS, soundFormat, tagBytes, type SoundFormat } from "../audio/decode/format.ts";
 
 export type ImageFormat = "png" | "jpeg" | "webp" | "gif" | "bmp";
-type AudioFormat = "wav" | "mp3" | "flac";
 /** Documents, and images that the runtime alone cannot decode. */
 export type DocumentFormat = ImageFormat | "tiff" | "heic" | "pdf";
 
@@ -13,27 +12,20 @@ interface Signature {
   readonly name: string;
 }
 
-/** Signatures in Latin-1. Unsupported formats are listed, too, so that errors can say what the client sent. */
+/** Signatures in Latin-1 of what is no sound; formats that nothing reads are there for error messages. */
 const signatures: readonly Signature[] = [
   { text: "\x89PNG\r\n\x1a\n", name: "png" },
   { text: "\xff\xd8\xff", name: "jpeg" },
   { text: "GIF87a", name: "gif" },
   { text: "GIF89a", name: "gif" },
-  { text: "fLaC", name: "flac" },
   { at: 8, text: "WEBP", name: "webp" },
-  { at: 8, text: "WAVE", name: "wav" },
   { at: 4, text: "ftypavi", name: "an AVIF image" },
   { at: 4, text: "ftyphei", name: "heic" },
   { at: 4, text: "ftyphev", name: "heic" },
   { at: 4, text: "ftypmif1", name: "heic" },
   { at: 4, text: "ftypmsf1", name: "heic" },
-  { at: 4, text: "ftypM4A", name: "M4A audio" },
-  { at: 4, text: "ftyp", name: "an MP4 or QuickTime file" },
   { text: "II*\0", name: "tiff" },
   { text: "MM\0*", name: "tiff" },
-  { text: "OggS", name: "Ogg audio" },
-  { text: "\x1aE\xdf\xa3", name: "a WebM or Matroska file" },
-  { text: "FORM", name: "AIFF audio" },
   { text: "%PDF", name: "pdf" },
   { text: "PK\x03\x04", name: "a ZIP archive" },
   { text: "\x1f\x8b", name: "gzip data" },
@@ -51,9 +43,6 @@ const articles: Readonly<Record<string, string>> = {
   webp: "a WebP image",
   gif: "a GIF image",
   bmp: "a BMP image",
-  wav: "WAV audio",
-  mp3: "MP3 audio",
-  flac: "FLAC audio",
   tiff: "a TIFF image",
   heic: "a HEIC image",
   pdf: "a PDF document",
@@ -75,16 +64,20 @@ export function documentFormat(bytes: Uint8Array): DocumentFormat | undefined {
   return imageFormat(bytes) ?? (latin1(bytes.subarray(0, PDF_HEAD)).includes("%PDF-") ? "pdf" : undefined);
 }
 
-/** Returns the format of an audio file that the engine reads; undefined for everything else. */
-export function audioFormat(bytes: Uint8Array): AudioFormat | undefined {
-  const name = known(bytes);
-  return name === "wav" || name === "mp3" || name === "flac" ? name : undefined;
+/** Returns the format of a sound file; undefined for everything else. */
+export function audioFormat(bytes: Uint8Array): SoundFormat | undefined {
+  // Images may be in a container for films.
+  if (known(bytes)) return undefined;
+  const tag = tagBytes(bytes);
+  return soundFormat(bytes.subarray(tag), tag > 0);
 }
 
 /** Describes these bytes for an error message: `a PDF document`. */
 export function describeType(bytes: Uint8Array): string {
   const name = known(bytes);
   if (name) return articles[name] ?? name;
+  const sound = audioFormat(bytes);
+  if (sound) return READINGS[sound].name.replace(/^(?!an? ).*/, "$& audio");
   const head = bytes.subarray(0, 512);
   if (head.some((byte) => byte < 9 || (byte > 13 && byte < 32))) return "data of an unknown type";
   const text = latin1(head).trimStart().toLowerCase();
@@ -97,18 +90,6 @@ const latin1 = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
 
 function known(bytes: Uint8Array): string | undefined {
   const head = latin1(bytes.subarray(0, 16));
-  // Several taggers put such a tag before FLAC, too.
-  if (head.startsWith("ID3")) return latin1(bytes.subarray(tagBytes(bytes)).subarray(0, 4)) === "fLaC" ? "flac" : "mp3";
-  const riff = /^(?:RIFF|RF64)/.test(head);
-  for (const { at = 0, text, name } of signatures) {
-    if (head.startsWith(text, at) && (at !== 8 || riff)) return name;
-  }
-  return isMp3Frame(bytes) ? "mp3" : undefined;
-}
-
-/** Returns whether this is a layer III frame header: no magic number, but eleven set bits and no reserved value. */
-function isMp3Frame(bytes: Uint8Array): boolean {
-  const [sync = 0, version = 0, rates = 0] = bytes;
-  if (sync !== 0xff || (version & 0xe6) !== 0xe2 || (version & 0x18) === 0x08) return false;
-  return (rates & 0xf0) !== 0xf0 && (rates & 0xf0) !== 0 && (rates & 0x0c) !== 0x0c;
+  const riff = head.startsWith("RIFF");
+  return signatures.find(({ at = 0, text }) => head.startsWith(text, at) && (at !== 8 || riff))?.name;
 }

@@ -56,6 +56,12 @@ test("sound may be a URL", () => {
   expect(turn?.content).toEqual([{ type: "media", source, param: "input.0.content.0.audio_url" } as ContentPart]);
 });
 
+test("sound has its format and its language", () => {
+  const sound = { data: "AA", format: "mp3", language: "de" };
+  const [turn] = decodeInput([{ role: "user", content: [{ type: "input_audio", input_audio: sound }] }], nothing);
+  expect(turn?.content).toMatchObject([{ source: { kind: "audio", ...sound } }]);
+});
+
 test("a result may name its function instead of its call", () => {
   const result = { type: "function_call_output", namespace: "mcp", name: "weather", output: "rain" };
   expect(decodeInput([result], nothing)).toEqual([{ role: "tool", name: "mcp__weather", content: "rain" }]);

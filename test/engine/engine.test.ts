@@ -165,6 +165,17 @@ describe("refusals", () => {
   });
 });
 
+test("turns that a template refuses are not joined when a system turn has an image, which would be lost", async () => {
+  const { engine, until, messages } = startEngine();
+  const image = { kind: "image", url: "", detail: "auto" } as const;
+  const content = [{ type: "media", source: image, param: "messages.0.images.0" }] as const;
+  const [asked] = ask("bad template").messages;
+  const turns = [{ role: "system", content } as const, ...(asked ? [asked, asked] : [])];
+  engine.submit(1, { type: "generate", request: { ...ask(""), messages: turns } });
+  await until(() => messages.length > 1);
+  expect(messages.find((message) => message.type === "rejected")).toMatchObject({ code: "invalid_value" });
+});
+
 test.each([
   ["prefill-too-deep", "messages", /more than 200 values inside one another/],
   ["prefill-ambiguous", "messages", /can be read in too many ways/],

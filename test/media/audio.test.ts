@@ -1,6 +1,8 @@
-// Audio is passed on unchanged when it is of a kind that the engine decodes, and not too large.
+// Audio is passed on unchanged when its format is one of sound, and it is not too large.
 
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { loadMedia } from "../../src/media/load-media.ts";
 import { audioParam, dataUrl, flag, limitsWith, loadAudio, refusal, riff, riffChunk } from "./files.ts";
@@ -15,11 +17,14 @@ const id3 = (length: number): Uint8Array =>
 
 const message = (bytes: Uint8Array, limits = defaultMediaLimits) => refusal(loadAudio(bytes, limits), audioParam);
 
-test("wav, mp3 and flac are recognized by their content and passed on unchanged", async () => {
+test("every sound format is recognized by its content and passed on unchanged", async () => {
   const long = Buffer.from(wav());
   long.write("RF64");
   const tagged = [mp3(), flac()].map((file) => Buffer.concat([id3(257), file]));
-  for (const bytes of [wav(), long, mp3(), flac(), ...tagged]) {
+  const names = ["opus.ogg", "vorbis.mkv", "aac.m4a", "aac.mov", "tone.aac", "tone.aiff", "tone.caf"];
+  const others = names.map((name) => readFileSync(join(import.meta.dir, "../audio/fixtures", name)));
+  const foreign = [Buffer.from("#!AMR\n"), Buffer.from(".snd\0\0\0\x18")];
+  for (const bytes of [wav(), long, mp3(), flac(), ...tagged, ...others, ...foreign]) {
     const media = await loadAudio(bytes);
     expect(media).toEqual({ kind: "audio", bytes: new Uint8Array(bytes), id: media.id } as never);
     expect(media.id).toMatch(/^[0-9a-f]{64}$/);
@@ -34,10 +39,10 @@ test("audio may be a data: URL with any media type", async () => {
 
 test("data that is not audio, empty or too large is refused", async () => {
   expect(await message(new Uint8Array(0))).toBe("not be empty; got 0 bytes.");
-  expect(await message(await new Bun.Image(flag(8, 4)).png().bytes())).toBe(
-    "be WAV, MP3 or FLAC audio; got a PNG image.",
-  );
-  expect(await message(Buffer.from("OggS\0\x02"))).toBe("be WAV, MP3 or FLAC audio; got Ogg audio.");
+  const rule = "be WAV, MP3, FLAC, Ogg, WebM, M4A/MP4, AAC, AIFF or CAF";
+  expect(await message(await new Bun.Image(flag(8, 4)).png().bytes())).toBe(`${rule}; got a PNG image.`);
+  expect(await message(Buffer.from("\0\0\0 ftypavif\0\0\0\0"))).toBe(`${rule}; got an AVIF image.`);
+  expect(await message(Buffer.from("RIFF\0\0\0\0AVI LIST"))).toBe(`${rule}; got data of an unknown type.`);
   expect(await message(wav(), limitsWith({ maxAudioBytes: 1000 }))).toBe("be at most 1000 bytes; got 32044 bytes.");
   const source = { kind: "audio", data: "secret !" } as const;
   const loading = loadMedia(source, audioParam, defaultMediaLimits, new AbortController().signal);

@@ -172,7 +172,10 @@ describe.skipIf(!isBuilt)("a prompt with media", () => {
     expect(stateOf(audio(Buffer.from("once upon a time")))).toEqual(bad("the audio is neither WAV, MP3 nor FLAC"));
     expect(stateOf(audio(wav.subarray(0, 30)))).toEqual(bad("the audio cannot be decoded"));
     expect(stateOf(audio(wav.subarray(0, 44)))).toMatchObject({ code: "bad-medium" });
-    expect(stateOf(sound(3))).toEqual(bad("the audio is longer than 2 seconds"));
+    const together = "the sounds of a request are longer than 2 seconds together";
+    expect(stateOf(sound(3))).toEqual(bad(together));
+    expect(rig.media.state(prepare(rig, sound(1), image(), sound(1)))).toBe("prepared");
+    expect(rig.media.state(prepare(rig, sound(1.5), image(), sound(0.4), sound(0.2)))).toEqual(bad(together, 3));
     const slow = "the audio must have 1000 to 384000 samples a second; got 500";
     expect(rig.media.state(prepare(rig, sound(1), image(), audio(wavFile(1, 500))))).toEqual(bad(slow, 2));
     // Claims to have four gigabytes of samples.

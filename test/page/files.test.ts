@@ -6,19 +6,15 @@ import type { Model } from "../../src/page/logic/models.ts";
 const model = (use: Model["use"], ...capabilities: string[]): Model => {
   return { id: "m", use, capabilities: new Set(capabilities), loaded: true, reports: true, about: "" };
 };
-const reading = { transcription: true };
-const hearing = { transcription: false };
 const file = (name: string, type: string, size = 1) => ({ name, type, size });
 
 test("PDF documents are for models that see, not for those that only edit images", () => {
   const editor = model("image", "images", "image_edits");
   const seeing = model("chat", "chat", "vision");
-  expect(acceptedBy(editor, reading)).toBe("image/*");
-  expect(() => kindOf(file("a.pdf", "application/pdf"), editor, reading)).toThrow(
-    "m takes no documents. Choose another model.",
-  );
-  expect(acceptedBy(seeing, reading)).toContain("application/pdf");
-  expect(kindOf(file("a.pdf", "application/pdf"), seeing, reading)).toBe("image");
+  expect(acceptedBy(editor)).toBe("image/*");
+  expect(() => kindOf(file("a.pdf", "application/pdf"), editor)).toThrow("m takes no documents. Choose another model.");
+  expect(acceptedBy(seeing)).toContain("application/pdf");
+  expect(kindOf(file("a.pdf", "application/pdf"), seeing)).toBe("image");
 });
 
 test("what a chat model does not take names the option with which the server reads it", () => {
@@ -27,17 +23,15 @@ test("what a chat model does not take names the option with which the server rea
     ["application/pdf", "m takes no documents. Choose another model, or start svc with --ocr-input."],
     ["audio/wav", "m takes no sound. Choose another model, or start svc with --transcribe-input."],
   ] as const) {
-    expect(() => kindOf(file("a", type), model("chat", "chat"), hearing)).toThrow(told);
+    expect(() => kindOf(file("a", type), model("chat", "chat"))).toThrow(told);
   }
 });
 
 test("images are as large as the API takes them, at most", () => {
   const seeing = model("chat", "chat", "vision");
   const { maxImageBytes } = defaultMediaLimits;
-  expect(kindOf(file("a.png", "image/png", maxImageBytes), seeing, reading)).toBe("image");
-  expect(() => kindOf(file("a.png", "image/png", maxImageBytes + 1), seeing, reading)).toThrow(
-    "a.png has more than 20 MB.",
-  );
+  expect(kindOf(file("a.png", "image/png", maxImageBytes), seeing)).toBe("image");
+  expect(() => kindOf(file("a.png", "image/png", maxImageBytes + 1), seeing)).toThrow("a.png has more than 20 MB.");
 });
 
 test("large images and other formats are redrawn, smaller ones and animations are not", () => {
@@ -69,22 +63,19 @@ test("an image that neither the browser nor the server decodes is refused by its
   }
 });
 
-test("a model hears WAV, MP3 and FLAC; other sound is for servers that transcribe", () => {
+test("sound of every format is for models that take sound", () => {
   const able = model("chat", "chat", "audio");
-  expect(acceptedBy(able, hearing)).toStartWith(".wav,.mp3,.flac,");
-  expect(acceptedBy(able, reading)).toStartWith("audio/*,");
-  for (const type of ["audio/wav", "audio/x-wav", "audio/mpeg", "audio/flac", "audio/x-flac"]) {
-    expect(kindOf(file("a", type), able, hearing)).toBe("audio");
+  expect(acceptedBy(able)).toStartWith("audio/*,");
+  for (const type of ["audio/wav", "audio/mpeg", "audio/ogg", "audio/x-m4a"]) {
+    expect(kindOf(file("a", type), able)).toBe("audio");
   }
-  expect(() => kindOf(file("a.ogg", "audio/ogg"), able, hearing)).toThrow("a.ogg is not WAV, MP3 or FLAC.");
-  expect(kindOf(file("a.ogg", "audio/ogg"), able, reading)).toBe("audio");
 });
 
 test("text is for models that chat, and SVG is text", () => {
   const drawing = model("image", "images", "image_edits");
   for (const type of ["text/plain", "", "image/svg+xml"]) {
-    expect(kindOf(file("a", type), model("chat", "chat", "vision"), reading)).toBe("text");
-    expect(() => kindOf(file("a", type), drawing, reading)).toThrow("m takes no text files. Choose another model.");
+    expect(kindOf(file("a", type), model("chat", "chat", "vision"))).toBe("text");
+    expect(() => kindOf(file("a", type), drawing)).toThrow("m takes no text files. Choose another model.");
   }
 });
 
@@ -101,11 +92,9 @@ test.each([
 test("a file is refused for its size only when its type is right", async () => {
   const MB = 1024 * 1024;
   const film = new File(["\0\0\0 ftypisom".padEnd(MB, "x")], "a.mp4", { type: "video/mp4" });
-  expect(kindOf(film, model("chat", "chat"), reading)).toBe("text");
+  expect(kindOf(film, model("chat", "chat"))).toBe("text");
   await expect(textOf(film)).rejects.toThrow("a.mp4 is neither text, an image nor sound.");
   await expect(textOf(new File(["x".repeat(MB)], "a.txt"))).rejects.toThrow("a.txt has more than 512 KB.");
   expect(await textOf(new File(["let a = 'ä';"], "a.ts", { type: "video/mp2t" }))).toBe("let a = 'ä';");
-  expect(() => kindOf(file("a.png", "image/png", 100 * MB), model("chat", "chat"), reading)).toThrow(
-    "takes no images.",
-  );
+  expect(() => kindOf(file("a.png", "image/png", 100 * MB), model("chat", "chat"))).toThrow("takes no images.");
 });

@@ -40,5 +40,5 @@ test("chat models come first, and the system model is left out", async () => {
   ]);
   expect(models[0]?.context).toBe(4096);
   expect(models.flatMap(capabilityNames)).toEqual(["Tools", "Thinking", "Makes images"]);
-  expect(abilitiesOf(list)).toEqual({ speech: true, transcription: true });
+  expect(abilitiesOf(list)).toEqual({ speech: true });
 });

@@ -58,6 +58,7 @@ export const layers: Layers = {
     "src/engine/text/protocol.ts",
     "src/scheduler",
     "src/text",
+    "src/audio",
     "src/domain",
     "src/telemetry",
     "ffi",

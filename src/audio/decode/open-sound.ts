@@ -13,7 +13,7 @@ import {
   type SoundFormat,
 } from "./format.ts";
 import { containerSamples, ffmpegSamples, nativeSamples, type ReadingState } from "./samples.ts";
-import { bytesAt, openBytes, type SoundBytes } from "./sound-bytes.ts";
+import { bytesAt, openBytes, type SoundBytes, type SoundFile } from "./sound-bytes.ts";
 import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
 import { foreignCoding } from "./wav-coding.ts";
 
@@ -30,6 +30,8 @@ export interface SoundLimits {
   readonly maxSeconds: number;
   /** The request field with the file, for error messages. */
   readonly field: string;
+  /** Thrown when the file is longer; absent: an error that names the option for the duration. */
+  readonly tooLong?: SvcError;
   /** Stops decoding between two windows, with its reason. */
   readonly signal?: AbortSignal;
 }
@@ -46,26 +48,34 @@ export interface Sound {
 }
 
 /**
- * Opens a sound file by its path and decodes its first window. Memory holds a few windows, whatever the file claims; a
- * truncated or damaged file plays as far as possible. Throws SvcError `invalid_value` for files that are no sound or
- * have no samples, or the signal's reason. After one minute, a file that may be too long is decoded to its end once, so
- * that it is refused then and not hours later.
+ * Opens a sound file and decodes its first window; bytes must not be `isNative`. Memory holds a few windows, whatever
+ * the file claims; a truncated or damaged file plays as far as possible. Throws SvcError `invalid_value` for files that
+ * are no sound or have no samples, or the signal's reason. After one minute, a file on disk that may be too long is
+ * decoded to its end once, so that it is refused then and not hours later.
  */
-export const openSound = (path: string, tools: SoundTools, limits: SoundLimits): Promise<Sound> =>
-  open(path, tools, limits, async () => {
-    const { windows } = await open(path, tools, limits);
+export const openSound = (source: SoundFile, tools: SoundTools, limits: SoundLimits): Promise<Sound> =>
+  open(source, tools, limits, async () => {
+    if (typeof source !== "string") return;
+    const { windows } = await open(source, tools, limits);
     while (!(await windows.next()).done);
   });
 
+/** Returns whether the native libraries read a file by themselves: WAV, MP3 and FLAC, of the usual codings. */
+export function isNative(file: SoundBytes, format = formatOf(file)): boolean {
+  if (format === undefined) return false;
+  const { container, isForeign }: FormatReading = READINGS[format];
+  return container === undefined && !isForeign && (format !== "wav" || foreignCoding(file) === undefined);
+}
+
 /** `measure` is called when the sound may be too long, and throws when it is. */
 async function open(
-  path: string,
+  source: SoundFile,
   tools: SoundTools,
   limits: SoundLimits,
   measure?: () => Promise<void>,
 ): Promise<Sound> {
   limits.signal?.throwIfAborted();
-  const file = openBytes(path);
+  const file = openBytes(source);
   let format: SoundFormat | undefined;
   try {
     format = formatOf(file);
@@ -76,7 +86,7 @@ async function open(
     throw error;
   }
   const state: ReadingState = { share: undefined };
-  const samples = samplesOf(file, path, format, tools, limits, state);
+  const samples = samplesOf(file, source, format, tools, limits, state);
   const look = async (seconds: number) => {
     if (mayBeTooLong(seconds, state, file, limits)) await measure?.();
   };
@@ -94,17 +104,17 @@ function formatOf(file: SoundBytes): SoundFormat | undefined {
 
 async function* samplesOf(
   file: SoundBytes,
-  path: string,
+  source: SoundFile,
   format: SoundFormat,
   tools: SoundTools,
   limits: SoundLimits,
   state: ReadingState,
 ): AsyncGenerator<Float32Array> {
-  const { container, isForeign }: FormatReading = READINGS[format];
+  if (typeof source === "string" && isNative(file, format)) return yield* nativeSamples(source, tools, state);
+  const { container }: FormatReading = READINGS[format];
   if (container === undefined) {
     const coding = format === "wav" ? foreignCoding(file) : undefined;
-    if (!isForeign && coding === undefined) return yield* nativeSamples(path, tools, state);
-    return yield* ffmpegSamples(path, format, tools, limits, coding);
+    return yield* ffmpegSamples(source, format, tools, limits, coding);
   }
   let some = false;
   try {
@@ -115,7 +125,7 @@ async function* samplesOf(
   } catch (error) {
     if (some || !(error instanceof UnsupportedSound)) throw error;
     state.share = undefined;
-    yield* ffmpegSamples(path, format, tools, limits);
+    yield* ffmpegSamples(source, format, tools, limits);
   }
 }
 
@@ -159,7 +169,7 @@ function mayBeTooLong(
 async function* inWindows(
   samples: AsyncGenerator<Float32Array>,
   file: SoundBytes,
-  { maxSeconds, field, signal }: SoundLimits,
+  { maxSeconds, field, signal, tooLong = longerThan(maxSeconds, field) }: SoundLimits,
   look: (seconds: number) => Promise<void>,
 ): AsyncGenerator<Float32Array, void, void> {
   let window = new Float32Array(WINDOW_SAMPLES);
@@ -175,7 +185,7 @@ async function* inWindows(
     for await (const part of samples) {
       if (part.length === 0) await turn();
       total += part.length;
-      if (total > maxSeconds * SAMPLE_RATE) throw tooLong(field, maxSeconds);
+      if (total > maxSeconds * SAMPLE_RATE) throw tooLong;
       if (!looked && total >= ENOUGH_TO_TELL * SAMPLE_RATE) {
         looked = true;
         await look(total / SAMPLE_RATE);
@@ -201,7 +211,7 @@ async function* inWindows(
 /** Limits a sample to -1 to 1, since files of floats may contain any value. */
 const within = (value: number): number => (value > 1 ? 1 : value < -1 ? -1 : Number.isNaN(value) ? 0 : value);
 
-const tooLong = (field: string, maxSeconds: number): SvcError =>
+const longerThan = (maxSeconds: number, field: string): SvcError =>
   invalidValue(field, `play for at most ${maxSeconds / 60} minutes (--max-audio-minutes)`, "a longer sound");
 
 /** Puts the first window, which was already read, before the others; leaving the windows also closes the file. */

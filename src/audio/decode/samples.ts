@@ -3,7 +3,7 @@
 import { ContainerReader, DamagedSound, UnsupportedSound } from "./container.ts";
 import { READINGS, type FormatReading, type SoundFormat } from "./format.ts";
 import { openOpus } from "./opus.ts";
-import type { SoundBytes } from "./sound-bytes.ts";
+import type { SoundBytes, SoundFile } from "./sound-bytes.ts";
 import { SAMPLE_RATE, type SoundTools } from "./sound-tools.ts";
 
 /** Frames that are decoded at once; other work may run in between. */
@@ -112,7 +112,7 @@ function* silence(seconds: number): Generator<Float32Array> {
  * is missing, DamagedSound when it fails.
  */
 export async function* ffmpegSamples(
-  path: string,
+  source: SoundFile,
   format: SoundFormat,
   { ffmpeg, run }: SoundTools,
   { maxSeconds, signal }: { readonly maxSeconds: number; readonly signal?: AbortSignal },
@@ -125,12 +125,13 @@ export async function* ffmpegSamples(
   const limits = ["-t", String(Math.ceil(maxSeconds) + 1)];
   // Without the demuxer's name, ffmpeg would accept a playlist and open the files in it.
   const { demuxer = format }: FormatReading = READINGS[format];
-  const input = ["-protocol_whitelist", "file,pipe", "-f", demuxer, "-i", `file:${path}`];
+  const [place, held] = typeof source === "string" ? [`file:${source}`] : ["pipe:0", source];
+  const input = ["-protocol_whitelist", "file,pipe", "-f", demuxer, "-i", place];
   const output = ["-vn", "-sn", "-dn", ...limits, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "f32le", "pipe:1"];
   const command = [ffmpeg, "-nostdin", "-hide_banner", "-v", "error", ...input, ...output];
   let rest = Buffer.alloc(0);
   try {
-    for await (const bytes of run(command, signal)) {
+    for await (const bytes of run(command, signal, held && { input: held })) {
       const all = Buffer.concat([rest, bytes]);
       const whole = all.length - (all.length % BYTES);
       rest = all.subarray(whole);

@@ -1,4 +1,4 @@
-// Random access to a file, one part at a time.
+// Random access to a sound file, one part at a time.
 
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
@@ -11,22 +11,30 @@ export interface SoundBytes {
   close(): void;
 }
 
+/** The path of a sound file, or its bytes. */
+export type SoundFile = string | Uint8Array;
+
 /** Opens a file for reading. Throws the system's error. */
-export function openBytes(path: string): SoundBytes {
+export function openBytes(source: SoundFile): SoundBytes {
+  const bytes = typeof source === "string" ? undefined : source;
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const fd = typeof source === "string" ? openSync(source, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)) : -1;
   let position = 0;
   return {
-    size: fstatSync(fd).size,
+    size: bytes?.length ?? fstatSync(fd).size,
     get position() {
       return position;
     },
     read(offset, out) {
-      const count = readSync(fd, out, 0, out.length, offset);
+      const part = bytes?.subarray(offset, offset + out.length);
+      if (part) out.set(part);
+      const count = part?.length ?? readSync(fd, out, 0, out.length, offset);
       position = offset + count;
       return count;
     },
-    close: () => closeSync(fd),
+    close() {
+      if (!bytes) closeSync(fd);
+    },
   };
 }
 

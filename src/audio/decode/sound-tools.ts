@@ -6,10 +6,14 @@ import type { NativeAudio } from "../../../ffi/audio/api.ts";
 export const SAMPLE_RATE = 16_000;
 
 /**
- * Runs a program without a shell and yields its standard output as it arrives. Throws when the program fails; ends it
- * when the reader stops, or when the signal is aborted.
+ * Runs a program without a shell and yields its standard output as it arrives; `input` is its standard input. Throws
+ * when the program fails; ends it when the reader stops, or when the signal is aborted.
  */
-type RunProgram = (command: readonly string[], signal?: AbortSignal) => AsyncIterable<Uint8Array>;
+type RunProgram = (
+  command: readonly string[],
+  signal?: AbortSignal,
+  input?: { readonly input: Uint8Array },
+) => AsyncIterable<Uint8Array>;
 
 export interface SoundTools {
   readonly audio: NativeAudio;

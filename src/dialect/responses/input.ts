@@ -235,11 +235,14 @@ function decodePart(value: unknown, path: string): ContentPart[] {
       return [imagePart(url, param, { detail, ...written })];
     }
     case "input_audio": {
-      const { data, language } = part.input_audio ?? {};
+      const { data, format, language } = part.input_audio ?? {};
       const [sound, field] = part.audio_url == null ? [data, "input_audio.data"] : [part.audio_url, "audio_url"];
       const param = `${path}.${field}`;
-      const spoken = language == null ? {} : { language: needText(language, `${path}.input_audio.language`) };
-      return [{ type: "media", source: { kind: "audio", data: needText(sound, param), ...spoken }, param }];
+      const named = {
+        ...(format != null && { format: needText(format, `${path}.input_audio.format`) }),
+        ...(language != null && { language: needText(language, `${path}.input_audio.language`) }),
+      };
+      return [{ type: "media", source: { kind: "audio", data: needText(sound, param), ...named }, param }];
     }
     case "input_file": {
       if (part.file_url == null) {

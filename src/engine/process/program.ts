@@ -10,7 +10,7 @@ export class ProgramError extends Error {
 /** Input of a program. */
 interface ProgramInput {
   /** Standard input; absent for none. */
-  readonly input?: string;
+  readonly input?: string | Uint8Array;
   /** Environment; absent for an empty one. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -36,7 +36,7 @@ export async function* runProgram(
   signal?: AbortSignal,
   { input, env = {} }: ProgramInput = {},
 ): AsyncGenerator<Uint8Array> {
-  const stdin = input === undefined ? "ignore" : new TextEncoder().encode(input);
+  const stdin = input === undefined ? "ignore" : typeof input === "string" ? new TextEncoder().encode(input) : input;
   const child = spawned(() => Bun.spawn([...command], { stdio: [stdin, "pipe", "ignore"], env, detached: HAS_GROUPS }));
   const output = child.stdout.getReader();
   let isOver = false;

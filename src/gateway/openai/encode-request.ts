@@ -92,9 +92,16 @@ function encodePart(part: ContentPart) {
   if (source.kind === "image") {
     return { type: "image_url", image_url: { url: carriedUrl(source.url, part.param), detail: source.detail } };
   }
-  const { data, format = "wav" } = source;
-  return { type: "input_audio", input_audio: { data, format } };
+  const [head = "", subtype = "wav"] = AUDIO_HEAD.exec(source.data.slice(0, LONGEST_HEAD)) ?? [];
+  const { format = FORMATS[subtype.toLowerCase()] ?? subtype.toLowerCase() } = source;
+  return { type: "input_audio", input_audio: { data: source.data.slice(head.length), format } };
 }
+
+/** The beginning of a data URL, which svc also takes for sound; with the subtype. */
+const AUDIO_HEAD = /^data:(?:audio\/(?:x-pn-|x-|vnd\.)?([\w-]+))?[^,]*;\s*base64,/i;
+const LONGEST_HEAD = 1000;
+/** Subtypes that have another name as formats. */
+const FORMATS: Readonly<Record<string, string>> = { mpeg: "mp3", wave: "wav" };
 
 /** Returns a URL that holds its image: files exist only on this machine, and a server must not fetch for clients. */
 function carriedUrl(url: string, param: string): string {

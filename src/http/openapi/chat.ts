@@ -63,15 +63,15 @@ image_url, an object or the URL itself, takes data URLs, http(s) URLs (unless --
 scale the longer side down to 512, 1024 and 2048 pixels; original means high. URLs may lead to public addresses, and
 with --media-fetch-private to loopback and private ones, but never to link-local and metadata addresses. An image that
 cannot be fetched within 10 s and 3 redirects is a 400 \`invalid_value\`, which does not give the cause. input_audio
-takes WAV, MP3 and FLAC in base64, at most 25 MB and 30 minutes; its language is ignored. A request may have at most 32
-images and sounds.
+takes every format of POST /v1/audio/transcriptions in base64, at most 25 MB each and 30 minutes together; format and
+language are ignored. A request may have at most 32 images and sounds.
 
 **Sound for models without audio input.** On a server with --transcribe-input, the transcription model transcribes
-input_audio to such a model, and the text replaces the sound in the prompt. It may have every format of POST
-/v1/audio/transcriptions, up to --max-audio-mb and --max-audio-minutes. \`language\` names the language; default:
-detected. The answer, or the first chunk of a stream, has svc_transcriptions: for each sound its field, its text and its
-duration. Transcriptions are cached for sound that is sent again. usage counts the prompt with the text; the recognition
-counts in the transcription model's metrics. Sound without speech is a 422 \`no_speech\`.
+input_audio to such a model, and the text replaces the sound in the prompt. It may have up to --max-audio-mb and
+--max-audio-minutes. \`language\` names the language; default: detected. The answer, or the first chunk of a stream, has
+svc_transcriptions: for each sound its field, its text and its duration. Transcriptions are cached for sound that is
+sent again. usage counts the prompt with the text; the recognition counts in the transcription model's metrics. Sound
+without speech is a 422 \`no_speech\`.
 
 **Images for models without image input, and documents.** On a server with --ocr-input, the text that is recognised in
 images to such a model replaces the images in the prompt, with tables as Markdown. They may have every format of POST

@@ -2,15 +2,12 @@
 
 import type { Attachment } from "./conversation.ts";
 import { bytes } from "./format.ts";
-import type { Abilities, Model } from "./models.ts";
+import type { Model } from "./models.ts";
 
 /** Maximum sizes in bytes; for media, those of the API. */
 const LARGEST = { text: 512_000, image: 20_000_000, audio: 25_000_000, pdf: 25_000_000 };
 
 const PDF = "application/pdf";
-/** Types of the sounds that models take. Others only become text. */
-const HEARD = /^audio\/(?:x-|x-pn-|vnd\.)?(?:wave?|mpeg|mp3|flac)$/;
-
 /** Types of images that the API takes, in chats and in edits. */
 const SEEN = { chat: /^image\/(?:png|jpeg|webp|gif|bmp|x-ms-bmp)$/, image: /^image\/(?:png|jpeg|webp)$/ };
 /** Types that --ocr-input reads for models that do not see; those are listed like the ones that do. */
@@ -20,15 +17,12 @@ const LONGEST_SIDE = 2048;
 /** Size in bytes up to which a file is left as it is: a request may have 32 of them. */
 const SMALL = 2_000_000;
 
-/** A server without a transcription model cannot read sound. One that has it does not report for which models it does. */
-type Reads = Pick<Abilities, "transcription">;
-
 /** Returns the file types that a model accepts, for the browser's file dialog. */
-export function acceptedBy(model: Model | undefined, { transcription }: Reads): string {
+export function acceptedBy(model: Model | undefined): string {
   const kinds = [
     ...(takesImages(model) ? ["image/*"] : []),
     ...(takesDocuments(model) ? [PDF] : []),
-    ...(model?.capabilities.has("audio") ? (transcription ? ["audio/*"] : [".wav", ".mp3", ".flac"]) : []),
+    ...(model?.capabilities.has("audio") ? ["audio/*"] : []),
     ...(model?.use === "image"
       ? []
       : ["text/*", ".md", ".json", ".csv", ".log", ".ts", ".py", ".rs", ".go", ".c", ".h"]),
@@ -40,14 +34,12 @@ export function acceptedBy(model: Model | undefined, { transcription }: Reads): 
 export function kindOf(
   { name, type, size }: Pick<File, "name" | "type" | "size">,
   model: Model | undefined,
-  { transcription }: Reads,
 ): Attachment["kind"] {
   const kind = kindOfType(type);
   if (kind === "text" && model?.use === "image") throw refusal(model, "text files");
   if (type === PDF && !takesDocuments(model)) throw refusal(model, "documents", "--ocr-input");
   if (kind === "image" && !takesImages(model)) throw refusal(model, "images", "--ocr-input");
   if (kind === "audio" && !model?.capabilities.has("audio")) throw refusal(model, "sound", "--transcribe-input");
-  if (kind === "audio" && !transcription && !HEARD.test(type)) throw new Error(`${name} is not WAV, MP3 or FLAC.`);
   if (kind !== "text") checkSize(name, size, LARGEST[type === PDF ? "pdf" : kind]);
   return kind;
 }

@@ -20,7 +20,6 @@ export interface Model {
 /** What the server can do besides chatting. */
 export interface Abilities {
   readonly speech: boolean;
-  readonly transcription: boolean;
 }
 
 /** Owners of models whose servers report progress: svc, its system models, and llama.cpp. */
@@ -57,8 +56,7 @@ export function modelsOf({ data, models }: ModelList): Model[] {
 }
 
 export function abilitiesOf({ models }: ModelList): Abilities {
-  const has = (capability: string) => models.some(({ capabilities }) => capabilities.includes(capability));
-  return { speech: has("speech"), transcription: has("transcription") };
+  return { speech: models.some(({ capabilities }) => capabilities.includes("speech")) };
 }
 
 /** Capabilities by which people choose a model, with the names that the page shows. */

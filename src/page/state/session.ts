@@ -28,7 +28,7 @@ type CutAnswer = readonly [string, string, Answer["turn"]];
 
 export class Session {
   readonly models = signal<readonly Model[]>([]);
-  readonly abilities = signal<Abilities>({ speech: false, transcription: false });
+  readonly abilities = signal<Abilities>({ speech: false });
   /** Why there is no model, or why the list may be out of date; empty while it is loading or loaded. */
   readonly trouble = signal("");
   readonly modelId: Signal<string>;

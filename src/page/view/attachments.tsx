@@ -2,16 +2,16 @@
 
 import type { Attachment } from "../logic/conversation.ts";
 import { kindOf, textOf } from "../logic/files.ts";
-import type { Abilities, Model } from "../logic/models.ts";
+import type { Model } from "../logic/models.ts";
 import { Act } from "./act.tsx";
 import { dataUrl } from "./browser.ts";
 import { Icon } from "./icons.tsx";
 import { pictureOf } from "./picture.ts";
 
 /** Reads a file as an attachment. Throws Error with a message for the user when the model does not accept the file. */
-export async function attach(file: File, model: Model | undefined, abilities: Abilities): Promise<Attachment> {
+export async function attach(file: File, model: Model | undefined): Promise<Attachment> {
   const { name } = file;
-  const kind = kindOf(file, model, abilities);
+  const kind = kindOf(file, model);
   if (kind === "text") return { kind, name, data: await textOf(file) };
   const isPicture = file.type.startsWith("image/");
   return { kind, name, data: await dataUrl(isPicture ? await pictureOf(file, model?.use ?? "chat") : file) };

@@ -48,7 +48,7 @@ export function Composer() {
     setReading((count) => count + 1);
     for (const file of files) {
       try {
-        const attached = await attach(file, model, session.abilities.value);
+        const attached = await attach(file, model);
         drafts.change(place, { attachments: [...drafts.of(place).attachments, attached] });
       } catch (error) {
         setProblem(messageOf(error));
@@ -105,7 +105,7 @@ export function Composer() {
           <Act
             icon="clip"
             label="Attach files"
-            onClick={() => chooseFiles(acceptedBy(model, session.abilities.value), (files) => void add(files))}
+            onClick={() => chooseFiles(acceptedBy(model), (files) => void add(files))}
           />
           <Context />
           {run ? (

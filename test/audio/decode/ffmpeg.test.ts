@@ -51,6 +51,15 @@ describe("a format that only ffmpeg reads", () => {
   });
 });
 
+test("a file in memory is ffmpeg's input", async () => {
+  const [said, read] = [join(rig.folder, "said-held"), join(rig.folder, "read-held")];
+  const ffmpeg = await program(`printf '%s\\n' "$@" > ${said}\ncat > ${read}\nprintf '\\0\\0\\0?'`);
+  const bytes = wavOf(0x31);
+  expect([...(await rig.decode(bytes, { ffmpeg }))]).toEqual([0.5]);
+  expect(await Bun.file(said).text()).toContain("-i\npipe:0\n");
+  expect(new Uint8Array(await Bun.file(read).arrayBuffer())).toEqual(new Uint8Array(bytes));
+});
+
 describe.skipIf(!isBuilt)("a coding without a decoder in svc", () => {
   test("is refused without ffmpeg, with what would be needed", async () => {
     expect(await rig.refusal(fixture("ac3.mp4"))).toBe(

@@ -113,6 +113,11 @@ async function withEmptyPackets(count: number): Promise<Uint8Array> {
 describe.skipIf(!isBuilt)("a file of another program", () => {
   test.each(files)("%s plays", async (name) => expectTone(await rig.decode(fixture(name)), 2));
 
+  test.each(files.filter((name) => !/mp3$|flac$/.test(name)))("%s plays as well from memory", async (name) => {
+    const samples = await rig.decode(await Bun.file(fixture(name)).bytes());
+    expect(samples).toEqual(await rig.decode(fixture(name)));
+  });
+
   test.each(files)("%s plays up to the end when it is truncated", async (name) => {
     const whole = await Bun.file(fixture(name)).bytes();
     const cut = await rig.keep(whole.subarray(0, Math.floor(whole.length * 0.8)));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { openAudio } from "../../../ffi/audio/binding.ts";
 import { fileName } from "../../../ffi/runtime/native-files.ts";
 import { openSound, type SoundLimits } from "../../../src/audio/decode/open-sound.ts";
+import type { SoundFile } from "../../../src/audio/decode/sound-bytes.ts";
 import type { SoundTools } from "../../../src/audio/decode/sound-tools.ts";
 import { SvcError } from "../../../src/domain/errors.ts";
 import { runProgram } from "../../../src/engine/process/program.ts";
@@ -23,7 +24,7 @@ export interface SoundRig {
   /** Writes a file and returns its path. */
   keep(bytes: Uint8Array, name?: string): Promise<string>;
   /** Returns all samples of a file. Throws what openSound throws. */
-  decode(path: string, changes?: Changes): Promise<Float32Array>;
+  decode(file: SoundFile, changes?: Changes): Promise<Float32Array>;
   /** Returns the error message for a file that is refused, or undefined. */
   refusal(path: string, changes?: Changes): Promise<string | undefined>;
 }
@@ -37,10 +38,10 @@ export function soundRig(): SoundRig {
   const folder = sharedFolder();
   let native: SoundTools["audio"] | undefined;
   let count = 0;
-  const decode = async (path: string, { ffmpeg, onWindow, ...changes }: Changes = {}) => {
+  const decode = async (file: SoundFile, { ffmpeg, onWindow, ...changes }: Changes = {}) => {
     native ??= openAudio(libraries);
     const tools: SoundTools = { audio: native, run: runProgram, ...(ffmpeg !== undefined && { ffmpeg }) };
-    const sound = await openSound(path, tools, { maxSeconds: 60, field: "file", ...changes });
+    const sound = await openSound(file, tools, { maxSeconds: 60, field: "file", ...changes });
     const windows: Float32Array[] = [];
     for await (const window of sound.windows) {
       onWindow?.(window);

@@ -17,7 +17,7 @@ import type { JobKey } from "../../process/protocol.ts";
 import { asRefusal } from "../../process/refusal.ts";
 import type { AnswerValue, EngineOptions, FromTextEngine, Levels, OnDisk, StepFinish, TextJob } from "../protocol.ts";
 import { ActiveRequest } from "./active-request.ts";
-import { Intake, type ReadyPrompt } from "./intake.ts";
+import { Intake, type IntakeHandlers, type ReadyPrompt } from "./intake.ts";
 import { KvCommands } from "./kv-commands.ts";
 import { KvDisk } from "./kv-disk.ts";
 import type { KvFolder } from "./kv-folder.ts";
@@ -29,6 +29,7 @@ import { overload } from "./overload.ts";
 import { schedulerLimits } from "./scheduler-limits.ts";
 import { SlotFiles } from "./slot-files.ts";
 import type { SlotFolder } from "./slot-folder.ts";
+import type { SoundQueue } from "./sound-queue.ts";
 import { StepRunner, type StepHooks } from "./step-runner.ts";
 
 /** After an idle time, the requests of a burst rarely arrive in one instant: a pause of this length ends it. */
@@ -76,6 +77,7 @@ export class Engine {
     private readonly media?: Media,
     private readonly observers: readonly EngineObserver[] = [],
     folders: KvFolders = {},
+    sounds?: SoundQueue,
   ) {
     const model = llama.model();
     const warn = (text: string) => send({ type: "log", level: "warn", text });
@@ -88,13 +90,14 @@ export class Engine {
     const { host, disk } = this.scheduler.kv;
     this.disk = folders.cache && new KvDisk(folders.cache, disk, { changed: () => this.sendStep([]), warn });
     this.speculates = options.speculation && model.canRollBack;
-    this.intake = new Intake(llama, media, options, {
+    const handlers: IntakeHandlers = {
       ready: (prompt) => this.accept(prompt),
       encoded: (prompt) => this.schedule(prompt),
       refused: (key, error) => this.refuse(key, error),
       answered: (key, answer) => this.answer(key, answer),
       warn,
-    });
+    };
+    this.intake = new Intake(llama, media, options, handlers, sounds);
     const hooks: StepHooks = {
       begins: (expectedMs, now) => {
         if (this.output.begin(now, expectedMs, this.scheduler.heldMs)) this.sendStep([]);

@@ -13,8 +13,10 @@ import {
 } from "../../../../ffi/llama/api.ts";
 import { MediaError, type Media as MediaLibrary, type MediaFailure } from "../../../../ffi/media/api.ts";
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
+import { errorMessage } from "../../../domain/error-message.ts";
 import { fieldError, SvcError, withFieldNames, type ErrorCode } from "../../../domain/errors.ts";
 import { mediaOf, type GenerateRequest, type TokenIds } from "../../../domain/generate.ts";
+import type { Media } from "../../../domain/media.ts";
 import { nextTurn } from "../../../domain/next-turn.ts";
 import { fieldOfPrompt, tooManyTokens, type PromptLimits } from "../../../domain/prompt-size.ts";
 import { joinTurns } from "../../../domain/turns.ts";
@@ -26,6 +28,7 @@ import { promptLimits, tooMuchToRender } from "./prompt-bounds.ts";
 import { MediaPrompts, type MediaUpdate, type MediaPrompt } from "./media-prompts.ts";
 import { unknownToken, unknownTokenOf } from "./token-ids.ts";
 import { samplerConfig } from "./sampler-config.ts";
+import type { SoundQueue } from "./sound-queue.ts";
 
 /** A prompt of acceptable length, with the sampler for its answer. */
 export interface ReadyPrompt {
@@ -38,7 +41,7 @@ export interface ReadyPrompt {
   readonly media?: MediaPrompt;
 }
 
-interface IntakeHandlers {
+export interface IntakeHandlers {
   /**
    * Offers a prompt. Unless it returns false, the request is accepted and the receiver owns the sampler; with media,
    * `encoded` follows later.
@@ -107,6 +110,7 @@ export class Intake {
     media: MediaLibrary | undefined,
     private readonly options: EngineOptions,
     private readonly handlers: IntakeHandlers,
+    private readonly sounds?: SoundQueue,
   ) {
     this.media = media && new MediaPrompts(media);
     this.marker = media?.projector().marker ?? "";
@@ -122,7 +126,7 @@ export class Intake {
   }
 
   get busy(): boolean {
-    return this.rendering || (this.media?.busy ?? false);
+    return this.rendering || this.media?.busy || this.sounds?.busy || false;
   }
 
   submit(key: JobKey, request: GenerateRequest): void {
@@ -198,6 +202,7 @@ export class Intake {
   /** Forgets a request as far as it is here. */
   cancel(key: JobKey): void {
     this.lookups.delete(key);
+    this.sounds?.leave(key);
     for (const { accepted, sampler } of this.media?.drop((entry) => entry.key === key) ?? []) {
       if (!accepted) this.llama.freeSampler(sampler);
     }
@@ -236,14 +241,28 @@ export class Intake {
     const { key, request, counts } = job;
     const prompt = { key, request, format: done.format, sampler, ...(counts && { counts }) };
     if (done.text === undefined) this.check({ ...prompt, tokens: done.tokens });
-    else this.submitMedia(done.text, prompt);
+    else if (this.sounds?.isFor(request.media)) void this.decodeFirst(this.sounds, done.text, prompt);
+    else this.submitMedia(done.text, prompt, request.media);
   }
 
-  private submitMedia(text: string, entry: WithMedia): void {
+  private async decodeFirst(sounds: SoundQueue, text: string, entry: WithMedia): Promise<void> {
+    const { key, request, sampler } = entry;
     try {
-      const { media = [], client } = entry.request;
-      this.media?.submit(text, media, entry, client);
+      const media = await sounds.decoded(key, request);
+      if (media) return this.submitMedia(text, entry, media);
+      this.llama.freeSampler(sampler);
     } catch (error) {
+      if (!(error instanceof SvcError)) return this.refuseMedia(entry, { error: errorMessage(error), code: "failed" });
+      this.llama.freeSampler(sampler);
+      this.handlers.refused(key, error);
+    }
+  }
+
+  private submitMedia(text: string, entry: WithMedia, media: readonly Media[] = []): void {
+    try {
+      this.media?.submit(text, media, entry, entry.request.client);
+    } catch (error) {
+      this.sounds?.leave(entry.key);
       if (!(error instanceof MediaError)) throw error;
       const { message, code, medium } = error;
       this.refuseMedia(entry, { error: message, code, ...(medium !== undefined && { medium }) });
@@ -252,6 +271,7 @@ export class Intake {
 
   private receive(update: MediaUpdate<WithMedia>): void {
     const entry = update.tag;
+    this.sounds?.leave(entry.key);
     if (update.state === "failed") return this.refuseMedia(entry, update);
     const prompt = { ...entry, tokens: update.prompt.tokens, media: update.prompt };
     if (update.state === "encoded") return this.handlers.encoded(prompt);
@@ -323,6 +343,8 @@ export class Intake {
  * of a role in a row, or a system turn that is not the first.
  */
 function withJoinedTurns(request: GenerateRequest): GenerateRequest | undefined {
+  // Joined turns have no place for an image that Ollama's API lets a system turn have.
+  if (request.messages.some((message) => message.role === "system" && mediaOf(message).length > 0)) return undefined;
   const messages = joinTurns(request.messages);
   const isSame =
     messages.length === request.messages.length &&

@@ -1,6 +1,7 @@
 // The text engine's part in its own process: loads a model with its companions, and computes.
 
 import { readdirSync } from "node:fs";
+import { openAudio } from "../../../../ffi/audio/binding.ts";
 import { SAMPLER_DEFAULTS, type Llama } from "../../../../ffi/llama/api.ts";
 import { openLlama, type NativeLlama } from "../../../../ffi/llama/binding.ts";
 import { PROJECTOR_DEFAULTS, type Media } from "../../../../ffi/media/api.ts";
@@ -10,6 +11,7 @@ import { systemClock } from "../../../domain/clock.ts";
 import { TraceFile } from "../../../telemetry/trace-file.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
+import { findProgram, runProgram } from "../../process/program.ts";
 import { ABORT_FD } from "../../process/protocol.ts";
 import {
   withContents,
@@ -28,6 +30,7 @@ import type { EngineObserver } from "./observer.ts";
 import { promptLimits } from "./prompt-bounds.ts";
 import { Profiler } from "./profiler.ts";
 import { SlotFolder } from "./slot-folder.ts";
+import type { SoundQueue } from "./sound-queue.ts";
 import { StepCounter } from "./step-counter.ts";
 import { Tracer } from "./tracer.ts";
 
@@ -46,7 +49,8 @@ export const textKind: EngineKind<EngineOptions, TextReady, TextJob, TextEvent, 
     const media = options.mmprojPath === undefined ? undefined : await loadProjector(llama, options, send);
     const watching = observers(llama, options, send);
     const folders = kvFolders(llama, options);
-    const engine = new Engine(llama, options, send, systemClock, media, watching, folders);
+    const sounds = media?.projector().audio ? await soundQueue(options, send) : undefined;
+    const engine = new Engine(llama, options, send, systemClock, media, watching, folders, sounds);
     await folders.slots?.removeAbandoned();
     const onDisk = await engine.findStored();
     const mustEnd = onDisk !== undefined || options.traceFile !== undefined;
@@ -135,6 +139,15 @@ async function loadProjector(llama: NativeLlama, options: EngineOptions, send: S
   // The projector's share of all loading is unknown: progress stays at that of the model, which is loaded.
   await untilLoaded(media, (notice) => send(notice.type === "progress" ? { ...notice, value: 1 } : notice));
   return media;
+}
+
+async function soundQueue({ libraries }: EngineOptions, send: Send): Promise<SoundQueue> {
+  // The decoders take a while to load, which engines without ears save.
+  const { SoundQueue } = await import("./sound-queue.ts");
+  const note = (text: string) => send({ type: "log", level: "debug", text });
+  const ffmpeg = findProgram("ffmpeg");
+  const tools = { audio: openAudio(libraries), run: runProgram, note, ...(ffmpeg !== undefined && { ffmpeg }) };
+  return new SoundQueue(tools, PROJECTOR_DEFAULTS.audioSeconds);
 }
 
 function sequencesOf({ parallel, kvMode, maxModelLen }: EngineOptions): number {

@@ -1,0 +1,100 @@
+// Sounds that are decoded before the media library gets them.
+
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { openAudio } from "../../ffi/audio/binding.ts";
+import type { SoundTools } from "../../src/audio/decode/sound-tools.ts";
+import { readWav } from "../../src/audio/decode/wav.ts";
+import type { GenerateRequest } from "../../src/domain/generate.ts";
+import { contentOf, type Media } from "../../src/domain/media.ts";
+import { SoundQueue } from "../../src/engine/text/child/sound-queue.ts";
+import { runProgram } from "../../src/engine/process/program.ts";
+import { frequency, TONE, wav } from "../audio/sounds.ts";
+import { fixture, isBuilt, libraries } from "../audio/decode/rig.ts";
+import { plainRequest } from "../support/request.ts";
+
+const ogg = readFileSync(fixture("opus.ogg"));
+const image: Media = { kind: "image", id: "i", width: 1, height: 1, rgb: new Uint8Array(3) };
+
+let tools: SoundTools | undefined;
+
+function requestOf(client: string, ...media: Media[]): GenerateRequest {
+  const content = media.map(({ kind }, at) => {
+    const source = kind === "audio" ? { kind, data: "" } : { kind, url: "", detail: "auto" as const };
+    return { type: "media" as const, source, param: `sound ${at}` };
+  });
+  return plainRequest("", { client, messages: [{ role: "user", content }], media });
+}
+
+const sound = (bytes: Uint8Array): Media => ({ kind: "audio", id: "s", bytes });
+
+function start(maxSeconds = 60) {
+  tools ??= { audio: openAudio(libraries), run: runProgram };
+  const queue = new SoundQueue(tools, maxSeconds);
+  /** What became of the prompts, in order. */
+  const told: string[] = [];
+  const add = (key: number, client: string, ...media: Media[]) =>
+    queue.decoded(key, requestOf(client, ...media)).then(
+      (decoded) => void told.push(`${decoded ? "decoded" : "dropped"} ${key}`),
+      () => void told.push(`failed ${key}`),
+    );
+  return { queue, add, told };
+}
+
+describe.skipIf(!isBuilt)("sounds", () => {
+  test("become WAV, and what the library reads stays as it is", async () => {
+    const { queue } = start();
+    const native = sound(wav({ seconds: 1 }));
+    expect(queue.isFor([image, native])).toBe(false);
+    const media = [image, native, sound(ogg), sound(readFileSync(fixture("aac.m4a")))];
+    expect(queue.isFor(media)).toBe(true);
+    const [first, second, ...decoded] = (await queue.decoded(1, requestOf("a", ...media))) ?? [];
+    expect([first, second]).toEqual([image, native]);
+    expect(decoded).toHaveLength(2);
+    for (const one of decoded) {
+      const { sampleRate, samples } = readWav(contentOf(one));
+      expect(sampleRate).toBe(16_000);
+      expect(samples.length / sampleRate).toBeWithin(1.95, 2.1);
+      expect(frequency(samples)).toBeWithin(TONE * 0.99, TONE * 1.01);
+    }
+    expect(queue.busy).toBe(true);
+    queue.leave(1);
+    expect(queue.busy).toBe(false);
+  });
+
+  test("are decoded for one prompt at a time, clients in turns", async () => {
+    const { queue, add, told } = start();
+    const [first, second, third] = [add(1, "a", sound(ogg)), add(2, "a", sound(ogg)), add(3, "b", sound(ogg))];
+    await first;
+    await Bun.sleep(50);
+    expect(told).toEqual(["decoded 1"]);
+    queue.leave(1);
+    await third;
+    queue.leave(3);
+    await second;
+    expect(told).toEqual(["decoded 1", "decoded 3", "decoded 2"]);
+  });
+
+  test("of a prompt that left are not decoded any further", async () => {
+    const { queue, add, told } = start();
+    const left = [add(1, "a", sound(ogg)), add(2, "a", sound(ogg))];
+    const stays = add(3, "a", sound(ogg));
+    for (const key of [1, 2, 1]) queue.leave(key);
+    await Promise.all([...left, stays]);
+    expect(told.toSorted()).toEqual(["decoded 3", "dropped 1", "dropped 2"]);
+  });
+
+  test("are refused by their field when they are damaged, or too long together, and others follow", async () => {
+    const { queue } = start(3);
+    const refusal = (key: number, ...media: Media[]) =>
+      queue.decoded(key, requestOf("a", image, ...media)).catch((error: unknown) => error);
+    const [long, damaged] = await Promise.all([
+      refusal(1, sound(ogg), sound(ogg), sound(ogg)),
+      refusal(2, sound(ogg.subarray(0, 40))),
+    ]);
+    expect(long).toMatchObject({ code: "invalid_value", details: { param: "sound 2" } });
+    expect(String(long)).toContain("longer than 3 seconds together");
+    expect(damaged).toMatchObject({ code: "invalid_value", details: { param: "sound 1" } });
+    expect(queue.busy).toBe(false);
+  });
+});
