@@ -181,11 +181,18 @@ export class TranscriptionWorker {
    * whose turn was longest ago. Background work comes last.
    */
   private next(turn: "begunTurn" | "readTurn", can: (work: RecordingWork) => boolean): RecordingWork | undefined {
-    const claims = this.works.filter(can).map((work) => {
-      const own = this.works.filter((one) => one === work || isSameClient(one.job, work.job));
-      const running = own.reduce((sum, one) => sum + one.running, 0);
-      return { work, running, last: Math.max(...own.map((one) => one[turn])) };
-    });
+    const works = this.works.filter(can);
+    if (works.length < 2) return works[0];
+    // Once for each client, not for each recording: hundreds may wait, and this is called every few milliseconds.
+    const clients = new Map<string | RecordingWork, { running: number; last: number }>();
+    // A recording without a client shares it with no other.
+    const clientOf = (work: RecordingWork) => clients.getOrInsert(work.job.client ?? work, { running: 0, last: 0 });
+    for (const work of this.works) {
+      const client = clientOf(work);
+      client.running += work.running;
+      client.last = Math.max(client.last, work[turn]);
+    }
+    const claims = works.map((work) => ({ work, ...clientOf(work) }));
     const rank = ({ work }: { readonly work: RecordingWork }) => Number(work.job.background === true);
     return claims.toSorted(
       (a, b) => rank(a) - rank(b) || a.running - b.running || a.last - b.last || a.work[turn] - b.work[turn],
