@@ -12,10 +12,12 @@ import { FakeWhisper } from "../../support/fake-whisper.ts";
 export function start({ parallel = 2, threads = 4, others = 0 } = {}) {
   const whisper = new FakeWhisper();
   const messages: FromTranscriber[] = [];
+  const opened: string[] = [];
   const closed: string[] = [];
   const open = async (work: TranscriptionWork | UtteranceWork) => {
     if ("sound" in work) return { windows: oneWindow(new Float32Array(work.sound.bytes.length)), share: () => 1 };
     const { path } = work;
+    opened.push(path);
     if (path === "broken") throw new SvcError("invalid_value", "'file' must be audio.", { param: "file" });
     const state = { share: 0 };
     return { windows: windowsOf(path, state), share: () => state.share };
@@ -83,7 +85,7 @@ export function start({ parallel = 2, threads = 4, others = 0 } = {}) {
       if (message.type !== "events") return [];
       return message.finished.filter((end) => end.key === wanted).map(({ event }) => event);
     })[0];
-  return { whisper, worker, clock, messages, closed, work, queue, submit, utter, settle, textOf, endOf };
+  return { whisper, worker, clock, messages, opened, closed, work, queue, submit, utter, settle, textOf, endOf };
 }
 
 async function* oneWindow(samples: Float32Array): AsyncGenerator<Float32Array, void, void> {
