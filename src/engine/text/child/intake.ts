@@ -11,7 +11,7 @@ import {
   type SamplerConfig,
   type SamplerId,
 } from "../../../../ffi/llama/api.ts";
-import { MediaError, type Media as MediaLibrary, type MediaFailure } from "../../../../ffi/media/api.ts";
+import type { Media as MediaLibrary, MediaFailure } from "../../../../ffi/media/api.ts";
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import { fieldError, SvcError, withFieldNames, type ErrorCode } from "../../../domain/errors.ts";
 import { mediaOf, type GenerateRequest, type TokenIds } from "../../../domain/generate.ts";
@@ -23,7 +23,7 @@ import type { TokenPiece } from "../port.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf, withoutGrammars } from "./prompt.ts";
 import { promptLimits, tooMuchToRender } from "./prompt-bounds.ts";
-import { MediaPrompts, type MediaUpdate, type MediaPrompt } from "./media-prompts.ts";
+import { MediaPrompts, type Coming, type MediaUpdate, type MediaPrompt } from "./media-prompts.ts";
 import { unknownToken, unknownTokenOf } from "./token-ids.ts";
 import { samplerConfig } from "./sampler-config.ts";
 
@@ -34,7 +34,7 @@ export interface ReadyPrompt {
   readonly tokens: Int32Array;
   readonly format: AnswerFormat;
   readonly sampler: SamplerId;
-  /** The receiver must release its job. */
+  /** Once encoded, the receiver must pass it to `begun` and `release`. */
   readonly media?: MediaPrompt;
 }
 
@@ -125,6 +125,11 @@ export class Intake {
     return this.rendering || (this.media?.busy ?? false);
   }
 
+  /** Accepted prompts that are still here, because their media are not encoded. */
+  get coming(): Coming {
+    return this.media?.coming ?? { prompts: 0, tokens: 0 };
+  }
+
   submit(key: JobKey, request: GenerateRequest): void {
     this.progress++;
     this.render(key, request, false);
@@ -209,6 +214,16 @@ export class Intake {
     }
   }
 
+  /** Notes that the first computation of a prompt with media has begun. */
+  begun(prompt: MediaPrompt): void {
+    this.media?.begun(prompt);
+  }
+
+  /** Frees the media of a prompt that was encoded. */
+  release(prompt: MediaPrompt): void {
+    this.media?.release(prompt);
+  }
+
   /** Hands over finished prompts; blocks this thread for up to `waitMs` milliseconds while the prompt threads work. */
   collect(waitMs: number): void {
     const first = this.rendering ? this.llama.takePrompt(waitMs) : undefined;
@@ -236,18 +251,7 @@ export class Intake {
     const { key, request, counts } = job;
     const prompt = { key, request, format: done.format, sampler, ...(counts && { counts }) };
     if (done.text === undefined) this.check({ ...prompt, tokens: done.tokens });
-    else this.submitMedia(done.text, prompt);
-  }
-
-  private submitMedia(text: string, entry: WithMedia): void {
-    try {
-      const { media = [], client } = entry.request;
-      this.media?.submit(text, media, entry, client);
-    } catch (error) {
-      if (!(error instanceof MediaError)) throw error;
-      const { message, code, medium } = error;
-      this.refuseMedia(entry, { error: message, code, ...(medium !== undefined && { medium }) });
-    }
+    else this.media?.submit(done.text, request.media ?? [], prompt, request);
   }
 
   private receive(update: MediaUpdate<WithMedia>): void {
