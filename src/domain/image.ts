@@ -33,6 +33,8 @@ export interface ImageAdapter {
 export interface ImageEdit {
   /** The image to change. */
   readonly image: EditFile;
+  /** Its size as it is stored: a photograph may be turned when it is shown. */
+  readonly storedSize: ImageSize;
   /** Further images that the description refers to; only models trained to edit can use them. */
   readonly references?: readonly EditFile[];
   /** A mask of the image's size; where the mask is transparent, the image is redrawn. */

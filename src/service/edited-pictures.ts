@@ -1,7 +1,7 @@
 // Checks the images of an edit before a model is loaded for them.
 
 import { invalidValue } from "../domain/errors.ts";
-import { IMAGE_FORMATS } from "../domain/image.ts";
+import { IMAGE_FORMATS, type ImageSize } from "../domain/image.ts";
 import { measureImage, type MeasuredImage } from "../media/image.ts";
 import { defaultMediaLimits } from "../media/limits.ts";
 import { atField } from "../media/refusal.ts";
@@ -15,31 +15,28 @@ export interface EditedPictures {
 }
 
 /**
- * Throws SvcError `invalid_value` about the first file that is not a complete image, an image of more than `mostPixels`
- * pixels, or a mask that does not fit.
+ * Returns the size in which the image is stored. Throws SvcError `invalid_value` about the first file that is not a
+ * complete image, an image of more than `mostPixels` pixels, or a mask that does not fit.
  */
 export async function checkPictures(
   { image, references, mask }: EditedPictures,
   mostPixels = Number.POSITIVE_INFINITY,
-): Promise<void> {
+): Promise<ImageSize> {
   const measured = await measure(image);
-  if (measured.width * measured.height > mostPixels) {
+  const size = { width: measured.width, height: measured.height };
+  if (size.width * size.height > mostPixels) {
     const most = mostPixels.toLocaleString("en-US");
-    throw invalidValue(image.field, `have at most ${most} pixels`, `${measured.width} × ${measured.height}`);
+    throw invalidValue(image.field, `have at most ${most} pixels`, `${size.width} × ${size.height}`);
   }
   for (const reference of references) await measure(reference);
-  if (!mask) return;
+  if (!mask) return size;
   const { width, height, alpha } = await measure(mask);
   const param = mask.field;
   if (!alpha) {
     throw invalidValue(param, "be transparent where the image is drawn anew", "an image without transparency");
   }
-  if (isAsLarge(measured, width, height)) return;
-  throw invalidValue(
-    param,
-    `be as large as the image, ${measured.width} × ${measured.height} pixels`,
-    `${width} × ${height}`,
-  );
+  if (isAsLarge(measured, width, height)) return size;
+  throw invalidValue(param, `be as large as the image, ${size.width} × ${size.height} pixels`, `${width} × ${height}`);
 }
 
 const measure = ({ path, field }: TemporaryFile): Promise<MeasuredImage> =>

@@ -1,6 +1,6 @@
 // Draws images from descriptions and edits images: chooses the model, checks the inputs, and manages the files.
 
-import { LARGEST_SEED, type DrawingEvent, type ImageWork } from "../domain/image.ts";
+import { LARGEST_SEED, type DrawingEvent, type ImageSize, type ImageWork } from "../domain/image.ts";
 import type { RequestOrigin } from "../domain/request-origin.ts";
 import { noUsage } from "../domain/usage.ts";
 import type { ImageStatus } from "../engine/image/port.ts";
@@ -81,11 +81,11 @@ export class ImageService {
   ): AsyncGenerator<DrawingEvent, void, void> {
     try {
       const backend = this.deps.router.find(model, ability);
-      const whole = { ...work, seed: work.seed ?? anySeed(work.count), ...(edit && { edit: sources(edit) }) };
-      const job = { work: whole, client: origin.client };
+      const whole = { ...work, seed: work.seed ?? anySeed(work.count) };
       const spec = { ...origin, backend };
       const begin = async function* (live: AbortSignal) {
-        if (edit) await checkPictures(edit, work.upscale ? LARGEST_UPSCALED : undefined);
+        const size = edit && (await checkPictures(edit, work.upscale ? LARGEST_UPSCALED : undefined));
+        const job = { work: { ...whole, ...(size && { edit: sources(edit, size) }) }, client: origin.client };
         yield* backend.engine.run(job, live);
       };
       const of = work.count;
@@ -108,13 +108,12 @@ export class ImageService {
   }
 }
 
-const sources = ({
-  image,
-  references,
-  mask,
-  strength,
-}: NonNullable<ImageRun["edit"]>): NonNullable<ImageWork["edit"]> => ({
+const sources = (
+  { image, references, mask, strength }: NonNullable<ImageRun["edit"]>,
+  storedSize: ImageSize,
+): NonNullable<ImageWork["edit"]> => ({
   image: source(image),
+  storedSize,
   ...(references.length > 0 && { references: references.map(source) }),
   ...(mask && { mask: source(mask) }),
   ...(strength !== undefined && { strength }),

@@ -12,17 +12,21 @@ interface Load {
   readonly running: number;
   readonly waiting: number;
   readonly waitingTokens?: number;
+  /** Of prompts whose media are not encoded yet. */
+  readonly coming?: { readonly prompts: number; readonly tokens: number };
   readonly tokens?: number;
   readonly deadline?: number;
 }
 
+const NONE = { prompts: 0, tokens: 0 };
+
 /** Returns what becomes of a request with this many prompt tokens that is expected to take a minute. */
-function refusal({ running, waiting, waitingTokens = 0, tokens = 1, ...timed }: Load) {
+function refusal({ running, waiting, waitingTokens = 0, coming = NONE, tokens = 1, ...timed }: Load) {
   const counts = { runningCount: running, waitingCount: waiting, waitingTokens };
   const scheduler = { ...counts, firstTokenMs: () => 60_000 } as unknown as Scheduler;
   const prompt = { request: plainRequest("hi", { id: "a", ...timed }) } as unknown as ReadyPrompt;
   const sequence = { prompt: { length: tokens } } as unknown as SequenceRequest;
-  return overload(prompt, sequence, scheduler, { parallel: 4, maxQueueTokens: 1000 }, clock);
+  return overload(prompt, sequence, { scheduler, coming }, { parallel: 4, maxQueueTokens: 1000 }, clock);
 }
 
 test("a deadline that will be missed is refused at once, except by an idle engine, whose estimate it may correct", () => {
@@ -37,6 +41,9 @@ test("a prompt is refused when too many tokens wait before it, however long it i
   const full = { code: "server_busy", details: { busy: "queue_tokens" } };
   expect(refusal({ running: 4, waiting: 2, waitingTokens: 900, tokens: 200 })).toMatchObject(full);
   expect(refusal({ running: 4, waiting: 2, waitingTokens: 900, tokens: 100 })).toBeUndefined();
+  const coming = { prompts: 5, tokens: 900 };
+  expect(refusal({ running: 0, waiting: 0, coming, tokens: 200 })).toMatchObject(full);
+  expect(refusal({ running: 0, waiting: 0, coming, tokens: 100 })).toBeUndefined();
   // Only lines of a batch wait.
   expect(refusal({ running: 4, waiting: 2, waitingTokens: 0, tokens: 2000 })).toBeUndefined();
 });

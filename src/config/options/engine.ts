@@ -10,7 +10,7 @@ export const engineOptions = {
     help: "Maximum concurrent requests for each chat, embedding or reranking model; further requests wait in its queue.",
   }),
   threads: integer(1, 512, {
-    absent: "the physical cores, at most those that a container may use",
+    absent: "the physical cores, at most those that a container or service may use",
     example: 4,
     help: "Maximum CPU threads for inference; fewer are used while other programs need the cores.",
   }),

@@ -6,11 +6,16 @@ import { availableParallelism, cpus, freemem, totalmem } from "node:os";
 /** Reads a file of the kernel; returns "" when there is no such file. */
 type ReadText = (path: string) => string;
 
-/** Returns the bytes available without pushing out others: the kernel's estimate, within the container's limit. */
+/**
+ * Returns the bytes available without pushing out others: the kernel's estimate, within the limits of the container,
+ * service or session that this process belongs to.
+ */
 export function availableMemory(read: ReadText = readText): number {
   // Kernels without this file count caches as used, so their number of free bytes says little.
   const free = fromMeminfo(read) ?? Math.max(freemem(), totalmem() / 2);
-  const limits = cgroups.map((names) => leftInCgroup(names, read)).filter((bytes) => bytes !== undefined);
+  const limits = MEMORY_GROUPS.flatMap((names) =>
+    groupFolders(names, read).map((folder) => leftInGroup(folder, names, read)),
+  );
   return Math.min(free, ...limits);
 }
 
@@ -25,7 +30,8 @@ export function ownMemory(read: ReadText = readText): number {
 
 /**
  * Returns the physical cores that this process may run on: hyper-threads of one core share its arithmetic units, so
- * they count once. A container's share is rounded down: with more threads, all are stopped for the rest of each period.
+ * they count once. The share of a container or service is rounded down: with more threads, all are stopped for the rest
+ * of each period.
  */
 export function physicalCores(read: ReadText = readText): number {
   const logical = availableParallelism();
@@ -45,40 +51,70 @@ export function othersShare(own: number): number {
   return Math.min(1, Math.max(0, Number(running) - own) / cpus().length);
 }
 
+/** A tree of control groups. */
+interface Hierarchy {
+  readonly root: string;
+  /** The controller of version 1; "" is the hierarchy of version 2. */
+  readonly controller: string;
+}
+
 /** Where versions 2 and 1 of cgroups state the limit, the use, and the part of the use that is idle file cache. */
-const cgroups = [
-  { folder: "/sys/fs/cgroup", limit: "memory.max", used: "memory.current", cache: "inactive_file" },
+const MEMORY_GROUPS = [
   {
-    folder: "/sys/fs/cgroup/memory",
+    root: "/sys/fs/cgroup",
+    controller: "",
+    limit: "memory.max",
+    used: "memory.current",
+    cache: "inactive_file",
+  },
+  {
+    root: "/sys/fs/cgroup/memory",
+    controller: "memory",
     limit: "memory.limit_in_bytes",
     used: "memory.usage_in_bytes",
     cache: "total_inactive_file",
   },
 ] as const;
 
+/** Where they state how many microseconds of how many may be computed. */
+const CPU_GROUPS = [
+  { root: "/sys/fs/cgroup", controller: "", limit: ["cpu.max"] },
+  { root: "/sys/fs/cgroup/cpu", controller: "cpu", limit: ["cpu.cfs_quota_us", "cpu.cfs_period_us"] },
+] as const;
+
+/**
+ * Returns the folders of this process's group and of the groups around it, whose limits apply as well. In a container,
+ * the root may be its own group, and then has no folders for the names that the host uses.
+ */
+function groupFolders({ root, controller }: Hierarchy, read: ReadText): string[] {
+  const groups = read("/proc/self/cgroup").matchAll(/^\d+:([^:]*):(.*)$/gm);
+  const own = groups.find(([, controllers = ""]) => controllers.split(",").includes(controller));
+  const folders = [root];
+  for (const name of own?.[2]?.split("/").filter(Boolean) ?? []) folders.push(`${folders.at(-1)}/${name}`);
+  return folders;
+}
+
 function fromMeminfo(read: ReadText): number | undefined {
   const kilobytes = /^MemAvailable:\s+(\d+) kB/m.exec(read("/proc/meminfo"))?.[1];
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** A model read before is file cache, which counts as used but can be evicted: it must not shrink the next context. */
-function leftInCgroup({ folder, limit, used, cache }: (typeof cgroups)[number], read: ReadText): number | undefined {
+/**
+ * Returns the bytes below a group's limit; Infinity without one. A model read before is file cache, which counts as used
+ * but can be evicted: it must not shrink the next context.
+ */
+function leftInGroup(folder: string, { limit, used, cache }: (typeof MEMORY_GROUPS)[number], read: ReadText): number {
   const most = read(`${folder}/${limit}`).trim();
-  // "max", or no such file: there is no limit.
-  if (!/^\d+$/.test(most)) return undefined;
+  // "max", or no such file.
+  if (!/^\d+$/.test(most)) return Number.POSITIVE_INFINITY;
   const idle = new RegExp(`^${cache} (\\d+)$`, "m").exec(read(`${folder}/memory.stat`))?.[1] ?? 0;
   return Math.max(0, Number(most) - Number(read(`${folder}/${used}`)) + Number(idle));
 }
 
-/** Returns the cores' worth of time that a container may use, by cgroups version 2 and 1; empty without a limit. */
+/** Returns the cores' worth of time that this process may use, by each limit that there is. */
 function cpuShares(read: ReadText): number[] {
-  const folder = "/sys/fs/cgroup/cpu";
-  const limits = [
-    read("/sys/fs/cgroup/cpu.max"),
-    `${read(`${folder}/cpu.cfs_quota_us`)} ${read(`${folder}/cpu.cfs_period_us`)}`,
-  ];
-  return limits
-    .map((limit) => /^(\d+)\s+(\d+)\s*$/.exec(limit))
+  return CPU_GROUPS.flatMap((group) => groupFolders(group, read).map((folder) => ({ folder, names: group.limit })))
+    .map(({ folder, names }) => /^(\d+)\s+(\d+)\s*$/.exec(names.map((name) => read(`${folder}/${name}`)).join(" ")))
     .filter((found) => found !== null)
     .map(([, quota, period]) => Number(quota) / Number(period));
 }

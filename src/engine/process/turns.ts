@@ -52,12 +52,17 @@ export class Turns<Job extends Turn> {
     this.jobs = this.jobs.filter((other) => other !== job);
   }
 
-  /** Returns the job whose turn it is, and moves it behind all others. */
-  next(): Job | undefined {
+  /** Returns the job whose turn it is. */
+  peek(): Job | undefined {
     const waiting = this.jobs.filter(({ isHeld }) => !isHeld);
     const since = ({ client = "" }: Job) => this.served.indexOf(client);
     const longest = Math.min(...waiting.map(since));
-    const job = waiting.find((one) => since(one) === longest);
+    return waiting.find((one) => since(one) === longest);
+  }
+
+  /** Returns the job whose turn it is, and moves it behind all others. */
+  next(): Job | undefined {
+    const job = this.peek();
     if (!job) return undefined;
     const { client = "" } = job;
     this.served = [...this.served.filter((other) => other !== client), client].slice(-MOST_REMEMBERED);

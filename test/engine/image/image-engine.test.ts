@@ -161,6 +161,7 @@ describe.skipIf(!isBuilt)("the image engine", () => {
     writeFileSync(join(folder, "mask.png"), transparentPng(SIDE, SIDE, 0));
     const edit = {
       image: { path: join(folder, "image.png"), field: "image" },
+      storedSize: { width: SIDE, height: SIDE },
       mask: { path: join(folder, "mask.png"), field: "mask" },
       strength: 1,
     };

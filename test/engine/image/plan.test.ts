@@ -33,6 +33,7 @@ const work: ImageWork = {
   encoding: { format: "png", withParameters: true },
 };
 const image = { path: "/cat.png", field: "image" };
+const edit = { image, storedSize: { width: 640, height: 480 } };
 
 /** Returns the field that is refused. */
 function refused(changes: Partial<ImageWork>, by: Painter = painter): string | undefined {
@@ -77,16 +78,16 @@ test("a parameter that the model cannot follow is refused with its field", () =>
   expect(refused({ scheduler: "none" })).toBe("scheduler");
   expect(refused({ adapters: [{ name: "none", scale: 1 }] })).toBe("lora");
   expect(refused({ adapters: [{ name: "ink", scale: 9 }] })).toBe("lora");
-  expect(refused({ edit: { image, references: [image] } })).toBe("image");
+  expect(refused({ edit: { ...edit, references: [image] } })).toBe("image");
   const edits = { mask: false, references: false };
-  expect(refused({ edit: { image, mask: image } }, { ...painter, model: { ...model, edits } })).toBe("mask");
+  expect(refused({ edit: { ...edit, mask: image } }, { ...painter, model: { ...model, edits } })).toBe("mask");
   expect(refused({}, { ...painter, traits: { ...painter.traits, needsReference: true } })).toBe("image");
 });
 
 test("a model that takes reference images gets the image as one, unless a strength or a mask keeps part of it", () => {
   const shown: Painter = { ...painter, model: { ...model, edits: { mask: true, references: true } } };
-  const byReference = (edit: Partial<NonNullable<ImageWork["edit"]>>, by = shown) =>
-    planOf({ ...work, edit: { image, ...edit } }, by).byReference;
+  const byReference = (changes: Partial<NonNullable<ImageWork["edit"]>>, by = shown) =>
+    planOf({ ...work, edit: { ...edit, ...changes } }, by).byReference;
   expect(byReference({})).toBeTrue();
   expect(byReference({ strength: 0.5 })).toBeFalse();
   expect(byReference({ mask: image })).toBeFalse();
@@ -94,7 +95,7 @@ test("a model that takes reference images gets the image as one, unless a streng
 });
 
 test("an edited image keeps its size as far as the model supports it", () => {
-  const plan = planOf({ ...work, edit: { image } }, painter);
+  const plan = planOf({ ...work, edit }, painter);
   const drawn = (width: number, height: number) => Object.values(sizesOf(plan, painter, { width, height }).drawn);
   expect(drawn(512, 512)).toEqual([512, 512]);
   expect(drawn(500, 300)).toEqual([512, 320]);
@@ -130,10 +131,10 @@ test("an upscaler enlarges by its own factor or a smaller one, whatever the side
     traits: { ...painter.traits, multiple: 1, needsReference: true, scale: 4 },
   };
   const sizes = (upscale: NonNullable<ImageWork["upscale"]>) =>
-    sizesOf(planOf({ ...work, edit: { image }, upscale }, upscaler), upscaler, { width: 33, height: 17 });
+    sizesOf(planOf({ ...work, edit, upscale }, upscaler), upscaler, { width: 33, height: 17 });
   expect(sizes({})).toEqual({ drawn: { width: 33, height: 17 }, delivered: { width: 132, height: 68 } });
   expect(sizes({ scale: 1.5 }).delivered).toEqual({ width: 50, height: 26 });
-  expect(
-    refused({ edit: { image }, upscale: { scale: 4 } }, { ...upscaler, traits: { ...upscaler.traits, scale: 2 } }),
-  ).toBe("scale");
+  expect(refused({ edit, upscale: { scale: 4 } }, { ...upscaler, traits: { ...upscaler.traits, scale: 2 } })).toBe(
+    "scale",
+  );
 });

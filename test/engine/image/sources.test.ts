@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { encoded, withText } from "../../../src/engine/image/child/encode.ts";
 import { composed, maskFor, readSources, resized } from "../../../src/engine/image/child/sources.ts";
 import { Semaphore } from "../../../src/domain/semaphore.ts";
+import { neverAborted } from "../../../src/media/slices.ts";
 import { sharedFolder } from "../../support/folders.ts";
 import { rejection } from "../../support/thrown.ts";
 import { transparentPng } from "../../support/transparent-png.ts";
@@ -30,7 +31,7 @@ async function file(name: string, bytes: Uint8Array) {
 
 test("an image is decoded, and its middle is fitted to the size", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
-  const sources = await readSources({ image }, memory);
+  const sources = await readSources({ image }, memory, neverAborted);
   expect(sources.image).toMatchObject(WIDE);
   const square = await resized(sources.image, { width: 32, height: 32 });
   expect(square).toMatchObject({ width: 32, height: 32 });
@@ -42,7 +43,11 @@ test("an image is decoded, and its middle is fitted to the size", async () => {
 test("a mask is redrawn where it is transparent, and the rest stays untouched", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
   const mask = await file("mask", transparentPng(WIDE.width, WIDE.height, 0));
-  const { mask: opacity = { ...WIDE, data: new Uint8Array() } } = await readSources({ image, mask }, memory);
+  const { mask: opacity = { ...WIDE, data: new Uint8Array() } } = await readSources(
+    { image, mask },
+    memory,
+    neverAborted,
+  );
   const drawn = maskFor(opacity, WIDE);
   expect([drawn[0], drawn[39]]).toEqual([255, 0]);
   // In the square crop of the middle, the left half is transparent too.
@@ -58,7 +63,7 @@ test("a photo of any size that other routes take is shrunk, and its mask is as l
   const large = new Bun.Image(transparentPng(48, 36, 0)).resize(size.width, size.height, { fit: "fill" });
   const bytes = await large.png({ compressionLevel: 1 }).bytes();
   const [image, mask] = [await file("photo", bytes), await file("cut", bytes)];
-  const sources = await readSources({ image, mask }, memory);
+  const sources = await readSources({ image, mask }, memory, neverAborted);
   expect(sources).toMatchObject({
     image: { width: 4096, height: 3631 },
     mask: size,
@@ -70,11 +75,11 @@ test("a photo of any size that other routes take is shrunk, and its mask is as l
 test("data that is not an image, or too large, is refused with its field", async () => {
   const image = await file("image", await encoded(pixels, WIDE, png));
   const mask = (name: string, bytes: Uint8Array) =>
-    file(name, bytes).then((made) => readSources({ image, mask: made }, memory));
+    file(name, bytes).then((made) => readSources({ image, mask: made }, memory, neverAborted));
   expect(await rejection(mask("opaque", transparentPng(40, 20, 255)))).toEqual(["invalid_value", "opaque"]);
   expect(await rejection(mask("turned", transparentPng(20, 40, 0)))).toEqual(["invalid_value", "turned"]);
   const alone = (name: string, bytes: Uint8Array) =>
-    file(name, bytes).then((made) => readSources({ image: made }, memory));
+    file(name, bytes).then((made) => readSources({ image: made }, memory, neverAborted));
   expect(await rejection(alone("text", Buffer.from("no image at all")))).toEqual(["invalid_value", "text"]);
   expect(await rejection(alone("empty", new Uint8Array()))).toEqual(["invalid_value", "empty"]);
   const whole = await encoded(pixels, WIDE, png);

@@ -9,6 +9,7 @@ import {
   type ImageLibrary,
   type ImageTraits,
 } from "../../../ffi/image/api.ts";
+import { Semaphore } from "../../../src/domain/semaphore.ts";
 import type { ImageEdit, ImageModel, ImageSize, ImageWork } from "../../../src/domain/image.ts";
 import type { Painter } from "../../../src/engine/image/child/plan.ts";
 import { ImageWorker } from "../../../src/engine/image/child/worker.ts";
@@ -125,7 +126,8 @@ function start(stepMs = 0, drawsIn?: ImageSize) {
   const library = new FakePainter(() => void (now += stepMs));
   const sent: FromPainter[] = [];
   const painter: Painter = { model, traits, adapters: [INK], ...(drawsIn && { drawsIn }) };
-  const tools = { library, painter, threads: () => 1, now: () => now };
+  const decoding = new Semaphore(2 ** 30);
+  const tools = { library, painter, decoding, threads: () => 1, now: () => now };
   const worker = new ImageWorker(tools, "fake", (message) => sent.push(message));
   let key = 0;
   return {
@@ -274,6 +276,51 @@ test("a prompt of too many tokens is refused by its field, with both numbers", a
   expect(sent.at(-1)).toEqual({ type: "rejected", key, code: "invalid_value", param: "prompt", message });
 });
 
+describe("the source image of an edit", () => {
+  const size = { width: 8, height: 8 };
+  const photo = transparentPng(size.width, size.height, 255);
+  const editOf = (path: string) => ({ image: { path, field: "image" }, storedSize: size });
+
+  test("is read when its turn is near, so that those of a full queue take no memory", async () => {
+    const { worker, sent, submit, ended } = start();
+    const folder = temporaryFolder();
+    const paths = Array.from({ length: 6 }, (_, at) => join(folder, `${at}.png`));
+    await Bun.write(paths[0]!, photo);
+    for (const [at, path] of paths.entries()) submit(`edit ${at}`, `client ${at}`, { edit: editOf(path) });
+    await until(() => sent.filter(({ type }) => type === "accepted").length === paths.length);
+    for (const at of paths.keys()) {
+      // While one is drawn, the next one is read.
+      if (at + 1 < paths.length) await Bun.write(paths[at + 1]!, photo);
+      await worker.step();
+    }
+    expect(ended().map(({ event }) => event.type)).toEqual(paths.map(() => "image"));
+  });
+
+  test("is refused before its request is accepted, if it is near", async () => {
+    const { sent, submit } = start();
+    const path = join(temporaryFolder(), "text.png");
+    await Bun.write(path, "no image");
+    const key = submit("edit", "ada", { edit: editOf(path) });
+    await until(() => sent.length > 0);
+    expect(sent).toEqual([expect.objectContaining({ type: "rejected", key, code: "invalid_value", param: "image" })]);
+  });
+
+  test("is not decoded to its end, nor drawn, when it is not wanted any more", async () => {
+    const { library, worker, sent, submit } = start();
+    const path = join(temporaryFolder(), "photo.png");
+    await Bun.write(path, photo);
+    for (const beforeItsTurn of [true, false]) {
+      const key = submit("edit", "ada", { edit: editOf(path) });
+      if (beforeItsTurn) worker.cancel(key);
+      const drawing = worker.step();
+      worker.cancel(key);
+      await drawing;
+    }
+    expect(library.begun).toEqual([]);
+    expect(sent.map(({ type }) => type)).not.toContain("started");
+  });
+});
+
 describe("a changed image that is delivered larger than it is drawn", () => {
   const SIDE = 32;
   const size = { width: SIDE, height: SIDE };
@@ -289,7 +336,7 @@ describe("a changed image that is delivered larger than it is drawn", () => {
     await Bun.write(mask.path, transparentPng(SIDE, SIDE, 0));
     const { worker, submit, ended } = start(0, { width: 8, height: 8 });
     const encoding = { format: "png", withParameters: true } as const;
-    submit("edit", "ada", { size, encoding, edit: { image, mask, ...edit }, ...work });
+    submit("edit", "ada", { size, encoding, edit: { image, storedSize: size, mask, ...edit }, ...work });
     while (ended().length < 1) await worker.step().then(() => Bun.sleep(1));
     const event = ended()[0]?.event;
     return event?.type === "image" ? event.data : new Uint8Array();

@@ -32,6 +32,36 @@ describe("available memory", () => {
     expect(availableMemory(kernel({ ...meminfo, ...version1 }))).toBe(1024 * MIB);
   });
 
+  test("is limited by the own group of a service and by each group around it", () => {
+    const own = "/system.slice/svc.service";
+    const version2 = {
+      "/proc/self/cgroup": `0::${own}\n`,
+      [`/sys/fs/cgroup${own}/memory.max`]: `${6144 * MIB}\n`,
+      [`/sys/fs/cgroup${own}/memory.current`]: `${5000 * MIB}\n`,
+      [`/sys/fs/cgroup${own}/memory.stat`]: `inactive_file ${1000 * MIB}\n`,
+    };
+    expect(availableMemory(kernel({ ...meminfo, ...version2 }))).toBe(2144 * MIB);
+    const slice = {
+      "/sys/fs/cgroup/system.slice/memory.max": `${3000 * MIB}\n`,
+      "/sys/fs/cgroup/system.slice/memory.current": `${1000 * MIB}\n`,
+    };
+    expect(availableMemory(kernel({ ...meminfo, ...version2, ...slice }))).toBe(2000 * MIB);
+    const version1 = {
+      "/proc/self/cgroup": "5:cpu,cpuacct:/other\n4:memory:/job/step:0\n1:name=systemd:/\n0::/\n",
+      "/sys/fs/cgroup/memory/job/step:0/memory.limit_in_bytes": `${900 * MIB}\n`,
+      "/sys/fs/cgroup/memory/other/memory.limit_in_bytes": `${100 * MIB}\n`,
+    };
+    expect(availableMemory(kernel({ ...meminfo, ...version1 }))).toBe(900 * MIB);
+  });
+
+  test("is limited by a container's root where its group has another name on the host", () => {
+    const container = {
+      "/proc/self/cgroup": "4:memory:/docker/0e13\n0::/docker/0e13\n",
+      "/sys/fs/cgroup/memory/memory.limit_in_bytes": `${700 * MIB}\n`,
+    };
+    expect(availableMemory(kernel({ ...meminfo, ...container }))).toBe(700 * MIB);
+  });
+
   test("is never negative, and is known without any of these files", () => {
     const full = { "/sys/fs/cgroup/memory.max": "1000", "/sys/fs/cgroup/memory.current": "2000" };
     expect(availableMemory(kernel({ ...meminfo, ...full }))).toBe(0);
@@ -49,6 +79,22 @@ describe("cores", () => {
       "/sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
     };
     expect(physicalCores(kernel(version1))).toBe(1);
+  });
+
+  test("are the whole cores of a service's share, or of a smaller one around it", () => {
+    const service = {
+      "/proc/self/cgroup": "0::/system.slice/svc.service\n",
+      "/sys/fs/cgroup/system.slice/svc.service/cpu.max": "150000 100000\n",
+    };
+    expect(physicalCores(kernel(service))).toBe(1);
+    const slice = {
+      "/proc/self/cgroup": "2:cpu,cpuacct:/user/1\n0::/\n",
+      "/sys/fs/cgroup/cpu/user/1/cpu.cfs_quota_us": "100000000\n",
+      "/sys/fs/cgroup/cpu/user/1/cpu.cfs_period_us": "100000\n",
+      "/sys/fs/cgroup/cpu/user/cpu.cfs_quota_us": "120000\n",
+      "/sys/fs/cgroup/cpu/user/cpu.cfs_period_us": "100000\n",
+    };
+    expect(physicalCores(kernel(slice))).toBe(1);
   });
 
   test("are all cores of the machine without a limit", () => {

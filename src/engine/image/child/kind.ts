@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { ImageTraits } from "../../../../ffi/image/api.ts";
 import { openImageLibrary } from "../../../../ffi/image/binding.ts";
 import type { ImageModel } from "../../../domain/image.ts";
+import { Semaphore } from "../../../domain/semaphore.ts";
 import { untilLoaded } from "../../process/child.ts";
 import type { EngineKind } from "../../process/kind.ts";
 import { othersShare } from "../../process/machine.ts";
@@ -12,6 +13,8 @@ import type { PainterOptions, PictureEvent, PictureJob } from "../protocol.ts";
 import { habitsOf } from "./families.ts";
 import { ImageWorker } from "./worker.ts";
 
+/** Memory for source images that are decoded: enough for one of the largest size. */
+const DECODING_BYTES = 600 * 2 ** 20;
 /** Longest side, in pixels, in which the demonstration's pictures are delivered. */
 const LARGEST_DEMO = 1024;
 const DEMO_STEPS = 4;
@@ -41,7 +44,8 @@ export const imageKind: EngineKind<PainterOptions, ImageModel, PictureJob, Pictu
     const painter = { model, traits, adapters, ...(demo && { drawsIn: demo }) };
     // All threads of ggml wait for the slowest one, so as many are used as there are idle cores.
     const free = () => Math.max(1, Math.floor(threads * (1 - othersShare(1))));
-    const tools = { library, painter, threads: free, now: () => performance.now() };
+    const decoding = new Semaphore(DECODING_BYTES);
+    const tools = { library, painter, decoding, threads: free, now: () => performance.now() };
     return { ready: model, worker: new ImageWorker(tools, name, send) };
   },
 };

@@ -4,9 +4,10 @@ import { ImageError, type ImageLibrary, type Picture } from "../../../../ffi/ima
 import type { ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { Pixels } from "../../../media/pixels.ts";
 import { availableMemory } from "../../process/machine.ts";
+import type { Semaphore } from "../../../domain/semaphore.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sizesOf, type Painter, type Plan } from "./plan.ts";
-import { composed, maskFor, resized, type Sources } from "./sources.ts";
+import { composed, maskFor, readSources, resized, type Sources } from "./sources.ts";
 
 const POLL_MS = 5;
 /**
@@ -31,20 +32,33 @@ export interface Request {
   readonly key: JobKey;
   readonly work: ImageWork;
   readonly plan: Plan;
-  readonly sources?: Sources;
 }
 
 export interface Tools {
   readonly library: ImageLibrary;
   readonly painter: Painter;
+  /** Memory for source images that are decoded. */
+  readonly decoding: Semaphore;
   /** How many threads to compute with at this moment. */
   readonly threads: () => number;
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number;
 }
 
+/** What a mask keeps of the original, in the delivered size. */
+interface Kept {
+  readonly rgb: Uint8Array;
+  /** 255 where the image is drawn anew. */
+  readonly mask: Uint8Array;
+}
+
 export class Painting {
-  private readonly sizes: ReturnType<typeof sizesOf>;
+  /** Until the source image is decoded, width and height may be swapped. */
+  private sizes: ReturnType<typeof sizesOf>;
+  private prepared: Promise<void> | undefined;
+  private pictures: readonly Picture[] = [];
+  private kept: Kept | undefined;
+  private readonly unwanted = new AbortController();
   private hasBegun = false;
   private step = 0;
   /** Share of its steps that are done, 0 to 1. */
@@ -56,7 +70,12 @@ export class Painting {
     private readonly tools: Tools,
     private readonly reports: Reports,
   ) {
-    this.sizes = sizesOf(request.plan, tools.painter, request.sources?.image);
+    this.sizes = sizesOf(request.plan, tools.painter, request.work.edit?.storedSize);
+  }
+
+  /** Whether its source images are still only files. */
+  get isUnread(): boolean {
+    return this.request.work.edit !== undefined && !this.prepared;
   }
 
   /** How much there is still to compute, in pixels times steps; only for comparing with other images. */
@@ -67,15 +86,27 @@ export class Painting {
     return (1 - this.done) * plan.steps * passes * drawn.width * drawn.height;
   }
 
+  /** Decodes the source images, once. Throws SvcError about one of them, or ImageError after `stop`. */
+  prepare(): Promise<void> {
+    return (this.prepared ??= this.read());
+  }
+
+  /** Ends all work on an image that is not wanted any more. */
+  stop(): void {
+    this.unwanted.abort(new ImageError("the image was stopped", "stopped"));
+    if (this.hasBegun) this.tools.library.stop(this.request.key);
+  }
+
   /**
-   * Draws until the image is done. Returns undefined when `isOver` returned true: drawing then pauses after a step, and
-   * the next call resumes it. Throws ImageError, with the code `stopped` after `library.stop()` or an abort request.
+   * Draws until the image, which must be prepared, is done. Returns undefined when `isOver` returned true: drawing then
+   * pauses after a step, and the next call resumes it. Throws ImageError, with the code `stopped` after `stop()` or an
+   * abort request.
    */
   async draw(isOver: () => boolean): Promise<Painted | undefined> {
     const { library, threads, painter } = this.tools;
     const { key } = this.request;
     if (this.hasBegun) library.resume(key, threads());
-    else await this.begin();
+    else this.begin();
     if (!(await this.follow(isOver))) return undefined;
     const { drawn, delivered } = this.sizes;
     const { scale } = painter.traits;
@@ -83,11 +114,24 @@ export class Painting {
     return { pixels: await this.withKept({ ...made, rgb: library.take(key) }), size: delivered };
   }
 
-  private async begin(): Promise<void> {
-    const { plan, work, key, sources } = this.request;
+  private async read(): Promise<void> {
+    const { plan, work } = this.request;
+    if (!work.edit) return;
+    const { painter, decoding } = this.tools;
+    const sources = await readSources(work.edit, decoding, this.unwanted.signal);
+    const { image, mask } = sources;
+    this.sizes = sizesOf(plan, painter, image);
+    const { drawn, delivered } = this.sizes;
+    // Only these are kept, which are small: the image may wait for long, or pause.
+    this.pictures = await picturesOf(sources, plan, drawn);
+    if (mask) this.kept = { rgb: (await resized(image, delivered)).rgb, mask: maskFor(mask, delivered) };
+  }
+
+  private begin(): void {
+    const { plan, work, key } = this.request;
     const { library, painter, threads } = this.tools;
     const { drawn } = this.sizes;
-    const pictures = sources ? await picturesOf(sources, plan, drawn) : [];
+    this.unwanted.signal.throwIfAborted();
     library.start({
       owner: key,
       prompt: work.prompt,
@@ -103,18 +147,19 @@ export class Painting {
       threads: threads(),
       tiles: !painter.traits.hasTinyDecoder && drawn.width * drawn.height * DECODER_BYTES > availableMemory(),
       adapters: plan.adapters,
-      pictures,
+      pictures: this.pictures,
     });
+    this.pictures = [];
     this.hasBegun = true;
   }
 
   /** Returns the pixels; with a mask, in the delivered size, with the original's wherever the mask keeps them. */
   private async withKept(pixels: Pixels): Promise<Pixels> {
-    const { image, mask } = this.request.sources ?? {};
+    const { kept } = this;
     const { delivered } = this.sizes;
-    if (!image || !mask) return pixels;
-    const [drawn, kept] = await Promise.all([resized(pixels, delivered), resized(image, delivered)]);
-    return { ...delivered, rgb: composed(drawn.rgb, kept.rgb, maskFor(mask, delivered)) };
+    if (!kept) return pixels;
+    const drawn = await resized(pixels, delivered);
+    return { ...delivered, rgb: composed(drawn.rgb, kept.rgb, kept.mask) };
   }
 
   /** Resolves with true when the image is done, with false when it has paused. */

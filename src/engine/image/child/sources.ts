@@ -20,20 +20,32 @@ export interface Sources {
 const LONGEST_SIDE = 4096;
 const LONGEST_REFERENCE = 1024;
 
-/** `decoding`: memory for images that are decoded. Throws SvcError about a file that is no complete image or too large. */
-export async function readSources({ image, references = [], mask }: ImageEdit, decoding: Semaphore): Promise<Sources> {
+/**
+ * `decoding`: memory for images that are decoded. Throws SvcError about a file that is no complete image or too large, or
+ * the signal's reason.
+ */
+export async function readSources(
+  { image, references = [], mask }: Pick<ImageEdit, "image" | "references" | "mask">,
+  decoding: Semaphore,
+  signal: AbortSignal,
+): Promise<Sources> {
   const limits = { ...defaultMediaLimits, decoding };
-  const pixels = await decode(image, LONGEST_SIDE, limits);
+  const pixels = await decode(image, LONGEST_SIDE, limits, signal);
   const others: Pixels[] = [];
-  for (const reference of references) others.push(await decode(reference, LONGEST_REFERENCE, limits));
-  return { image: pixels, references: others, ...(mask && { mask: await readMask(mask, pixels, limits) }) };
+  for (const reference of references) others.push(await decode(reference, LONGEST_REFERENCE, limits, signal));
+  return { image: pixels, references: others, ...(mask && { mask: await readMask(mask, pixels, limits, signal) }) };
 }
 
-const decode = (source: EditFile, longestSide: number, limits: MediaLimits): Promise<Pixels> =>
-  reading(source, (bytes) => decodePixels(bytes, longestSide, limits, neverAborted));
+const decode = (source: EditFile, longestSide: number, limits: MediaLimits, signal: AbortSignal): Promise<Pixels> =>
+  reading(source, (bytes) => decodePixels(bytes, longestSide, limits, signal));
 
-async function readMask(source: EditFile, image: ImageSize, limits: MediaLimits): Promise<Opacity> {
-  const mask = await reading(source, (bytes) => decodeOpacity(bytes, limits, neverAborted));
+async function readMask(
+  source: EditFile,
+  image: ImageSize,
+  limits: MediaLimits,
+  signal: AbortSignal,
+): Promise<Opacity> {
+  const mask = await reading(source, (bytes) => decodeOpacity(bytes, limits, signal));
   const refuse = (rule: string) => fieldError("invalid_value", source.field, `must be ${rule}`);
   // Stored as large as the image, but the image is shown turned.
   if (!isOfShape(mask, image)) {

@@ -1,40 +1,36 @@
-// The loop of an image engine: each turn draws one image, or a part of it when other clients have less to draw.
+// The loop of an image engine: each turn draws one image, or a part of it when other clients have less to draw. Source
+// images are decoded for the image that is drawn and for the one after it; those of others are only files.
 
 import { ImageError } from "../../../../ffi/image/api.ts";
 import { fieldError, SvcError } from "../../../domain/errors.ts";
 import type { ImageSize, ImageWork } from "../../../domain/image.ts";
-import { Semaphore } from "../../../domain/semaphore.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
 import { isSameClient, Turns } from "../../process/turns.ts";
 import type { FromPainter, PictureEvent, PictureJob } from "../protocol.ts";
 import { encoded } from "./encode.ts";
-import { Painting, type Painted, type Request, type Tools } from "./painting.ts";
+import { Painting, type Painted, type Tools } from "./painting.ts";
 import { planOf, type Plan } from "./plan.ts";
-import { readSources } from "./sources.ts";
 
 /** Bounds, in milliseconds, of the time after which a turn may pass to a client that has less to draw. */
 const TURN = { least: 1000, most: 4000 };
-
-/** Memory for source images that are decoded: enough for one of the largest size. */
-const DECODING_BYTES = 600 * 2 ** 20;
 
 interface QueuedImage extends PictureJob {
   readonly key: JobKey;
   readonly painting: Painting;
   /** Resolves when all reports so far were sent. */
   readonly reported: () => Promise<void>;
+  isAccepted: boolean;
   isStarted: boolean;
 }
 
 export class ImageWorker {
   private readonly turns = new Turns<QueuedImage>();
-  /** Jobs whose sources and plan are being prepared; cancelling removes a job. */
-  private readonly coming = new Set<JobKey>();
+  /** The waiting image whose sources are decoded, or being decoded. */
+  private ahead: QueuedImage | undefined;
   private current: QueuedImage | undefined;
   /** Client and milliseconds of the last turn. Not the job, which would keep its source images in memory. */
   private last: { readonly client?: string; readonly ms: number } | undefined;
-  private readonly decoding = new Semaphore(DECODING_BYTES);
 
   constructor(
     private readonly tools: Tools,
@@ -44,26 +40,22 @@ export class ImageWorker {
   ) {}
 
   submit(key: JobKey, job: PictureJob): void {
-    this.coming.add(key);
-    this.prepare(key, job.work).then(
-      (request) => {
-        if (!this.coming.delete(key)) return;
-        this.turns.add(this.queued(job, request));
-        this.send({ type: "accepted", key, event: { type: "accepted" } });
-      },
-      (error: unknown) => {
-        if (this.coming.delete(key)) this.refuse(key, error);
-      },
-    );
+    try {
+      const queued = this.queued(key, job, planOf(job.work, this.tools.painter));
+      this.turns.add(queued);
+      // One that is near is accepted when its sources are known to be images: until then, a refusal has its own status.
+      if (!this.readAhead(queued)) this.accept(queued);
+    } catch (error) {
+      this.refuse(key, error);
+    }
   }
 
   /** Stops an image. The one being drawn is reported as cancelled once the library has ended it. */
   cancel(key: JobKey): void {
     const waiting = this.turns.find((job) => job.key === key);
-    this.coming.delete(key);
-    this.turns.remove(waiting);
-    // It may have been started in an earlier turn.
-    if (waiting?.isStarted || this.current?.key === key) this.tools.library.stop(key);
+    if (waiting) this.take(waiting);
+    const job = this.current?.key === key ? this.current : waiting;
+    job?.painting.stop();
   }
 
   /** Computes until the process ends. */
@@ -76,16 +68,20 @@ export class ImageWorker {
     const job = this.turns.next();
     if (!job) return;
     const { key } = job;
-    this.turns.remove(job);
+    this.take(job);
     this.current = job;
     const begun = this.tools.now();
     // The turn lasts as long as the last one of another client, so that many short images of one client do not take all
     // the time.
     const before = !this.last || isSameClient(this.last, job) ? 0 : this.last.ms;
     const least = Math.min(Math.max(before, TURN.least), TURN.most);
-    if (!job.isStarted) this.send({ type: "started", keys: [key] });
-    job.isStarted = true;
     try {
+      await job.painting.prepare();
+      this.accept(job);
+      if (!job.isStarted) this.send({ type: "started", keys: [key] });
+      job.isStarted = true;
+      const next = this.turns.peek();
+      if (next) this.readAhead(next);
       const isOver = () => this.tools.now() - begun >= least && this.othersHaveLess(job);
       const painted = await job.painting.draw(isOver);
       if (!painted) return this.turns.putBack(job);
@@ -106,9 +102,35 @@ export class ImageWorker {
     return this.turns.find(isFirst) !== undefined;
   }
 
-  private queued(job: PictureJob, request: Request): QueuedImage {
-    const { image } = job;
-    const { key, work } = request;
+  /** Takes a job that waits out of the queue. */
+  private take(job: QueuedImage): void {
+    this.turns.remove(job);
+    if (this.ahead === job) this.ahead = undefined;
+  }
+
+  /** Decodes the sources of a waiting image, unless another's are decoded already. Returns whether it does. */
+  private readAhead(job: QueuedImage): boolean {
+    if (this.ahead || !job.painting.isUnread) return false;
+    this.ahead = job;
+    job.painting.prepare().then(
+      () => this.accept(job),
+      (error: unknown) => {
+        // In its own turn, it is refused there.
+        if (!this.turns.has(job)) return;
+        this.take(job);
+        this.refuse(job.key, error);
+      },
+    );
+    return true;
+  }
+
+  private accept(job: QueuedImage): void {
+    if (!job.isAccepted) this.send({ type: "accepted", key: job.key, event: { type: "accepted" } });
+    job.isAccepted = true;
+  }
+
+  private queued(key: JobKey, job: PictureJob, plan: Plan): QueuedImage {
+    const { image, work } = job;
     const tell = (event: PictureEvent) =>
       this.send({ type: "events", outputs: [{ key, events: [event] }], finished: [] });
     // Encoding a preview takes a while, and reports must stay in order.
@@ -118,7 +140,7 @@ export class ImageWorker {
       // `finished` awaits the reports and so receives the error.
       reported.catch(() => {});
     };
-    const painting = new Painting(request, this.tools, {
+    const painting = new Painting({ key, work, plan }, this.tools, {
       step: (step, steps) => later(() => tell({ type: "progress", image, step, steps })),
       preview: (index, shown, size) =>
         later(async () => {
@@ -126,12 +148,7 @@ export class ImageWorker {
           tell({ type: "preview", image, index, data, size });
         }),
     });
-    return { ...job, key, painting, reported: () => reported, isStarted: false };
-  }
-
-  private async prepare(key: JobKey, work: ImageWork): Promise<Request> {
-    const plan = planOf(work, this.tools.painter);
-    return { key, work, plan, ...(work.edit && { sources: await readSources(work.edit, this.decoding) }) };
+    return { ...job, key, painting, reported: () => reported, isAccepted: false, isStarted: false };
   }
 
   private refuse(key: JobKey, error: unknown): void {

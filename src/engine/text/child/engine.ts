@@ -74,7 +74,7 @@ export class Engine {
     private readonly options: EngineOptions,
     private readonly send: (message: FromTextEngine) => void,
     private readonly clock: Clock,
-    private readonly media?: Media,
+    media?: Media,
     private readonly observers: readonly EngineObserver[] = [],
     folders: KvFolders = {},
     sounds?: SoundQueue,
@@ -230,7 +230,8 @@ export class Engine {
 
   private accept(prompt: ReadyPrompt): boolean {
     const { key, request, tokens, format } = prompt;
-    const error = overload(prompt, this.sequenceOf(prompt), this.scheduler, this.options, this.clock);
+    const { scheduler, intake, options, clock } = this;
+    const error = overload(prompt, this.sequenceOf(prompt), { scheduler, coming: intake.coming }, options, clock);
     if (error) {
       this.refuse(key, error);
       return false;
@@ -322,6 +323,8 @@ export class Engine {
 
   private announce(keys: readonly JobKey[], now: number): void {
     const reported = keys.map((key) => {
+      const media = this.mediaPrompts.get(key);
+      if (media) this.intake.begun(media);
       const events = this.active.get(key)?.started(this.scheduler.progress(key).cached, now) ?? [];
       this.output.hold(key, events);
       return events.length > 0;
@@ -342,7 +345,7 @@ export class Engine {
     // Its media may not be encoded yet.
     this.intake.cancel(request.key);
     const prompt = this.mediaPrompts.get(request.key);
-    if (prompt) this.media?.release(prompt.job);
+    if (prompt) this.intake.release(prompt);
     this.mediaPrompts.delete(request.key);
     const finish = request.finish(reason, cached, dropped, now);
     return this.observers.reduce((reported, one) => one.finished(reported, now, this.scheduler), finish);

@@ -11,12 +11,11 @@ import {
   type SamplerConfig,
   type SamplerId,
 } from "../../../../ffi/llama/api.ts";
-import { MediaError, type Media as MediaLibrary, type MediaFailure } from "../../../../ffi/media/api.ts";
+import type { Media as MediaLibrary, MediaFailure } from "../../../../ffi/media/api.ts";
 import type { NativeFailure } from "../../../../ffi/runtime/native-error.ts";
 import { errorMessage } from "../../../domain/error-message.ts";
 import { fieldError, SvcError, withFieldNames, type ErrorCode } from "../../../domain/errors.ts";
 import { mediaOf, type GenerateRequest, type TokenIds } from "../../../domain/generate.ts";
-import type { Media } from "../../../domain/media.ts";
 import { nextTurn } from "../../../domain/next-turn.ts";
 import { fieldOfPrompt, tooManyTokens, type PromptLimits } from "../../../domain/prompt-size.ts";
 import { joinTurns } from "../../../domain/turns.ts";
@@ -25,7 +24,7 @@ import type { TokenPiece } from "../port.ts";
 import type { EngineOptions, TextJob } from "../protocol.ts";
 import { promptOf, withoutGrammars } from "./prompt.ts";
 import { promptLimits, tooMuchToRender } from "./prompt-bounds.ts";
-import { MediaPrompts, type MediaUpdate, type MediaPrompt } from "./media-prompts.ts";
+import { MediaPrompts, type Coming, type MediaUpdate, type MediaPrompt } from "./media-prompts.ts";
 import { unknownToken, unknownTokenOf } from "./token-ids.ts";
 import { samplerConfig } from "./sampler-config.ts";
 import type { SoundQueue } from "./sound-queue.ts";
@@ -37,7 +36,7 @@ export interface ReadyPrompt {
   readonly tokens: Int32Array;
   readonly format: AnswerFormat;
   readonly sampler: SamplerId;
-  /** The receiver must release its job. */
+  /** Once encoded, the receiver must pass it to `begun` and `release`. */
   readonly media?: MediaPrompt;
 }
 
@@ -129,6 +128,11 @@ export class Intake {
     return this.rendering || this.media?.busy || this.sounds?.busy || false;
   }
 
+  /** Accepted prompts that are still here, because their media are not encoded. */
+  get coming(): Coming {
+    return this.media?.coming ?? { prompts: 0, tokens: 0 };
+  }
+
   submit(key: JobKey, request: GenerateRequest): void {
     this.progress++;
     this.render(key, request, false);
@@ -214,6 +218,16 @@ export class Intake {
     }
   }
 
+  /** Notes that the first computation of a prompt with media has begun. */
+  begun(prompt: MediaPrompt): void {
+    this.media?.begun(prompt);
+  }
+
+  /** Frees the media of a prompt that was encoded. */
+  release(prompt: MediaPrompt): void {
+    this.media?.release(prompt);
+  }
+
   /** Hands over finished prompts; blocks this thread for up to `waitMs` milliseconds while the prompt threads work. */
   collect(waitMs: number): void {
     const first = this.rendering ? this.llama.takePrompt(waitMs) : undefined;
@@ -242,14 +256,14 @@ export class Intake {
     const prompt = { key, request, format: done.format, sampler, ...(counts && { counts }) };
     if (done.text === undefined) this.check({ ...prompt, tokens: done.tokens });
     else if (this.sounds?.isFor(request.media)) void this.decodeFirst(this.sounds, done.text, prompt);
-    else this.submitMedia(done.text, prompt, request.media);
+    else this.media?.submit(done.text, request.media ?? [], prompt, request);
   }
 
   private async decodeFirst(sounds: SoundQueue, text: string, entry: WithMedia): Promise<void> {
     const { key, request, sampler } = entry;
     try {
       const media = await sounds.decoded(key, request);
-      if (media) return this.submitMedia(text, entry, media);
+      if (media) return this.media?.submit(text, media, entry, request);
       this.llama.freeSampler(sampler);
     } catch (error) {
       if (!(error instanceof SvcError)) return this.refuseMedia(entry, { error: errorMessage(error), code: "failed" });
@@ -258,25 +272,18 @@ export class Intake {
     }
   }
 
-  private submitMedia(text: string, entry: WithMedia, media: readonly Media[] = []): void {
-    try {
-      this.media?.submit(text, media, entry, entry.request.client);
-    } catch (error) {
-      this.sounds?.leave(entry.key);
-      if (!(error instanceof MediaError)) throw error;
-      const { message, code, medium } = error;
-      this.refuseMedia(entry, { error: message, code, ...(medium !== undefined && { medium }) });
-    }
-  }
-
   private receive(update: MediaUpdate<WithMedia>): void {
     const entry = update.tag;
-    this.sounds?.leave(entry.key);
+    // Until it is encoded, its decoded sounds are needed, perhaps to prepare it once more.
+    if (update.state !== "prepared") this.sounds?.leave(entry.key);
     if (update.state === "failed") return this.refuseMedia(entry, update);
     const prompt = { ...entry, tokens: update.prompt.tokens, media: update.prompt };
     if (update.state === "encoded") return this.handlers.encoded(prompt);
     if (this.check(prompt)) entry.accepted = true;
-    else this.media?.drop((other) => other === entry);
+    else {
+      this.sounds?.leave(entry.key);
+      this.media?.drop((other) => other === entry);
+    }
   }
 
   /** Hands over a computable prompt, or its number of tokens if only counted. Returns whether it was accepted. */

@@ -1,8 +1,16 @@
-// Takes prompts with images or sound through the media library: split into text and media, then encoded.
+// Takes prompts with images or sound through the media library: split into text and media, then encoded. Only prompts
+// whose computation is near are encoded: prepared media and embeddings take many times the memory of the media.
 
-import type { Media as MediaLibrary, MediaChunk, MediaFailure, MediaJob } from "../../../../ffi/media/api.ts";
-import type { Media } from "../../../domain/media.ts";
+import {
+  MediaError,
+  type Media as MediaLibrary,
+  type MediaChunk,
+  type MediaFailure,
+  type MediaJob,
+} from "../../../../ffi/media/api.ts";
+import { contentOf, type Media } from "../../../domain/media.ts";
 import type { MediaSpan } from "../../../scheduler/media-span.ts";
+import { Turns } from "../../process/turns.ts";
 
 /** A prompt as the scheduler and the decode loop need it. */
 export interface MediaPrompt {
@@ -17,69 +25,213 @@ export type MediaUpdate<Tag> =
   | { readonly tag: Tag; readonly state: "prepared" | "encoded"; readonly prompt: MediaPrompt }
   | ({ readonly tag: Tag; readonly state: "failed" } & MediaFailure);
 
+/** Prompts that the scheduler does not know yet. */
+export interface Coming {
+  readonly prompts: number;
+  readonly tokens: number;
+}
+
+/** Whose prompt it is: clients take turns, and background work comes last. */
+interface Owner {
+  readonly client?: string | undefined;
+  readonly background?: boolean | undefined;
+}
+
+interface Entry<Tag> extends Owner {
+  readonly text: string;
+  readonly media: readonly Media[];
+  readonly tag: Tag;
+  /** Its job in the library, if it has one now. */
+  job?: MediaJob | undefined;
+  /** Known once it was prepared; that job may have been released since. */
+  prompt?: MediaPrompt;
+}
+
+interface Ahead {
+  readonly bytes: number;
+  readonly background: boolean;
+}
+
+type Library = Pick<MediaLibrary, "projector" | "submit" | "encode" | "wait" | "state" | "chunks" | "release">;
+
 /** Makes a 32-bit number negative. */
 const SIGN = 1 << 31;
+/** Bytes of media whose lengths are being found out at the same time. */
+const MOST_MEASURED = 64 * 2 ** 20;
+/** Bytes of prepared media and embeddings of prompts whose computation has not begun. */
+const MOST_AHEAD = 256 * 2 ** 20;
+/** Bytes of a prepared image for each of its own: they become floats. */
+const PREPARED = 4;
 
 /** `Tag` is what the caller gets back with the updates of its prompt. */
 export class MediaPrompts<Tag> {
-  private readonly waiting = new Map<MediaJob, { readonly tag: Tag; prompt?: MediaPrompt }>();
+  /** Prompts that are not encoded yet. */
+  private readonly entries = new Set<Entry<Tag>>();
+  private readonly unmeasured = new Turns<Entry<Tag>>();
+  /** Prompts of known length that wait until more may be encoded. */
+  private readonly waiting = { urgent: new Turns<Entry<Tag>>(), background: new Turns<Entry<Tag>>() };
+  /** Prompts that are encoded, or being encoded, and whose computation has not begun. */
+  private readonly ahead = new Map<MediaJob, Ahead>();
+  private readonly width: number;
 
-  constructor(
-    private readonly library: Pick<MediaLibrary, "submit" | "encode" | "wait" | "state" | "chunks" | "release">,
-  ) {}
-
-  get busy(): boolean {
-    return this.waiting.size > 0;
+  constructor(private readonly library: Library) {
+    this.width = library.projector().width;
   }
 
-  /** Throws MediaError when a medium is invalid. */
-  submit(text: string, media: readonly Media[], tag: Tag, client?: string): void {
-    this.waiting.set(this.library.submit(text, media, client), { tag });
+  get busy(): boolean {
+    return this.entries.size > 0;
+  }
+
+  /** Prompts of known length that are not encoded yet, without background ones. */
+  get coming(): Coming {
+    const known = [...this.entries].flatMap(({ prompt, background }) => (prompt && !background ? [prompt] : []));
+    return { prompts: known.length, tokens: sum(known.map(({ tokens }) => tokens.length)) };
+  }
+
+  /** Queues a prompt; `take` yields what becomes of it. */
+  submit(text: string, media: readonly Media[], tag: Tag, { client, background }: Owner = {}): void {
+    const entry = { text, media, tag, client, background };
+    this.entries.add(entry);
+    this.unmeasured.add(entry);
   }
 
   /**
    * Yields what happened since the last call. `prepared` is followed by `encoded` unless the prompt is dropped, which a
-   * caller may do as soon as it receives `prepared`, before the prompt is encoded.
+   * caller may do as soon as it receives `prepared`, before the prompt is encoded. It must then pass the prompt of
+   * `encoded` to `begun` and `release`.
    */
   *take(): Generator<MediaUpdate<Tag>, void, void> {
     if (!this.busy) return;
+    yield* this.measure();
+    yield* this.encode();
     for (let job = this.library.wait(0); job !== undefined; job = this.library.wait(0)) {
-      const entry = this.waiting.get(job);
-      if (!entry) continue;
-      const { tag } = entry;
-      const state = this.library.state(job);
-      if (typeof state !== "string") {
-        this.drop((other) => other === tag);
-        yield { tag, state: "failed", ...state };
-      } else if (entry.prompt) yield this.encoded(job, tag, entry.prompt);
-      else {
-        const prompt = (entry.prompt = this.read(job));
-        yield { tag, state: "prepared", prompt };
-        if (this.waiting.has(job) && !this.library.encode(job)) yield this.encoded(job, tag, prompt);
-      }
+      const entry = this.entries.values().find((one) => one.job === job);
+      if (entry) yield* this.reported(entry, job);
     }
+  }
+
+  /** Notes that the computation of an encoded prompt has begun: others may be encoded. */
+  begun({ job }: MediaPrompt): void {
+    this.ahead.delete(job);
+  }
+
+  /** Frees an encoded prompt. */
+  release({ job }: MediaPrompt): void {
+    this.ahead.delete(job);
+    this.library.release(job);
   }
 
   /** Drops prompts that are not encoded yet; returns their tags. */
   drop(which: (tag: Tag) => boolean): Tag[] {
-    const dropped: Tag[] = [];
-    for (const [job, { tag }] of this.waiting) {
-      if (!which(tag)) continue;
-      this.waiting.delete(job);
-      this.library.release(job);
-      dropped.push(tag);
-    }
-    return dropped;
+    const dropped = [...this.entries].filter(({ tag }) => which(tag));
+    for (const entry of dropped) this.forget(entry);
+    return dropped.map(({ tag }) => tag);
   }
 
-  private encoded(job: MediaJob, tag: Tag, prompt: MediaPrompt): MediaUpdate<Tag> {
-    this.waiting.delete(job);
-    return { tag, state: "encoded", prompt };
+  private *measure(): Generator<MediaUpdate<Tag>, void, void> {
+    const measured = () => this.entries.values().filter(({ job, prompt }) => job !== undefined && !prompt);
+    while (sum(measured().map(bytesOf)) < MOST_MEASURED) {
+      const entry = this.unmeasured.next();
+      if (!entry) return;
+      this.unmeasured.remove(entry);
+      yield* this.start(entry);
+    }
+  }
+
+  /** Encodes the prompts that are next, as far as there is memory for them. */
+  private *encode(): Generator<MediaUpdate<Tag>, void, void> {
+    for (let entry = this.nextToEncode(); entry; entry = this.nextToEncode()) {
+      this.waitingOf(entry).remove(entry);
+      if (entry.prompt && entry.job !== undefined) yield* this.begin(entry, entry.prompt);
+      else yield* this.start(entry);
+    }
+  }
+
+  private nextToEncode(): Entry<Tag> | undefined {
+    const { urgent, background } = this.waiting;
+    const ahead = [...this.ahead.values()];
+    const before = (one: Ahead) => !one.background;
+    // Background prompts wait for as long as there are others, and must not keep those from being encoded.
+    const first = sum(ahead.filter(before).map(({ bytes }) => bytes)) < MOST_AHEAD ? urgent.next() : undefined;
+    if (first || urgent.peek()) return first;
+    return sum(ahead.map(({ bytes }) => bytes)) < MOST_AHEAD ? background.next() : undefined;
+  }
+
+  /** Submits a prompt to the library. */
+  private *start(entry: Entry<Tag>): Generator<MediaUpdate<Tag>, void, void> {
+    const { text, media, client, tag, prompt } = entry;
+    try {
+      const job = (entry.job = this.library.submit(text, media, client));
+      if (prompt) this.ahead.set(job, this.costOf(entry, prompt));
+    } catch (error) {
+      if (!(error instanceof MediaError)) throw error;
+      this.forget(entry);
+      const { message, code, medium } = error;
+      yield { tag, state: "failed", error: message, code, ...(medium !== undefined && { medium }) };
+    }
+  }
+
+  private *reported(entry: Entry<Tag>, job: MediaJob): Generator<MediaUpdate<Tag>, void, void> {
+    const { tag } = entry;
+    const state = this.library.state(job);
+    if (typeof state !== "string") {
+      this.forget(entry);
+      yield { tag, state: "failed", ...state };
+    } else if (entry.prompt) {
+      const prompt = { ...entry.prompt, job };
+      if (state === "encoded") yield this.encoded(entry, prompt);
+      else yield* this.begin(entry, prompt);
+    } else {
+      const prompt = this.read(job);
+      yield { tag, state: "prepared", prompt };
+      if (!this.entries.has(entry)) return;
+      entry.prompt = prompt;
+      this.waitingOf(entry).add(entry);
+      yield* this.encode();
+      // It is prepared again when its turn is near.
+      if (this.waitingOf(entry).has(entry)) this.leave(entry);
+    }
+  }
+
+  /** Encodes a prepared prompt. */
+  private *begin(entry: Entry<Tag>, prompt: MediaPrompt): Generator<MediaUpdate<Tag>, void, void> {
+    this.ahead.set(prompt.job, this.costOf(entry, prompt));
+    if (!this.library.encode(prompt.job)) yield this.encoded(entry, prompt);
+  }
+
+  private encoded(entry: Entry<Tag>, prompt: MediaPrompt): MediaUpdate<Tag> {
+    this.entries.delete(entry);
+    return { tag: entry.tag, state: "encoded", prompt };
+  }
+
+  private waitingOf({ background }: Owner): Turns<Entry<Tag>> {
+    return background ? this.waiting.background : this.waiting.urgent;
+  }
+
+  private costOf(entry: Entry<Tag>, { spans }: MediaPrompt): Ahead {
+    const embeddings = sum(spans.map(({ tokens }) => tokens)) * this.width * Float32Array.BYTES_PER_ELEMENT;
+    return { bytes: embeddings + PREPARED * bytesOf(entry), background: entry.background === true };
+  }
+
+  private forget(entry: Entry<Tag>): void {
+    this.entries.delete(entry);
+    this.unmeasured.remove(entry);
+    this.waitingOf(entry).remove(entry);
+    this.leave(entry);
+  }
+
+  /** Frees what the library has of a prompt. */
+  private leave(entry: Entry<Tag>): void {
+    const { job } = entry;
+    if (job === undefined) return;
+    entry.job = undefined;
+    this.ahead.delete(job);
+    this.library.release(job);
   }
 
   private read(job: MediaJob): MediaPrompt {
     const chunks = this.library.chunks(job);
-    const length = chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0);
+    const length = chunks.reduce((total, chunk) => total + sizeOf(chunk), 0);
     const tokens = new Int32Array(length);
     const spans: MediaPrompt["spans"][number][] = [];
     let start = 0;
@@ -95,6 +247,11 @@ export class MediaPrompts<Tag> {
     return { job, tokens, spans };
   }
 }
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, one) => total + one, 0);
+
+const bytesOf = ({ media }: { readonly media: readonly Media[] }): number =>
+  sum(media.map((one) => contentOf(one).length));
 
 const sizeOf = (chunk: { readonly tokens: number | Int32Array }): number =>
   typeof chunk.tokens === "number" ? chunk.tokens : chunk.tokens.length;

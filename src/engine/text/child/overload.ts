@@ -6,21 +6,29 @@ import type { Scheduler } from "../../../scheduler/scheduler.ts";
 import type { SequenceRequest } from "../../../scheduler/sequence.ts";
 import type { EngineOptions } from "../protocol.ts";
 import type { ReadyPrompt } from "./intake.ts";
+import type { Coming } from "./media-prompts.ts";
+
+/** What has been accepted before. */
+interface Load {
+  readonly scheduler: Scheduler;
+  readonly coming: Coming;
+}
 
 /** Returns why the scheduler should not take a request now; undefined if it should. */
 export function overload(
   { request }: ReadyPrompt,
   sequence: SequenceRequest,
-  scheduler: Scheduler,
+  { scheduler, coming }: Load,
   { parallel, maxQueueTokens: limit }: Pick<EngineOptions, "parallel" | "maxQueueTokens">,
   clock: Clock,
 ): SvcError | undefined {
   const { id, group = id, deadline } = request;
   // Only the first of several answers to a request is checked: the others belong to work that has begun.
   if (group !== id) return undefined;
-  const { runningCount, waitingCount, waitingTokens } = scheduler;
+  const { runningCount, waitingCount } = scheduler;
+  const waitingTokens = scheduler.waitingTokens + coming.tokens;
   // While sequences are free, waiting requests start with the next step.
-  const queues = !request.background && runningCount + waitingCount > parallel;
+  const queues = !request.background && runningCount + waitingCount + coming.prompts > parallel;
   // A prompt that is longer than the limit is taken when no other waits; lines of a batch do not count.
   if (queues && waitingTokens > 0 && waitingTokens + sequence.prompt.length > limit) {
     const message = `The server is at capacity: ${waitingTokens} prompt tokens wait in the queue; the limit is ${limit}.`;

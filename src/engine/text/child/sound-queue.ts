@@ -1,5 +1,5 @@
 // Decodes sounds that the media library does not read, so that models hear whatever is transcribed. One prompt after the
-// other, clients in turns: decoded sounds take memory until the library has prepared them.
+// other, clients in turns: decoded sounds take memory until the library has encoded them.
 
 import { isNative, openSound, type SoundLimits } from "../../../audio/decode/open-sound.ts";
 import { openBytes } from "../../../audio/decode/sound-bytes.ts";

@@ -54,6 +54,12 @@ export class RecordingWork {
   /** End of what was recognised, in seconds of the recording; below, the end as last reported. */
   private transcribed = 0;
   private reportedProgress = 0;
+  /** Undefined until the recording is open. */
+  private sound: Sound | undefined;
+  private readonly closing = new AbortController();
+  /** Whether the recording was opened, or is being opened: until then it is only a file. */
+  opened = false;
+  accepted = false;
   started = false;
   /** Number of the turn in which its last stretch was begun. */
   begunTurn = 0;
@@ -65,7 +71,8 @@ export class RecordingWork {
     readonly key: JobKey,
     readonly job: TranscriptionJob,
     private readonly whisper: Whisper,
-    private readonly sound: Sound,
+    /** Throws SvcError when the recording cannot be decoded, or the signal's reason. */
+    private readonly openSound: (signal: AbortSignal) => Promise<Sound>,
     findSpeech: ((samples: Float32Array) => readonly Span[]) | undefined,
   ) {
     this.finder = new PhraseFinder(findSpeech, job.work.detection?.padSeconds);
@@ -76,9 +83,18 @@ export class RecordingWork {
     return this.parts.filter(({ job }) => job !== undefined).length;
   }
 
+  get isOpening(): boolean {
+    return this.opened && this.sound === undefined;
+  }
+
+  /** Whether its samples are in memory, or are about to be. */
+  get holdsSound(): boolean {
+    return this.opened && !(this.ended && this.waiting.isEmpty);
+  }
+
   /** Whether reading on would bring the next stretches. */
   get wantsSound(): boolean {
-    return !this.ended && !this.reading && this.waiting.length <= AHEAD;
+    return this.sound !== undefined && !this.ended && !this.reading && this.waiting.length <= AHEAD;
   }
 
   /** Returns whether a stretch of up to `longest` samples can begin; others wait until one tells the language. */
@@ -103,7 +119,7 @@ export class RecordingWork {
     const seconds = isIdle ? Math.max(this.transcribed, finder.heard / SAMPLE_RATE) : this.transcribed;
     if (seconds < this.reportedProgress + PROGRESS_SECONDS) return undefined;
     this.reportedProgress = seconds;
-    const share = ended ? 1 : this.sound.share();
+    const share = ended ? 1 : this.sound?.share();
     return { done: seconds, ...(share && { of: Math.max(seconds, finder.length / share / SAMPLE_RATE) }) };
   }
 
@@ -120,8 +136,19 @@ export class RecordingWork {
     return { language: this.language ?? "en", seconds: this.finder.length / SAMPLE_RATE, speechSeconds };
   }
 
-  /** Reads the next samples and divides them into phrases. Throws what reading throws. */
+  /** Opens the recording. Throws SvcError when it cannot be decoded, or an abort error when it is closed meanwhile. */
+  async open(): Promise<void> {
+    this.opened = true;
+    const { signal } = this.closing;
+    const sound = await this.openSound(signal);
+    if (signal.aborted) await sound.windows.return?.();
+    signal.throwIfAborted();
+    this.sound = sound;
+  }
+
+  /** Reads the next samples of an open recording and divides them into phrases. Throws what reading throws. */
   async read(): Promise<void> {
+    if (!this.sound) return;
     this.reading = true;
     try {
       const { value: samples, done } = await this.sound.windows.next();
@@ -198,12 +225,13 @@ export class RecordingWork {
 
   /** Stops all work on the recording. */
   close(): void {
+    this.closing.abort();
     for (const { job } of this.parts) if (job !== undefined) this.whisper.release(job);
     this.parts.length = 0;
     this.waiting.clear();
     this.ended = true;
     // This takes effect after the window that is being decoded, which the signal ends.
-    void this.sound.windows.return?.().catch(() => {});
+    void this.sound?.windows.return?.().catch(() => {});
   }
 
   /** The first stretch has as much speech as possible, because it tells the language; others end at a long silence. */

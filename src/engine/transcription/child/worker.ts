@@ -27,6 +27,12 @@ const CALM = 16;
 const POLL_MS = 5;
 /** Milliseconds after speech in a live stream during which an utterance may end at any moment. */
 const LIVE_MS = 10_000;
+/**
+ * Recordings that are open at once: so many for each stretch that is recognised in parallel, and so many more of clients
+ * that have none open, because a few seconds must not wait for the end of others' hours. An open recording has up to two
+ * minutes of samples in memory, and some have an ffmpeg.
+ */
+const MOST_OPEN = { forEach: 2, more: 16 };
 
 interface WorkerOptions {
   /** Stretches that are recognised in parallel. */
@@ -44,9 +50,8 @@ interface WorkerOptions {
 }
 
 export class TranscriptionWorker {
+  /** In the order of their arrival. */
   private works: RecordingWork[] = [];
-  /** Stops the reading of each recording. */
-  private readonly readings = new Map<JobKey, AbortController>();
   private readonly owners = new Map<WhisperJob, RecordingWork>();
   private turn = 0;
   private liveUntil = -Infinity;
@@ -63,14 +68,30 @@ export class TranscriptionWorker {
   ) {}
 
   submit(key: JobKey, job: TranscriptionJob): void {
-    const reading = new AbortController();
-    this.readings.set(key, reading);
-    this.open(key, job, reading.signal).catch((error: unknown) => this.reject(key, error));
+    const { detection } = job.work;
+    // Speech was already detected in an utterance. With the threshold 0, the detector itself would drop short spans.
+    const isAllSpeech = "sound" in job.work || detection?.threshold === 0;
+    const findSpeech = isAllSpeech ? undefined : this.options.findSpeech;
+    const work = new RecordingWork(
+      key,
+      job,
+      this.whisper,
+      (signal) => this.options.open(job.work, signal),
+      findSpeech && ((samples) => findSpeech(samples, detection)),
+    );
+    const mayOpen = this.whoMayOpen();
+    this.works.push(work);
+    this.attempt(work, () => {
+      this.checkLanguage(job);
+      this.lookForOthers();
+      // Until one that need not wait is known to be a recording, a refusal can have its own status.
+      if (mayOpen(work)) void this.open(work);
+      else this.accept(work);
+    });
   }
 
   /** Drops a job without a last event: the front process has ended its request, and half a text is of no use. */
   cancel(key: JobKey): void {
-    this.forget(key);
     const work = this.works.find((one) => one.key === key);
     if (work) this.remove(work);
   }
@@ -83,7 +104,8 @@ export class TranscriptionWorker {
   /** Computes until the process ends. */
   async run(): Promise<never> {
     for (;;) {
-      if (this.works.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+      const areOpening = this.works.every(({ isOpening }) => isOpening);
+      if (areOpening) await new Promise<void>((resolve) => (this.wake = resolve));
       await (this.step() ? nextTurn() : Bun.sleep(POLL_MS));
     }
   }
@@ -104,6 +126,12 @@ export class TranscriptionWorker {
       if (!next) break;
       busy = true;
       this.begin(next);
+    }
+    const mayOpen = this.whoMayOpen();
+    const nearest = this.next("readTurn", (work) => !work.opened && mayOpen(work));
+    if (nearest) {
+      busy = true;
+      void this.open(nearest);
     }
     const reader = this.next("readTurn", ({ wantsSound }) => wantsSound);
     if (reader) {
@@ -153,20 +181,34 @@ export class TranscriptionWorker {
     return parallel === 1 || now() >= this.liveUntil || taken < parallel - 1;
   }
 
-  private async open(key: JobKey, job: TranscriptionJob, signal: AbortSignal): Promise<void> {
-    this.checkLanguage(job);
-    const sound = await this.options.open(job.work, signal);
-    if (signal.aborted) return void (await sound.windows.return?.());
-    const { detection } = job.work;
-    // Speech was already detected in an utterance. With the threshold 0, the detector itself would drop short spans.
-    const isAllSpeech = "sound" in job.work || detection?.threshold === 0;
-    const findSpeech = isAllSpeech ? undefined : this.options.findSpeech;
-    this.works.push(
-      new RecordingWork(key, job, this.whisper, sound, findSpeech && ((samples) => findSpeech(samples, detection))),
-    );
-    this.lookForOthers();
-    this.send({ type: "accepted", key, event: { type: "accepted" } });
+  /** Returns which recordings may be opened now. Utterances are short and wait for nothing. */
+  private whoMayOpen(): (work: RecordingWork) => boolean {
+    const all = this.works.filter((work) => work.holdsSound && !isUtterance(work));
+    // Background work comes last, so it keeps nothing else from being opened.
+    const urgent = all.filter(({ job }) => !job.background);
+    const clients = new Set(urgent.map(({ job }) => job.client));
+    const few = MOST_OPEN.forEach * this.options.parallel;
+    return (work) => {
+      const { background, client } = work.job;
+      if (isUtterance(work) || (background ? all : urgent).length < few) return true;
+      const isFirst = client === undefined || !clients.has(client);
+      return !background && isFirst && urgent.length < few + MOST_OPEN.more;
+    };
+  }
+
+  private async open(work: RecordingWork): Promise<void> {
+    try {
+      await work.open();
+      this.accept(work);
+    } catch (error) {
+      this.fail(work, error);
+    }
     this.wake();
+  }
+
+  private accept(work: RecordingWork): void {
+    if (!work.accepted) this.send({ type: "accepted", key: work.key, event: { type: "accepted" } });
+    work.accepted = true;
   }
 
   private checkLanguage({ work: { language, languageField = "language" } }: TranscriptionJob): void {
@@ -181,11 +223,18 @@ export class TranscriptionWorker {
    * whose turn was longest ago. Background work comes last.
    */
   private next(turn: "begunTurn" | "readTurn", can: (work: RecordingWork) => boolean): RecordingWork | undefined {
-    const claims = this.works.filter(can).map((work) => {
-      const own = this.works.filter((one) => one === work || isSameClient(one.job, work.job));
-      const running = own.reduce((sum, one) => sum + one.running, 0);
-      return { work, running, last: Math.max(...own.map((one) => one[turn])) };
-    });
+    const works = this.works.filter(can);
+    if (works.length < 2) return works[0];
+    // Once for each client, not for each recording: hundreds may wait, and this is called every few milliseconds.
+    const clients = new Map<string | RecordingWork, { running: number; last: number }>();
+    // A recording without a client shares it with no other.
+    const clientOf = (work: RecordingWork) => clients.getOrInsert(work.job.client ?? work, { running: 0, last: 0 });
+    for (const work of this.works) {
+      const client = clientOf(work);
+      client.running += work.running;
+      client.last = Math.max(client.last, work[turn]);
+    }
+    const claims = works.map((work) => ({ work, ...clientOf(work) }));
     const rank = ({ work }: { readonly work: RecordingWork }) => Number(work.job.background === true);
     return claims.toSorted(
       (a, b) => rank(a) - rank(b) || a.running - b.running || a.last - b.last || a.work[turn] - b.work[turn],
@@ -284,28 +333,18 @@ export class TranscriptionWorker {
     }
   }
 
+  /** Refuses a recording, unless nobody waits for it any more. */
   private fail(work: RecordingWork, error: unknown): void {
-    this.reject(work.key, error);
+    if (!this.works.includes(work)) return;
     this.remove(work);
+    sendRefusal(this.send, work.key, error, "The model could not recognise this recording; the log has the details.");
   }
 
   private remove(work: RecordingWork): void {
     this.works = this.works.filter((one) => one !== work);
     for (const [job, owner] of this.owners) if (owner === work) this.owners.delete(job);
     work.close();
-    this.forget(work.key);
-  }
-
-  /** Forgets a job that nobody waits for any more. */
-  private forget(key: JobKey): void {
-    this.readings.get(key)?.abort();
-    this.readings.delete(key);
-  }
-
-  private reject(key: JobKey, error: unknown): void {
-    if (!this.readings.has(key)) return;
-    this.forget(key);
-    sendRefusal(this.send, key, error, "The model could not recognise this recording; the log has the details.");
+    this.wake();
   }
 }
 
