@@ -156,8 +156,12 @@ export class PendingJobs<Job, Event extends {}> {
     this.ended(key);
     const pending = this.pending.get(key);
     if (!pending) return;
-    const retry = busy && { busy, retryAfterSeconds: retryAfterSeconds(this.options.placeFreeMs?.() ?? 0) };
-    this.settle(pending, new SvcError(code, message, { ...(param !== undefined && { param }), ...retry }));
+    const details = {
+      ...(param !== undefined && { param }),
+      ...(busy && { busy }),
+      ...(code === "server_busy" && { retryAfterSeconds: retryAfterSeconds(this.options.placeFreeMs?.() ?? 0) }),
+    };
+    this.settle(pending, new SvcError(code, message, details));
   }
 
   /**

@@ -75,6 +75,14 @@ test("a cancel reports whether it found the job: none is left of one whose last 
   expect([job?.events.size, done?.events.size]).toEqual([0, 2]);
 });
 
+test("a job that is refused because the engine is busy can be retried a second later, whatever the reason", async () => {
+  const { jobs, add } = setUp();
+  const [job] = add("a");
+  jobs.rejected({ key: job?.key ?? 0, code: "server_busy", message: "later" });
+  const refused = job?.events.more();
+  await expect(refused).rejects.toMatchObject({ code: "server_busy", details: { retryAfterSeconds: 1 } });
+});
+
 test("jobs not yet sent when a process ends are sent to the next process, once", async () => {
   const { sent, jobs, add } = setUp();
   add("a", "b", "c");
