@@ -2,6 +2,7 @@
 
 import { FINISH_REASONS } from "../domain/usage.ts";
 import { controlFields } from "./controls.ts";
+import { ErrorObject } from "./errors.ts";
 import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
@@ -241,6 +242,13 @@ export const origin = {
   system_fingerprint: t.Optional(t.String()),
 };
 
+/** The member of a chunk that describes a failure. */
+export const streamError = t.Optional(
+  t.Object(ErrorObject.properties, {
+    description: "Only in the last chunk of a stream that fails, with finish_reason error.",
+  }),
+);
+
 const Called = t.Object({ name: t.String(), arguments: t.String() });
 
 const ToolCallDelta = t.Object({
@@ -295,6 +303,7 @@ export const ChatCompletionChunk = t.Object({
   usage: t.Optional(t.Union([Usage, Counts])),
   timings: t.Optional(Timings),
   prompt_progress: t.Optional(PromptProgress),
+  error: streamError,
 });
 
 /** The event between usage and `[DONE]` of a stream for which a profile was requested; it is not a chunk. */

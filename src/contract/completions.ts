@@ -1,6 +1,6 @@
 // POST /v1/completions: request, response and stream chunk.
 
-import { Timings, Usage, origin } from "./chat.ts";
+import { Timings, Usage, origin, streamError } from "./chat.ts";
 import { controlFields } from "./controls.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
 import { outputLimit } from "./sampling.ts";
@@ -86,6 +86,7 @@ export const Completion = t.Object({
   usage: t.Optional(t.Union([Usage, Counts])),
   timings: t.Optional(Timings),
   prompt_progress: t.Optional(PromptProgress),
+  error: streamError,
 });
 
 export type CompletionRequest = Static<typeof CompletionRequest>;
