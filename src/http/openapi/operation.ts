@@ -3,9 +3,13 @@
 import { PAGE_ORDERS, usualPage, type PageLimits } from "../../dialect/fields/page.ts";
 import { MOST_TOKENIZER_REQUESTS } from "../../service/few-at-once.ts";
 
-type NamedParameters = Readonly<
-  Record<string, { readonly description?: string; readonly required?: boolean; readonly schema: object }>
->;
+interface Parameter {
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly schema: object;
+}
+
+type NamedParameters = Readonly<Record<string, Parameter>>;
 
 /** An OpenAPI operation: one method of one path. */
 export interface Operation {
@@ -33,12 +37,15 @@ export interface Operation {
   readonly streamType?: "application/x-ndjson";
 }
 
+/** Returns the query parameter for the size of a page; `what` it limits: "Maximum number of items". */
+export const pageSize = (what: string, { usual, most }: PageLimits): Parameter => ({
+  description: `${what}, 1 to ${most}; default ${usual}.`,
+  schema: { type: "integer", minimum: 1, maximum: most, default: usual },
+});
+
 /** Returns the query parameters of a list whose items are called this: "an item". */
-export const pageQuery = (item: string, { usual, most }: PageLimits = usualPage): NamedParameters => ({
-  limit: {
-    description: `Maximum number of items, 1 to ${most}; default ${usual}.`,
-    schema: { type: "integer", minimum: 1, maximum: most, default: usual },
-  },
+export const pageQuery = (item: string, limits: PageLimits = usualPage): NamedParameters => ({
+  limit: pageSize("Maximum number of items", limits),
   order: {
     description: "By creation: asc, or desc (default), the newest first.",
     schema: { type: "string", enum: [...PAGE_ORDERS], default: "desc" },
