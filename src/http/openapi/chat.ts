@@ -113,8 +113,9 @@ A cancelled request without \`stream\` is answered with 200, the text so far and
     stream: `Each event is a chat.completion.chunk. For each choice, the chunks have the role, pieces of reasoning_content,
 content and tool_calls (index, id, type and name once, then arguments as they are written), and last an empty delta with
 finish_reason. Then follow usage and timings (if stream_options.include_usage is false, no usage, and the timings beside
-the finish_reason), a ChatProfileEvent if requested, which has no choices, and the terminator \`[DONE]\`. Comment lines
-keep a silent stream alive. A failure after the beginning is a chunk with a top-level \`error\`, then \`[DONE]\`.`,
+the finish_reason), a ChatProfileEvent if requested, which has no choices, and the terminator \`[DONE]\`. A cancelled
+stream lacks what would follow the finish_reason, except \`[DONE]\`. Comment lines keep a silent stream alive. A failure
+after the beginning is a chunk with a top-level \`error\`, then \`[DONE]\`.`,
   },
   "POST /v1/chat/completions/input_tokens": {
     tag: "Tokenizer",
