@@ -9,16 +9,17 @@ import { TokenIds } from "./token-ids.ts";
 
 /** Most answers of one request, for all its prompts together. */
 export const MOST_ANSWERS = 256;
+const MOST_PROMPTS = 64;
 
 export const CompletionRequest = t.Object({
   prompt: t.Union(
     [
       t.String({ minLength: 1 }),
-      t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: 64 }),
+      t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: MOST_PROMPTS }),
       TokenIds,
-      t.Array(TokenIds, { minItems: 1, maxItems: 64 }),
+      t.Array(TokenIds, { minItems: 1, maxItems: MOST_PROMPTS }),
     ],
-    { description: "A text, token ids, or several of either; each is answered." },
+    { description: `A text, token ids, or up to ${MOST_PROMPTS} of either; each is answered.` },
   ),
   suffix: opt(t.String({ description: "The text after the gap; needs a model with tokens for filling gaps." })),
   max_tokens: opt(
