@@ -1,7 +1,7 @@
 // POST /v1/completions: request, response and stream chunk.
 
 import { Timings, Usage, origin, streamError } from "./chat.ts";
-import { controlFields } from "./controls.ts";
+import { controlFields, user } from "./controls.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
 import { outputLimit } from "./sampling.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
@@ -57,7 +57,7 @@ export const CompletionRequest = t.Object({
     }),
   ),
   stream_options: streamOptions("Whether the stream ends with a usage chunk; default false."),
-  user: opt(t.String()),
+  user,
 });
 
 const FinishReason = oneOf("stop", "length", "content_filter", "cancelled", "error");
