@@ -30,7 +30,9 @@ export function fieldsOf(schema: Schema, known: ReadonlyMap<string, string>, pre
     const same = known.get(JSON.stringify(field));
     const meaning = [field.description ?? given.description, limits(field), same && `The body of \`${same}\`.`];
     const words = meaning.filter((word) => word !== undefined && word !== "").join(" ");
-    const row = [`\`${path}\`${required.has(name) ? " (required)" : ""}`, typeName(field), words];
+    const isRequired = required.has(name);
+    const type = isRequired && field !== given ? `${typeName(field)}, null` : typeName(field);
+    const row = [`\`${path}\`${isRequired ? " (required)" : ""}`, type, words];
     if (same !== undefined || depth >= DEEPEST) return [row];
     return [
       row,
@@ -49,7 +51,7 @@ function objectsIn(schema: Schema, isItem = false): { readonly of: Schema; reado
   return schema.type === "array" && schema.items ? objectsIn(schema.items, true) : [];
 }
 
-/** Removes null from a schema: every field may be null, which counts as absent, so tables need not say so. */
+/** Removes null from a schema: for optional fields it counts as absent, so tables need not say so. */
 function withoutNull(schema: Schema): Schema {
   const others = schema.anyOf?.filter(({ type }) => type !== "null");
   return others?.length === 1 && schema.anyOf?.length === 2 ? withoutNull(others[0] as Schema) : schema;

@@ -1,7 +1,8 @@
 // POST /v1/chat/completions: request, response and stream chunk.
 
 import { FINISH_REASONS } from "../domain/usage.ts";
-import { controlFields } from "./controls.ts";
+import { controlFields, user } from "./controls.ts";
+import { ErrorObject } from "./errors.ts";
 import { languages } from "./recognition.ts";
 import { readInputs } from "./read-inputs.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
@@ -43,11 +44,13 @@ const ToolCall = t.Object({
 });
 
 export const ChatMessage = t.Object({
-  role: oneOf("system", "developer", "user", "assistant", "tool", "function"),
+  role: t.Union([oneOf("system", "developer", "user", "assistant", "tool", "function")], {
+    description: "developer means the same as system.",
+  }),
   content: opt(t.Union([t.String(), t.Array(ContentPart)], { description: "Absent, null or no parts: empty." })),
   name: opt(t.String()),
   tool_calls: opt(t.Array(ToolCall)),
-  tool_call_id: opt(t.String()),
+  tool_call_id: opt(t.String({ description: "With the role tool: the id of the call whose result this is." })),
   function_call: opt(
     t.Object(
       { name: t.String(), arguments: opt(t.Union([t.String(), JsonObject])) },
@@ -99,12 +102,24 @@ export const ChatCompletionRequest = t.Object({
         "false: the prompt does not begin an assistant turn; a last assistant message is continued. Default true.",
     }),
   ),
-  logprobs: opt(t.Boolean()),
-  top_logprobs: opt(t.Integer({ minimum: 0, maximum: 20 })),
+  logprobs: opt(
+    t.Boolean({
+      description:
+        "Whether the answer has the log probabilities of its tokens. Default false. A whole answer with tool calls has none, as its content is null.",
+    }),
+  ),
+  top_logprobs: opt(
+    t.Integer({
+      minimum: 0,
+      maximum: 20,
+      description:
+        "Number of alternatives for each token; at most the server's --max-logprobs, and above 0 only with logprobs true.",
+    }),
+  ),
   stream_options: streamOptions(
     "Whether the stream ends with a usage chunk. Default true; with --stream-usage requested, default false.",
   ),
-  user: opt(t.String()),
+  user,
   tools: opt(t.Array(Tool, { maxItems: MOST_TOOLS })),
   tool_choice: opt(t.Union([oneOf("auto", "none", "required"), ToolChoice])),
   parallel_tool_calls: opt(t.Boolean({ description: "false: at most one call. Default true." })),
@@ -241,6 +256,13 @@ export const origin = {
   system_fingerprint: t.Optional(t.String()),
 };
 
+/** The member of a chunk that describes a failure. */
+export const streamError = t.Optional(
+  t.Object(ErrorObject.properties, {
+    description: "Only in the last chunk of a stream that fails, with finish_reason error.",
+  }),
+);
+
 const Called = t.Object({ name: t.String(), arguments: t.String() });
 
 const ToolCallDelta = t.Object({
@@ -259,7 +281,9 @@ export const ChatCompletion = t.Object({
       index: t.Integer(),
       message: t.Object({
         role: t.Literal("assistant"),
-        content: t.Union([t.String(), t.Null()]),
+        content: t.Union([t.String(), t.Null()], {
+          description: "null if there are tool calls, even if the model wrote text before them.",
+        }),
         refusal: t.Null({ description: "Always null: local models refuse in their content." }),
         reasoning_content: t.Optional(t.String()),
         tool_calls: t.Optional(t.Array(t.Object({ id: t.String(), type: t.Literal("function"), function: Called }))),
@@ -295,6 +319,7 @@ export const ChatCompletionChunk = t.Object({
   usage: t.Optional(t.Union([Usage, Counts])),
   timings: t.Optional(Timings),
   prompt_progress: t.Optional(PromptProgress),
+  error: streamError,
 });
 
 /** The event between usage and `[DONE]` of a stream for which a profile was requested; it is not a chunk. */

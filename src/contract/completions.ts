@@ -1,7 +1,7 @@
 // POST /v1/completions: request, response and stream chunk.
 
-import { Timings, Usage, origin } from "./chat.ts";
-import { controlFields } from "./controls.ts";
+import { Timings, Usage, origin, streamError } from "./chat.ts";
+import { controlFields, user } from "./controls.ts";
 import { Counts, PromptProgress, streamOptions } from "./running.ts";
 import { outputLimit } from "./sampling.ts";
 import { oneOf, opt, t, type Static } from "./schema.ts";
@@ -9,16 +9,17 @@ import { TokenIds } from "./token-ids.ts";
 
 /** Most answers of one request, for all its prompts together. */
 export const MOST_ANSWERS = 256;
+const MOST_PROMPTS = 64;
 
 export const CompletionRequest = t.Object({
   prompt: t.Union(
     [
       t.String({ minLength: 1 }),
-      t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: 64 }),
+      t.Array(t.String({ minLength: 1 }), { minItems: 1, maxItems: MOST_PROMPTS }),
       TokenIds,
-      t.Array(TokenIds, { minItems: 1, maxItems: 64 }),
+      t.Array(TokenIds, { minItems: 1, maxItems: MOST_PROMPTS }),
     ],
-    { description: "A text, token ids, or several of either; each is answered." },
+    { description: `A text, token ids, or up to ${MOST_PROMPTS} of either; each is answered.` },
   ),
   suffix: opt(t.String({ description: "The text after the gap; needs a model with tokens for filling gaps." })),
   max_tokens: opt(
@@ -56,7 +57,7 @@ export const CompletionRequest = t.Object({
     }),
   ),
   stream_options: streamOptions("Whether the stream ends with a usage chunk; default false."),
-  user: opt(t.String()),
+  user,
 });
 
 const FinishReason = oneOf("stop", "length", "content_filter", "cancelled", "error");
@@ -86,6 +87,7 @@ export const Completion = t.Object({
   usage: t.Optional(t.Union([Usage, Counts])),
   timings: t.Optional(Timings),
   prompt_progress: t.Optional(PromptProgress),
+  error: streamError,
 });
 
 export type CompletionRequest = Static<typeof CompletionRequest>;

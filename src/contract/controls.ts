@@ -2,10 +2,18 @@
 
 import { lora } from "./lora.ts";
 import { modelName } from "./model.ts";
-import { runningFields } from "./running.ts";
+import { runningFields, stream } from "./running.ts";
 import { samplingFields, stop } from "./sampling.ts";
 import { opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
+
+/** A field of chat completions and completions alone. */
+export const user = opt(
+  t.String({
+    description:
+      "No effect on models of this server, and no boundary between users. Passed on to upstreams of no known kind.",
+  }),
+);
 
 export const controlFields = {
   model: modelName,
@@ -31,7 +39,7 @@ export const controlFields = {
     }),
   ),
   ...structuredFields,
-  stream: opt(t.Boolean()),
+  stream,
   ...runningFields,
 };
 

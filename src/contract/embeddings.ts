@@ -27,7 +27,7 @@ export const EmbeddingsRequest = t.Object({
     },
   ),
   model: opt(t.String({ description: "An embedding model of GET /v1/models; default: the first one." })),
-  encoding_format: opt(oneOf("float", "base64")),
+  encoding_format: opt(t.Union([oneOf("float", "base64")], { description: "Default float." })),
   dimensions: opt(t.Integer({ minimum: 1, description: "Truncate each vector to this many numbers; default: all." })),
   truncate: opt(Truncate),
   truncation: opt(Truncation),

@@ -2,6 +2,7 @@
 
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
+import { stream } from "./running.ts";
 import { SamplingFields, stopSequences } from "./sampling.ts";
 import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 import { MOST_TOOLS } from "./tools.ts";
@@ -109,7 +110,7 @@ export const MessagesRequest = t.Object({
     description: "0: the prompt is computed and cached for later requests, without an answer.",
   }),
   stop_sequences: opt(stopSequences),
-  stream: opt(t.Boolean()),
+  stream,
   ...t.Pick(SamplingFields, ["temperature", "top_p", "top_k"]).properties,
   metadata: opt(JsonObject),
 });

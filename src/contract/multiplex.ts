@@ -47,9 +47,12 @@ export const MultiplexFailure = t.Object({
   }),
 });
 
+// An item that fails has an event of its own for that.
+const { error: _error, ...chunk } = ChatCompletionChunk.properties;
+
 /** One event of the stream; `object` names its type, except for a profile, which has no `object`. */
 export const MultiplexEvent = t.Union([
-  t.Object({ ...tag, ...ChatCompletionChunk.properties }),
+  t.Object({ ...tag, ...chunk }),
   t.Object({ ...tag, ...ChatCompletion.properties }),
   MultiplexFailure,
   t.Object({ ...tag, ...ChatProfileEvent.properties }),

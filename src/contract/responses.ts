@@ -6,6 +6,7 @@ import { lora } from "./lora.ts";
 import { Metadata } from "./metadata.ts";
 import { modelName } from "./model.ts";
 import { readInputs } from "./read-inputs.ts";
+import { stream } from "./running.ts";
 import { outputLimit, samplingFields, stop } from "./sampling.ts";
 import { JsonObject, nullable, oneOf, opt, t, type Static } from "./schema.ts";
 import { structuredFields } from "./structured.ts";
@@ -141,7 +142,7 @@ export const ResponsesRequest = t.Object({
       { description: "Only message.output_text.logprobs has an effect." },
     ),
   ),
-  stream: opt(t.Boolean()),
+  stream,
   store: opt(
     t.Boolean({
       description:

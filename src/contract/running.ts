@@ -1,8 +1,15 @@
-// What streams can report about an answer before it is complete: fields of requests and of chunks.
+// Whether an answer is streamed, and what streams can report before it is complete: fields of requests and of chunks.
 
 import { opt, t } from "./schema.ts";
 
 const CONTINUOUS = "Whether each chunk has the three token counts so far; only used with include_usage. Default false.";
+
+export const stream = opt(
+  t.Boolean({
+    description:
+      "true: the answer is sent as server-sent events while it is generated; with --no-streaming it is sent whole. Default false.",
+  }),
+);
 
 /** Returns the schema of `stream_options`; `description` is for include_usage. */
 export const streamOptions = (description: string) =>

@@ -17,7 +17,12 @@ export const grammar = opt(
 export const outputLimit = (description: string) => t.Integer({ minimum: -1, description });
 
 const Bias = t.Number({ minimum: -100, maximum: 100 });
-const RepetitionPenalty = t.Number({ minimum: 0.01, maximum: 10 });
+const repetitionPenalty = (precedence = "") =>
+  t.Number({
+    minimum: 0.01,
+    maximum: 10,
+    description: `Above 1, tokens among the last repeat_last_n become less probable; 1: off.${precedence}`,
+  });
 const Window = t.Integer({
   minimum: -1,
   maximum: 1_048_576,
@@ -46,8 +51,8 @@ export const samplingFields = {
     }),
   ),
   dynatemp_exponent: opt(t.Number({ exclusiveMinimum: 0, maximum: 100 })),
-  repetition_penalty: opt(RepetitionPenalty),
-  repeat_penalty: opt(RepetitionPenalty),
+  repetition_penalty: opt(repetitionPenalty(" Takes precedence over repeat_penalty.")),
+  repeat_penalty: opt(repetitionPenalty()),
   repeat_last_n: opt(Window),
   presence_penalty: opt(t.Number({ minimum: -2, maximum: 2 })),
   frequency_penalty: opt(

@@ -7,21 +7,30 @@ import { JsonObject, oneOf, opt, t, type Static } from "./schema.ts";
 /** Some clients send a boolean as text. */
 const Strict = t.Union([t.Boolean(), oneOf("true", "false")]);
 
-const ResponseFormat = t.Object({
-  type: oneOf("text", "json_object", "json_schema", "grammar"),
-  json_schema: opt(
-    t.Object({
-      name: opt(t.String()),
-      description: opt(t.String()),
-      schema: opt(JsonObject),
-      strict: opt(Strict),
-    }),
-  ),
-  schema: opt(
-    t.Object({}, { additionalProperties: true, description: "For json_object: a schema that the object must follow." }),
-  ),
-  grammar: opt(t.String({ minLength: 1, maxLength: 1_000_000, description: "For grammar: the grammar in GBNF." })),
-});
+const ResponseFormat = t.Object(
+  {
+    type: oneOf("text", "json_object", "json_schema", "grammar"),
+    json_schema: opt(
+      t.Object({
+        name: opt(t.String()),
+        description: opt(t.String()),
+        schema: opt(JsonObject),
+        strict: opt(Strict),
+      }),
+    ),
+    schema: opt(
+      t.Object(
+        {},
+        { additionalProperties: true, description: "For json_object: a schema that the object must follow." },
+      ),
+    ),
+    grammar: opt(t.String({ minLength: 1, maxLength: 1_000_000, description: "For grammar: the grammar in GBNF." })),
+  },
+  {
+    description:
+      "Takes precedence over the server's --guided-json, which applies to conversations without a field for the form of the answer. Type text: any form.",
+  },
+);
 
 const Json = t.Union([JsonObject, t.String({ minLength: 1, maxLength: 1_000_000 })], {
   description: "JSON schema of the answer, as an object or as its JSON text.",

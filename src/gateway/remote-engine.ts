@@ -109,11 +109,12 @@ export class RemoteEngine extends WithoutTokenizer implements TextPort {
     yield winner ? { ...finish, servedBy: { replica: winner.attempt.replica.url, retries } } : finish;
   }
 
-  cancel(id: string, cause: CancelCause): void {
+  cancel(id: string, cause: CancelCause): boolean {
     const job = this.jobs.get(id);
-    if (!job) return;
+    if (!job) return false;
     job.cancelled = cause;
     job.stop.abort(new Error("cancelled"));
+    return true;
   }
 
   /** Returns the attempts for a request, and the function that runs each of them. */

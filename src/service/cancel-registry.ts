@@ -11,8 +11,11 @@ interface Registration {
   /** The client that may cancel the request, where clients are distinguished. */
   readonly client: string | undefined;
   readonly keys: readonly string[];
-  /** Ends all jobs of the request, in the engine and in the steps before it. */
-  readonly stop: (cause: CancelCause) => void;
+  /**
+   * Ends all jobs of the request, in the engine and in the steps before it. Returns false when all of them are complete,
+   * even if their last events are still unread.
+   */
+  readonly stop: (cause: CancelCause) => boolean;
   /** Aborted when the request is stopped; the reason is the cause. */
   readonly stopped: AbortSignal;
 }
@@ -28,8 +31,11 @@ export class CancelRegistry {
     return count;
   }
 
-  /** Registers a request of `jobs` jobs under its client's id; `cancel` ends one job by its key. */
-  add({ id, client }: Owned, cancel: (key: string, cause: CancelCause) => void, jobs = 1): Registration {
+  /**
+   * Registers a request of `jobs` jobs under its client's id; `cancel` ends one job by its key, and returns false when
+   * that job is complete.
+   */
+  add({ id, client }: Owned, cancel: (key: string, cause: CancelCause) => boolean, jobs = 1): Registration {
     const entries = this.live.get(id);
     // Client ids have no spaces, so a key with one cannot be another client's id.
     const key = (job: number) => (entries || job > 0 ? `${id} ${++this.serial}` : id);
@@ -37,7 +43,7 @@ export class CancelRegistry {
     const controller = new AbortController();
     const stop = (cause: CancelCause) => {
       controller.abort(cause);
-      for (const one of keys) cancel(one, cause);
+      return keys.filter((one) => cancel(one, cause)).length > 0;
     };
     const entry = { id, client, keys, stop, stopped: controller.signal };
     if (entries) entries.push(entry);

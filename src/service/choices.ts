@@ -40,7 +40,7 @@ const AHEAD = 4;
  * is accepted. The first failure ends all answers and is thrown.
  */
 export function generateAll(
-  engine: TextPort,
+  engine: Pick<TextPort, "generate">,
   requests: readonly GenerateRequest[],
   options: SideBySide,
 ): AsyncIterable<EngineEvent> {
@@ -49,7 +49,7 @@ export function generateAll(
 }
 
 async function* sideBySide(
-  engine: TextPort,
+  engine: Pick<TextPort, "generate">,
   requests: readonly GenerateRequest[],
   { signal, stopped, parallel, copies }: SideBySide,
 ): AsyncGenerator<EngineEvent, void, void> {

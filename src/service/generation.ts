@@ -172,7 +172,7 @@ export class GenerationService {
   private async begin(
     backend: TextBackend,
     requests: readonly GenerateRequest[],
-    { signal, stopped, keys, metrics }: LiveRequest,
+    { signal, stopped, keys, begun, metrics }: LiveRequest,
     media: ByteAccount,
     asMedia: boolean,
   ): Promise<AsyncIterable<EngineEvent>> {
@@ -189,7 +189,12 @@ export class GenerationService {
     const none = !backend.takesForeignFields && { hints: undefined };
     const adapted = loaded.map(({ request }) => ({ ...request, adapters, ...none }));
     const answers = splitChoices(surface ? adapted.map(surface.narrow) : adapted, keys);
-    const events = generateAll(engine, answers, { signal, stopped, parallel: backend.parallel, copies: this.copies });
+    const generate = (request: GenerateRequest, until: AbortSignal) => {
+      begun.add(request.id);
+      return engine.generate(request, until);
+    };
+    const options = { signal, stopped, parallel: backend.parallel, copies: this.copies };
+    const events = generateAll({ generate }, answers, options);
     const readInputs = loaded.flatMap((one) => one.readInputs);
     return readInputs.length > 0 ? telling(events, readInputs) : events;
   }

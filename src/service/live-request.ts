@@ -24,6 +24,8 @@ export class LiveRequest {
   readonly signal: AbortSignal;
   /** Ids of the request's jobs in the engine. */
   readonly keys: readonly string[];
+  /** The ids of those jobs that the engine was given. */
+  readonly begun = new Set<string>();
   /** Aborted with the cause when the request is cancelled; an engine that does not have it yet must not get it. */
   readonly stopped: AbortSignal;
   readonly metrics: RequestMetrics;
@@ -51,8 +53,13 @@ export class LiveRequest {
     const { kind, model, clock, queueTimeoutMs, registry, history, metrics, admission } = context;
     this.metrics = metrics;
     this.admittedAt = this.acceptedAt = this.seenAt = clock.now();
-    const fail = (_key: string, cause: CancelCause) => this.limits.fail(failureOf(cause));
-    const registration = (this.registration = registry.add({ id, client: owner }, cancel ?? fail, places));
+    const end = (key: string, cause: CancelCause) => {
+      // A job that the engine was given and does not have any more is complete.
+      if (cancel) return cancel(key, cause) || !this.begun.has(key);
+      this.limits.fail(failureOf(cause));
+      return true;
+    };
+    const registration = (this.registration = registry.add({ id, client: owner }, end, places));
     this.keys = registration.keys;
     this.stopped = registration.stopped;
     this.stopped.addEventListener("abort", () => this.settled(), { once: true });

@@ -70,9 +70,9 @@ export class MultiplexRun {
     }
   }
 
-  /** Cancels all items. */
-  cancelAll(): void {
-    for (const item of this.live()) this.cancelItem(item);
+  /** Cancels all items; returns false when all of them are complete. */
+  cancelAll(): boolean {
+    return this.live().filter((item) => this.cancelItem(item)).length > 0;
   }
 
   /**
@@ -84,15 +84,15 @@ export class MultiplexRun {
       ({ customId, origin }) =>
         (owner === undefined || origin.client === owner) && (name === customId || name === `${this.id}:${customId}`),
     );
-    if (named) this.cancelItem(named);
-    return named !== undefined;
+    return named !== undefined && this.cancelItem(named);
   }
 
-  private cancelItem(item: LiveItem): void {
+  private cancelItem(item: LiveItem): boolean {
     item.cancelled = true;
-    item.report.cancel?.();
+    if (!this.waiting.delete(item)) return item.report.cancel?.() ?? false;
     // A cancelled item ends at once, so it needs no place.
-    if (this.waiting.delete(item)) this.start(item);
+    this.start(item);
+    return true;
   }
 
   /** Returns the items whose generation has not ended; the answers of others may still wait for the reader. */

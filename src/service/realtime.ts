@@ -50,7 +50,10 @@ export class RealtimeService {
       const message = `There are ${maxSessions} sessions already, which is as many as --max-realtime-sessions allows.`;
       throw new SvcError("server_busy", message, { retryAfterSeconds: RETRY_SECONDS });
     }
-    const detach = requests.attach(origin, (cause) => session.fail(endedBy(cause), END[cause]));
+    const detach = requests.attach(origin, (cause) => {
+      session.fail(endedBy(cause), END[cause]);
+      return true;
+    });
     const onEnd = (how: LiveEnd) => {
       detach();
       this.sessions.delete(session);

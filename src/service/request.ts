@@ -42,16 +42,22 @@ export interface RequestSpec extends RequestOrigin {
    * requests few. Implies `partOf`.
    */
   readonly assured?: boolean | undefined;
-  /** Ends a job early in the engine, by its key, with the answer so far; absent: partial answers are of no use. */
-  readonly cancel?: (key: string, cause: CancelCause) => void;
+  /**
+   * Ends a job early in the engine, by its key, with the answer so far, and returns false when the engine has no such
+   * job; absent: partial answers are of no use.
+   */
+  readonly cancel?: (key: string, cause: CancelCause) => boolean;
 }
 
 /** The course of a request, for the log and for cancelling it. Filled in while the request runs. */
 export interface RequestReport {
   /** The model that computes the request, as answers name it; of an unlisted one, the upstream. */
   model?: string;
-  /** Ends this request, and no other of its correlation id. Absent once it can no longer be cancelled. */
-  cancel?: () => void;
+  /**
+   * Ends this request, and no other of its correlation id; returns false when it is complete. Absent once it can no
+   * longer be cancelled.
+   */
+  cancel?: () => boolean;
   /** How far the work is; absent: unknown. */
   progress?: Progress;
   reason?: FinishReason;
@@ -158,19 +164,20 @@ export class RequestService {
 
   /**
    * Ends the newest live request of this correlation id, of the client `owner` if given; returns false when there is
-   * none.
+   * none, or when its generation is complete although its client has not read all of it.
    */
   cancel(id: string, owner?: string): boolean {
-    const entry = this.registry.takeNewest(id, owner);
-    entry?.stop("id");
-    return entry !== undefined;
+    let entry;
+    while ((entry = this.registry.takeNewest(id, owner))) if (entry.stop("id")) return true;
+    return false;
   }
 
   /**
    * Registers something that lives beside requests, such as the connection that makes them: `stop` ends it by its id,
-   * or with the server. Returns a function to call when it has ended. Throws SvcError `shutting_down`.
+   * or with the server, and returns false when there was nothing left to end. Returns a function to call when it has
+   * ended. Throws SvcError `shutting_down`.
    */
-  attach(origin: RequestOrigin, stop: (cause: CancelCause) => void): () => void {
+  attach(origin: RequestOrigin, stop: (cause: CancelCause) => boolean): () => void {
     if (this.draining) throw shuttingDown();
     const registration = this.registry.add(origin, (_key, cause) => stop(cause));
     return () => this.registry.remove(registration);

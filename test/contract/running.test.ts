@@ -1,9 +1,10 @@
-// What streams report before the end of an answer, on request.
+// What streams report before the end of an answer, on request, and when they fail.
 
 import { describe, expect, test } from "bun:test";
 import { ChatCompletionChunk } from "../../src/contract/chat.ts";
 import { Completion } from "../../src/contract/completions.ts";
 import { checker } from "../../src/contract/schema.ts";
+import { SvcError } from "../../src/domain/errors.ts";
 import { serve } from "../http/harness.ts";
 import { assembleChat } from "../support/streams/chat.ts";
 import { serverSentEvents } from "../support/streams/events.ts";
@@ -94,6 +95,21 @@ test("a reporting stream of chat keeps the order of every stream", async () => {
   };
   expect(body.choices.map(({ message }) => message.content)).toEqual(["one two three", "one two three"]);
 });
+
+test.each([
+  ["/v1/chat/completions", { messages }, ChatCompletionChunk],
+  ["/v1/completions", { prompt: "Once" }, Completion],
+])(
+  "the schema of the chunks of %s has every member of the one with which a stream fails",
+  async (path, body, schema) => {
+    const server = serve({ steps: [{ text: "one" }, { fail: new SvcError("engine_crashed", "gone") }] });
+    const text = await (await server.post(path, { ...body, stream: true })).text();
+    const chunk = JSON.parse(serverSentEvents(text).at(-2)?.data ?? "") as { readonly error: object };
+    expect(chunk.error).toMatchObject({ code: "engine_crashed", message: "gone" });
+    expect(Object.keys(schema.properties)).toEqual(expect.arrayContaining(Object.keys(chunk)));
+    expect(Object.keys(schema.properties.error.properties)).toEqual(Object.keys(chunk.error));
+  },
+);
 
 test("a whole answer ignores these fields, and raw completions ignore fields of other routes", async () => {
   const server = serve(script);

@@ -23,6 +23,13 @@ test.each([...pages])("%s is current (otherwise run `bun build.ts docs`)", async
   expect(isCurrent).toBeTrue();
 });
 
+test("the HTTP API says which fields of answers may be null", () => {
+  const rows = (pages.get("http-api.md") ?? "").split("\n");
+  const typeOf = (field: string) => rows.find((row) => row.startsWith(`| \`${field}\``))?.split(" | ")[1];
+  expect(typeOf("choices[].message.content")).toBe("string, null");
+  expect(typeOf("choices[].message.reasoning_content")).toBe("string");
+});
+
 const groff = Bun.which("groff");
 if (groff === null) console.log("svc.1 is not formatted: groff is not installed");
 test.skipIf(groff === null)("the man page is formatted without warnings", async () => {

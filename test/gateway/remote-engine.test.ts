@@ -251,8 +251,9 @@ test("a request that is cancelled before its answer begins has a finish event", 
   const far = await remote([server.url]);
   const cancelled = generate(far, { id: "c" });
   await until(() => server.asked.length === 2);
-  far.engine.cancel("c", "id");
+  expect([far.engine.cancel("b", "id"), far.engine.cancel("c", "id")]).toEqual([false, true]);
   expect((await cancelled).map(({ type }) => type)).toEqual(["accepted", "finish"]);
+  expect(far.engine.cancel("c", "id")).toBe(false);
 });
 
 test("another replica takes over before an answer begins, and a later failure is reported", async () => {

@@ -300,7 +300,7 @@ export const leftovers = ({ recordings }: TestServer): string[] =>
 /** Returns whether the server refuses new requests because it is stopping. */
 export function isDraining({ requests }: TestServer): boolean {
   try {
-    requests.attach({ id: "" }, () => {})();
+    requests.attach({ id: "" }, () => false)();
     return false;
   } catch {
     return true;

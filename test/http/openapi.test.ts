@@ -115,7 +115,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  test("describes the query parameters and conditions of files and batches", async () => {
+  test("describes the query parameters of routes that have some, and the conditions of files", async () => {
     const { paths } = await describeServer(serve().url);
     const given = (path: string, method = "get") =>
       (paths[path]?.[method]?.parameters ?? []).flatMap((one) => (one.in === "query" ? [one.name] : []));
@@ -125,6 +125,9 @@ describe("GET /openapi.json", () => {
     expect(given("/v1/batches")).toEqual(page);
     expect(given("/v1/responses/{id}/input_items")).toEqual(page);
     expect(given("/v1/conversations/{id}/items")).toEqual(page);
+    expect(given("/v1/responses/{id}")).toEqual(["stream", "starting_after"]);
+    expect(given("/v1/models")).toEqual(["limit", "after_id", "before_id"]);
+    expect(given("/v1/audio/voices")).toEqual(["locale"]);
     const { responses = {} } = paths["/v1/files/{id}/content"]?.["get"] ?? {};
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(["200", "206", "304", "416"]));
   });

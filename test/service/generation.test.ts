@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { systemClock } from "../../src/domain/clock.ts";
 import { SvcError } from "../../src/domain/errors.ts";
 import type { GenerateRequest } from "../../src/domain/generate.ts";
-import { FakeEngine, fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
+import { EarlyEngine, FakeEngine, fakeModel, type FakeScript } from "../support/fake-text-engine.ts";
 import { dataUrl, flag } from "../media/files.ts";
 import { defaultMediaLimits } from "../../src/media/limits.ts";
 import { localRouter } from "../../src/service/local-model.ts";
@@ -11,6 +11,7 @@ import { RequestService, type RequestReport } from "../../src/service/request.ts
 import type { MetricSubject, RequestMetrics } from "../../src/telemetry/metrics.ts";
 import { RecordingMetrics } from "../http/harness.ts";
 import { plainRequest } from "../support/request.ts";
+import { until } from "../support/until.ts";
 
 const never = new Promise<void>(() => {});
 const request = (id: string): GenerateRequest => plainRequest("hi", { id });
@@ -45,10 +46,13 @@ interface Limits {
   readonly parallel?: number;
   readonly maxQueue?: number;
   readonly mediaBytes?: number;
+  readonly engine?: FakeEngine;
 }
 
-function setUp(script: FakeScript, { parallel = 2, mediaBytes, ...limits }: Limits = {}) {
-  const engine = new FakeEngine(() => script);
+function setUp(
+  script: FakeScript,
+  { parallel = 2, mediaBytes, engine = new FakeEngine(() => script), ...limits }: Limits = {},
+) {
   const metrics = new TimedMetrics();
   const time = { now: 1_000_000 };
   const clock = { ...systemClock, now: () => time.now, wall: () => 0 };
@@ -170,6 +174,31 @@ describe("cancelling", () => {
       if (event.type === "finish") registered.push(requests.registeredCount);
     }
     expect(registered).toEqual([1, 0]);
+  });
+
+  test("reaches no answer that is complete but unread, and instead an older request with the same id", async () => {
+    const done: FakeScript = { steps: [{ text: "a" }] };
+    const endless: FakeScript = { steps: [{ text: "b" }, { wait: never }] };
+    const engine = new EarlyEngine(({ sampling }) => (sampling.seed === undefined ? done : endless));
+    const { requests, generate } = setUp(done, { engine });
+    const older = Array.fromAsync(generate({ ...request("r"), sampling: { seed: 1 } }));
+    await until(() => engine.live === 1);
+    const newer = generate(request("r"));
+    expect((await newer.next()).value).toMatchObject({ type: "accepted" });
+    expect([requests.cancel("r"), requests.cancel("r")]).toEqual([true, false]);
+    expect((await older).at(-1)).toMatchObject({ type: "finish", reason: "cancelled" });
+    expect((await Array.fromAsync(newer)).at(-1)).toMatchObject({ type: "finish", reason: "stop" });
+  });
+
+  test("reaches the answers that are not begun when others are complete but unread", async () => {
+    const { requests, generate } = setUp({ steps: [] }, { engine: new EarlyEngine(() => ({ steps: [] })) });
+    const events = generate({ ...request("r"), choices: 2 });
+    await events.next();
+    expect([requests.cancel("r"), requests.cancel("r")]).toEqual([true, false]);
+    expect(await Array.fromAsync(events)).toMatchObject([
+      { type: "finish", reason: "stop", choice: 0 },
+      { type: "finish", reason: "cancelled", choice: 1 },
+    ]);
   });
 
   test("is not reported for a request whose media cannot be loaded", async () => {

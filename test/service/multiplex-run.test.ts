@@ -8,14 +8,14 @@ import { localRouter } from "../../src/service/local-model.ts";
 import { MultiplexRun, type MultiplexItem } from "../../src/service/multiplex-run.ts";
 import { RequestService } from "../../src/service/request.ts";
 import { RecordingMetrics } from "../http/harness.ts";
-import { FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
+import { EarlyEngine, FakeEngine, type FakeScript } from "../support/fake-text-engine.ts";
 import { plainRequest } from "../support/request.ts";
 
 const MB = 2 ** 20;
 
-/** Sets up a batch of one item, with an engine that follows this script. */
-function setUp(script: FakeScript, held?: HeldAnswer) {
-  const engine = new FakeEngine(() => script);
+/** Sets up a batch of one item, whose texts are its reasoning and finish reason, with an engine that follows this script. */
+function setUp(script: FakeScript, held?: HeldAnswer, Engine = FakeEngine) {
+  const engine = new Engine(() => script);
   const subject = { kind: "text", model: "fake-model" };
   const clock = systemClock;
   const metrics = new RecordingMetrics();
@@ -28,7 +28,10 @@ function setUp(script: FakeScript, held?: HeldAnswer) {
     origin: { id: "batch/0" },
     held,
     async *texts(events) {
-      for await (const event of events) if (event.type === "finish") yield event.reason;
+      for await (const event of events) {
+        if (event.type === "finish") yield event.reason;
+        if (event.type === "reasoning") yield event.text;
+      }
     },
     failure: String,
   };
@@ -45,6 +48,14 @@ test("an item can be cancelled until it has ended, even if its answer is not rea
   const cut = endless.texts().next();
   expect([endless.cancel("mine"), endless.cancel("mine")]).toEqual([true, false]);
   expect((await cut).value).toBe("cancelled");
+});
+
+test.each(["cancel", "cancelAll"] as const)("%s ends no item whose answer is complete but unread", async (how) => {
+  const run = setUp({ steps: [{ type: "reasoning", text: "hm" }] }, undefined, EarlyEngine);
+  const texts = run.texts();
+  expect((await texts.next()).value).toBe("hm");
+  expect(run[how]("mine")).toBe(false);
+  expect((await texts.next()).value).toBe("stop");
 });
 
 test("an answer that is sent whole takes memory until the client has read it", async () => {

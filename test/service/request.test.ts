@@ -93,7 +93,7 @@ function setUp(limits: Partial<RequestDeps> = {}) {
 /** Records the calls that cancel engine jobs: key and cause. */
 function cancels() {
   const calls: [string, CancelCause][] = [];
-  return { calls, cancel: (key: string, cause: CancelCause) => void calls.push([key, cause]) };
+  return { calls, cancel: (key: string, cause: CancelCause) => calls.push([key, cause]) > 0 };
 }
 
 describe("a place in the queue", () => {

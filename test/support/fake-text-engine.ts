@@ -116,12 +116,13 @@ export class FakeEngine implements TextPort {
     }
   }
 
-  cancel(id: string, cause: CancelCause): void {
+  cancel(id: string, cause: CancelCause): boolean {
     this.cancelled.push(id);
     const job = [...this.jobs].findLast((candidate) => candidate.id === id);
-    if (!job) return;
+    if (!job) return false;
     job.cancelled = cause;
     job.ended.resolve();
+    return true;
   }
 
   /** Returns one token for each character. */
@@ -199,6 +200,13 @@ export class FakeEngine implements TextPort {
     if (!accepted) yield { type: "accepted", promptTokens: (usage.promptTokens = 0), downgraded: false };
     const end = { type: "finish", ...script.finish, usage: { ...usage, completionTokens } } as const;
     yield { ...end, reason: job.cancelled ? cancelledReason(job.cancelled) : reason };
+  }
+}
+
+/** Completes each answer before the first part of it is read, as an engine in another process may. */
+export class EarlyEngine extends FakeEngine {
+  override async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<EngineEvent, void, void> {
+    yield* await Array.fromAsync(super.generate(request, signal));
   }
 }
 

@@ -46,18 +46,20 @@ function encodeChoice(
     type: "function" as const,
     function: { name, arguments: json },
   }));
+  // In this API, an answer with calls has no text.
+  const content = calls.length > 0 ? null : text;
+  // Not all models give them.
+  const scored = withLogprobs && content !== null && (logprobs.length > 0 || content === "");
   return {
     index,
     message: {
       role: "assistant",
-      // In this API, an answer with calls has no text.
-      content: calls.length > 0 ? null : text,
+      content,
       refusal: null,
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls }),
     },
-    // Not all models give them, and a call has none.
-    logprobs: withLogprobs && (logprobs.length > 0 || text === "") ? { content: logprobs, refusal: null } : null,
+    logprobs: scored ? { content: logprobs, refusal: null } : null,
     finish_reason: finish.reason,
   };
 }

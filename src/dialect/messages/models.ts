@@ -3,9 +3,10 @@
 import type { MessagesModel, MessagesModelList } from "../../contract/model.ts";
 import { SvcError } from "../../domain/errors.ts";
 import type { ListedModel } from "../../domain/model.ts";
-import { decodePageLimit } from "../fields/page.ts";
+import { decodePageLimit, type PageLimits } from "../fields/page.ts";
 
-const LIMITS = { usual: 20, most: 1000 };
+/** Models on a page. */
+export const MODEL_PAGE: PageLimits = { usual: 20, most: 1000 };
 
 interface ModelPageQuery {
   readonly limit: number;
@@ -16,7 +17,7 @@ interface ModelPageQuery {
 
 /** Reads limit, after_id and before_id. Throws SvcError `invalid_value` when the limit is invalid. */
 export const decodeModelPage = (query: URLSearchParams): ModelPageQuery => ({
-  limit: decodePageLimit(query, LIMITS),
+  limit: decodePageLimit(query, MODEL_PAGE),
   after: query.get("after_id") ?? undefined,
   before: query.get("before_id") ?? undefined,
 });

@@ -83,15 +83,19 @@ export class PendingJobs<Job, Event extends {}> {
     this.options.process()?.send({ type: "hold", key: pending.key, held });
   }
 
-  /** Ends the newest job of this id early: its last event comes, with what was computed. Unknown ids are ignored. */
-  cancel(id: string, cause: CancelCause): void {
+  /**
+   * Ends the newest job of this id early: its last event comes, with what was computed. Returns false when none is left,
+   * also if the last events of one that has ended are still unread.
+   */
+  cancel(id: string, cause: CancelCause): boolean {
     const pending = [...this.pending.values()].findLast((candidate) => candidate.id === id);
-    if (!pending) return;
+    if (!pending) return false;
     const { progress } = pending;
     if (progress !== "unsent") this.stopWork(pending, cause);
-    if (progress === "unsent" || progress === "sent") return this.endWithoutEngine(pending, cause);
+    if (progress === "unsent" || progress === "sent") this.endWithoutEngine(pending, cause);
     // Only the engine knows what it has computed.
-    pending.cancel(cause, CANCEL_GRACE_MS, () => this.endWithoutEngine(pending, cause));
+    else pending.cancel(cause, CANCEL_GRACE_MS, () => this.endWithoutEngine(pending, cause));
+    return true;
   }
 
   /** Stops the engine's work on a job whose consumer is gone or done: what is still computed would be wasted. */
@@ -152,8 +156,12 @@ export class PendingJobs<Job, Event extends {}> {
     this.ended(key);
     const pending = this.pending.get(key);
     if (!pending) return;
-    const retry = busy && { busy, retryAfterSeconds: retryAfterSeconds(this.options.placeFreeMs?.() ?? 0) };
-    this.settle(pending, new SvcError(code, message, { ...(param !== undefined && { param }), ...retry }));
+    const details = {
+      ...(param !== undefined && { param }),
+      ...(busy && { busy }),
+      ...(code === "server_busy" && { retryAfterSeconds: retryAfterSeconds(this.options.placeFreeMs?.() ?? 0) }),
+    };
+    this.settle(pending, new SvcError(code, message, details));
   }
 
   /**

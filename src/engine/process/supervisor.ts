@@ -144,9 +144,12 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
     }
   }
 
-  /** Ends the newest job of this id early: its last event comes, with what was computed. Unknown ids are ignored. */
-  cancel(id: string, cause: CancelCause): void {
-    this.jobs.cancel(id, cause);
+  /**
+   * Ends the newest job of this id early: its last event comes, with what was computed. Returns false when none is left,
+   * also if the last events of one that has ended are still unread.
+   */
+  cancel(id: string, cause: CancelCause): boolean {
+    return this.jobs.cancel(id, cause);
   }
 
   /** Refuses jobs from now on and ends the process. Resolves when it is gone. */

@@ -19,7 +19,9 @@ export class NoEngine extends WithoutTokenizer implements TextPort {
     throw new SvcError("model_not_found", "The server was started without a model (--no-model).", { param: "model" });
   }
 
-  cancel(): void {}
+  cancel(): boolean {
+    return false;
+  }
 }
 
 const idle = { state: "none", restarts: 0, running: 0, waiting: 0, residentBytes: 0 } as const;

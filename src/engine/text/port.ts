@@ -42,8 +42,11 @@ export interface TextPort extends Unloadable {
    * loading or restarting, requests wait for it.
    */
   generate(request: GenerateRequest, signal: AbortSignal): AsyncIterable<EngineEvent>;
-  /** Ends a generation early: its stream finishes with the reason for that cause. Unknown ids are ignored. */
-  cancel(id: string, cause: CancelCause): void;
+  /**
+   * Ends a generation early: its stream finishes with the reason for that cause. Returns false when none of this id is
+   * left, also if the last events of one that is complete are still unread.
+   */
+  cancel(id: string, cause: CancelCause): boolean;
   /** Returns the token ids of `text` by the model's own tokenizer. */
   tokenize(text: string, signal: AbortSignal, options?: TokenizeOptions): Promise<Int32Array>;
   /** Returns the length of a request's prompt in tokens, rendered by the model's own template and including media. */

@@ -133,8 +133,8 @@ export class TextEngine implements TextPort, ObservedEngine {
     return (request.promptLogprobs ? withScores(events) : events) as AsyncGenerator<EngineEvent>;
   }
 
-  cancel(id: string, cause: CancelCause): void {
-    this.supervisor.cancel(id, cause);
+  cancel(id: string, cause: CancelCause): boolean {
+    return this.supervisor.cancel(id, cause);
   }
 
   async tokenize(text: string, signal: AbortSignal, options: TokenizeOptions = {}): Promise<Int32Array> {

@@ -21,7 +21,7 @@ and n_probs are llama.cpp's names for max_tokens and logprobs.`,
     errors: generationErrors,
     example: { prompt: "Once upon a time", max_tokens: 32 },
     stream: `Each event is a text_completion with a piece of text; the last event of an answer has finish_reason and
-timings. With stream_options.include_usage, usage and timings come in an event of their own instead. \`[DONE]\` ends the
-stream. A failure is an event with a top-level \`error\` before \`[DONE]\`.`,
+timings. With stream_options.include_usage, usage and timings come in an event of their own instead, which a cancelled
+stream lacks. \`[DONE]\` ends the stream. A failure is an event with a top-level \`error\` before \`[DONE]\`.`,
   },
 };

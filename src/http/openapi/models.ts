@@ -1,6 +1,7 @@
 // API description: models.
 
-import { badRequest, type Operations } from "./operation.ts";
+import { MODEL_PAGE } from "../../dialect/messages/models.ts";
+import { badRequest, pageSize, type Operations } from "./operation.ts";
 
 const requestHeaders = {
   "anthropic-version": {
@@ -28,8 +29,19 @@ public tokenizer, and it never answers for another model.
 Requests that another svc forwarded (header Via) get only the models that are computed here.
 
 With anthropic-version the answer is the list of Anthropic's Models API, with the models that answer messages, and
-errors have that API's envelope. Query: limit (1 to 1000, default 20), after_id, before_id (a model's id).`,
+errors have that API's envelope.`,
     answers: { 200: "The available models." },
+    query: {
+      limit: pageSize("With anthropic-version: maximum number of models", MODEL_PAGE),
+      after_id: {
+        description: "With anthropic-version: a model's id; the page begins after it.",
+        schema: { type: "string" },
+      },
+      before_id: {
+        description: "With anthropic-version: a model's id; the page ends before it.",
+        schema: { type: "string" },
+      },
+    },
     errors: { 400: badRequest, 404: "With anthropic-version: `after_id` or `before_id` names no model of the list." },
     requestHeaders,
     headers,

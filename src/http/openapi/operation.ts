@@ -3,9 +3,13 @@
 import { PAGE_ORDERS, usualPage, type PageLimits } from "../../dialect/fields/page.ts";
 import { MOST_TOKENIZER_REQUESTS } from "../../service/few-at-once.ts";
 
-type NamedParameters = Readonly<
-  Record<string, { readonly description?: string; readonly required?: boolean; readonly schema: object }>
->;
+interface Parameter {
+  readonly description?: string;
+  readonly required?: boolean;
+  readonly schema: object;
+}
+
+type NamedParameters = Readonly<Record<string, Parameter>>;
 
 /** An OpenAPI operation: one method of one path. */
 export interface Operation {
@@ -33,12 +37,15 @@ export interface Operation {
   readonly streamType?: "application/x-ndjson";
 }
 
+/** Returns the query parameter for the size of a page; `what` it limits: "Maximum number of items". */
+export const pageSize = (what: string, { usual, most }: PageLimits): Parameter => ({
+  description: `${what}, 1 to ${most}; default ${usual}.`,
+  schema: { type: "integer", minimum: 1, maximum: most, default: usual },
+});
+
 /** Returns the query parameters of a list whose items are called this: "an item". */
-export const pageQuery = (item: string, { usual, most }: PageLimits = usualPage): NamedParameters => ({
-  limit: {
-    description: `Maximum number of items, 1 to ${most}; default ${usual}.`,
-    schema: { type: "integer", minimum: 1, maximum: most, default: usual },
-  },
+export const pageQuery = (item: string, limits: PageLimits = usualPage): NamedParameters => ({
+  limit: pageSize("Maximum number of items", limits),
   order: {
     description: "By creation: asc, or desc (default), the newest first.",
     schema: { type: "string", enum: [...PAGE_ORDERS], default: "desc" },
@@ -53,10 +60,10 @@ export const badRequest = "Invalid input; `code` gives the reason and `param` th
 export const tooLarge = (limit: string) => `The request body is larger than ${limit}; it is refused while it is read.`;
 
 export const unavailable =
-  "`server_busy`: the queue is full, the request waited in it for as long as --queue-timeout allows, or its deadline cannot be met. While the queue is full, a request is refused as soon as its model is read. `engine_unavailable`: loading the model takes too long, or its engine is down or stalled. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds.";
+  "`server_busy`: the queue is full (--max-queue, --max-queue-tokens), the request waited in it for as long as --queue-timeout allows, its deadline cannot be met, or all requests together use up the memory for bodies, media or answers. While the queue is full, a request is refused as soon as its model is read. `engine_unavailable`: loading the model takes too long, or its engine is down or stalled. `upstream_unavailable`: the model's upstream cannot be reached. Retry-After gives the time to retry in whole seconds. `shutting_down`: the server is stopping.";
 
 /** The same for tokenizer routes. */
-const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of the tokenizer routes are already running. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds.`;
+const tokenizerUnavailable = `\`server_busy\`: ${MOST_TOKENIZER_REQUESTS} requests of the tokenizer routes are already running, or all requests together use up the memory for bodies. \`engine_unavailable\`: loading the model takes too long, or its engine is down or stalled. \`upstream_unavailable\`: no model is available at the moment. Retry-After gives the time to retry in whole seconds. \`shutting_down\`: the server is stopping.`;
 
 /** Errors of routes that are not public. */
 export const keyErrors = {
@@ -102,7 +109,7 @@ export const picturesErrors = { ...generationErrors, 422: unreadImage };
 export const jobErrors = (loading = "loading the model", more = "") => ({
   499: "`request_cancelled`: the request was cancelled by its correlation id.",
   500: "`engine_crashed`: the engine process ended while it worked on this request; the next request starts a new process.",
-  503: `\`server_busy\`: the queue is full, or the request waited in it for as long as --queue-timeout allows. \`engine_unavailable\`: ${loading} takes too long or failed, or its engine is stalled. ${more}Retry-After gives the time to retry in whole seconds.`,
+  503: `\`server_busy\`: the queue is full, the request waited in it for as long as --queue-timeout allows, or all requests together use up the memory for bodies, files or answers. \`engine_unavailable\`: ${loading} takes too long or failed, or its engine is stalled. ${more}Retry-After gives the time to retry in whole seconds. \`shutting_down\`: the server is stopping.`,
   504: "`deadline_exceeded`: the time of X-Svc-Deadline-Ms passed.",
 });
 

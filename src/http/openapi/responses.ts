@@ -78,9 +78,18 @@ summary in base64, without encryption. Nothing is stored.`,
   },
   "GET /v1/responses/{id}": {
     summary: "Fetch a stored response",
-    description: `Also works while the response is generated: its status is then \`in_progress\`. Query: stream (true:
-all events, past and future, of a response that was created with background and stream), starting_after (the
-sequence_number after which events are returned).`,
+    description: "Also works while the response is generated: its status is then `in_progress`.",
+    query: {
+      stream: {
+        description:
+          "true: all events, past and future, of a response that was created with background and stream. Default false.",
+        schema: { type: "boolean", default: false },
+      },
+      starting_after: {
+        description: "With stream: the sequence_number after which events are returned; default: all.",
+        schema: { type: "integer", minimum: 0 },
+      },
+    },
     answers: { 200: "The response." },
     errors: { 400: badRequest, 404: "No response with this id is stored." },
     stream: "The events as POST /v1/responses sends them, with their numbers, then `[DONE]`.",

@@ -27,8 +27,10 @@ cancels a request.`,
   },
   "GET /v1/audio/voices": {
     summary: "List the voices",
-    description:
-      "Sorted by locale and name. Query: locale, a prefix of language tags. `aliases` are the names of OpenAI's voices that select this voice.",
+    description: "Sorted by locale and name. `aliases` are the names of OpenAI's voices that select this voice.",
+    query: {
+      locale: { description: "Only voices whose language tags begin with this prefix.", schema: { type: "string" } },
+    },
     answers: { 200: "The voices." },
     errors: { 503: "`engine_unavailable`: there is no speech model." },
   },

@@ -58,6 +58,7 @@ export const sdapiRoutes = (deps: AppDeps) => {
     report.cancel = () => {
       report.reason = "cancelled";
       interruption.abort(new SvcError("request_cancelled", "The request was cancelled."));
+      return true;
     };
     const model =
       call.model === undefined ? chosen : named(images, call.model, "override_settings.sd_model_checkpoint");

@@ -6,7 +6,7 @@ import type { NewMedia } from "./chat-request.ts";
 import type { ToolCall, Turn } from "./conversation.ts";
 
 /** An event in a stream of chat completions: a chunk, or the error that ends the stream. */
-export type Chunk = Partial<Static<typeof ChatCompletionChunk>> & { readonly error?: { readonly message: string } };
+export type Chunk = Partial<Static<typeof ChatCompletionChunk>>;
 
 export interface Answer {
   /** What is stored of it in its turn. */

@@ -62,6 +62,27 @@ test("a job that is cancelled before its turn is not sent", async () => {
   jobs.failAll(new SvcError("shutting_down", "over"));
 });
 
+test("a cancel reports whether it found the job: none is left of one whose last event only waits for its reader", async () => {
+  const { sent, jobs, add } = setUp();
+  const [job] = add("a");
+  expect([jobs.cancel("b", "id"), jobs.cancel("a", "id"), jobs.cancel("a", "id")]).toEqual([false, true, false]);
+  const [done] = add("a");
+  await turns(2);
+  const { key } = done ?? { key: 0 };
+  jobs.accepted({ type: "accepted", key, event: { type: "accepted" } });
+  jobs.emitted({ type: "events", outputs: [], finished: [{ key, event: { type: "finish" } }] });
+  expect([jobs.cancel("a", "id"), sent]).toEqual([false, ["a", "cancel", "a"]]);
+  expect([job?.events.size, done?.events.size]).toEqual([0, 2]);
+});
+
+test("a job that is refused because the engine is busy can be retried a second later, whatever the reason", async () => {
+  const { jobs, add } = setUp();
+  const [job] = add("a");
+  jobs.rejected({ key: job?.key ?? 0, code: "server_busy", message: "later" });
+  const refused = job?.events.more();
+  await expect(refused).rejects.toMatchObject({ code: "server_busy", details: { retryAfterSeconds: 1 } });
+});
+
 test("jobs not yet sent when a process ends are sent to the next process, once", async () => {
   const { sent, jobs, add } = setUp();
   add("a", "b", "c");

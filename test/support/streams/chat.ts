@@ -58,7 +58,7 @@ function assembleChoice(index: number, deltas: readonly Delta[]): Choice {
       ...(reasoning !== "" && { reasoning_content: reasoning }),
       ...(calls.length > 0 && { tool_calls: calls }),
     },
-    logprobs: logprobs.length > 0 ? { content: logprobs, refusal: null } : null,
+    logprobs: logprobs.length > 0 && calls.length === 0 ? { content: logprobs, refusal: null } : null,
     finish_reason: finish,
   };
 }
