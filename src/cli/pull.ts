@@ -5,6 +5,7 @@ import { processEnvironment } from "../config/environment.ts";
 import { hubSettings } from "../config/hub.ts";
 import { didYouMean } from "../config/parse.ts";
 import { errorMessage } from "../domain/error-message.ts";
+import { fileSize } from "../domain/file-size.ts";
 import { checkModelFile, servingOption } from "../model/serving-option.ts";
 import { KNOWN_SETS } from "../store/models/known-sets.ts";
 import { bytesOf, ModelStore, type Manifest } from "../store/models/model-store.ts";
@@ -13,7 +14,6 @@ import { PullError } from "../store/models/pull-error.ts";
 import { parseReference, shown, type Reference } from "../store/models/reference.ts";
 import { componentNamed, tessdataLanguage } from "../store/models/short-names.ts";
 import { runDownload } from "./download-command.ts";
-import { gigabytes } from "./download-line.ts";
 import { ExitError } from "./exit-codes.ts";
 import { pullComponent } from "./pull-component.ts";
 import { pullLanguage } from "./pull-tessdata.ts";
@@ -45,7 +45,7 @@ function pullModel(config: Config, name: string): Promise<void> {
       });
       const use =
         reference.kind === "set" ? reference.set.use : `Serve it: svc ${optionOf(store, manifest)} ${manifest.name}`;
-      const what = changed ? `${gigabytes(bytesOf(manifest))} downloaded` : "up to date";
+      const what = changed ? `${fileSize(bytesOf(manifest))} downloaded` : "up to date";
       return `${manifest.name}: ${what}. ${use}`;
     },
   });

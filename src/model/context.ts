@@ -1,6 +1,6 @@
 // Chooses how many tokens the KV cache holds.
 
-import { GIB, gib } from "../domain/gib.ts";
+import { GIB, memorySize } from "../domain/gib.ts";
 import { liesApart, type KvLayout } from "../domain/kv-layout.ts";
 import type { ModelFile } from "./model-file.ts";
 
@@ -135,7 +135,7 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvLayout }): Context
 }
 
 function requestedNote(requested: number, trained: number, bytes: number, free: number): string | undefined {
-  if (bytes > free) return `needs ${gib(bytes)} GiB where ${gib(free)} GiB are free beside the weights`;
+  if (bytes > free) return `needs ${memorySize(bytes)} where ${memorySize(free)} are free beside the weights`;
   return requested > trained ? `more than the ${trained} tokens the model was trained for` : undefined;
 }
 

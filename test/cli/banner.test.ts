@@ -31,7 +31,7 @@ const render = (modelGiven: boolean, addresses: Reachable = local, note?: string
 
 test("the banner shows model, context and its reason, device, address, and a request to paste", () => {
   const text = render(true, local, "capped by free memory");
-  expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596M parameters, 640 MiB)");
+  expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596M parameters, 640.0 MiB)");
   expect(text).toContain("4096 tokens per request (capped by free memory); up to 32 at once in 8192, shared freely");
   expect(text).toContain("CPU (zen4 variant, 2 threads)");
   expect(text).toContain("tools, JSON schemas\n");

@@ -19,7 +19,7 @@ import { RecordingLog } from "../support/recording-log.ts";
 import { plainRequest } from "../support/request.ts";
 
 const native = isBuilt ? nativeFiles("") : undefined;
-const refused = { code: "engine_unavailable", message: expect.stringContaining("0.0 MB are free") };
+const refused = { code: "engine_unavailable", message: expect.stringContaining("0.0 MiB are free") };
 
 test.skipIf(!native)("the system model and text recognition are not loaded without enough memory", async () => {
   if (!native) return;

@@ -2,6 +2,7 @@
 // first, when the next one needs their memory. Busy engines never are; a load that cannot fit is refused with numbers.
 
 import { SvcError } from "../../domain/errors.ts";
+import { memorySize } from "../../domain/gib.ts";
 import { availableMemory } from "./machine.ts";
 
 /** An engine that is loaded on first use. */
@@ -97,10 +98,6 @@ const byUse = (a: MemoryTenant, b: MemoryTenant) => (a.idleSince ?? 0) - (b.idle
 const tooLarge = (model: string, bytes: number, free: number) =>
   new SvcError(
     "engine_unavailable",
-    `The model ${model} needs at least ${amount(bytes)} of memory; ${amount(free)} are free.`,
+    `The model ${model} needs at least ${memorySize(bytes)} of memory; ${memorySize(free)} are free.`,
     { retryAfterSeconds: RETRY_S },
   );
-
-/** Formats a need, or what is there, in the unit that shows how they differ. */
-const amount = (bytes: number): string =>
-  bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${(bytes / 1e6).toFixed(1)} MB`;

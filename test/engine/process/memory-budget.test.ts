@@ -1,6 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { SvcError } from "../../../src/domain/errors.ts";
+import { GIB } from "../../../src/domain/gib.ts";
 import { MemoryBudget, type MemoryTenant } from "../../../src/engine/process/memory-budget.ts";
+
+const MIB = 2 ** 20;
 
 /** A machine with this much memory, and the engines on it. */
 function machine(bytes: number) {
@@ -59,21 +62,21 @@ describe("memory budget", () => {
   });
 
   test("never unloads an engine with work, and unloads no idle engine when that would not suffice", async () => {
-    const { budget, ended, engine } = machine(4e9);
-    engine("busy", 2.5e9);
-    engine("idle", 0.5e9, 1);
-    expect(await refusal(budget.claim(engine("new"), 3e9, "large"))).toEqual([
+    const { budget, ended, engine } = machine(4 * GIB);
+    engine("busy", 2.5 * GIB);
+    engine("idle", 0.5 * GIB, 1);
+    expect(await refusal(budget.claim(engine("new"), 3 * GIB, "large"))).toEqual([
       "engine_unavailable",
-      "The model large needs at least 3.0 GB of memory; 1.0 GB are free.",
+      "The model large needs at least 3.0 GiB of memory; 1.0 GiB are free.",
     ]);
     expect(ended).toEqual([]);
   });
 
-  test("says amounts below 1 GB in MB", async () => {
-    const { budget, engine } = machine(2e6);
-    expect(await refusal(budget.claim(engine("new"), 24_888_864, "small"))).toEqual([
+  test("says amounts below 1 GiB in MiB", async () => {
+    const { budget, engine } = machine(2 * MIB);
+    expect(await refusal(budget.claim(engine("new"), 24.9 * MIB, "small"))).toEqual([
       "engine_unavailable",
-      "The model small needs at least 24.9 MB of memory; 2.0 MB are free.",
+      "The model small needs at least 24.9 MiB of memory; 2.0 MiB are free.",
     ]);
   });
 
