@@ -46,8 +46,9 @@ export async function withApi(
   // Others read no text in images: the data of these languages may be missing.
   const config = { ...alone(given), ...(uses !== "ppocr" && { ocrLanguages: [] }) };
   const files = givenFiles(config, uses === "model" ? [] : [uses]);
-  const runtime = uses === "model" ? createRuntime(config, undefined, await findWorkers(given), files) : undefined;
-  const services = runtime ?? createGatewayServices(config, undefined, files);
+  const runtime =
+    uses === "model" ? await createRuntime(config, undefined, await findWorkers(given), files) : undefined;
+  const services = runtime ?? (await createGatewayServices(config, undefined, files));
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());
   const showsBar = isTerminal() && given.logFormat === "text";

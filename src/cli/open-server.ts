@@ -27,8 +27,8 @@ interface OpenServer {
  */
 export async function openServer(config: Config, log?: Logger): Promise<OpenServer> {
   checkExposure(config);
-  const runtime = config.serveModel ? createRuntime(config, log, await findWorkers(config)) : undefined;
-  const services: Services = runtime ?? createGatewayServices(config, log);
+  const runtime = config.serveModel ? await createRuntime(config, log, await findWorkers(config)) : undefined;
+  const services: Services = runtime ?? (await createGatewayServices(config, log));
   // The engine process starts while this process loads the HTTP code. It does not if it writes a trace: while the port is
   // not bound, the file may be that of another server.
   const isTraced = config.traceFile !== undefined;

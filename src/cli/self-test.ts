@@ -24,7 +24,7 @@ const PATIENCE_MS = 60_000;
 export async function selfTest(given: Config): Promise<number> {
   const { tls: _notHere, traceFile: _ofServer, ...plain } = given;
   const config: Config = { ...plain, host: "127.0.0.1", port: 0, apiKeys: [], streaming: true, logLevel: "error" };
-  const runtime = createRuntime(config, undefined, await findWorkers(config), givenFiles(config, []));
+  const runtime = await createRuntime(config, undefined, await findWorkers(config), givenFiles(config, []));
   const server = listen(createApp(runtime), config, runtime);
   const { url } = server;
   const checks: Record<string, () => Promise<string>> = {

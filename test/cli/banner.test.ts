@@ -23,7 +23,15 @@ const model: ModelInfo = {
   sampling: { temperature: 0.8, topP: 0.95, presencePenalty: 0 },
   created: 0,
 };
-const size = { context: 8192, maxModelLen: 4096, tokenBytes: 1, spareBytes: 1, kvBytes: 8192, isTight: false };
+const size = {
+  context: 8192,
+  maxModelLen: 4096,
+  tokenBytes: 1,
+  spareBytes: 1,
+  kvBytes: 8192,
+  needBytes: 1,
+  isTight: false,
+};
 const choice = { ...size, kvMode: "unified" } as const;
 const local = { here: "http://127.0.0.1:9999" };
 const render = (modelGiven: boolean, addresses: Reachable = local, note?: string) =>

@@ -51,8 +51,8 @@ test("a projector that is cut off, or another file, is refused before anything i
   expect(() => prepare(projector)).toThrow("unpacked");
 });
 
-test.skipIf(!native)("every model that is loaded on first use has an engine that operators see", () => {
-  const { router, engines } = createGatewayServices(testConfig);
+test.skipIf(!native)("every model that is loaded on first use has an engine that operators see", async () => {
+  const { router, engines } = await createGatewayServices(testConfig);
   const offered = router.models().map(({ id }) => id);
   expect(offered).toContain("tesseract");
   expect(engines().map(({ model }) => model)).toEqual(expect.arrayContaining(offered));
