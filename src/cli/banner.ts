@@ -4,6 +4,7 @@ import { styleText } from "node:util";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/host-name.ts";
 import { version } from "../config/version.ts";
+import { memorySize } from "../domain/gib.ts";
 import type { ModelInfo } from "../domain/model.ts";
 import type { Reachable } from "./reachable.ts";
 import type { Runtime } from "./runtime.ts";
@@ -30,7 +31,7 @@ export function banner(
 ): string {
   const { addresses, colours = false } = options;
   const parameters = model.parameters.toLocaleString("en", { notation: "compact", maximumFractionDigits: 1 });
-  const size = `${parameters} parameters, ${(model.bytes / 2 ** 20).toFixed(0)} MiB`;
+  const size = `${parameters} parameters, ${memorySize(model.bytes)}`;
   const lines: Line[] = [
     ["model", `${model.id} (${model.description}; ${size})`],
     ["context", contextText(model, config.parallel, context)],

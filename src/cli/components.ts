@@ -8,11 +8,11 @@ import { releasedFile } from "../config/releases.ts";
 import { userAgent } from "../config/version.ts";
 import { errorMessage } from "../domain/error-message.ts";
 import { SvcError } from "../domain/errors.ts";
+import { fileSize } from "../domain/file-size.ts";
 import { PullError } from "../store/models/pull-error.ts";
 import { componentOperand } from "../store/models/short-names.ts";
 import { fetchReleaseFile, type FetchOptions } from "../store/release-file.ts";
 import type { Logger } from "../telemetry/log.ts";
-import { gigabytes } from "./download-line.ts";
 
 /** What each component provides, as the subject of a message. */
 const USES: Readonly<Record<ComponentName, string>> = {
@@ -47,7 +47,7 @@ export function preparing(
 }
 
 const notHere = ({ name, bytes }: Component): string =>
-  `${USES[name]} is not part of svc-slim: \`svc pull ${componentOperand(name)}\` downloads it (${gigabytes(bytes)}), or --fetch-components when a request needs it.`;
+  `${USES[name]} is not part of svc-slim: \`svc pull ${componentOperand(name)}\` downloads it (${fileSize(bytes)}), or --fetch-components when a request needs it.`;
 
 async function fetchLogged(
   component: Component,

@@ -1,7 +1,7 @@
 // Refuses contexts with which nothing could be served, before a model is loaded with them.
 
 import type { Config } from "../config/config.ts";
-import { gib } from "../domain/gib.ts";
+import { memorySize } from "../domain/gib.ts";
 import type { ContextChoice } from "../model/context.ts";
 import type { ModelFile } from "../model/model-file.ts";
 import { ExitError } from "./exit-codes.ts";
@@ -29,7 +29,7 @@ export function checkContext(
   if (slidingWindow === 0 && kvBytes > totalBytes * MOST_OVERCOMMIT) {
     throw new ExitError(
       "usage",
-      `--ctx ${ctx ?? context} needs ${gib(kvBytes)} GiB for the KV cache, but this machine has ${gib(totalBytes)} GiB of memory: set a smaller --ctx.`,
+      `--ctx ${ctx ?? context} needs ${memorySize(kvBytes)} for the KV cache, but this machine has ${memorySize(totalBytes)} of memory: set a smaller --ctx.`,
     );
   }
 }

@@ -1,11 +1,12 @@
 // Shows the progress of a download.
 
 import type { DownloadProgress } from "../domain/download.ts";
+import { fileSize } from "../domain/file-size.ts";
 import { ProgressLine, type ProgressOptions } from "./progress-line.ts";
 
 const MEASURE = {
   amount: (received: number, total: number | undefined) =>
-    total === undefined ? gigabytes(received) : `${gigabytes(received)} of ${gigabytes(total)}`,
+    total === undefined ? fileSize(received) : `${fileSize(received)} of ${fileSize(total)}`,
   rate: (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB/s`,
 };
 
@@ -18,10 +19,4 @@ export class DownloadLine extends ProgressLine {
     const remark = waiting ? { remark: "another svc downloads it" } : {};
     this.show({ name, done, ...(total !== undefined && { total }), ...remark });
   }
-}
-
-/** Formats a number of bytes for people. */
-export function gigabytes(bytes: number): string {
-  if (bytes >= 999.95e6) return `${(bytes / 1e9).toFixed(2)} GB`;
-  return bytes >= 1e6 ? `${(bytes / 1e6).toFixed(1)} MB` : `${bytes} bytes`;
 }

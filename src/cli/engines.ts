@@ -3,6 +3,8 @@
 import { bytesOf, nativeFiles, type NativeFiles } from "../../ffi/runtime/native-files.ts";
 import type { Config } from "../config/config.ts";
 import { engineEnvironment, processEnvironment } from "../config/environment.ts";
+import { GpuMemory } from "../engine/process/gpu-memory.ts";
+import { availableMemory } from "../engine/process/machine.ts";
 import { MemoryBudget } from "../engine/process/memory-budget.ts";
 import { systemClock } from "../domain/clock.ts";
 import { errorMessage } from "../domain/error-message.ts";
@@ -12,6 +14,7 @@ import { TextEngine } from "../engine/text/text-engine.ts";
 import { TranscriptionEngine } from "../engine/transcription/transcription-engine.ts";
 import { embeddingBytes } from "../model/embedding-memory.ts";
 import { readEmbeddingFile, readModelFile, type EmbeddingFile, type ModelFile } from "../model/model-file.ts";
+import { gpuClaim } from "../model/placement.ts";
 import { readWhisperFile, type WhisperFile } from "../model/whisper-file.ts";
 import { SYSTEM_MODEL } from "../service/system-model.ts";
 import type { Logger } from "../telemetry/log.ts";
@@ -19,8 +22,9 @@ import { preparing } from "./components.ts";
 import { contextWarning } from "./context-check.ts";
 import { orExit } from "./exit-codes.ts";
 import { ownProgram } from "./own-program.ts";
+import { logPlacement, readGpus } from "./gpus.ts";
 import { eachOnce, namedModel, readEach } from "./named-model.ts";
-import { computeOptions, prepareModel, type PreparedModel } from "./prepare-model.ts";
+import { computeOptions, prepareModel, readTextFiles, type PreparedModel } from "./prepare-model.ts";
 import { spreadLoading } from "./workers.ts";
 
 /** `created`: creation time of svc-mini in Unix seconds, for listings made before the model is unpacked. */
@@ -56,16 +60,19 @@ const SYSTEM_CONFIG = {
 /** Tokens for which there must be memory before a further chat model is loaded. */
 const LEAST_CONTEXT = 4096;
 
-export function launchWith({ loadTimeoutMs, engineTimeoutMs }: Config, log: Logger): Launch {
-  return {
+/** `native`: returns the libraries, for whatever loads models; absent where none is loaded. */
+export function launchWith(config: Config, log: Logger, native?: () => NativeFiles): Launch {
+  const { loadTimeoutMs, engineTimeoutMs } = config;
+  const launch: Launch = {
     command: engineCommand,
     env: engineEnvironment(processEnvironment()),
     loadTimeoutMs,
     engineTimeoutMs,
     log,
     clock: systemClock,
-    memory: new MemoryBudget(),
+    memory: new MemoryBudget(availableMemory, new GpuMemory(native && (() => readGpus(config, native(), launch)))),
   };
+  return launch;
 }
 
 /** Returns the command that starts this program as an engine. */
@@ -121,20 +128,31 @@ export const chatEngines = (given: readonly ModelFile[], setup: Setup): TextEngi
 /** Creates the engine of a further chat model. `model`: its name for --model. Throws as `prepareModel` does. */
 export function chatEngine(file: ModelFile, model: string, setup: Setup): TextEngine {
   const { config, launch, native } = setup;
+  const { gpus } = launch.memory;
   // Prepared again for each load: the context depends on the memory that is free then.
-  const prepare = (read?: ModelFile) => prepareModel({ ...furtherConfig(config), model }, () => native, [], read);
+  const prepare = (read?: ModelFile) => {
+    const own = { ...furtherConfig(config), model };
+    return prepareModel(own, () => native, { files: readTextFiles(own, read), gpus: gpus.list });
+  };
   const { context, options } = prepare(file);
   const warning = contextWarning(context, config.ctx);
   if (warning !== undefined) launch.log.warn(warning, { model: file.id });
   const projectors = options.mmprojPath === undefined ? [] : [options.mmprojPath];
   const bytes = projectors.reduce((sum, path) => sum + bytesOf(path), file.tensorBytes);
+  const needBytes = bytes + context.tokenBytes * Math.min(context.context, LEAST_CONTEXT);
+  const onGpus = gpuClaim(file, needBytes, config.gpuLayers, gpus.list);
   return new TextEngine({
     model: { id: file.id, ...known(file, options) },
     adapters: [],
-    load: () => prepare().options,
+    load: () => {
+      const prepared = prepare();
+      logPlacement({ ...prepared, id: file.id }, launch.log);
+      return prepared.options;
+    },
     ...whileUsed(setup),
     start: "lazy",
-    needBytes: bytes + context.tokenBytes * Math.min(context.context, LEAST_CONTEXT),
+    needBytes,
+    ...(onGpus && { onGpus }),
     stores: false,
     files: [...file.paths, ...projectors],
   });
@@ -152,7 +170,8 @@ const known = (file: ModelFile, { parallel, mmprojPath }: PreparedModel["options
 function furtherConfig(config: Config): Config {
   const { model: _model, mmproj: _mmproj, draft: _draft, traceFile: _traceFile, ...others } = config;
   const { kvDir: _kvDir, slotSavePath: _slotSavePath, ...further } = others;
-  return { ...further, alias: [], lora: [], workers: [], chatTemplate: "" };
+  const split = { splitMode: "layer", mainGpu: 0, tensorSplit: [] } as const;
+  return { ...further, ...split, alias: [], lora: [], workers: [], chatTemplate: "" };
 }
 
 /** Reads the given embedding and rerank models. Throws as `readEach` does. */

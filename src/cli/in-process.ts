@@ -48,8 +48,9 @@ export async function withApi(
   const config = { ...alone(given), ...(uses !== "ppocr" && { ocrLanguages: [] }) };
   const { runtime, services } = await withPulled(given, async () => {
     const files = givenFiles(config, uses === "model" ? [] : [uses]);
-    const runtime = uses === "model" ? createRuntime(config, undefined, await findWorkers(given), files) : undefined;
-    return { runtime, services: runtime ?? createGatewayServices(config, undefined, files) };
+    const runtime =
+      uses === "model" ? await createRuntime(config, undefined, await findWorkers(given), files) : undefined;
+    return { runtime, services: runtime ?? (await createGatewayServices(config, undefined, files)) };
   });
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupt.abort());

@@ -15,13 +15,13 @@ import { removeAbandoned, TemporaryFolder } from "../store/temporary-folder.ts";
 import { createLogger, isLogged, type Logger } from "../telemetry/log.ts";
 import { isFor, trusting } from "./agent-trust.ts";
 import { agents, type Agent } from "./agents.ts";
-import { gigabytes } from "./download-line.ts";
 import { ExitError, orExit } from "./exit-codes.ts";
 import { fetchListing, type Listing } from "./models.ts";
 import { readStore } from "./named-model.ts";
 import { whileServing } from "./open-server.ts";
 import { askServer, serverUrl } from "./running-server.ts";
 import { writeWarning } from "./terminal.ts";
+import { fileSize } from "../domain/file-size.ts";
 import { own } from "../domain/own.ts";
 import { fileReason } from "../domain/system-error-code.ts";
 
@@ -197,7 +197,7 @@ function suggestions(): string {
   const memory = availableMemory();
   const fitting = TOOL_MODELS.filter(({ bytes }) => bytes + BESIDE_WEIGHTS < memory);
   const shown = fitting.length > 0 ? fitting : TOOL_MODELS.slice(-1);
-  const list = shown.map(({ name, bytes }) => `svc pull ${name} (${gigabytes(bytes)})`).join(", ");
+  const list = shown.map(({ name, bytes }) => `svc pull ${name} (${fileSize(bytes)})`).join(", ");
   return `Models that call tools${fitting.length > 0 ? " and fit the memory" : ""}: ${list}.`;
 }
 

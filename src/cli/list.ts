@@ -1,8 +1,8 @@
 // `svc list`: lists the models that svc pull downloaded.
 
 import type { Config } from "../config/config.ts";
+import { fileSize } from "../domain/file-size.ts";
 import { bytesOf, filesOf, ModelStore } from "../store/models/model-store.ts";
-import { gigabytes } from "./download-line.ts";
 import { textTable } from "./text-table.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -29,7 +29,7 @@ export async function listStored(config: Config, asJson: boolean): Promise<void>
   else {
     const rows = models.map(({ name, bytes, quant, pulled, complete }) => [
       name,
-      gigabytes(bytes),
+      fileSize(bytes),
       quant ?? "",
       complete && pulled ? pulled.slice(0, 16).replace("T", " ") : "incomplete",
     ]);

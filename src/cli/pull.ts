@@ -2,10 +2,10 @@
 
 import type { Config } from "../config/config.ts";
 import { errorMessage } from "../domain/error-message.ts";
+import { fileSize } from "../domain/file-size.ts";
 import { servingOption } from "../model/serving-option.ts";
 import { bytesOf, type Manifest, type ModelStore } from "../store/models/model-store.ts";
 import { componentNamed, tessdataLanguage } from "../store/models/short-names.ts";
-import { gigabytes } from "./download-line.ts";
 import { downloadModel } from "./download-model.ts";
 import { ExitError } from "./exit-codes.ts";
 import { pullComponent } from "./pull-component.ts";
@@ -24,7 +24,7 @@ async function pullModel(config: Config, name: string): Promise<void> {
   const { reference, store, manifest, changed } = await downloadModel(config, name);
   const use =
     reference.kind === "set" ? reference.set.use : `Serve it: svc ${optionOf(store, manifest)} ${manifest.name}`;
-  const what = changed ? `${gigabytes(bytesOf(manifest))} downloaded` : "up to date";
+  const what = changed ? `${fileSize(bytesOf(manifest))} downloaded` : "up to date";
   await writeOut(`${manifest.name}: ${what}. ${use}\n`);
 }
 

@@ -1,9 +1,9 @@
 // `svc rm`: removes a downloaded model.
 
 import type { Config } from "../config/config.ts";
+import { fileSize } from "../domain/file-size.ts";
 import { ModelStore } from "../store/models/model-store.ts";
 import { shown } from "../store/models/reference.ts";
-import { gigabytes } from "./download-line.ts";
 import { ExitError } from "./exit-codes.ts";
 import { writeOut } from "./write-out.ts";
 
@@ -18,5 +18,5 @@ export async function removeModel(config: Config, name: string): Promise<void> {
   if (!model)
     throw new ExitError("model", `There is no model ${shown(name)} in ${config.modelsDir}; svc list shows all.`);
   const bytes = await store.remove(model);
-  await writeOut(`${model.name} removed, ${gigabytes(bytes)} freed.\n`);
+  await writeOut(`${model.name} removed, ${fileSize(bytes)} freed.\n`);
 }

@@ -66,11 +66,12 @@ import type { ServedFile } from "../model/read-model.ts";
 import { contextWarning } from "./context-check.ts";
 import { ExitError } from "./exit-codes.ts";
 import { createGateway } from "./gateway.ts";
+import { logPlacement } from "./gpus.ts";
 import { imageEngines, readImageFiles, readUpscaleFiles, upscaleEngines, type ImageFiles } from "./image-engines.ts";
 import { pulledModels } from "./pulled-engines.ts";
 import { findKokoro, findPpocr, type FoundKokoro } from "./pulled-files.ts";
 import { filesInUse } from "./named-model.ts";
-import { prepareModel, type PreparedModel } from "./prepare-model.ts";
+import { prepareModel, readTextFiles, type PreparedModel } from "./prepare-model.ts";
 import { recognitionEngine, textLanguages } from "./recognition-engine.ts";
 import { speechEngines } from "./speech-engines.ts";
 import { CLEAR_LINE, hasColours, isTerminal } from "./terminal.ts";
@@ -93,23 +94,27 @@ export interface Runtime extends Services, Pick<PreparedModel, "file" | "modelGi
 
 /**
  * Creates the services of a server with a model; the caller calls `engine.start()`. `workers`: those of the
- * configuration, if the model is to be loaded. Throws ExitError or ModelFileError when the files
+ * configuration, if the model is to be loaded. Rejects with ExitError or ModelFileError when the files
  * of a model cannot be used.
  */
-export function createRuntime(
+export async function createRuntime(
   config: Config,
   log = logger(config),
   workers: readonly FoundWorker[] = [],
   // A bad file must fail before anything is unpacked.
   files = givenFiles(config),
-): Runtime {
-  const launch = launchWith(config, log);
+): Promise<Runtime> {
   let native: NativeFiles | undefined;
   const unpacked = () => (native ??= unpack(config, log));
-  const prepared = prepareModel(config, unpacked, workers);
+  const launch = launchWith(config, log, unpacked);
+  const own = readTextFiles(config);
+  const { gpus } = launch.memory;
+  await gpus.read();
+  const prepared = prepareModel(config, unpacked, { files: own, workers, gpus: gpus.list });
   const { file, modelGiven, context } = prepared;
   const warning = contextWarning(context, config.ctx);
   if (warning !== undefined) log.warn(warning);
+  logPlacement(prepared, log);
   const engine = servedEngine(prepared, config, launch);
   const setup = { config, launch, native: unpacked() };
   const system = modelGiven ? systemEngine(setup) : engine;
@@ -117,9 +122,16 @@ export function createRuntime(
 }
 
 /** Creates the services of a server without a model of its own. */
-export function createGatewayServices(config: Config, log = logger(config), files = givenFiles(config)): Services {
-  const launch = launchWith(config, log);
-  const setup = { config, launch, native: unpack(config, log) };
+export async function createGatewayServices(
+  config: Config,
+  log = logger(config),
+  files = givenFiles(config),
+): Promise<Services> {
+  const native = unpack(config, log);
+  const launch = launchWith(config, log, () => native);
+  // Commands that need no chat model need not wait.
+  if (files.chat.length > 0 || config.pulledModels) await launch.memory.gpus.read();
+  const setup = { config, launch, native };
   return services(files, setup, systemEngine(setup));
 }
 

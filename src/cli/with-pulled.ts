@@ -1,8 +1,9 @@
 // --pull: downloads the models that options name, unless they are there.
 
 import type { Config } from "../config/config.ts";
+import { fileSize } from "../domain/file-size.ts";
 import { bytesOf } from "../store/models/model-store.ts";
-import { DownloadLine, gigabytes } from "./download-line.ts";
+import { DownloadLine } from "./download-line.ts";
 import { downloadModel } from "./download-model.ts";
 import { ExitError } from "./exit-codes.ts";
 import { MissingModelError } from "./named-model.ts";
@@ -24,7 +25,7 @@ export async function withPulled<T>(config: Config, read: () => T | Promise<T>):
       if (name !== undefined) throw new ExitError("model", `${operand} was downloaded as ${name}: use that name.`);
       const { manifest, changed } = await downloadModel(config, operand);
       names.set(operand, manifest.name);
-      const done = `${manifest.name}: ${gigabytes(bytesOf(manifest))} downloaded.`;
+      const done = `${manifest.name}: ${fileSize(bytesOf(manifest))} downloaded.`;
       if (changed) new DownloadLine(progressOutput(config)).note(done);
     }
   }

@@ -1,6 +1,6 @@
 // `svc worker`: offers this machine's devices to models of other machines.
 
-import { gib } from "../domain/gib.ts";
+import { memorySize } from "../domain/gib.ts";
 import { isIPv4 } from "node:net";
 import type { Config } from "../config/config.ts";
 import { isLoopback } from "../config/host-name.ts";
@@ -80,7 +80,7 @@ const listOf = (text = ""): readonly string[] =>
 function greeting(address: string, { allow, threads }: WorkerOptions, { devices }: WorkerReady): string {
   const shown = devices.map(
     ({ name, description, free, total }) =>
-      `  device   ${name} (${description}), ${gib(free)} of ${gib(total)} GiB free${name === "CPU" ? `, ${threads} thread${threads === 1 ? "" : "s"}` : ""}\n`,
+      `  device   ${name} (${description}), ${memorySize(free)} of ${memorySize(total)} free${name === "CPU" ? `, ${threads} thread${threads === 1 ? "" : "s"}` : ""}\n`,
   );
   return `svc ${version}\n${shown.join("")}  allowed  ${allow.join(", ")}\n  worker   ${address}: svc --worker ${address} on the other machine\n\n`;
 }

@@ -1,6 +1,6 @@
 // Spreads the served model over workers: finds them when it is loaded, and reloads it when one is lost.
 
-import { gib } from "../domain/gib.ts";
+import { memorySize } from "../domain/gib.ts";
 import type { Config } from "../config/config.ts";
 import { SvcError } from "../domain/errors.ts";
 import type { WorkerAddress } from "../domain/worker.ts";
@@ -94,7 +94,7 @@ export function spreadLoading({
       const all = { workers: present, room: Infinity };
       const { workers: left, room } = reasons.length > 0 ? placeFor(needBytes, present, config) : all;
       if (room < needBytes) {
-        const least = `${gib(needBytes)} GiB are needed; ${gib(room)} GiB are free without it`;
+        const least = `${memorySize(needBytes)} are needed; ${memorySize(room)} are free without it`;
         log.error("the model needs a worker that is unreachable", { reason: reasons.join(" "), why: least });
         throw new SvcError("engine_unavailable", "A worker that the model needs cannot be reached.");
       }

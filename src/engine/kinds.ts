@@ -10,5 +10,6 @@ export const kinds: Readonly<Record<string, () => Promise<never>>> = {
   speech: async () => runEngine((await import("./speech/child/kind.ts")).speechKind),
   recognition: async () => runEngine((await import("./recognition/child/kind.ts")).recognitionKind),
   worker: async () => runEngine((await import("./worker/child/kind.ts")).workerKind),
+  gpus: async () => runEngine((await import("./gpus/child/kind.ts")).gpusKind),
   image: async () => runEngine((await import("./image/child/kind.ts")).imageKind),
 };

@@ -1,6 +1,6 @@
 // Chooses how many tokens the KV cache holds.
 
-import { GIB, gib } from "../domain/gib.ts";
+import { GIB, memorySize } from "../domain/gib.ts";
 import { liesApart, type KvLayout } from "../domain/kv-layout.ts";
 import type { ModelFile } from "./model-file.ts";
 
@@ -17,6 +17,8 @@ export interface ContextChoice {
   readonly context: number;
   /** Bytes of the KV cache, with that of the draft model, once it is full. */
   readonly kvBytes: number;
+  /** Bytes of the weights, compute buffers and full KV cache, with those of the draft model. */
+  readonly needBytes: number;
   /** Whether the requested size is more than what is free, as `note` explains. */
   readonly isTight: boolean;
   /** Largest prompt plus output of one request, in tokens. */
@@ -74,6 +76,16 @@ export function kvBytesPerToken(model: ContextNeeds["model"], kvType: ContextNee
   return heads * (model.keyLength + model.valueLength) * TYPE_BYTES[kvType];
 }
 
+/** Returns the bytes of the compute buffers of the model and its draft model. */
+export const bufferBytes = ({ model, draft }: Pick<ContextNeeds, "model" | "draft">): number =>
+  (draft ? [model, draft] : [model]).reduce(
+    (sum, { vocabulary }) => sum + vocabulary * COMPUTE_ROWS * 4 + COMPUTE_REST,
+    0,
+  );
+
+/** Returns the default size of the host cache, where so many bytes of RAM are left. */
+export const spareOf = (freeBytes: number): number => Math.min(freeBytes * SPARE_SHARE, LARGEST_SPARE_BYTES);
+
 /**
  * Chooses the size of the KV cache. With --ctx: that size (rounded up to 256), with a note when it is more than the
  * model was trained for or than memory allows. Without --ctx: enough for every parallel request to have the trained
@@ -107,17 +119,17 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvLayout }): Context
   const tokenBytes = kvBytesPerToken(model, needs.kvType);
   // Bytes per token in the caches of both models.
   const cellBytes = tokenBytes + (draft ? kvBytesPerToken(draft, needs.kvType) : 0);
-  const models = draft ? [model, draft] : [model];
-  const taken = models.map(({ vocabulary, tensorBytes }) => tensorBytes + vocabulary * COMPUTE_ROWS * 4 + COMPUTE_REST);
-  const free = Math.max(0, needs.availableBytes - taken.reduce((sum, bytes) => sum + bytes, 0));
-  const spare = (context: number) =>
-    Math.min((needs.hostBytes ?? Math.max(0, free - context * cellBytes)) * SPARE_SHARE, LARGEST_SPARE_BYTES);
-  if (requested !== undefined) {
-    const context = Math.ceil(requested / ROUND) * ROUND;
+  const taken = model.tensorBytes + (draft?.tensorBytes ?? 0) + bufferBytes(needs);
+  const free = Math.max(0, needs.availableBytes - taken);
+  const sizes = (context: number) => {
     const kvBytes = context * cellBytes;
-    const note = requestedNote(requested, model.trainedContext, kvBytes, free);
-    const fixed = { kvMode, tokenBytes, spareBytes: spare(context), context, kvBytes, isTight: kvBytes > free };
-    return { ...fixed, maxModelLen: perRequest(requested), ...(note && { note }) };
+    const spareBytes = spareOf(needs.hostBytes ?? Math.max(0, free - kvBytes));
+    return { kvMode, tokenBytes, context, kvBytes, needBytes: taken + kvBytes, spareBytes };
+  };
+  if (requested !== undefined) {
+    const chosen = sizes(Math.ceil(requested / ROUND) * ROUND);
+    const note = requestedNote(requested, model.trainedContext, chosen.kvBytes, free);
+    return { ...chosen, isTight: chosen.kvBytes > free, maxModelLen: perRequest(requested), ...(note && { note }) };
   }
   const trained = model.trainedContext;
   const wanted = liesApart(kvMode)
@@ -130,12 +142,11 @@ function contextOf(needs: ContextNeeds & { readonly kvMode: KvLayout }): Context
   const context = Math.ceil(Math.max(SMALLEST, Math.min(wanted, affordable)) / ROUND) * ROUND;
   const maxModelLen = Math.min(trained, kvMode === "paged" ? LARGEST_DEFAULT : trained, perRequest(context));
   const note = defaultNote(maxModelLen, trained, context < wanted && room < largestBytes);
-  const chosen = { kvMode, tokenBytes, spareBytes: spare(context), context, kvBytes: context * cellBytes };
-  return { ...chosen, isTight: false, maxModelLen, ...(note && { note }) };
+  return { ...sizes(context), isTight: false, maxModelLen, ...(note && { note }) };
 }
 
 function requestedNote(requested: number, trained: number, bytes: number, free: number): string | undefined {
-  if (bytes > free) return `needs ${gib(bytes)} GiB where ${gib(free)} GiB are free beside the weights`;
+  if (bytes > free) return `needs ${memorySize(bytes)} where ${memorySize(free)} are free beside the weights`;
   return requested > trained ? `more than the ${trained} tokens the model was trained for` : undefined;
 }
 

@@ -23,7 +23,15 @@ const model: ModelInfo = {
   sampling: { temperature: 0.8, topP: 0.95, presencePenalty: 0 },
   created: 0,
 };
-const size = { context: 8192, maxModelLen: 4096, tokenBytes: 1, spareBytes: 1, kvBytes: 8192, isTight: false };
+const size = {
+  context: 8192,
+  maxModelLen: 4096,
+  tokenBytes: 1,
+  spareBytes: 1,
+  kvBytes: 8192,
+  needBytes: 1,
+  isTight: false,
+};
 const choice = { ...size, kvMode: "unified" } as const;
 const local = { here: "http://127.0.0.1:9999" };
 const render = (modelGiven: boolean, addresses: Reachable = local, note?: string) =>
@@ -31,7 +39,7 @@ const render = (modelGiven: boolean, addresses: Reachable = local, note?: string
 
 test("the banner shows model, context and its reason, device, address, and a request to paste", () => {
   const text = render(true, local, "capped by free memory");
-  expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596M parameters, 640 MiB)");
+  expect(text).toContain("tiny (qwen3 0.6B Q8_0; 596M parameters, 640.0 MiB)");
   expect(text).toContain(
     "4096 tokens per request (capped by free memory); 8192 in total for up to 32 requests at once, shared freely",
   );

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { DownloadLine, gigabytes } from "../../src/cli/download-line.ts";
+import { DownloadLine } from "../../src/cli/download-line.ts";
 
 function progress(isTTY: boolean, format: "text" | "json" = "text", columns = 120) {
   let now = 0;
@@ -55,8 +55,4 @@ test("in JSON logs every line is JSON", () => {
     "a/b:Q8_0: 0 %  0 bytes of 2.00 GB",
     "connection lost",
   ]);
-});
-
-test("what is rounded up to 1000 MB is 1 GB", () => {
-  expect([gigabytes(999_940_000), gigabytes(999_960_000)]).toEqual(["999.9 MB", "1.00 GB"]);
 });

@@ -26,12 +26,12 @@ const native = () => ({
 const log = createLogger({ level: "error", format: "text", write: () => {}, now: () => 0 });
 const launch = () => ({ ...launchWith(config, log), memory: new MemoryBudget(() => 100e6) });
 const refused = (model: string, need: string) =>
-  `The model ${model} needs at least ${need} of memory; 100.0 MB are free.`;
+  `The model ${model} needs at least ${need} of memory; 95.4 MiB are free.`;
 
 describe("with little free memory", () => {
   test.each([
-    ["hibari", "300.0 MB"],
-    ["kokoro", "700.0 MB"],
+    ["hibari", "286.1 MiB"],
+    ["kokoro", "667.6 MiB"],
   ])("%s is not loaded for speech", async (id, need) => {
     const files = { model: join(folder, "model.onnx"), voices: join(folder, "voices") };
     const engine = speechEngines(files, { config, launch: launch(), native: native() }).find(
@@ -47,7 +47,7 @@ describe("with little free memory", () => {
     const large = { ...file, id: "large", fileBytes: 50e6, vocabulary: 100_000 };
     const [engine] = embeddingEngines([large], { config, launch: launch(), native: native() });
     const said = engine && Array.fromAsync(engine.run({ kind: "embed", inputs: ["a"] }, new AbortController().signal));
-    await expect(said).rejects.toThrow(/The model large needs at least 25\d\.\d MB of memory; 100\.0 MB are free/);
+    await expect(said).rejects.toThrow(/The model large needs at least 24\d\.\d MiB of memory; 95\.4 MiB are free/);
   });
 
   test("transcription is refused when the weights and the state for a recording do not fit", async () => {
@@ -55,6 +55,6 @@ describe("with little free memory", () => {
     const [engine] = transcriptionEngines([file], { config, launch: launch(), native: native() });
     const work = { path: "a", field: "file", translate: false, temperature: 0, words: false };
     const heard = engine && Array.fromAsync(engine.run({ work }, new AbortController().signal));
-    await expect(heard).rejects.toThrow(refused("w", "4.2 GB"));
+    await expect(heard).rejects.toThrow(refused("w", "3.9 GiB"));
   });
 });

@@ -19,7 +19,7 @@ import { RecordingLog } from "../support/recording-log.ts";
 import { plainRequest } from "../support/request.ts";
 
 const native = isBuilt ? nativeFiles("") : undefined;
-const refused = { code: "engine_unavailable", message: expect.stringContaining("0.0 MB are free") };
+const refused = { code: "engine_unavailable", message: expect.stringContaining("0.0 MiB are free") };
 
 test.skipIf(!native)("the system model and text recognition are not loaded without enough memory", async () => {
   if (!native) return;
@@ -51,8 +51,8 @@ test("a projector that is cut off, or another file, is refused before anything i
   expect(() => prepare(projector)).toThrow("unpacked");
 });
 
-test.skipIf(!native)("every model that is loaded on first use has an engine that operators see", () => {
-  const { router, engines } = createGatewayServices(testConfig);
+test.skipIf(!native)("every model that is loaded on first use has an engine that operators see", async () => {
+  const { router, engines } = await createGatewayServices(testConfig);
   const offered = router.models().map(({ id }) => id);
   expect(offered).toContain("tesseract");
   expect(engines().map(({ model }) => model)).toEqual(expect.arrayContaining(offered));

@@ -17,7 +17,7 @@ export const engineOptions = {
   gpuLayers: integer(-1, 10_000, {
     aliases: ["n-gpu-layers"],
     default: -1,
-    help: "Model layers to run on a GPU, if the build supports one; -1: all.",
+    help: "Model layers to run on GPUs, if the build supports them. -1: all; of chat models, as many as fit into the memory of the GPUs.",
   }),
   workers: list({
     name: "worker",

@@ -2,6 +2,7 @@
 
 import type { CancelCause } from "../../domain/cancel.ts";
 import type { Timers } from "../../domain/clock.ts";
+import type { GpuClaim } from "../../domain/gpu.ts";
 import type { Logger } from "../../telemetry/log.ts";
 import type { MemoryBudget } from "./memory-budget.ts";
 
@@ -41,6 +42,8 @@ export interface SupervisorOptions<Options, Ready, Event, Report> {
   readonly idleMs: number;
   /** Least bytes that the model of a lazy engine needs; default 0: it is loaded however little memory is free. */
   readonly needBytes?: number;
+  /** How much of them GPUs hold; absent: nothing. */
+  readonly onGpus?: GpuClaim;
   /** Files of the model, which are logged when they were replaced before a process loads them again. */
   readonly files?: readonly string[];
   /** Milliseconds for which a healthy computation may be silent; default 0: native code reports that it is alive. */

@@ -292,8 +292,8 @@ export class Supervisor<Options, Ready, Job, Event extends {}, Report = never> i
 
   /** Returns undefined when nothing is missing. Throws, or rejects with, SvcError. */
   private makeReady(): Promise<void> | undefined {
-    const { launch, model, needBytes = 0, prepare } = this.options;
-    const claim = () => launch.memory.claim(this, needBytes, model);
+    const { launch, model, needBytes = 0, onGpus, prepare } = this.options;
+    const claim = () => launch.memory.claim(this, needBytes, model, onGpus);
     // Memory is claimed after the download, because others could use it meanwhile.
     const brought = prepare?.(this.stopping.signal);
     const ready = brought ? brought.then(() => this.leaving) : this.leaving;

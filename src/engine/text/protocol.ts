@@ -61,6 +61,8 @@ export interface EngineOptions extends ComputeOptions {
   readonly kvType: string;
   /** Absent: over the GPUs of this machine. */
   readonly spread?: ModelSpread;
+  /** Whether GPUs of this machine have some of its layers, and the CPU the others. */
+  readonly isDivided?: true;
   /** Bytes that a token takes in the KV cache. */
   readonly kvTokenBytes: number;
   /** Bytes of host memory for what is offloaded from the KV cache. */

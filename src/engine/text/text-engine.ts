@@ -29,7 +29,7 @@ import { TextStats } from "./stats.ts";
 
 export interface TextEngineOptions extends Pick<
   SupervisorOptions<EngineOptions, never, never, never>,
-  "load" | "prepare" | "launch" | "start" | "idleMs" | "needBytes" | "files"
+  "load" | "prepare" | "launch" | "start" | "idleMs" | "needBytes" | "onGpus" | "files"
 > {
   /** What is known of the model before it is loaded. */
   readonly model: Pick<ModelInfo, "id" | "created" | "parallel"> & {

@@ -1,5 +1,6 @@
 // Chooses the files of a repository that form the requested model.
 
+import { fileSize } from "../../domain/file-size.ts";
 import { baseName, isModel, isProjector, isWhisper, partOf, quantOf, stemOf } from "./gguf-names.ts";
 import { PullError } from "./pull-error.ts";
 import type { RemoteFile } from "./remote-file.ts";
@@ -103,7 +104,7 @@ function byName(variants: readonly Variant[], wanted: string, repo: string): Var
 function listing(variants: readonly Variant[]): string {
   const line = (variant: Variant) => {
     const bytes = variant.files.reduce((sum, file) => sum + (file.bytes ?? 0), 0);
-    return `  ${shown(tagOf(variant, variants)).padEnd(12)} ${(bytes / 1e9).toFixed(2).padStart(8)} GB  ${shown(variant.files[0]?.path ?? "")}`;
+    return `  ${shown(tagOf(variant, variants)).padEnd(12)} ${fileSize(bytes).padStart(11)}  ${shown(variant.files[0]?.path ?? "")}`;
   };
   return variants.map(line).join("\n");
 }

@@ -1,6 +1,7 @@
 // Downloads one file, resuming where it stopped, over as many connections as necessary.
 
 import { statSync } from "node:fs";
+import { fileSize } from "../../domain/file-size.ts";
 import { get, type Hub } from "./http-client.ts";
 import { PartFile, partPath } from "./part-file.ts";
 import { PassingError, PullError } from "./pull-error.ts";
@@ -25,7 +26,7 @@ export async function download(
   options: DownloadOptions,
 ): Promise<string> {
   const there = statSync(partPath(target, remote), { throwIfNoEntry: false })?.size ?? 0;
-  if (there >= LONG_TO_READ) options.note(`reading the ${(there / 1e9).toFixed(1)} GB that are there`);
+  if (there >= LONG_TO_READ) options.note(`reading the ${fileSize(there)} that are there`);
   const part = await PartFile.open(target, remote, options.signal);
   try {
     options.progress(part.received);

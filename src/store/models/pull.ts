@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, existsSync, mkdirSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import type { DownloadProgress } from "../../domain/download.ts";
+import { fileSize } from "../../domain/file-size.ts";
 import { awaitLock } from "../process-lock.ts";
 import { fileName, lookAt } from "./address.ts";
 import { chooseFiles } from "./choose-files.ts";
@@ -274,8 +275,7 @@ async function expectSpace(
     return statfs(store.folder);
   });
   if (needed <= bavail * bsize) return;
-  const gigabytes = (bytes: number) => (bytes / 1e9).toFixed(1);
   throw new PullError(
-    `The disk of ${store.folder} has ${gigabytes(bavail * bsize)} GB free, but ${gigabytes(needed)} GB are needed: free some space, or name another folder with --models-dir.`,
+    `The disk of ${store.folder} has ${fileSize(bavail * bsize)} free, but ${fileSize(needed)} are needed: free some space, or name another folder with --models-dir.`,
   );
 }

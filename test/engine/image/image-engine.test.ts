@@ -214,7 +214,7 @@ describe.skipIf(!isBuilt)("the image engine", () => {
     const refusal = await run(engine, work()).then(String, (error: Error) => error);
     expect(refusal).toMatchObject({
       code: "engine_unavailable",
-      message: "The model svc-draw needs at least 7.4 GB of memory; 3.1 GB are free.",
+      message: "The model svc-draw needs at least 6.9 GiB of memory; 2.9 GiB are free.",
     });
     expect(engine.status().state).toBe("unloaded");
   });

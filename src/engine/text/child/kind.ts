@@ -159,13 +159,13 @@ function sequencesOf({ parallel, kvMode, maxModelLen }: EngineOptions): number {
 const workersOf = ({ spread }: EngineOptions) => spread?.workers ?? [];
 
 async function loadModel(options: EngineOptions, send: Send): Promise<NativeLlama> {
-  const { parallel, threads, gpuLayers, flashAttention, mmap, mlock, warmup, draft, spread } = options;
+  const { parallel, threads, gpuLayers, mmap, mlock, warmup, draft, spread } = options;
   const llama = openLlama(options.libraries);
   llama.listenForAborts(ABORT_FD);
   llama.loadStart({
     threads,
     gpuLayers,
-    flashAttention,
+    flashAttention: flashAttentionOf(options),
     mmap,
     mlock,
     warmup,
@@ -186,6 +186,17 @@ async function loadModel(options: EngineOptions, send: Send): Promise<NativeLlam
   await untilLoaded(llama, (notice) => send(withoutAlarm(notice)));
   return llama;
 }
+
+/**
+ * Returns whether flash attention is used. llama.cpp decides about `auto` with one token of each sequence. Those are so
+ * many here that it would have GPUs compute them for the layers of the CPU, too; it then takes flash attention for
+ * impossible, without which attention may take gigabytes.
+ */
+export const flashAttentionOf = ({
+  flashAttention,
+  isDivided,
+}: Pick<EngineOptions, "flashAttention" | "isDivided">): EngineOptions["flashAttention"] =>
+  flashAttention === "auto" && isDivided ? "on" : flashAttention;
 
 type Notice = Parameters<Parameters<typeof untilLoaded>[1]>[0];
 
