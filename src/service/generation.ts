@@ -24,7 +24,7 @@ import type { ModelRouter, TextBackend } from "./model-router.ts";
 import type { HeldAnswer } from "./held-answer.ts";
 import { neverBegun } from "./never-begun.ts";
 import type { InputReaders } from "./input-readers.ts";
-import type { LiveRequest } from "./live-request.ts";
+import type { RequestRun } from "./request-run.ts";
 import { withMedia, type LoadedRequest } from "./request-media.ts";
 import type { RequestReport, RequestService, RequestSpec } from "./request.ts";
 
@@ -136,7 +136,7 @@ export class GenerationService {
     let ended = 0;
     /** Times of the last text, by answer. */
     const lastTextAt: number[] = [];
-    return (event: EngineEvent, live: LiveRequest): void | false => {
+    return (event: EngineEvent, live: RequestRun): void | false => {
       if (event.type !== "started") held?.add(event);
       if (event.type === "accepted") {
         live.promptTokens = event.promptTokens;
@@ -172,7 +172,7 @@ export class GenerationService {
   private async begin(
     backend: TextBackend,
     requests: readonly GenerateRequest[],
-    { signal, stopped, keys, begun, metrics }: LiveRequest,
+    { signal, stopped, keys, begun, metrics }: RequestRun,
     media: ByteAccount,
     asMedia: boolean,
   ): Promise<AsyncIterable<EngineEvent>> {

@@ -10,7 +10,7 @@ import type { Progress } from "../domain/request-record.ts";
 import type { Metrics, MetricSubject, RequestMetrics } from "../telemetry/metrics.ts";
 import { Admission } from "./admission.ts";
 import { CancelRegistry } from "./cancel-registry.ts";
-import { LiveRequest } from "./live-request.ts";
+import { RequestRun } from "./request-run.ts";
 import type { Backend } from "./model-router.ts";
 import { RequestHistory } from "./request-history.ts";
 
@@ -77,12 +77,12 @@ interface Internal {
 /** The work of a request. */
 interface Work<Event> {
   /** Hands the request to the engine. */
-  readonly begin: (live: LiveRequest) => Promise<AsyncIterable<Event>>;
+  readonly begin: (live: RequestRun) => Promise<AsyncIterable<Event>>;
   /**
    * Called with each event except `started`; returns false to withhold the event. Sets the report's reason at the last
    * event.
    */
-  readonly observe: (event: Event, live: LiveRequest) => void | false;
+  readonly observe: (event: Event, live: RequestRun) => void | false;
 }
 
 export class RequestService {
@@ -123,7 +123,7 @@ export class RequestService {
     const admission = this.admit(spec, metrics);
     const { registry, history } = this;
     const context = { ...this.deps, kind, model, registry, history, metrics, admission };
-    const live = new LiveRequest(spec, signal, report, context);
+    const live = new RequestRun(spec, signal, report, context);
     try {
       live.signal.throwIfAborted();
       for await (const event of await begin(live)) {

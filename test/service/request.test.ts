@@ -12,7 +12,7 @@ import {
   type RequestReport,
   type RequestSpec,
 } from "../../src/service/request.ts";
-import type { LiveRequest } from "../../src/service/live-request.ts";
+import type { RequestRun } from "../../src/service/request-run.ts";
 
 type Event = { readonly type: "accepted" | "started" | "text" | "finish"; readonly isAssumed?: true };
 
@@ -52,14 +52,14 @@ function setUp(limits: Partial<RequestDeps> = {}) {
     const steps = new TransformStream<Event, Event>({}, { highWaterMark: 99 }, { highWaterMark: 99 });
     const writer = steps.writable.getWriter();
     const seen: string[] = [];
-    const state = { seen, outcome: "", live: undefined as LiveRequest | undefined };
+    const state = { seen, outcome: "", live: undefined as RequestRun | undefined };
     const work = {
-      async begin(live: LiveRequest) {
+      async begin(live: RequestRun) {
         state.live = live;
         live.signal.addEventListener("abort", () => void writer.abort(live.signal.reason));
         return steps.readable;
       },
-      observe({ type }: Event, live: LiveRequest) {
+      observe({ type }: Event, live: RequestRun) {
         if (type === "accepted") live.promptTokens = 7;
         if (type === "finish") report.reason = "stop";
       },

@@ -2,7 +2,7 @@
 // computation.
 
 import { existsSync, rmSync } from "node:fs";
-import { messagesRead } from "../../../src/engine/process/turns.ts";
+import { messagesRead } from "../../../src/engine/process/client-turns.ts";
 
 /** This file exists once the message has been sent. */
 const sent = process.argv[2] ?? "";

@@ -4,7 +4,7 @@ import type { Embedder } from "../../../../ffi/llama/embedder.ts";
 import type { EmbeddingResult } from "../../../domain/embedding.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
-import { messagesRead } from "../../process/turns.ts";
+import { messagesRead } from "../../process/client-turns.ts";
 import type { EmbeddingJob } from "../port.ts";
 import type { EmbedderOptions, FromEmbedder } from "../protocol.ts";
 import { BatchQueue, QueuedJob, type BatchItem } from "./batch-queue.ts";

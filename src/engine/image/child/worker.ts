@@ -6,7 +6,7 @@ import { fieldError, SvcError } from "../../../domain/errors.ts";
 import type { ImageSize, ImageWork } from "../../../domain/image.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
-import { isSameClient, Turns } from "../../process/turns.ts";
+import { ClientTurns, isSameClient } from "../../process/client-turns.ts";
 import type { FromPainter, PictureEvent, PictureJob } from "../protocol.ts";
 import { encoded } from "./encode.ts";
 import { Painting, type Painted, type Tools } from "./painting.ts";
@@ -25,7 +25,7 @@ interface QueuedImage extends PictureJob {
 }
 
 export class ImageWorker {
-  private readonly turns = new Turns<QueuedImage>();
+  private readonly turns = new ClientTurns<QueuedImage>();
   /** The waiting image whose sources are decoded, or being decoded. */
   private ahead: QueuedImage | undefined;
   private current: QueuedImage | undefined;

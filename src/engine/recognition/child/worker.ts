@@ -4,7 +4,7 @@ import { fieldError, SvcError } from "../../../domain/errors.ts";
 import { systemErrorCode } from "../../../domain/system-error-code.ts";
 import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
-import { Turns } from "../../process/turns.ts";
+import { ClientTurns } from "../../process/client-turns.ts";
 import {
   numberFor,
   type FromRecognizer,
@@ -21,7 +21,7 @@ import { LONGEST_PAGE_MS, Stopped, TooLong, type Watch } from "./watch.ts";
 type QueuedJob = PageJob & { readonly key: JobKey };
 
 export class RecognitionWorker {
-  private readonly turns = new Turns<QueuedJob>();
+  private readonly turns = new ClientTurns<QueuedJob>();
 
   constructor(
     private readonly reader: Pick<PageReader, "count" | "read" | "close">,

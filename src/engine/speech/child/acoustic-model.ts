@@ -1,7 +1,7 @@
 // The embedded voice's model: ONNX Runtime predicts spectra from phonemes, and the vocoder turns them into sound.
 
 import { Tensor, type InferenceSession } from "onnxruntime-web/wasm";
-import { messagesRead } from "../../process/turns.ts";
+import { messagesRead } from "../../process/client-turns.ts";
 import { loadOnnx } from "../../process/onnx-session.ts";
 import { sayAt } from "./own-speeds.ts";
 import { Vocoder, type Frames, type Normal } from "./vocoder.ts";

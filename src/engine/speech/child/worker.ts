@@ -9,7 +9,7 @@ import type { JobKey } from "../../process/protocol.ts";
 import { sendRefusal } from "../../process/refusal.ts";
 import type { SpeechJob } from "../port.ts";
 import type { FromSpeaker } from "../protocol.ts";
-import { messagesRead, Turns } from "../../process/turns.ts";
+import { ClientTurns, messagesRead } from "../../process/client-turns.ts";
 
 /** A loaded source of voices. */
 export interface Speaker {
@@ -60,7 +60,7 @@ interface QueuedJob {
 const isWhole = ({ work }: QueuedJob): boolean => FORMATS[work.format].isWhole === true;
 
 export class SpeechWorker {
-  private readonly turns = new Turns<QueuedJob>();
+  private readonly turns = new ClientTurns<QueuedJob>();
 
   constructor(
     private readonly speaker: Speaker,

@@ -10,7 +10,7 @@ import {
 } from "../../../../ffi/media/api.ts";
 import { contentOf, type Media } from "../../../domain/media.ts";
 import type { MediaSpan } from "../../../scheduler/media-span.ts";
-import { Turns } from "../../process/turns.ts";
+import { ClientTurns } from "../../process/client-turns.ts";
 
 /** A prompt as the scheduler and the decode loop need it. */
 export interface MediaPrompt {
@@ -67,9 +67,9 @@ const PREPARED = 4;
 export class MediaPrompts<Tag> {
   /** Prompts that are not encoded yet. */
   private readonly entries = new Set<Entry<Tag>>();
-  private readonly unmeasured = new Turns<Entry<Tag>>();
+  private readonly unmeasured = new ClientTurns<Entry<Tag>>();
   /** Prompts of known length that wait until more may be encoded. */
-  private readonly waiting = { urgent: new Turns<Entry<Tag>>(), background: new Turns<Entry<Tag>>() };
+  private readonly waiting = { urgent: new ClientTurns<Entry<Tag>>(), background: new ClientTurns<Entry<Tag>>() };
   /** Prompts that are encoded, or being encoded, and whose computation has not begun. */
   private readonly ahead = new Map<MediaJob, Ahead>();
   private readonly width: number;
@@ -204,7 +204,7 @@ export class MediaPrompts<Tag> {
     return { tag: entry.tag, state: "encoded", prompt };
   }
 
-  private waitingOf({ background }: Owner): Turns<Entry<Tag>> {
+  private waitingOf({ background }: Owner): ClientTurns<Entry<Tag>> {
     return background ? this.waiting.background : this.waiting.urgent;
   }
 

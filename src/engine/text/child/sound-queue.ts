@@ -10,7 +10,7 @@ import { SvcError } from "../../../domain/errors.ts";
 import { mediaOf, type GenerateRequest } from "../../../domain/generate.ts";
 import { contentOf, withContent, type Media } from "../../../domain/media.ts";
 import type { JobKey } from "../../process/protocol.ts";
-import { Turns } from "../../process/turns.ts";
+import { ClientTurns } from "../../process/client-turns.ts";
 
 interface Waiting {
   readonly key: JobKey;
@@ -22,7 +22,7 @@ interface Waiting {
 }
 
 export class SoundQueue {
-  private readonly turns = new Turns<Waiting>();
+  private readonly turns = new ClientTurns<Waiting>();
 
   /** `maxSeconds`: of all sounds of a request together. */
   constructor(

@@ -16,7 +16,7 @@ import type { Sound } from "../../../audio/decode/open-sound.ts";
 import { SAMPLE_RATE } from "../../../audio/decode/sound-tools.ts";
 import { RecordingWork } from "./recording.ts";
 import { sendRefusal } from "../../process/refusal.ts";
-import { isSameClient } from "../../process/turns.ts";
+import { isSameClient } from "../../process/client-turns.ts";
 import { LONGEST_STRETCH } from "./stretch.ts";
 
 /** Most samples of a stretch while other clients may come and would wait for it; a single phrase may be longer. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Turns } from "../../../src/engine/process/turns.ts";
+import { ClientTurns } from "../../../src/engine/process/client-turns.ts";
 import { temporaryFolder } from "../../support/folders.ts";
 
 test("a message that arrives during a computation is read before the next turn", async () => {
@@ -22,7 +22,7 @@ test("a message that arrives during a computation is read before the next turn",
 }, 30_000);
 
 test("a client that arrives gets the next turn, whichever client had the last and however many jobs it has", () => {
-  const turns = new Turns<{ readonly name: string; readonly client?: string }>();
+  const turns = new ClientTurns<{ readonly name: string; readonly client?: string }>();
   for (const name of ["a1", "a2", "a3"]) turns.add({ name, client: "a" });
   expect(turns.next()?.name).toBe("a1");
   turns.add({ name: "b1", client: "b" });
@@ -30,7 +30,7 @@ test("a client that arrives gets the next turn, whichever client had the last an
 });
 
 test("a client that arrives late has its first turn before the second turns of others", () => {
-  const turns = new Turns<{ readonly name: string; readonly client?: string }>();
+  const turns = new ClientTurns<{ readonly name: string; readonly client?: string }>();
   for (const name of ["a1", "a2", "b1"]) turns.add({ name, client: name.slice(0, 1) });
   expect([turns.next()?.name, turns.next()?.name]).toEqual(["a1", "b1"]);
   turns.add({ name: "c1", client: "c" });
@@ -38,7 +38,7 @@ test("a client that arrives late has its first turn before the second turns of o
 });
 
 test("a job that is put back is its client's next one, but after other clients", () => {
-  const turns = new Turns<{ readonly name: string; readonly client?: string }>();
+  const turns = new ClientTurns<{ readonly name: string; readonly client?: string }>();
   for (const name of ["a1", "a2"]) turns.add({ name, client: "a" });
   const first = turns.next();
   turns.remove(first);
@@ -48,7 +48,7 @@ test("a job that is put back is its client's next one, but after other clients",
 });
 
 test("jobs without a client take turns as if each were a client", () => {
-  const turns = new Turns<{ readonly name: string; readonly client?: string }>();
+  const turns = new ClientTurns<{ readonly name: string; readonly client?: string }>();
   for (const name of ["x", "y"]) turns.add({ name });
   expect([turns.next()?.name, turns.next()?.name, turns.next()?.name]).toEqual(["x", "y", "x"]);
 });

@@ -10,7 +10,7 @@ import type { RequestDeps, RequestReport, RequestSpec } from "./request.ts";
 import type { RequestHistory } from "./request-history.ts";
 import { TimeLimits } from "./time-limits.ts";
 
-interface LiveContext extends Pick<RequestDeps, "clock" | "queueTimeoutMs"> {
+interface RunContext extends Pick<RequestDeps, "clock" | "queueTimeoutMs"> {
   readonly kind: string;
   readonly model: string;
   readonly registry: CancelRegistry;
@@ -19,7 +19,7 @@ interface LiveContext extends Pick<RequestDeps, "clock" | "queueTimeoutMs"> {
   readonly admission: Pick<Admission, "retryAfterSeconds">;
 }
 
-export class LiveRequest {
+export class RequestRun {
   /** Aborted, with the reason, when the answer is no longer wanted. */
   readonly signal: AbortSignal;
   /** Ids of the request's jobs in the engine. */
@@ -48,7 +48,7 @@ export class LiveRequest {
     { id, places = 1, background, deadline, client: owner, cancel }: RequestSpec,
     private readonly client: AbortSignal,
     private readonly report: RequestReport,
-    private readonly context: LiveContext,
+    private readonly context: RunContext,
   ) {
     const { kind, model, clock, queueTimeoutMs, registry, history, metrics, admission } = context;
     this.metrics = metrics;

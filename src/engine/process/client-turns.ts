@@ -12,7 +12,7 @@ interface Turn {
   isHeld?: boolean;
 }
 
-export class Turns<Job extends Turn> {
+export class ClientTurns<Job extends Turn> {
   private jobs: readonly Job[] = [];
   /** Clients in the order of their last turns, latest last. */
   private served: readonly string[] = [];
