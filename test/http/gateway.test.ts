@@ -213,8 +213,8 @@ describe("a model of another server", () => {
     });
     const ollama = (await streamed("/api/chat", {})).map(({ message }) => message);
     expect(ollama.slice(-3)).toMatchObject([
-      { content: "Hi" },
       { tool_calls: [{ function: { name: "f", arguments: { x: 1 } } }] },
+      { content: "Hi" },
       { content: "" },
     ]);
   });
